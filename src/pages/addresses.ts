@@ -1,11 +1,11 @@
-// Which addresses are no pages, or none worth asking for.
+// Tells which addresses are not pages, or not worth fetching.
 
-/** Addresses beyond these bounds are traps more often than pages. */
+/** Addresses beyond these bounds are more often crawler traps than pages. */
 export const ADDRESS_CHARS_MAX = 2000;
 const SEGMENTS_MAX = 20;
 const REPEATS_MAX = 3;
 
-/** Whether an address looks like one of endless many (calendars, filters, relative links gone wrong). */
+/** Whether an address looks like one of an endless series (calendars, filters, broken relative links). */
 export function isTrap(address: string): boolean {
   if (address.length > ADDRESS_CHARS_MAX) return true;
   const segments = new URL(address).pathname.split("/").filter((segment) => segment !== "");
@@ -15,11 +15,11 @@ export function isTrap(address: string): boolean {
   return [...counts.values()].some((count) => count > REPEATS_MAX);
 }
 
-/** Files that are never pages, by their ending. */
+/** File extensions that are never pages. */
 const NO_PAGE =
   /\.(?:jpe?g|png|gif|webp|avif|svg|ico|bmp|tiff?|mp[34]|m4[av]|avi|mov|wmv|webm|ogg|wav|flac|zip|gz|tgz|bz2|xz|7z|rar|tar|exe|dmg|msi|deb|rpm|apk|iso|bin|css|m?js|map|woff2?|ttf|eot|otf|docx?|xlsx?|pptx?|odt|ods|epub|mobi)$/i;
 
-/** Whether a crawl may expect a page there. */
+/** Whether a crawl may expect a page at this address. */
 export function mayBePage(address: string, { documents }: { documents: boolean }): boolean {
   const { pathname } = new URL(address);
   if (NO_PAGE.test(pathname)) return false;

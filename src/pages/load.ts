@@ -1,4 +1,4 @@
-// One page, whole: asked for politely, by HTTP first and in a browser only when it must be, and converted in a thread.
+// Loads one page: scheduled with its host, by HTTP first and in a browser only if necessary, and converted in a thread.
 // Throws `PageError`, `BlockedAddress`, or the caller's abort reason.
 
 import { pause } from "../base/retry.ts";
@@ -14,24 +14,24 @@ import { PageError } from "./page-error.ts";
 import { RETRIED_STATUSES, retryAfterMs } from "./retry-after.ts";
 import type { Robots } from "./robots/robots.ts";
 
-/** What is wanted of a page. */
+/** What is wanted from a page. */
 export interface LoadRequest {
   readonly url: string;
-  /** Whose page it is. */
+  /** The account that the page is for. */
   readonly accountId: string;
   readonly markdown: boolean;
   readonly html: boolean;
   readonly links: boolean;
-  /** Where and how each link of the page stands. */
+  /** The text and position of each link of the page. */
   readonly navigation?: boolean;
   /** A PNG of the page. */
   readonly screenshot: "none" | "viewport" | "full";
   readonly onlyMainContent: boolean;
-  /** Read what the page says in forms made for programs. */
+  /** Read the page's structured data. */
   readonly structured?: boolean | undefined;
-  /** Say why each part was kept or left out. */
+  /** Record why each part was kept or removed. */
   readonly explain?: boolean | undefined;
-  /** PDF, text, JSON, XML and feeds become Markdown instead of a failure. */
+  /** Convert PDF, text, JSON, XML and feeds to Markdown instead of failing. */
   readonly documents: boolean;
   /** False: PDFs are a failure all the same. */
   readonly pdf?: boolean | undefined;
@@ -43,11 +43,11 @@ export interface LoadRequest {
   readonly browsing?: Browsing | undefined;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** In place of the loader's own, for callers that keep what was answered. */
+  /** Replaces the loader's own fetch, for callers that keep the response. */
   readonly fetch?: GuardedFetch | undefined;
-  /** Runs the rendering of an address, for the same callers. */
+  /** Renders an address, for the same callers. */
   readonly rendering?: ((url: string, render: () => Promise<Rendered>) => Promise<Rendered>) | undefined;
-  /** No one waits for it: pages someone waits for are converted first. */
+  /** Nobody waits for it: pages that someone waits for are converted first. */
   readonly later?: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface LoaderDeps {
   readonly settings: () => LoaderSettings;
 }
 
-/** The operator's word. */
+/** The operator's settings. */
 export interface LoaderSettings {
   readonly userAgent: string;
   readonly pageBytesMax: number;
@@ -85,11 +85,11 @@ export interface LoaderSettings {
   readonly render: "auto" | "always" | "never";
 }
 
-/** Tries of one page in all, when the site says "later". */
+/** Attempts for one page in all, if the site asks to come back later. */
 const TRIES_MAX = 3;
-/** <meta refresh> hops followed without a browser. */
+/** <meta refresh> redirects that are followed without a browser. */
 const REFRESHES_MAX = 3;
-/** Conversion of one page; the slowest real ones take a second. */
+/** Time limit of one conversion; the slowest real pages take a second. */
 const CONVERT_TIMEOUT_MS = 20_000;
 /** With selectors of the caller's, which may take as long as they like. */
 const PICKED_TIMEOUT_MS = 8000;
@@ -154,7 +154,7 @@ async function obeyRobots({ deps, signal }: Load, url: string): Promise<void> {
   await rules.check(url, signal);
 }
 
-/** Fetches; "too many requests" and server errors are tried again while there is time. */
+/** Fetches; "too many requests" and server errors are retried while there is time. */
 async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
   const { userAgent, pageBytesMax } = at.deps.settings();
   const get = at.request.fetch ?? at.deps.fetch;
@@ -163,7 +163,7 @@ async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
       bytesMax: pageBytesMax,
       timeoutMs: at.leftMs(),
       signal: at.signal,
-      // Where redirects lead may be forbidden too.
+      // The target of a redirect may be forbidden too.
       onRedirect: (next) => obeyRobots(at, next),
       headers: {
         "user-agent": userAgentOf(userAgent, at.request),
@@ -175,7 +175,7 @@ async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
     if (attempt >= TRIES_MAX || !RETRIED_STATUSES.has(answer.status)) return answer;
     if (isChallenge(answer.status, answer.headers, answer.body)) return answer;
     const waitMs = retryAfterMs(answer.headers.get("retry-after"), attempt);
-    // Waiting past the deadline is pointless; the answer is what arrived.
+    // Waiting past the deadline is pointless; the result is the response that arrived.
     if (waitMs > at.leftMs() - RENDER_TIME_MIN_MS) return answer;
     await pause(waitMs, at.signal);
   }
@@ -201,7 +201,7 @@ async function readDocument(at: Load, answer: Fetched, kind: DocumentKind | unde
   return finish(answer, await at.deps.converter.convert(task, convertOptions(at)));
 }
 
-/** What a body is, to people: its type where that is believable. */
+/** The name of a body's kind for people: its declared type if that is plausible. */
 function nameOf({ headers }: Fetched, kind: DocumentKind | undefined): string {
   const type = headers.get("content-type")?.split(";", 1)[0]?.trim() ?? "";
   if (kind === "pdf") return "a PDF";
@@ -238,7 +238,7 @@ async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
     throw new PageError("refused", refusalText(rendered.status, true), { status: rendered.status });
   if ((rendered.status ?? 200) >= 500)
     throw new PageError("upstream", `The server answered ${rendered.status}.`, { status: rendered.status });
-  // Scripts can make a page out of nothing (blob:, about:blank): it is still that address's.
+  // Scripts can navigate to generated documents (blob:, about:blank): the address stays the page's own.
   const url = /^https?:/.test(rendered.url) ? rendered.url : answer.url;
   return finishRendered(at, { ...rendered, url }, answer.status);
 }
@@ -254,7 +254,7 @@ async function renderUnlessLost(at: Load, answer: Fetched): Promise<LoadedPage |
   }
 }
 
-/** A page that its scripts have emptied, or left for nowhere, has the text that was sent. */
+/** A page that its scripts have emptied or left for an empty address keeps the text that was sent. */
 async function orAsSent(at: Load, answer: Fetched, shown: LoadedPage | undefined): Promise<LoadedPage> {
   if (shown === undefined) return finish(answer, await convert(at, answer));
   const text = shown.markdown ?? shown.html?.replace(/<[^<>]*>/g, "");
@@ -278,7 +278,7 @@ function browsingAt({ request: { url, browsing } }: Load, now: string): Browsing
   return { ...browsing, headers: {} };
 }
 
-/** Renders a page that looked empty. Undefined when that gave no more than there was. */
+/** Renders a page that looked empty. Undefined if that gave no more text than there was. */
 async function renderBetter(at: Load, answer: Fetched, plain: Extracted): Promise<LoadedPage | undefined> {
   if (at.leftMs() < RENDER_TIME_MIN_MS) return undefined;
   try {
@@ -286,7 +286,8 @@ async function renderBetter(at: Load, answer: Fetched, plain: Extracted): Promis
     return (page.markdown ?? page.html ?? "").length >= (plain.markdown ?? plain.html ?? "").length ? page : undefined;
   } catch (error) {
     at.request.signal?.throwIfAborted();
-    // What came by HTTP is a page, if a poor one, however busy the browser is; only a guard's refusal takes it back.
+    // What came by HTTP is a page, if a poor one, however busy the browser is; only a refusal by the address guard discards
+    // it.
     if (error instanceof PoolFull || (error instanceof PageError && error.fault !== "refused")) return undefined;
     throw error;
   }

@@ -1,4 +1,4 @@
-// Why a page could not be loaded, in terms of this room; callers decide what clients are told.
+// Why a page could not be loaded, in this room's terms; callers decide what clients are told.
 
 /** Kinds of failure. */
 export type PageFault =
@@ -6,12 +6,12 @@ export type PageFault =
   | "timeout"
   /** 5xx after retries, refused, reset, DNS, TLS, too many redirects. */
   | "upstream"
-  /** 401, 403, 429 or a challenge: the site does not want us. */
+  /** 401, 403, 429 or a challenge: the site refuses us. */
   | "refused"
-  /** Not a page, or not one of the documents asked for. */
+  /** Neither a page nor one of the requested document types. */
   | "not_html"
   | "too_large"
-  /** robots.txt says no. */
+  /** robots.txt forbids it. */
   | "robots"
   /** A step that the caller wants done in the browser cannot be done on this page. */
   | "action"

@@ -1,14 +1,17 @@
-// When to ask a site again that said "later".
+// When to retry after a site asked to come back later.
 
-/** Answers that may be another one soon. */
+/** Responses that may change soon. */
 export const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 const BASE_MS = 500;
 const MAX_MS = 8000;
-/** A site that wants more than this is not asked again within one request. */
+/** A site that asks for a longer wait is not retried within one request. */
 const ASKED_MAX_MS = 30_000;
 
-/** The wait before the next try: what the header asks for (seconds; dates are rare and taken as the longest wait), else growing. */
+/**
+ * The wait before the next attempt: what the header asks for (in seconds; dates are rare and count as the longest wait), else
+ * growing.
+ */
 export function retryAfterMs(header: string | null, attempt: number): number {
   const seconds = header === null ? Number.NaN : Number(header);
   if (Number.isFinite(seconds) && seconds >= 0)

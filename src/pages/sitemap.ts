@@ -1,5 +1,5 @@
-// Addresses from sitemaps and those they name. Bounded in files, depth, bytes and addresses; large files are read in a
-// thread.
+// Collects addresses from sitemaps and the sitemaps they list. Bounded in files, depth, bytes and addresses; large files are
+// read in a thread.
 
 import { createTurns } from "../base/turns.ts";
 import { decompress, type GuardedFetch, isGzip } from "../net/fetch.ts";
@@ -11,40 +11,40 @@ import { parseSitemap, type SitemapLinks } from "./convert/sitemap-text.ts";
 export interface SitemapDeps {
   readonly fetch: GuardedFetch;
   readonly converter: Pick<Converter, "readSitemap">;
-  /** Throws when the address may not be asked for. */
+  /** Throws if the address may not be requested. */
   obey(url: string, from: { readonly home: string; readonly signal: AbortSignal }): Promise<void>;
 }
 
-/** What reading may cost. */
+/** Limits of reading. */
 export interface SitemapOptions {
   readonly urlsMax: number;
   readonly timeoutMs: number;
-  /** The most that one file may take; ten seconds unless told. */
+  /** Time limit for one file; ten seconds by default. */
   readonly fileTimeoutMs?: number;
   readonly userAgent: string;
-  /** The page whose site it is: what robots.txt or an index names elsewhere is fetched as that site's word, not as the caller's. */
+  /** The page whose site it is: addresses from robots.txt or an index are fetched as the site's, not as the caller's. */
   readonly home: string;
   readonly signal?: AbortSignal | undefined;
-  /** Told of each page whose weight a sitemap states, 0 to 1. */
+  /** Called for each page whose priority a sitemap states, 0 to 1. */
   readonly onPriority?: (url: string, priority: number) => void;
 }
 
 const FILES_MAX = 50;
-/** An index within an index is not allowed, and met all the same. */
+/** An index within an index is not allowed, but occurs. */
 const DEPTH_MAX = 3;
 /** The protocol's own limit. */
 const BYTES_MAX = 50 * 1024 * 1024;
-/** Over all files of one call. */
+/** For all files of one call. */
 const BYTES_TOTAL_MAX = 4 * BYTES_MAX;
-/** Read at once; larger ones take longer than a thread takes to be asked. */
+/** Files up to this size are read immediately: sending them to a thread would take longer. */
 const BYTES_HERE_MAX = 64 * 1024;
-/** What one file may take: a site that hangs would keep the answer waiting for all the time there is. */
+/** Time limit for one file: a site that hangs would otherwise delay the answer until its deadline. */
 const FILE_TIMEOUT_MS = 10_000;
-/** After this many files that timed out no more are fetched. */
+/** After this many timeouts no more files are fetched. */
 const HANGS_MAX = 2;
 const PARSE_TIMEOUT_MS = 20_000;
 
-/** Reads sitemaps and those they name, in order, until there are enough addresses. Files that fail are skipped. */
+/** Reads sitemaps and those they list, in order, until there are enough addresses. Files that fail are skipped. */
 export async function readSitemaps(
   deps: SitemapDeps,
   starts: readonly string[],
@@ -129,7 +129,7 @@ async function readLinks(
     return await converter.readSitemap({ bytes, url }, { timeoutMs, signal });
   } catch (error) {
     signal?.throwIfAborted();
-    // One that takes too long, or takes its thread down, is as good as none.
+    // A file that takes too long, or crashes its thread, counts as missing.
     if (error instanceof TaskTimeout || error instanceof TaskFailed) return { urls: [], sitemaps: [] };
     throw error;
   }

@@ -1,11 +1,11 @@
-// A limited number at a time, first come first served; a waiter that aborts leaves the queue.
+// Limits concurrency, first come first served; a waiter that aborts leaves the queue.
 
-/** A counting lock. */
+/** A counting semaphore. */
 export interface Slots {
   run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
 }
 
-/** Makes one with `count` places. */
+/** Creates a semaphore with `count` slots. */
 export function createSlots(count: number): Slots {
   let free = count;
   const waiting: (() => void)[] = [];
@@ -18,7 +18,7 @@ export function createSlots(count: number): Slots {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const stop = () => {
       const at = waiting.indexOf(resolve);
-      // Already granted: the slot is used, and released by the waiter that notices the signal.
+      // Already granted: the waiter that notices the signal uses and releases the slot.
       if (at < 0) return;
       waiting.splice(at, 1);
       reject(signal.reason);

@@ -1,21 +1,22 @@
-// Whether a page is still fetching what it draws with. A request that takes long counts as a channel that is kept open.
+// Tells whether a page is still fetching what it renders. A long-running request counts as an open channel and is not waited
+// for.
 
 import type { Page, Request } from "playwright-core";
 
-/** Kinds of requests whose answers become text. */
+/** Kinds of requests whose responses become text. */
 const DRAWING = new Set(["script", "xhr", "fetch"]);
-/** Answers that come later than this are not waited for. */
+/** Responses that take longer are not waited for. */
 const ANSWER_MS_MAX = 4000;
 
-/** What a page has fetched, and fetches. */
+/** The network activity of a page. */
 export interface Activity {
-  /** Some of it is in progress. */
+  /** Whether a request is in progress. */
   isFetching(): boolean;
   /** Requests so far. */
   count(): number;
 }
 
-/** Watches from now on. */
+/** Starts watching. */
 export function watchActivity(page: Page): Activity {
   const sinceMs = new Map<Request, number>();
   let count = 0;

@@ -1,4 +1,4 @@
-// The one shared browser: started when first needed, renewed when it dies or has grown old, and with no way out but the
+// The one shared browser: started on first use, replaced when it dies or grows old. Its only way to the network is the
 // filtering proxy of each page.
 
 import { accessSync, constants } from "node:fs";
@@ -7,30 +7,30 @@ import { PageError } from "../page-error.ts";
 import { watchPages } from "./memory.ts";
 import { lowerBrowsers } from "./processes.ts";
 
-/** Which browser. */
+/** Which browser to use. */
 export interface BrowserSettings {
-  /** Path of a Chromium; empty: looked for. */
+  /** Path of a Chromium executable; empty: search for one. */
   readonly executable: string;
   /** CDP or Playwright address of a remote browser; empty: a local one. */
   readonly endpoint: string;
-  /** The most memory that a process for pages of a local one may take; it is ended then. Absent: no limit. */
+  /** Memory limit for each page process of a local browser; a process that exceeds it is killed. Absent: no limit. */
   readonly pageBytesMax?: number;
 }
 
-/** Hands out the browser. */
+/** Hands out the shared browser. */
 export interface SharedBrowser {
-  /** The running browser; starts one when there is none. Throws `PageError` `no_browser`. */
+  /** Gives the running browser; starts one if there is none. Throws `PageError` `no_browser`. */
   get(): Promise<Browser>;
-  /** A page was made in it: an old browser is replaced once it is idle. */
+  /** Counts a page that was opened; an old browser is replaced once it is idle. */
   used(browser: Browser): void;
-  /** That use is over. */
+  /** Ends that use. */
   released(browser: Browser): void;
-  /** It went away under someone, whether it has said so itself or not: the next one to ask gets another. */
+  /** Reports that the browser went away during use; the next caller gets a new one. */
   lost(browser: Browser): void;
   close(): Promise<void>;
 }
 
-/** The shells are browsers without windows, which is less work for the same page, so they come first. */
+/** The headless shells do less work for the same page, so they are tried first. */
 const NAMES = [
   "chrome-headless-shell",
   "chromium-headless-shell",
@@ -50,7 +50,7 @@ const PATHS = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
-/** Chromium's memory grows with the pages it has shown. */
+/** Chromium's memory grows with the number of pages it has shown. */
 const PAGES_PER_BROWSER_MAX = 200;
 const RENEWAL_WAIT_MS = 5000;
 const START_TIMEOUT_MS = 30_000;
@@ -58,12 +58,12 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTS_MAX = 2;
 const RECONNECTS_MAX = 6;
 const RECONNECT_PAUSE_MS = 500;
-/** Browsers started for one page that turn out dead. */
+/** Failed browsers that are replaced for one page before it gives up. */
 const STARTS_MAX = 3;
 
-/** Chromium takes the last list it is given, so this one also holds what Playwright would have turned off. */
+/** Chromium uses the last list it is given, so this one also includes the features that Playwright turns off. */
 const FEATURES_OFF = [
-  // Ways out of their own.
+  // Features that connect to the network on their own.
   "AsyncDns",
   "DnsOverHttps",
   "InterestFeedContentSuggestions",
@@ -74,18 +74,18 @@ const FEATURES_OFF = [
   "PreconnectToSearch",
   "Translate",
   "WebRtcHideLocalIpsWithMdns",
-  // An http address means http.
+  // Treats an http address as plain HTTP.
   "HttpsFirstBalancedModeAutoEnable",
   "HttpsUpgrades",
-  // Every window would load pages for its own controls: half the work of a small page.
+  // Every window would load pages for its own controls: half the work for a small page.
   "AimEnabled",
   "PreloadTopChromeWebUI",
   "WebUIOmniboxAimPopup",
   "WebUIOmniboxFullPopup",
   "WebUIOmniboxPopup",
-  // A process kept ready for a second site that never comes: each context shows one page.
+  // A spare process for a second site is never used: each context shows one page.
   "SpareRendererForSitePerProcess",
-  // What Playwright's own steps need to be off.
+  // Features that Playwright's own flags turn off.
   "AvoidCorsURLLoaderRestartOnRedirect",
   "AvoidUnnecessaryBeforeUnloadCheckSync",
   "DestroyProfileOnBrowserClose",
@@ -95,37 +95,37 @@ const FEATURES_OFF = [
 
 const ARGUMENTS = [
   "--disable-quic",
-  // No address of ours by WebRTC, and none of its own ways out.
+  // WebRTC must neither reveal our address nor connect past the proxy.
   "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
   "--webrtc-ip-handling-policy=disable_non_proxied_udp",
   `--disable-features=${FEATURES_OFF.join(",")}`,
-  // An invisible window is painted all the same; pages are laid out in a viewport of their own.
+  // Chromium paints invisible windows anyway; pages are laid out in their own viewport.
   "--window-size=400,300",
-  // Whatever of its own would slide or fade is there at once: a fifth of a small page's work. Pages' animations stay.
+  // Turns off the browser's own animations, a fifth of the work for a small page. The pages' animations stay.
   "--wm-window-animations-disabled",
   "--animation-duration-scale=0",
-  // Nor is the bar that warns of a missing sandbox slid in over every page.
+  // Also hides the bar that warns of a missing sandbox.
   "--test-type=webdriver",
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-domain-reliability",
   "--disable-sync",
   "--no-pings",
-  // No pop-ups: the headless shell has a flag; for full browsers Playwright's own flag is left out.
+  // No pop-ups: the headless shell has a flag for it; for full browsers Playwright's own flag is left out.
   "--block-new-web-contents",
   "--mute-audio",
   "--hide-scrollbars",
   "--disable-gpu",
 ];
-/** Whatever is not sent through a page's own proxy goes nowhere. */
+/** Traffic that does not go through the page's own proxy is dropped. */
 const NOWHERE = "http://127.0.0.1:9";
 
-/** Whether a browser of this machine runs in its own sandbox: Chromium's cannot be set up by root. */
+/** Whether a local browser runs in its own sandbox: Chromium cannot set it up as root. */
 export function hasSandbox(): boolean {
   return process.getuid?.() !== 0;
 }
 
-/** What an operator is told of a browser without one; the guard on its network holds all the same. */
+/** Told to the operator when the browser has no sandbox; the network guard applies regardless. */
 export const NO_SANDBOX = "the browser runs without its sandbox, because the program runs as root: use another user";
 
 /** Path of an installed Chromium; undefined when there is none. */
@@ -147,7 +147,7 @@ function canRun(path: string): boolean {
   }
 }
 
-/** Makes the holder; no browser starts yet. `started` is told of each start, with the error of one that failed. */
+/** Creates the holder; no browser is started yet. `started` is called after each start, with the error if it failed. */
 export function createBrowser(
   settings: BrowserSettings,
   started: (error?: unknown) => void = () => undefined,
@@ -157,7 +157,7 @@ export function createBrowser(
   let hasRun = false;
   const memory = settings.endpoint === "" ? watchPages(settings.pageBytesMax ?? Number.POSITIVE_INFINITY) : undefined;
   const uses = createUses(memory);
-  /** The end of a browser that grew old; two at once are twice the memory. */
+  /** Closes a browser that grew old; two at once would take twice the memory. */
   let renewal: Promise<void> | undefined;
   const makeOld = (browser: Browser) => {
     const use = uses.of(browser);
@@ -166,7 +166,7 @@ export function createBrowser(
     current = undefined;
     const { promise, resolve } = Promise.withResolvers<void>();
     browser.on("disconnected", () => resolve());
-    // Its last page may take minutes; the others do not wait for that.
+    // Its last page may take minutes; other pages do not wait for it.
     renewal = Promise.race([promise, Bun.sleep(RENEWAL_WAIT_MS)]);
   };
 
@@ -177,7 +177,7 @@ export function createBrowser(
       uses.add(browser);
       browser.on("disconnected", () => {
         uses.remove(browser);
-        // An old browser's end says nothing about the one after it.
+        // The end of an old browser says nothing about its successor.
         if (current === starting) current = undefined;
       });
       return browser;
@@ -219,7 +219,7 @@ export function createBrowser(
     },
     close: async () => {
       isClosed = true;
-      // One that is just starting is waited for: no one else would end it.
+      // A browser that is just starting is waited for: nothing else would close it.
       await current?.catch(() => undefined);
       current = undefined;
       await Promise.all(uses.browsers().map(closeQuietly));
@@ -231,7 +231,7 @@ function closeQuietly(browser: Browser): Promise<void> {
   return browser.close().catch(() => undefined);
 }
 
-/** How the browsers that run are used. Memory is watched while any of them shows a page. */
+/** Counts the uses of the browsers. Memory is watched while any of them shows a page. */
 function createUses(memory: ReturnType<typeof watchPages> | undefined) {
   const uses = new Map<Browser, { pages: number; open: number; isOld: boolean }>();
   const watch = () => {
@@ -245,7 +245,7 @@ function createUses(memory: ReturnType<typeof watchPages> | undefined) {
       watch();
     },
     of: (browser: Browser) => uses.get(browser),
-    /** Counts so many more pages as open. */
+    /** Adds to the number of open pages. */
     opened(browser: Browser, more: number) {
       const use = uses.get(browser);
       if (use === undefined) return undefined;
@@ -257,7 +257,7 @@ function createUses(memory: ReturnType<typeof watchPages> | undefined) {
   };
 }
 
-/** A remote browser that went away may be on its way back; one that did not answer may do so when asked again. */
+/** A remote browser that went away may come back soon, so it is tried again. */
 async function launchPatiently(settings: BrowserSettings, hasRun: boolean): Promise<Browser> {
   if (settings.endpoint === "") return launch(settings);
   for (let attempt = 1; ; attempt++) {
@@ -270,7 +270,7 @@ async function launchPatiently(settings: BrowserSettings, hasRun: boolean): Prom
   }
 }
 
-/** What is just ending still takes connections, for a browser that is gone: only one that shows pages counts. */
+/** A browser that is closing still accepts connections; only one that shows pages counts. */
 async function connectAlive(settings: BrowserSettings): Promise<Browser> {
   const browser = await launch(settings);
   try {
@@ -282,7 +282,7 @@ async function connectAlive(settings: BrowserSettings): Promise<Browser> {
   }
 }
 
-/** A browser's WebSocket address ends with it; its successor at the same address publishes its own over HTTP. */
+/** A browser's WebSocket address ends with it; its successor publishes a new one over HTTP at the same address. */
 function successorOf(endpoint: string): string {
   const { protocol, host } = new URL(endpoint);
   return `${protocol === "wss:" ? "https:" : "http:"}//${host}/`;
@@ -311,7 +311,7 @@ async function launch(settings: BrowserSettings): Promise<Browser> {
       proxy: { server: NOWHERE },
       chromiumSandbox: hasSandbox(),
       timeout: START_TIMEOUT_MS,
-      // The program drains by itself.
+      // The program waits for open pages itself.
       handleSIGINT: false,
       handleSIGTERM: false,
       handleSIGHUP: false,

@@ -1,25 +1,25 @@
-// How a page in the browser gets out: through a proxy of its own beside us, or, for a browser on another machine, through
-// the one address of ours that it knows.
+// How a page in the browser reaches the network: through its own proxy beside us or, for a browser on another machine,
+// through the one address of ours that it knows.
 
 import type { AddressGuard } from "../../net/address-guard.ts";
 import type { PageWay } from "../../net/page-egress-policy.ts";
 import { type SharedProxy, startProxy, startSharedProxy } from "../../net/proxy.ts";
 import { PageError } from "../page-error.ts";
 
-/** What the browser is told about a page's proxy. */
+/** The proxy settings that the browser gets for a page. */
 export interface ProxyTicket {
   readonly server: string;
   readonly username?: string;
   readonly password?: string;
 }
 
-/** Opens ways out. */
+/** Opens proxies for pages. */
 export interface BrowserEgress {
-  /** The browser is not the one we start: its own switches cannot be relied on. */
+  /** We did not start this browser, so its command-line switches cannot be relied on. */
   readonly isRemote: boolean;
-  /** The caller closes the way. Throws `PageError` `no_browser`. */
+  /** Opens a proxy; the caller closes it. Throws `PageError` `no_browser`. */
   open(guard: AddressGuard): Promise<{ way: PageWay; ticket: ProxyTicket }>;
-  /** Ends what listens; open ways end with it. */
+  /** Stops listening; open proxies end with it. */
   close(): Promise<void>;
 }
 
@@ -42,7 +42,8 @@ export function createRemoteEgress(proxyAddress: string): BrowserEgress {
   return {
     isRemote: true,
     open: async (guard) => {
-      // The address is the browser's word for us (a container's name, say); which of ours it means is not known here.
+      // The address is how the browser reaches us (a container's name, for example); which local address that is is not known
+      // here.
       listening ??= startSharedProxy({ hostname: proxyAddress.startsWith("[") ? "::" : "0.0.0.0", port });
       try {
         const way = (await listening).open(guard);

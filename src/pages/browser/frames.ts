@@ -1,7 +1,7 @@
-// Puts the bodies of frames into the page that shows them. The page is untrusted: one pass for each body, whatever it
+// Puts the bodies of frames into the page that shows them. The page is untrusted: each body takes one pass, whatever the page
 // contains.
 
-/** The page with each numbered frame's element replaced by its body; a frame that cannot be found is left out. */
+/** The page with the element of each numbered frame replaced by the frame's body; frames that are not found are left out. */
 export function withFrames(html: string, bodies: ReadonlyMap<string, string>): string {
   let whole = html;
   for (const [number, body] of bodies) {

@@ -3,7 +3,7 @@
 // functions that wait return nothing or a boolean, and text is measured last, by its own length, which no page can
 // replace.
 
-/** Whether the document has been read to its end, or as far as it will be. */
+/** Whether the document has been parsed completely, or as far as it ever will be. */
 export const IS_WHOLE = `() => document.readyState === "complete"`;
 
 /** Returns true when the document has not changed for `quietMs`, at the latest after `maxMs`. */
@@ -18,7 +18,10 @@ export const WAIT_UNTIL_QUIET = `async ({ quietMs, maxMs }) => {
   return true;
 }`;
 
-/** Returns when an application has filled its place in the page, at the latest after `maxMs`. True: that was waited for. */
+/**
+ * Returns when an application has filled its root element, at the latest after `maxMs`. True: there was something to wait
+ * for.
+ */
 export const WAIT_FOR_DRAWING = `async (maxMs) => {
   const isEmpty = () => {
     const root = document.querySelector("#root, #app, #__next, #__nuxt, #___gatsby, #svelte, #q-app, #application, app-root");
@@ -33,13 +36,13 @@ export const WAIT_FOR_DRAWING = `async (maxMs) => {
   return hasWaited;
 }`;
 
-/** Scrolls down screen by screen, so that what waits to be seen is loaded, and back to the top. False: there was nowhere to go. */
+/** Scrolls down screen by screen so that lazy content loads, then back to the top. False: nothing to scroll. */
 export const SCROLL_THROUGH = `async ({ steps, pauseMs }) => {
   let hasMoved = false;
   for (let step = 0; step < steps; step++) {
     const before = window.scrollY;
     window.scrollBy(0, window.innerHeight);
-    // The browser tells the page with its next frame, which may be too late when it is busy.
+    // The browser reports scrolling with the next frame, which may be too late when it is busy.
     document.dispatchEvent(new Event("scroll", { bubbles: true }));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     if (window.scrollY === before) break;
@@ -49,7 +52,7 @@ export const SCROLL_THROUGH = `async ({ steps, pauseMs }) => {
   return hasMoved;
 }`;
 
-/** Takes away consent layers: what floats over the page and speaks of cookies. */
+/** Removes consent layers: elements that float over the page and mention cookies. */
 export const DISMISS_CONSENT = `async () => {
   let count = 0;
   for (const element of document.querySelectorAll("body *")) {
@@ -61,7 +64,7 @@ export const DISMISS_CONSENT = `async () => {
   for (const root of [document.documentElement, document.body]) if (root && count > 0) root.style.setProperty("overflow", "visible", "important");
 }`;
 
-/** Waits for pictures that are on their way. */
+/** Waits for images that are loading. */
 export const WAIT_FOR_IMAGES = `async (maxMs) => {
   await Promise.race([
     Promise.all([...document.images].filter((image) => !image.complete).map((image) => new Promise((resolve) => { image.onload = image.onerror = resolve; }))),
@@ -69,16 +72,19 @@ export const WAIT_FOR_IMAGES = `async (maxMs) => {
   ]);
 }`;
 
-/** The document with open shadow roots, or null when that is longer than `max`; frames worth reading are numbered so that their text can be put in. */
+/**
+ * The document with open shadow roots, or null when it is longer than `max`. Frames worth reading are numbered so that their
+ * text can be inserted.
+ */
 export const SERIALIZE = `(max) => {
   const roots = [];
   let size = 0;
   let frames = 0;
-  // Measured before it is put together: a text of its length would be a second copy.
+  // The length is measured before the parts are joined: the joined text would be a second copy.
   const measure = (scope) => {
     const walker = document.createTreeWalker(scope, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT | NodeFilter.SHOW_COMMENT);
     for (let node = walker.nextNode(); node !== null && size <= max; node = walker.nextNode()) {
-      // The fields of a form hide its own properties.
+      // Form fields shadow the form's own properties.
       if (node instanceof HTMLFormElement) continue;
       if (node.nodeType !== 1) { size += node.data.length; continue; }
       size += node.localName.length * 2 + 5;
@@ -103,7 +109,7 @@ export const SERIALIZE = `(max) => {
   return text.length > max ? null : text;
 }`;
 
-/** The body of a frame, as much as is wanted. */
+/** The body of a frame, up to the wanted length. */
 export const FRAME_BODY = `(max) => {
   const text = "" + (document.body ? document.body.innerHTML : "");
   const cut = "" + (text.length > max ? text.slice(0, max) : text);
@@ -116,6 +122,6 @@ export const PAGE_HEIGHT = `() => {
   return height;
 }`;
 
-/** For browsers whose switches are not ours: no ways out that pass no proxy, and no pop-ups. */
+/** For browsers whose switches we do not control: no connections past the proxy and no pop-ups. */
 export const FOREIGN_BROWSER = `for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete globalThis[name];
 globalThis.open = () => null;`;

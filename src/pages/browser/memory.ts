@@ -1,23 +1,23 @@
-// Pages may take as much memory as the machine has within seconds: scripts, WebAssembly and canvases have no limit of their
-// own that would help. This watches the processes of the browsers that this program has started, and ends the one of a
-// page that takes too much; to its reader it is a page that crashes. Linux only: elsewhere nothing tells the sizes cheaply.
+// Limits the memory of page processes. Scripts, WebAssembly and canvases have no useful limit of their own and can take all
+// memory within seconds. This watches the processes of the browsers that this program started and kills those that take too
+// much; to the reader of the page this is a crash. Linux only: elsewhere sizes cannot be read cheaply.
 
 import { childrenOf, procText } from "./processes.ts";
 
-/** Between two looks; a page takes some 100 MB more meanwhile. */
+/** Interval between two checks; a page takes about 100 MB more meanwhile. */
 const WATCH_MS = 150;
-/** The kernel's unit in `statm`: four kilobytes wherever Chromium runs. */
+/** The kernel's unit in `statm`: four kilobytes on every platform that runs Chromium. */
 const PAGE_BYTES = 4096;
-/** Far more than browsers have. */
+/** Far more than any browser has. */
 const PROCESSES_MAX = 1000;
 
-/** Watches until it is told to stop. */
+/** Watches until it is stopped. */
 export interface MemoryWatch {
   start(): void;
   stop(): void;
 }
 
-/** Makes one that ends every process for pages with more than `bytesMax`. */
+/** Creates a watcher that kills every page process with more than `bytesMax`. */
 export function watchPages(bytesMax: number): MemoryWatch {
   let timer: ReturnType<typeof setInterval> | undefined;
   return {
@@ -38,12 +38,12 @@ function endLarge(bytesMax: number): void {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has ended by itself.
+      // The process has ended by itself.
     }
   }
 }
 
-/** Processes below this one that show pages; Chromium's say so in their arguments, parted by spaces or by zeros. */
+/** Descendant processes that show pages; Chromium marks them in their arguments, separated by spaces or NUL bytes. */
 function pageProcesses(): number[] {
   const found: number[] = [];
   const seen = [process.pid];

@@ -1,4 +1,4 @@
-// Restrains a page while it is shown: what it may ask for, where its main document may go, and what it may open.
+// Restrains a page while it is shown: what it may request, where its main document may navigate, and what it may open.
 
 import type { BrowserContext, Frame, Page, Request, Response, Route } from "playwright-core";
 import { type AddressGuard, BlockedAddress } from "../../net/address-guard.ts";
@@ -6,12 +6,12 @@ import type { PageWay } from "../../net/page-egress-policy.ts";
 import { PageError } from "../page-error.ts";
 import { isAdvertising } from "./advertising.ts";
 
-/** What restraining needs. */
+/** What the guard needs. */
 export interface TamingOptions {
   readonly guard: AddressGuard;
-  /** Undefined: the browser goes out by itself, and only what can be seen from here is checked. */
+  /** Undefined: the browser has direct network access, and only what is visible here is checked. */
   readonly way: PageWay | undefined;
-  /** Pictures, sounds and fonts are not loaded. */
+  /** Images, media and fonts are not loaded. */
   readonly isTextOnly: boolean;
   /** Requests to the common advertising networks are not made. */
   readonly blocksAds: boolean;
@@ -23,32 +23,32 @@ export interface TamingOptions {
 
 /** A restrained page. */
 export interface Tamed {
-  /** Resolves when every request is decided on; a page sent anywhere earlier would go unasked. */
+  /** Resolves when every request is intercepted; navigating before it resolves bypasses the checks. */
   readonly isOn: Promise<unknown>;
-  /** Throws `BlockedAddress`, or what `onRedirect` threw, when the main document was sent where it may not go. */
+  /** Throws `BlockedAddress`, or what `onRedirect` threw, if the main document was sent to a forbidden address. */
   throwIfRefused(): void;
-  /** Resolves when the servers' redirects that the main document followed have been judged. */
+  /** Resolves when the server redirects of the main document have been checked. */
   judged(): Promise<unknown>;
-  /** Resolves when the main document was kept from leaving: what waits for it to load would wait in vain. */
+  /** Resolves when a navigation of the main document was blocked: waiting for it to load would never end. */
   readonly stayed: Promise<void>;
-  /** What the server said of the document that is shown last; undefined when it came from none. */
+  /** The response for the document shown last; undefined if it came from no server. */
   status(): number | undefined;
-  /** Where the main document was sent last, when a server answered there. */
+  /** The address to which the main document navigated last, if a server answered there. */
   answered(): { readonly url: string; readonly status: number } | undefined;
 }
 
-/** Requests of one page; more is a loop. */
+/** Requests of one page; more indicate a loop. */
 const REQUESTS_MAX = 1000;
-/** Places that a main document is sent to one after the other; browsers follow as many redirects. */
+/** Successive navigations of a main document; browsers follow the same number of redirects. */
 const PLACES_MAX = 20;
 const HEAVY = new Set(["image", "media", "font"]);
-/** Answers that leave the page where it was. */
+/** Responses that do not navigate. */
 const STAYING = new Set([204, 205]);
 
-/** Puts the restraints on; they hold as long as the page. */
+/** Puts the restraints in place; they last as long as the page. */
 export function tame(context: BrowserContext, page: Page, options: TamingOptions): Tamed {
   const restraints = new Restraints(page, options);
-  // A route of a page that is closing cannot be answered any more.
+  // The route of a page that is closing can no longer be answered.
   const isOn = context.route("**/*", (route) => restraints.decide(route).catch(() => undefined));
   quietly(isOn);
   page.on("request", (request) => restraints.begun(request));
@@ -73,7 +73,7 @@ function quietly(work: Promise<unknown>): void {
   work.catch(() => undefined);
 }
 
-/** What is known of a page's requests, and what is decided by it. */
+/** State of a page's requests, and the decisions based on it. */
 class Restraints {
   readonly stayed = Promise.withResolvers<void>();
   readonly judging: Promise<unknown>[] = [];
@@ -94,7 +94,7 @@ class Restraints {
     this.#options = options;
   }
 
-  /** Lets a request go, or not. */
+  /** Allows or blocks a request. */
   async decide(route: Route): Promise<void> {
     const request = route.request();
     if (!(await this.#mayGo(request))) return route.abort();
@@ -109,7 +109,7 @@ class Restraints {
     const { way, guard } = this.#options;
     this.answered = undefined;
     if (way !== undefined) this.#going.set(request, way.navigating(request.url()));
-    // Redirects are followed without a word to the route.
+    // Redirects are followed without calling the route handler.
     else if (request.redirectedFrom() !== null)
       quietly(guard.check(request.url()).catch((error: unknown) => this.#noteBlocked(error)));
     if (request.redirectedFrom() === null) return;
@@ -148,7 +148,7 @@ class Restraints {
     try {
       return request.isNavigationRequest() && request.frame() === this.#page.mainFrame();
     } catch {
-      // A frame that is not there yet is a pop-up's.
+      // A frame that does not exist yet belongs to a pop-up.
       return false;
     }
   }
@@ -179,8 +179,7 @@ class Restraints {
   }
 
   /**
-   * If a script navigates to an unreachable host, the page is kept as it is: it is worth more than the browser's error
-   * page.
+   * If a script navigates to an unreachable host, the page is kept as it is: it is more useful than the browser's error page.
    */
   async #leadsNowhere(request: Request): Promise<boolean> {
     if (this.status === undefined || !this.#isMain(request)) return false;
@@ -189,7 +188,7 @@ class Restraints {
     return checked instanceof Error;
   }
 
-  /** Whether the main document may go on; the first is what was asked for. */
+  /** Whether the main document may navigate there; the first navigation is the requested one. */
   async #mayGoOn(request: Request): Promise<boolean> {
     if (!this.#isMain(request) || this.#places++ === 0) return true;
     await this.#judge(request);

@@ -1,12 +1,12 @@
-// Opens the context and the page that an address is shown in. Where only text is wanted, the window is minimised from the
-// start: next to nothing of it or of the page is painted, while scripts, animation frames and observers run as in any other.
+// Opens the context and the page for an address. If only text is wanted, the window starts minimised: hardly anything is
+// painted, while scripts, animation frames and observers run as usual.
 
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from "playwright-core";
 
 /** Size of the window that pages are laid out for. */
 export const VIEWPORT = { width: 1280, height: 900 };
 
-/** A context that has no page yet. The caller closes it. */
+/** A context without a page. The caller closes it. */
 export interface OpenContext {
   readonly context: BrowserContext;
   newPage(): Promise<Page>;
@@ -21,7 +21,7 @@ const METRICS = {
 };
 const OPEN_TIMEOUT_MS = 30_000;
 
-/** Opens one whose pages can be photographed. */
+/** Opens a page that can take screenshots. */
 export async function openSeen(browser: Browser, options: BrowserContextOptions): Promise<OpenContext> {
   const context = await browser.newContext({ viewport: VIEWPORT, ...options });
   return { context, newPage: () => context.newPage() };
@@ -52,7 +52,7 @@ async function openMinimised(session: CDPSession, context: BrowserContext, brows
 interface Named {
   readonly session: CDPSession;
   readonly context: BrowserContext;
-  /** The browser's own name for it; undefined when there is a doubt. */
+  /** The browser's own id for it; undefined when that is ambiguous. */
   readonly id: string | undefined;
 }
 type MakeNamed = (options: BrowserContextOptions) => Promise<Named>;
@@ -65,7 +65,10 @@ function namerOf(browser: Browser): MakeNamed {
   return found;
 }
 
-/** Playwright does not tell what the browser calls a context: it is the one that was not there, so they are made in turn. */
+/**
+ * Playwright does not expose the browser's id of a context: it is the new one in the list, so contexts are created one at a
+ * time.
+ */
 function createNamer(browser: Browser): MakeNamed {
   let connected: CDPSession | undefined;
   let seen: ReadonlySet<string> = new Set();
@@ -73,7 +76,7 @@ function createNamer(browser: Browser): MakeNamed {
   const make = async (options: BrowserContextOptions): Promise<Named> => {
     connected ??= await browser.newBrowserCDPSession();
     const session = connected;
-    // With a viewport, Playwright would give the window its size, and so open it.
+    // With a viewport, Playwright would resize the window and thereby open it.
     const context = await browser.newContext({ ...options, viewport: null });
     try {
       const { browserContextIds } = await session.send("Target.getBrowserContexts");

@@ -3,12 +3,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { BEHIND, lowerProcess } from "../../workers/priority.ts";
 
-/** Far more than browsers have. */
+/** Far more than any browser has. */
 const PROCESSES_MAX = 1000;
 
 /**
- * Puts the browsers started so far behind the event loop, and with them all that they start from now on. Where it may,
- * as root outside of a container, Chromium gives threads of its pages another priority all the same.
+ * Lowers the priority of the running browsers, and of all that they start from now on, below the event loop. Where it is
+ * permitted (as root outside a container), Chromium still raises some threads of its pages.
  */
 export function lowerBrowsers(): void {
   if (process.platform !== "linux") return;
@@ -20,7 +20,7 @@ export function lowerBrowsers(): void {
   }
 }
 
-/** Each thread has the children that it has started. */
+/** Each thread lists the children that it has started. */
 export function childrenOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
@@ -31,7 +31,7 @@ export function childrenOf(pid: number): number[] {
   }
 }
 
-/** A file below /proc; empty for a process that has ended. */
+/** A file below /proc; empty if the process has ended. */
 export function procText(path: string): string {
   try {
     return readFileSync(path, "utf8");

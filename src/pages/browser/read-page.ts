@@ -1,5 +1,5 @@
-// Waits for a shown page and takes down what a reader would see: its HTML with frames and shadow roots, and a picture.
-// Every step has a limit in time, and what comes back one in size.
+// Waits for a shown page and captures what a reader would see: its HTML with frames and shadow roots, and a screenshot. Every
+// step has a time limit, and every result a size limit.
 
 import type { Frame, Page } from "playwright-core";
 import { PageError } from "../page-error.ts";
@@ -18,39 +18,39 @@ import {
 } from "./in-page.ts";
 import { VIEWPORT } from "./open-page.ts";
 
-/** Kept back for reading the page after waiting for it. */
+/** Time reserved for reading the page after the wait. */
 export const READING_MS = 1500;
 
-/** Chromium cannot draw taller pictures. */
+/** Chromium cannot draw taller images. */
 const SCREENSHOT_HEIGHT_MAX = 16_000;
-/** A picture of noise, of the largest size, would be 80 MB. */
+/** A screenshot of noise at the largest size would be 80 MB. */
 const SCREENSHOT_BYTES_MAX = 32 * 1024 * 1024;
-/** Most pages have said so by then. */
+/** Most pages have finished by then. */
 const WHOLE_ASKED_MS = 500;
 const FAILURES_MAX = 3;
 const FAILURE_PAUSE_MS = 50;
-/** For a page that continues fetching. */
+/** For a page that keeps fetching. */
 const SETTLING_MS_MAX = 8000;
-/** For one that shows nothing but that it is loading. */
+/** For a page that shows nothing but a loading indicator. */
 const DRAWING_MS_MAX = 3000;
 const QUIET = { quietMs: 250, maxMs: 5000 };
 const SCROLL = { steps: 12, pauseMs: 60 };
 const SCROLL_FOR_PICTURE = { steps: 25, pauseMs: 120 };
-/** Of a list that continues each time its end is reached. */
+/** For a list that loads more each time its end is reached. */
 const SCROLLS_MAX = 3;
 const IMAGES_WAIT_MS = 4000;
 const FRAMES_MAX = 5;
 const FRAMES_ASKED_MAX = 20;
 const FRAME_CHARS_MAX = 500_000;
-/** A page is quiet before its frames are there; all of them together are given this much more. */
+/** A page can be quiet before its frames have loaded; all of them together get this much more time. */
 const FRAMES_ARRIVE_MS = 1000;
 const FRAME_ASKED_MS = 50;
-/** A frame with less to read is a counter, a button or an advertisement. */
+/** A frame with less text is a counter, a button or an advertisement. */
 const FRAME_TEXT_MIN = 100;
-/** Steps inside the page that may hang get this much. */
+/** Time limit for steps inside the page, which may hang. */
 const STEP_TIMEOUT_MS = 10_000;
 
-/** Time and patience. */
+/** Time left, and how long to wait. */
 export interface ReadLimits {
   readonly leftMs: () => number;
   readonly signal: AbortSignal;
@@ -58,8 +58,8 @@ export interface ReadLimits {
 }
 
 /**
- * Resolves when the document is whole although no one said so: a page that is sent to a download, a mail program or an
- * answer without content stops being read there, and never reports that it is done. Stops asking when `signal` aborts.
+ * Resolves when the document is complete although no event said so: a page that navigates to a download, a mail program or a
+ * response without content stops loading and never fires its load event. Stops polling when `signal` aborts.
  */
 export async function wholeDocument(page: Page, signal: AbortSignal): Promise<void> {
   const isWhole = () => page.evaluate<unknown>(call(IS_WHOLE, null)).catch(() => false);
@@ -70,7 +70,7 @@ export async function wholeDocument(page: Page, signal: AbortSignal): Promise<vo
   }
 }
 
-/** Waits until nothing moves, within the time there is. */
+/** Waits until the page stops changing, within the time left. */
 export async function settle(page: Page, reading: ReadLimits, isPicture: boolean): Promise<void> {
   const { leftMs, signal, activity } = reading;
   const timeLeft = () => leftMs() - READING_MS;
@@ -91,21 +91,21 @@ export async function settle(page: Page, reading: ReadLimits, isPicture: boolean
         { ...QUIET, maxMs: Math.min(QUIET.maxMs, Math.max(1, timeLeft())) },
         QUIET.maxMs + 500,
       );
-      // A page that goes elsewhere is asked again; one that is gone does not come back.
+      // A page that navigates is asked again; one that is closed does not come back.
       if (isQuiet !== true && ++failures > FAILURES_MAX) return;
       if (isQuiet !== true) await Bun.sleep(FAILURE_PAUSE_MS);
-      // What came while nothing moved may be about to be drawn.
+      // Data that arrived during the quiet period may be about to be rendered.
       isBusy ||= activity.isFetching();
     }
   };
   await quiet();
-  // An application that has drawn nothing yet has a timer or a channel of its own to wait for.
+  // An application that has rendered nothing yet waits for a timer or a channel of its own.
   if ((await step(WAIT_FOR_DRAWING, DRAWING_MS_MAX, DRAWING_MS_MAX + 500)) === true) await quiet();
-  // A list that is fetched further when its end is seen has a new end then.
+  // A list that loads more when its end is reached has a new end then.
   for (let round = 0, isFed = true; isFed && round < SCROLLS_MAX; round++) {
     const before = activity.count();
     const hasMoved = await step(SCROLL_THROUGH, isPicture ? SCROLL_FOR_PICTURE : SCROLL, STEP_TIMEOUT_MS);
-    // What fits on one screen has shown all it has.
+    // A page that fits on one screen has nothing to scroll to.
     if (hasMoved !== false) await quiet();
     isFed = hasMoved !== false && activity.count() > before;
   }
@@ -113,10 +113,10 @@ export async function settle(page: Page, reading: ReadLimits, isPicture: boolean
   await step(DISMISS_CONSENT, null, STEP_TIMEOUT_MS);
 }
 
-/** The page as it stands. Throws `PageError` `too_large`. */
+/** The page as it is. Throws `PageError` `too_large`. */
 export async function readHtml(page: Page, { leftMs }: ReadLimits, bytesMax: number): Promise<string> {
   const ask = () => page.evaluate<unknown>(call(SERIALIZE, bytesMax));
-  // A page that goes elsewhere while it is read is read again.
+  // A page that navigates while it is read is read again.
   const html = await within(Math.min(STEP_TIMEOUT_MS, leftMs()), ask().catch(ask));
   if (typeof html !== "string" || Buffer.byteLength(html) > bytesMax)
     throw new PageError("too_large", "The page is larger than allowed.");
@@ -134,7 +134,7 @@ export async function readHtml(page: Page, { leftMs }: ReadLimits, bytesMax: num
   return withFrames(html, bodies);
 }
 
-/** A frame's number and body, when it has something to read. */
+/** A frame's number and body, if it has text. */
 async function readFrame(frame: Frame, arrivedByMs: number): Promise<{ number: string; body: string } | undefined> {
   const element = await frame.frameElement();
   const number = await element.getAttribute("data-frame-number");
@@ -146,7 +146,7 @@ async function readFrame(frame: Frame, arrivedByMs: number): Promise<{ number: s
   return isWorth ? { number, body } : undefined;
 }
 
-/** Nothing has come of its address yet. */
+/** The frame's address has not loaded yet. */
 function isBlank(frame: Frame): boolean {
   return frame.url() === "" || frame.url() === "about:blank";
 }

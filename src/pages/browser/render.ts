@@ -1,5 +1,5 @@
-// Shows a page in the shared browser, in a context of its own, and gives back what a reader would see. Everything the page
-// asks for passes the filtering proxy; pop-ups, dialogs, downloads, service workers and pages without end are tamed.
+// Shows a page in the shared browser, in its own context, and returns what a reader would see. All requests of the page pass
+// the filtering proxy; pop-ups, dialogs, downloads, service workers and endless pages are restricted.
 
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { AddressGuard } from "../../net/address-guard.ts";
@@ -18,21 +18,21 @@ import { photograph, READING_MS, type ReadLimits, readHtml, settle, wholeDocumen
 /** What to render. */
 export interface RenderRequest {
   readonly url: string;
-  /** Whose page it is: accounts share the places in the browser. */
+  /** The account that the page is for: accounts share the browser's slots. */
   readonly accountId: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly screenshot: "none" | "viewport" | "full";
   readonly userAgent: string;
-  /** More HTML than this is an error. */
+  /** A page with more HTML is an error. */
   readonly bytesMax: number;
-  /** Awaited before the page goes elsewhere, or while it does where a server sends it; what it throws is the outcome. */
+  /** Awaited before the page navigates, or during a server redirect; what it throws is the outcome. */
   readonly onRedirect?: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
   /** What the caller wants done with the page. */
   readonly browsing?: Browsing | undefined;
 }
 
-/** What came of it. */
+/** The rendered page. */
 export interface Rendered {
   /** After redirects and scripts. */
   readonly url: string;
@@ -58,11 +58,11 @@ export interface RendererDeps {
   readonly pagesMax: number;
   /** Undefined: a remote browser that goes out by itself (private networks are allowed). Not closed here. */
   readonly egress: BrowserEgress | undefined;
-  /** How long a browser may take to open a page before it is given up; 15 s without it. */
+  /** How long a browser may take to open a page; 15 s by default. */
   readonly openTimeoutMs?: number;
 }
 
-/** A page that waits for something that never comes is read as it stands. */
+/** A page that waits for something that never comes is read as it is. */
 const LOADING_MS_MAX = 20_000;
 const CLOSE_TIMEOUT_MS = 5000;
 /** A telephone's. */
@@ -70,7 +70,7 @@ const MOBILE_VIEWPORT = { width: 390, height: 844 };
 /** A browser that opens no page in this time hangs. */
 const OPEN_TIMEOUT_MS = 15_000;
 
-/** Makes a renderer. */
+/** Creates a renderer. */
 export function createRenderer(deps: RendererDeps): Renderer {
   const slots = createSlots(deps.pagesMax);
 
@@ -83,9 +83,9 @@ export function createRenderer(deps: RendererDeps): Renderer {
       return await renderIn(browser, request, { deps, way: out?.way, ticket: out?.ticket });
     } catch (error) {
       if (!(error instanceof BrowserGone)) {
-        // A page that is taken down because its reader left says that its browser is gone, too.
+        // A page that was closed because its reader left also reports that its browser is gone.
         request.signal.throwIfAborted();
-        // What a page says of its browser's end depends on what it was doing.
+        // The error of a page whose browser ended depends on what it was doing.
         if (browser.isConnected() && !isGone(error)) throw error;
       }
       if (!isCrash(error)) deps.browser.lost(browser);
@@ -97,7 +97,7 @@ export function createRenderer(deps: RendererDeps): Renderer {
   };
 
   return {
-    // Whoever gives up goes at once; the page is taken down behind them and keeps its slot until it is gone.
+    // A caller that gives up returns at once; the page is closed in the background and keeps its slot until then.
     render: (request) =>
       untilAborted(
         request.signal,
@@ -107,7 +107,7 @@ export function createRenderer(deps: RendererDeps): Renderer {
           } catch (error) {
             request.signal.throwIfAborted();
             if (!(error instanceof BrowserGone)) throw error;
-            // The browser died under the page: one more try in a new one.
+            // The browser died during the page: one more try in a new one.
             return await renderOnce(request).catch((again: unknown) => {
               request.signal.throwIfAborted();
               throw again instanceof BrowserGone ? deadTwice(again) : again;
@@ -156,7 +156,7 @@ async function renderIn(browser: Browser, request: RenderRequest, showing: Showi
     return await showPage(context, page, { request, ...showing, leftMs });
   } finally {
     request.signal.removeEventListener("abort", stop);
-    // A context that does not close is left to the browser's own end.
+    // A context that does not close is left until the browser ends.
     await within(CLOSE_TIMEOUT_MS, context.close()).catch(() => undefined);
   }
 }
@@ -211,7 +211,7 @@ async function showPage(
     if (error instanceof PageError || isGone(error)) throw error;
     const isEmpty = /ERR_HTTP_RESPONSE_CODE_FAILURE/.test(text);
     if (/Download is starting/.test(text)) throw new PageError("not_html", "The address holds a download, not a page.");
-    // A page that never finishes loading is read as far as it came.
+    // A page that never finishes loading is read as far as it loaded.
     if (!isEmpty && !/Timeout/i.test(text))
       throw new PageError("upstream", "The browser could not load the page.", { cause: error });
   } finally {
@@ -270,7 +270,7 @@ function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", stop));
 }
 
-/** The browser, or its part for this page, is what failed. */
+/** The browser, or its process for this page, failed. */
 class BrowserGone extends Error {
   constructor(detail: { cause: unknown }) {
     super("The browser is gone.", detail);
@@ -283,7 +283,7 @@ function isGone(error: unknown): boolean {
   );
 }
 
-/** The page took its own process down, not the browser. */
+/** The page crashed its own process, not the browser. */
 function isCrash(error: unknown): boolean {
   return /(?:Target|Page) crashed/i.test(String(error));
 }

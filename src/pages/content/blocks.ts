@@ -1,5 +1,5 @@
-// Cuts a page into text blocks: runs of inline text that a browser would set as one paragraph, heading, list item or
-// cell. Blocks are the unit in which main content is chosen.
+// Splits a page into text blocks: runs of inline text that a browser would lay out as one paragraph, heading, list item or
+// cell. Main content is chosen block by block.
 
 import { type PageElement, type PageNode, PageText } from "../dom/node.ts";
 
@@ -10,7 +10,7 @@ export interface Block {
   /** The nearest block-level element around it. */
   readonly element: PageElement;
   readonly nodes: readonly PageText[];
-  /** White space collapsed, trimmed; never empty. */
+  /** White space collapsed and trimmed; never empty. */
   readonly text: string;
   /** Characters of `text` inside links. */
   readonly linkChars: number;
@@ -29,12 +29,12 @@ export const BLOCK_TAGS: ReadonlySet<string> = new Set(
     "search section summary table tbody td template tfoot th thead tr ul video audio"
   ).split(" "),
 );
-/** Never text of the page. */
+/** Never part of the page's text. */
 const SILENT_TAGS = new Set(["svg", "math-hidden", "textarea", "select", "datalist", "template", "canvas", "iframe"]);
-/** Inline, but each is a thing of its own. */
+/** Inline, but each is a separate unit. */
 const BREAKING_TAGS = new Set(["button", "label"]);
 
-/** More blocks than this are not examined; the rest of the page is left out of the choice. */
+/** Blocks beyond this number are not examined and are left out of the choice. */
 const BLOCKS_MAX = 10_000;
 
 interface Run {
@@ -86,7 +86,7 @@ export function cutBlocks(body: PageElement): Block[] {
       if (SILENT_TAGS.has(inner.tag)) continue;
       if (inner.tag === "br") {
         run.pieces.push(" ");
-        // Two breaks in a row part paragraphs.
+        // Two line breaks in a row separate paragraphs.
         if (++breaks === 2) flush();
         continue;
       }

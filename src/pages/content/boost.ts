@@ -1,9 +1,9 @@
-// Evaluates an ensemble of small decision trees: a row of figures in, log odds out.
+// Evaluates an ensemble of small decision trees: a row of features in, log odds out.
 
 /** One tree as parallel arrays. A node whose `feature` is -1 is a leaf; the right child follows the left one. */
 export interface Tree {
   readonly feature: readonly number[];
-  /** A leaf's value, or what the feature is held against: not larger goes left. */
+  /** A leaf's value, or the threshold of the feature: not larger goes left. */
   readonly value: readonly number[];
   readonly left: readonly number[];
 }
@@ -14,7 +14,7 @@ export interface Ensemble {
   readonly trees: readonly Tree[];
 }
 
-/** Log odds of many rows: tree by tree, so that the tree at work stays in the processor's cache. */
+/** Log odds of many rows, tree by tree, so that the current tree stays in the processor's cache. */
 export function evaluateAll({ bias, trees }: Ensemble, rows: readonly Float32Array[]): Float64Array {
   const sums = new Float64Array(rows.length).fill(bias);
   for (const { feature, value, left } of trees) {

@@ -1,5 +1,5 @@
-// Which blocks of a page are its main content: two looks by fitted decision trees, then the set with the best expected
-// balance of what is right and what is missed. Chosen by what the page is, never by where it is from.
+// Chooses which blocks of a page are its main content: two passes of fitted decision trees, then the set with the best
+// expected F1. The choice depends on the page's structure and text, never on its site.
 
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
@@ -22,15 +22,15 @@ export function judgeBlocks(
   const { rows, beside } = readFeatures(document, blocks, url);
   const first = Array.from(evaluateAll(weights.first, rows), sigmoid);
   const second = Array.from(evaluateAll(weights.second, contextRows(blocks, rows, first)), sigmoid);
-  // The second look knows more and follows the crowd; on pages that neither had seen, their mean errs least.
+  // The second pass has more features but follows the neighbours; on pages that neither was fitted on, their mean errs least.
   return second.map((verdict, index) =>
     beside.has(blocks[index] as Block) ? 0 : (verdict + (first[index] as number)) / 2,
   );
 }
 
 /**
- * The threshold that makes the expected F1 over words largest: a page of which the judge is unsure gets a lower one, so
- * that it is not left empty.
+ * The threshold that maximises the expected F1 over words. A page with uncertain verdicts gets a lower one, so that it is not
+ * left empty.
  */
 export function bestThreshold(blocks: readonly Block[], verdicts: readonly number[]): number {
   const size = (block: Block) => block.text.length + 2;

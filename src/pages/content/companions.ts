@@ -1,5 +1,5 @@
-// What says little by itself and is missed where it stood: the title of a note, the name of a tab, who said a quoted
-// sentence, the figure over what it counts, who wrote a post. Each goes with the text that it belongs to.
+// Keeps short text together with the text that it belongs to: the title of a note, the name of a tab, the source of a
+// quotation, the figure above its label, the author of a post.
 
 import { closest, type PageElement } from "../dom/node.ts";
 import { isNoteTitle, tabPanels } from "../dom/parts.ts";
@@ -7,10 +7,10 @@ import type { Block } from "./blocks.ts";
 import { headingLevel, type JudgedPage, shareOfKept } from "./judged.ts";
 import { isThread } from "./page-traits.ts";
 
-/** Longer ones are text of their own: some put what is opened into what opens it. */
+/** Longer titles are text of their own: some disclosure elements put their content into the summary. */
 const TITLE_CHARS_MAX = 120;
 
-/** Keeps the titles of kept notes and of what the reader opens; one whose note went goes with it. */
+/** Keeps the titles of notes and disclosures that are kept, and drops the titles of those that are not. */
 export function keepTitles({ document, blocks, kept }: JudgedPage): void {
   const isTitle = (element: PageElement) =>
     isNoteTitle(element) || (element.tag === "summary" && element.parentNode?.tag === "details");
@@ -46,7 +46,7 @@ const ATTRIBUTION_TAGS = new Set(["cite", "figcaption"]);
 const ATTRIBUTION_CHARS_MAX = 160;
 const DASHED = /^[—–―]\s*\p{L}/u;
 
-/** Keeps who is quoted beside what was kept of the quotation. */
+/** Keeps the source of a quotation that is kept. */
 export function keepAttributions({ blocks, kept }: JudgedPage): void {
   for (const block of blocks) {
     if (kept.has(block) || block.text.length > ATTRIBUTION_CHARS_MAX) continue;
@@ -57,7 +57,7 @@ export function keepAttributions({ blocks, kept }: JudgedPage): void {
   }
 }
 
-/** What holds a quotation and its source: by element, or by name where the page has only divisions. */
+/** The element that holds a quotation and its source: by tag, or by class name where the page uses only divisions. */
 function isQuotation({ tag, className }: PageElement): boolean {
   return tag === "blockquote" || (tag === "figure" && !/gallery/.test(className)) || isNamedQuote(className);
 }
@@ -73,7 +73,7 @@ function isQuoted({ element }: Block): boolean {
   );
 }
 
-/** In one frame with the quotation, or right behind it. */
+/** In the same frame as the quotation, or directly after it. */
 function isBeside(said: Block, who: Block, frame: PageElement | undefined): boolean {
   if (frame !== undefined) return upward(said.element, (element) => element === frame) !== undefined;
   const quote = upward(said.element, isQuotation);
@@ -93,16 +93,16 @@ function isFooterOfQuote({ tag, parentNode }: PageElement): boolean {
   return tag === "footer" && parentNode !== null && isQuotation(parentNode);
 }
 
-/** A count, a share, an amount by itself. */
+/** A count, a share or an amount by itself. */
 const FIGURE = /^[~≈<>+−-]?\s?[$€£¥]?\s?\d[\d.,\u00a0 ]*(?:[%×x]|[kKmMbB]\b|million|billion|bn)?\s?\+?$/;
-/** An amount with its cents, or the cents: the price of something. */
+/** An amount with cents, or the cents: a price. */
 const PRICE = /[.,]\d\d$|^0/;
 const LABEL_CHARS_MAX = 60;
 const LABEL_REPEATS_MIN = 4;
-/** Share of kept text around figures from which they are a part of it. */
+/** Share of kept text around figures above which they belong to it. */
 const AROUND_FIGURES_SHARE = 0.6;
 
-/** Keeps figures together with what they count: neither says anything alone, and amid kept text both are kept. */
+/** Keeps figures together with their labels: neither is useful alone, and amid kept text both are kept. */
 export function keepFigures({ blocks, kept }: JudgedPage): void {
   const pairs = figurePairs(blocks);
   if (pairs.length === 0) return;
@@ -124,7 +124,7 @@ interface FigurePair {
   readonly parts: readonly Block[];
 }
 
-/** Two blocks that are all of an element, one a figure and one its label, where the elements beside it are built alike. */
+/** Two blocks that fill an element, one a figure and one its label, where the sibling elements have the same structure. */
 function figurePairs(blocks: readonly Block[]): FigurePair[] {
   const counts = new Map<PageElement, number>();
   for (const { element } of blocks)
@@ -148,7 +148,7 @@ function figurePairs(blocks: readonly Block[]): FigurePair[] {
     if (count > 1 && row?.children.filter((child) => counts.has(child)).length === count) alike.add(row);
   const labels = new Map<string, number>();
   for (const { parts } of pairs) for (const { text } of parts) labels.set(text, (labels.get(text) ?? 0) + 1);
-  // What is said again and again is pressed: "Compare".
+  // Text that repeats many times is a button: "Compare".
   return pairs.filter(
     ({ frame, parts }) =>
       alike.has(frame.parentNode) &&
@@ -163,12 +163,12 @@ function isFigure({ text }: Block): boolean {
 const AUTHOR =
   /(?:^|[\s_-])(?:author|username|user-?name|message-name|post-?author|poster|creator|bigusername|display-?name|nickname)(?:[\s_-]|$)/i;
 const AUTHOR_CHARS_MAX = 80;
-/** Levels above the name that may be named after it. */
+/** Levels above the name whose class may name the author. */
 const AUTHOR_LEVELS = 3;
-/** Fewer are no thread. */
+/** Fewer posts are not a thread. */
 const POSTS_MIN = 2;
 
-/** Keeps who wrote a post beside what was kept of it. */
+/** Keeps the author's name beside the kept text of a post. */
 export function keepAuthors({ document, blocks, kept }: JudgedPage): void {
   const named = blocks.filter(isAuthor);
   if (named.length < POSTS_MIN) return;
@@ -184,7 +184,7 @@ export function keepAuthors({ document, blocks, kept }: JudgedPage): void {
   }
   const isForum = isThread(document);
   for (const [post, own] of bodies) {
-    // What has a headline is a teaser of something else.
+    // A part with a headline is a teaser for something else.
     if (!isForum && own.some((block) => headingLevel(block) > 0)) continue;
     const author = posts.get(post) as Block;
     const name = author.text.slice(0, AUTHOR_CHARS_MAX);
@@ -192,7 +192,7 @@ export function keepAuthors({ document, blocks, kept }: JudgedPage): void {
   }
 }
 
-/** Each post with the first name in it: the smallest element that has another like it with a name beside it. */
+/** Each post with the first name in it: the smallest element that has a similar sibling with a name beside it. */
 function postsOf(named: readonly Block[]): ReadonlyMap<PageElement, Block> {
   const holding = new Map<PageElement, Block>();
   for (const block of named)
@@ -215,7 +215,7 @@ function postsOf(named: readonly Block[]): ReadonlyMap<PageElement, Block> {
   return posts;
 }
 
-/** A short text named after whoever wrote. */
+/** A short text in an element named after the author. */
 function isAuthor({ element, text, nodes }: Block): boolean {
   if (text.length > AUTHOR_CHARS_MAX || !/[\p{L}\p{N}]/u.test(text)) return false;
   let at: PageElement | null = nodes[0]?.parentNode ?? element;
@@ -228,16 +228,16 @@ function isAuthor({ element, text, nodes }: Block): boolean {
   return false;
 }
 
-/** What people press under a post or beside a listing. */
+/** Controls under a post or beside a listing. */
 const BUTTON_TEXT =
   /^(?:reply(?: to this)?|quote|multi-?quote|report(?: post)?|like|share|permalink|back to top|go to top|top|copy(?: code)?|copied!?|edit this page)$/i;
-/** Text of controls, which is no content. */
+/** Text of controls, which is not content. */
 const FORUM_TEXT = /^(?:reply with quote|click to expand(?:\.\.\.|…)?|\d+ likes?)$/i;
 const BUTTON_CHARS_MAX = 30;
-/** Share of a text in links and controls from which it is pressed. */
+/** Share of a text in links and controls above which it is a control. */
 const PRESSED_SHARE = 0.9;
 
-/** Drops the words on buttons. */
+/** Drops the labels of buttons. */
 export function dropButtons({ kept }: JudgedPage): void {
   for (const block of kept) {
     const { text, linkChars, controlChars } = block;
@@ -251,7 +251,7 @@ function isRoleButton({ nodes }: Block): boolean {
   return nodes.every((node) => closest(node, ({ attributes }) => attributes["role"] === "button") !== undefined);
 }
 
-/** The element, or the nearest above it, that is meant. */
+/** The element itself, or its nearest matching ancestor. */
 function upward(element: PageElement, isMeant: (element: PageElement) => boolean): PageElement | undefined {
   return isMeant(element) ? element : closest(element, isMeant);
 }

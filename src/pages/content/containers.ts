@@ -1,4 +1,4 @@
-// How text is spread over the elements of a page, and which element looks like the one that holds the main text.
+// How text is distributed over the elements of a page, and which element probably holds the main text.
 
 import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
@@ -18,7 +18,7 @@ export interface BlockTotals {
 export interface ContainerStats {
   /** Totals of every element that holds text. */
   readonly totals: ReadonlyMap<PageElement, BlockTotals>;
-  /** The element that looks like the one that holds the main text. */
+  /** The element that probably holds the main text. */
   readonly top: PageElement;
   /** It and its ancestors with their distance from it. */
   readonly above: ReadonlyMap<PageElement, number>;
@@ -27,7 +27,7 @@ export interface ContainerStats {
 
 /** A block shorter than this does not vote for its container. */
 const PROSE_CHARS_MIN = 60;
-/** A container this close to the best, and above it, is taken instead: text is often parted into sections. */
+/** A container with a score this close to the best, and above it, is taken instead: text is often divided into sections. */
 const PARENT_SHARE = 0.75;
 
 /** Measures all elements that hold blocks. */
@@ -50,7 +50,7 @@ export function measureContainers(body: PageElement, blocks: readonly Block[]): 
       sums.linkChars += block.linkChars;
       sums.blocks++;
       sums.prose += prose;
-      // A paragraph speaks for its parent, less and less for those above.
+      // A paragraph counts for its parent, and less for each ancestor above.
       if (element !== block.element || share < 1) sums.score += prose * share;
       share = element === block.element ? 1 : share * 0.55;
     }
@@ -82,7 +82,7 @@ export function measureContainers(body: PageElement, blocks: readonly Block[]): 
   };
 }
 
-/** How much of a block reads like prose, in characters. */
+/** How many characters of a block read like prose. */
 export function proseOf(block: Block): number {
   const { text } = block;
   if (text.length < PROSE_CHARS_MIN) return 0;
@@ -121,7 +121,7 @@ function levelsOf(start: PageElement, totals: ReadonlyMap<PageElement, BlockTota
   const figures: number[] = [];
   let element: PageElement | null = start;
   let chars = 0;
-  // Only levels that hold more than the one below say something new.
+  // Only levels that hold more than the level below add information.
   for (let level = 0; level < 4; level++) {
     while (element !== null && level > 0 && (totals.get(element)?.chars ?? 0) <= chars) element = element.parentNode;
     const sums = element === null ? undefined : totals.get(element);

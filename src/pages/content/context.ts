@@ -1,15 +1,15 @@
-// The second look at a block: what the first look made of its neighbours and of the elements around it. Main text comes
-// in runs; a block is judged again in the light of its neighbours.
+// The second pass over a block: what the first pass decided about its neighbours and the elements around it. Main text comes
+// in runs, so a block is judged again in its context.
 
 import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 
-/** Neighbours on each side whose verdict is seen. */
+/** Neighbours on each side whose verdict is used. */
 const REACH = 4;
-/** Levels of containers whose verdict is seen. */
+/** Levels of containers whose verdict is used. */
 const LEVELS = 4;
 
-/** Rows of the first look with the neighbourhood's verdicts added. */
+/** The first pass's rows, extended by the verdicts of the neighbourhood. */
 export function contextRows(
   blocks: readonly Block[],
   rows: readonly Float32Array[],
@@ -74,7 +74,7 @@ export function contextRows(
   });
 }
 
-/** For each block the verdict of the heading above it and of all the text under that heading. */
+/** For each block, the verdict of the heading above it and of all text under that heading. */
 function sectionVerdicts(blocks: readonly Block[], verdicts: readonly number[]): number[][] {
   const found: number[][] = [];
   let start = 0;

@@ -1,6 +1,5 @@
-// Pages carry their text again, for print or for small screens. Only such a second container goes, and only when it says
-// nothing but what the first one says, word for word: text that merely resembles other text, or stands beside its like,
-// was meant as it is.
+// Drops repeated text, which pages carry for print or small screens. Only a second container is dropped, and only if it says
+// nothing but what the first one says, word for word. Similar text, or text beside its like, is kept.
 
 import { closest, type PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
@@ -8,17 +7,17 @@ import { type JudgedPage, sumChars } from "./judged.ts";
 
 /** Shorter texts repeat for good reasons. */
 const COPY_CHARS_MIN = 100;
-/** Share of all kept text from which a container that repeats another one is a copy, whatever its name. */
+/** Share of all kept text above which a repeating container is a copy, whatever its name. */
 const COPY_SHARE_MIN = 0.25;
-/** Places of a text that are examined. */
+/** How many occurrences of a text are examined. */
 const PLACES_MAX = 8;
 const RUN_BLOCKS_MAX = 2000;
 const LONG_RUN_MIN = 50;
-/** Names of parts made for one kind of screen or for paper. */
+/** Class names of parts made for one kind of screen or for print. */
 const MEDIUM =
   /(?:^|[^a-z])(?:print|printable|mobile|phone|tablet|desktop|amp|small|large|hidden-(?:xs|sm|md|lg)|visible-(?:xs|sm|md|lg)|(?:xs|sm|md|lg|xl|max-\w+):hidden|d-(?:none|(?:sm|md|lg|xl)-none))(?![a-z])|(?:Print|Mobile|Desktop)(?![a-z])/;
 
-/** Drops the second of two containers that say the same. */
+/** Drops the second of two containers with the same text. */
 export function dropCopies({ blocks, kept }: JudgedPage): void {
   const order = blocks.filter((block) => kept.has(block));
   const places = new Map<string, number[]>();
@@ -31,7 +30,7 @@ export function dropCopies({ blocks, kept }: JudgedPage): void {
   dropPieces(order, places, kept);
 }
 
-/** Two or more blocks in a row that stand in the same words in another container before. */
+/** Two or more consecutive blocks that stood in the same words in another container before. */
 function dropRuns(order: readonly Block[], places: ReadonlyMap<string, readonly number[]>, kept: Set<Block>): void {
   const total = sumChars(order);
   for (let at = 0; at < order.length; at++) {
@@ -45,12 +44,12 @@ function dropRuns(order: readonly Block[], places: ReadonlyMap<string, readonly 
       for (const block of second) kept.delete(block);
       break;
     }
-    // What repeats at such length is examined once, copy or not.
+    // A repetition of this length is examined once, whether it is a copy or not.
     if (longest > LONG_RUN_MIN || !kept.has(order[at] as Block)) at += Math.max(0, longest - 1);
   }
 }
 
-/** How many blocks in a row say the same from both places on. */
+/** How many consecutive blocks are equal from both positions on. */
 function runLength(order: readonly Block[], before: number, at: number): number {
   let length = 1;
   while (
@@ -63,7 +62,7 @@ function runLength(order: readonly Block[], before: number, at: number): number 
   return length;
 }
 
-/** One block that says what several in another container say, one after the other. */
+/** One block whose text equals several consecutive blocks of another container. */
 function dropPieces(order: readonly Block[], places: ReadonlyMap<string, readonly number[]>, kept: Set<Block>): void {
   const starts = new Map<string, number[]>();
   for (const [text, list] of places) {
@@ -84,7 +83,7 @@ function dropPieces(order: readonly Block[], places: ReadonlyMap<string, readonl
   });
 }
 
-/** The blocks from `start` on whose texts, set together, are that of the piece; none when they are not. */
+/** The blocks from `start` on whose joined texts equal the block's text; none when they do not. */
 function partsOf(piece: Block, order: readonly Block[], start: number): Block[] {
   const parts: Block[] = [];
   let said = 0;
@@ -108,14 +107,14 @@ interface Repeat {
   readonly total: number;
 }
 
-/** Whether the second run is all that its container says, apart from the first, and no neighbour of the same kind. */
+/** Whether the second run is all text of its container, apart from the first run, and not a neighbour of the same kind. */
 function isTwin({ first, second, order, at, total }: Repeat): boolean {
   const one = commonElement(first);
   const two = commonElement(second);
   const around = [order[at - 1], order[at + second.length]];
   if (around.some((block) => block !== undefined && isIn(block, two))) return false;
   const above = new Set(pathOf(one));
-  // One in the other: no second container.
+  // One contains the other: there is no second container.
   if (above.has(two) || isIn(first[0] as Block, two)) return false;
   const below = pathOf(two).filter((element) => !above.has(element));
   const shared = below[below.length - 1]?.parentNode ?? null;
@@ -123,7 +122,7 @@ function isTwin({ first, second, order, at, total }: Repeat): boolean {
   const beside = path.slice(0, Math.max(0, shared === null ? 0 : path.indexOf(shared)));
   const [branch, other] = [below[below.length - 1], beside[beside.length - 1]];
   if (branch === undefined || (branch.tag === other?.tag && branch.className === other.className)) return false;
-  // Flat beside a container, the name of the container must tell.
+  // Text directly beside a container is a copy only if the container's name says so.
   if (other !== undefined && sumChars(second) >= total * COPY_SHARE_MIN) return true;
   return [...below, ...beside].some(({ className, id }) => MEDIUM.test(`${className} ${id}`));
 }

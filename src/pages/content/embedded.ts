@@ -1,5 +1,5 @@
-// The text of an application page that was sent without markup: many carry their content as data for the script that
-// would draw it. Used only when the page itself is an empty shell, so that it is not left without a word.
+// The text of an application page that was sent without markup: many carry their content as data for the script that would
+// render it. Used only when the page itself is an empty shell.
 
 import { PageElement, PageText, walk } from "../dom/node.ts";
 import { type PageDocument, parsePage } from "../dom/parse.ts";
@@ -10,7 +10,7 @@ const STRINGS_MAX = 500;
 const CHARS_MAX = 1024 * 1024;
 const DEPTH_MAX = 40;
 
-/** Adds the prose of embedded data to the body. Gives whether there was any. */
+/** Adds the prose of embedded data to the body. Returns whether there was any. */
 export function fillFromState(document: PageDocument): boolean {
   const found = new Set<string>();
   const budget = { chars: CHARS_MAX };

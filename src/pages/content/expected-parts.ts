@@ -1,5 +1,5 @@
-// What a reader expects of a page whatever the fitted look makes of it: the headline, the price beside a product's
-// headline, the captions of pictures amid kept text, the notes that kept text points to.
+// Keeps what a reader expects of a page whatever the fitted model decides: the headline, the price beside a product's
+// headline, the captions of images amid kept text, and the notes that kept text refers to.
 
 import { percentDecoded } from "../../base/percent.ts";
 import { closest, elementsOf, type PageElement } from "../dom/node.ts";
@@ -8,9 +8,9 @@ import { BLOCK_TAGS, type Block } from "./blocks.ts";
 import { headingLevel, type JudgedPage, shareOfKept } from "./judged.ts";
 import { metaContent, saysProduct } from "./page-traits.ts";
 
-/** Longer ones are paragraphs set as headings. */
+/** Longer ones are paragraphs marked up as headings. */
 const HEADLINE_CHARS_MAX = 300;
-/** Words of a headline that the page's title must hold. */
+/** Words of a headline that the page's title must contain. */
 const TITLE_SHARE = 0.7;
 
 /** Keeps the headline of the page. */
@@ -18,7 +18,7 @@ export function keepHeadline({ document, blocks, kept }: JudgedPage): void {
   if (kept.size > 0) for (const block of headlineOf(document, blocks)) kept.add(block);
 }
 
-/** The blocks of the page's h1: the one that the title names, else the only one. None when neither is sure. */
+/** The blocks of the page's h1: the one that the title names, else the only one. None when it is ambiguous. */
 export function headlineOf(document: PageDocument, blocks: readonly Block[]): readonly Block[] {
   const found = new Map<PageElement, Block[]>();
   for (const block of blocks) {
@@ -45,7 +45,7 @@ export function isTitled(document: PageDocument, text: string): boolean {
     .some((title) => title.length > 0 && names(title, words));
 }
 
-/** Linked to where the site begins, or what stands last in a longer title. */
+/** Linked to the site's home page, or the last part of a longer title. */
 function isSiteName({ title }: PageDocument, heading: PageElement, own: readonly Block[]): boolean {
   const link = heading.getElementsByTagName("a")[0] ?? closest(heading, ({ tag }) => tag === "a");
   const href = link?.attributes["href"] ?? "";
@@ -57,7 +57,7 @@ function isSiteName({ title }: PageDocument, heading: PageElement, own: readonly
   return parts.length > 1 && text === last && first.length > text.length;
 }
 
-/** Not the name of the site, and not in a part beside the page. */
+/** Neither the site's name nor in a part beside the content. */
 function isHeadline(heading: PageElement, own: readonly Block[], site: readonly string[]): boolean {
   const text = own.map((block) => block.text).join(" ");
   const words = wordsOf(text);
@@ -91,15 +91,15 @@ function wordsOf(text: string): string[] {
 export const AMOUNT =
   /(?:[$€£¥₹₽₩₺₴฿]|\b(?:usd|eur|gbp|chf|cad|aud|pln|sek|nok|dkk|rs\.?|r\$|kr\.?))\s?\d|\d(?:[\d.,' ]*\d)?(?:,-|,–)?\s?(?:[$€£¥₹₽₩₺₴฿]|(?:usd|eur|gbp|chf|cad|aud|pln|sek|nok|dkk|zł|kr|kč|ft|lei|руб)(?![\p{L}]))/iu;
 const PRICE_NAME = /(?:^|[^a-z])(?:price|prices|pricing|amount|preis|prix|precio|prezzo)(?![a-z])|Price(?![a-z])/;
-/** A text with an amount that is longer says more than the price. */
+/** A longer text with an amount says more than the price. */
 const PRICE_CHARS_MAX = 160;
-/** Blocks around the headline that are examined, and headings between that end the look. */
+/** Blocks around the headline that are examined, and headings in between that end the search. */
 const PRICE_REACH = 40;
 const PRICE_REACH_BEFORE = 4;
-/** Parts of one price: the old and the new one, what it holds for. */
+/** Parts of one price: the old and the new price, and what they apply to. */
 const PRICE_PARTS_MAX = 8;
 const PRICE_LEVELS = 5;
-/** From here on parts of one kind are a list of other products. */
+/** From this many similar parts on it is a list of other products. */
 const TILES_MIN = 3;
 
 /** Keeps the price beside a product's headline. */
@@ -128,7 +128,7 @@ export function pricesBeside(document: PageDocument, blocks: readonly Block[]): 
   return parts.length <= PRICE_PARTS_MAX ? parts.filter(isPart) : [found];
 }
 
-/** Whether the block is in one of several parts of one kind that all name a price, none of which is the headline's. */
+/** Whether the block is in one of several similar parts that all name a price, none of which holds the headline. */
 function isInTile({ element }: Block, headline: Block): boolean {
   const above = new Set<PageElement>();
   for (let at: PageElement | null = headline.element; at !== null; at = at.parentNode) above.add(at);
@@ -149,7 +149,7 @@ function isNamed({ element }: Block): boolean {
   return isPrice(element) || closest(element, isPrice) !== undefined;
 }
 
-/** The outermost element around a block that is named after the price, without the headline. */
+/** The outermost element around a block whose name says price and which does not hold the headline. */
 function boxOf({ element }: Block, headline: Block): PageElement | undefined {
   let box: PageElement | undefined;
   let at: PageElement | null = element;
@@ -169,10 +169,10 @@ function isPrice({ attributes, className, id }: PageElement): boolean {
 
 const CAPTION_CLASS = /(?:^|[\s_-])(?:caption|captions|wp-caption-text|gallery-caption)(?:$|[\s_-])/i;
 const CAPTION_CHARS_MAX = 800;
-/** Share of kept text around a picture from which its caption is kept too. */
+/** Share of kept text around an image above which its caption is kept too. */
 const AROUND_PICTURE_SHARE = 0.6;
 
-/** Keeps the captions of pictures that stand amid kept text; the picture follows its caption. */
+/** Keeps the captions of images that stand amid kept text; the image follows its caption. */
 export function keepCaptions({ blocks, kept }: JudgedPage): void {
   const captions = captionsOf(blocks);
   if (captions.size === 0) return;
@@ -202,7 +202,7 @@ export function captionsOf(blocks: readonly Block[]): ReadonlyMap<Block, PageEle
   return found;
 }
 
-/** Holds a picture, and not much more text than captions have. */
+/** Holds an image and not much more text than a caption. */
 function isFigure(element: PageElement): boolean {
   return elementsOf(element).some(isPicture) && element.textContent.trim().length <= CAPTION_CHARS_MAX * 2;
 }
@@ -225,12 +225,12 @@ function isPicture({ tag }: PageElement): boolean {
   return tag === "img" || tag === "video" || tag === "audio" || tag === "picture" || tag === "iframe";
 }
 
-/** What a mark of a note shows: a figure, a letter, a sign. */
+/** What a note reference shows: a figure, a letter or a symbol. */
 const MARK = /^[[(]?(?:\d{1,3}|[a-z]{1,2}|[ivx]{1,6}|[*†‡§¶]{1,4}|note \d{1,3})[\])]?$/i;
 const NOTE_NAME = /(?:^|[^a-z])_?(?:fn|ftn|edn|note|cite|foot|endnote|bib|ref|doc-noteref)/i;
 const NOTE_CHARS_MAX = 4000;
 
-/** Keeps the notes that kept text points to, and the heading over them. */
+/** Keeps the notes that kept text refers to, and the heading over them. */
 export function keepNotes({ document, blocks, kept }: JudgedPage): void {
   const notes = referencedNotes(document.body, blocks, (block) => kept.has(block));
   for (const block of notes) kept.add(block);
@@ -240,7 +240,7 @@ export function keepNotes({ document, blocks, kept }: JudgedPage): void {
   }
 }
 
-/** The blocks of notes to which marks in the text of certain blocks point. */
+/** The blocks of notes that are referred to in certain blocks. */
 export function referencedNotes(
   body: PageElement,
   blocks: readonly Block[],
@@ -264,7 +264,7 @@ export function referencedNotes(
   return notes;
 }
 
-/** Ids that marks in the text point to. */
+/** Ids that note references in the text point to. */
 function markTargets(
   body: PageElement,
   blocks: readonly Block[],

@@ -1,6 +1,6 @@
-// What can be seen of a text block without understanding it: its own text, the elements around it, its neighbours, its
-// place in the page and what the page says it is. One number per trait, in a fixed order; the weights were fitted to
-// exactly this list, so a change here needs a new fit.
+// What can be seen of a text block without understanding it: its own text, the elements around it, its neighbours, its place
+// in the page and what the page says it is. One number per feature, in a fixed order; the weights were fitted to exactly this
+// list, so a change here requires a new fit.
 
 import type { PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -42,14 +42,14 @@ const GROUPS_OF: ReadonlyMap<string, number> = WORD_GROUPS.reduce((masks, group,
   for (const word of group.split(" ")) masks.set(word, (masks.get(word) ?? 0) | (1 << at));
   return masks;
 }, new Map<string, number>());
-/** Groups of WORD_GROUPS whose text is main on some pages and beside the point on others, where there is more than that. */
+/** Groups of WORD_GROUPS whose text is main content on some pages and secondary on pages that have other prose. */
 const CONTESTED: readonly number[] = [4, 5, 9, 15, 16, 17];
 const COMMENTS = 4;
 const REVIEWS = 15;
-/** Prose beside comments from which they may be beside the point, and its least share to theirs. */
+/** Amount of prose beside comments above which they may be secondary, and its least share relative to theirs. */
 const OTHER_PROSE_MIN = 600;
 const OTHER_SHARE_MIN = 0.2;
-/** Signs that a page is an article from which comments on it are known to be beside the point. */
+/** Signs that a page is an article above which its comments are secondary. */
 const ARTICLE_SIGNS_MIN = 2;
 /** Addresses, timestamps and bare figures: written for programs. */
 const MACHINE_TEXT = /^(?:https?:\/\/\S+|\d{4}-\d\d-\d\dT\S+|[\d\s.,:;%+/-]+|[\w-]*\d[\w-]*_[\w-]*)$/;
@@ -112,15 +112,15 @@ interface ElementTraits {
   readonly isBodyProp: boolean;
 }
 
-/** What was seen of a page. */
+/** The features of a page. */
 export interface Seen {
   /** Traits of every block, one row each. */
   readonly rows: Float32Array[];
-  /** Blocks beside the point of the page: readers' comments on an article that is no thread, reviews of a product. */
+  /** Blocks that are secondary on this page: readers' comments on an article, reviews of a product. */
   readonly beside: ReadonlySet<Block>;
 }
 
-/** Looks at every block of a page. */
+/** Computes the features of every block of a page. */
 export function readFeatures(document: PageDocument, blocks: readonly Block[], url: string): Seen {
   const page = readPageTraits(document, blocks, url);
   const containers = measureContainers(document.body, blocks);
@@ -204,12 +204,12 @@ const PAUSES = ",;:，、";
 /** What may follow the end of a sentence. */
 const AFTER_END = " \"'”’)";
 
-/** Ends of sentences, pauses, digits and capitals, in one pass. */
+/** Counts ends of sentences, pauses, digits and capitals in one pass. */
 function countSigns(text: string): { ends: number; pauses: number; digits: number; capitals: number } {
   const signs = { ends: 0, pauses: 0, digits: 0, capitals: 0 };
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    // Small letters and blanks: nearly all there is.
+    // Lower-case letters and spaces: by far the most common characters.
     if ((code >= 97 && code <= 122) || code === 32) continue;
     if (code >= 65 && code <= 90) signs.capitals++;
     else if (code >= 48 && code <= 57) signs.digits++;
@@ -255,7 +255,7 @@ function pushAround(row: number[], block: Block, cache: Map<PageElement, Element
     depth++;
     if (traits.isHidden) isHidden = 1;
     if (traits.isBodyProp) isBodyProp = 1;
-    // The nearest counts: how many levels up.
+    // The nearest one counts: how many levels up.
     for (let fresh = traits.groups & ~seen; fresh !== 0; fresh &= fresh - 1)
       groups[31 - Math.clz32(fresh & -fresh)] = 1 / depth;
     seen |= traits.groups;
@@ -266,13 +266,13 @@ function pushAround(row: number[], block: Block, cache: Map<PageElement, Element
 
 interface Contested {
   readonly forBlock: (block: Block) => number[];
-  /** Readers' words, with other prose beside them. */
+  /** Readers' comments, with other prose beside them. */
   readonly isComment: (block: Block) => boolean;
-  /** Customers' words, with other prose beside them. */
+  /** Customer reviews, with other prose beside them. */
   readonly isReview: (block: Block) => boolean;
 }
 
-/** For each contested group: how much prose the page has outside of it, for blocks in it; -1 for others. */
+/** For each such group: how much prose the page has outside of it, for blocks inside it; -1 for others. */
 function measureContested(blocks: readonly Block[], cache: Map<PageElement, ElementTraits>): Contested {
   const masks = new Map<PageElement, number>();
   const maskOf = (element: PageElement): number => {
@@ -293,7 +293,7 @@ function measureContested(blocks: readonly Block[], cache: Map<PageElement, Elem
       if ((mask & (1 << group)) === 0) outside[i] = (outside[i] as number) + prose;
     });
   }
-  // There must be something that they could be beside.
+  // There must be other prose for them to be secondary to.
   const hasOther = outside.map((prose) => prose >= OTHER_PROSE_MIN && prose >= (whole - prose) * OTHER_SHARE_MIN);
   const isBeside = ({ element }: Block, at: number) =>
     hasOther[at] === true && (maskOf(element) & (1 << (CONTESTED[at] as number))) !== 0;
@@ -373,7 +373,7 @@ function countRepeats(blocks: readonly Block[]): Repeats {
   return { shapes, texts, firstOf };
 }
 
-/** Blocks of one kind in a list or grid share their shape. */
+/** Blocks of one kind in a list or grid share their structure. */
 function shapeOf(block: Block): string {
   const { element } = block;
   const parent = element.parentNode;

@@ -1,16 +1,16 @@
-// Tiles of a grid and replies of a thread stand or fall together: what stands at the same place in each of them is judged
-// as one, so that no tile loses its name because a neighbour's is longer.
+// Judges the tiles of a grid and the replies of a thread together: blocks at the same position in each of them get one
+// verdict, so that no tile loses its name because a neighbour's is longer.
 
 import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 
-/** Fewer alike parts are no group. */
+/** Fewer similar parts are not a group. */
 const MEMBERS_MIN = 4;
-/** A place that fewer of them have is no place of the group. */
+/** A position that fewer of them have is not part of the group. */
 const PLACES_MIN = 3;
 const PATH_LEVELS_MAX = 6;
 
-/** The verdicts with those on the same place in alike parts set to their mean. */
+/** The verdicts, with those at the same position in similar parts set to their mean. */
 export function levelGroups(blocks: readonly Block[], verdicts: readonly number[]): readonly number[] {
   const members = membersOf(blocks);
   const places = new Map<string, { count: number; sum: number }>();
@@ -55,7 +55,7 @@ function membersOf(blocks: readonly Block[]): ReadonlySet<PageElement> {
   return members;
 }
 
-/** Where a block stands in its group: the group and the way down to the block. Undefined outside of groups. */
+/** A block's place in its group: the group and the path down to the block. Undefined outside of groups. */
 function placeOf(
   { element }: Block,
   members: ReadonlySet<PageElement>,

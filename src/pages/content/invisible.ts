@@ -1,5 +1,5 @@
-// Takes out text that a page does not show: whoever reads the page has never seen it, and it is where instructions are
-// planted for machines. What a reader can open (panels, tabs, accordions) is content, shown or not.
+// Removes text that a page does not show: no reader has seen it, and instructions for language models are often hidden there.
+// What a reader can open (panels, tabs, accordions) is content, shown or not.
 
 import { closest, elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -12,7 +12,7 @@ const NOT_DISPLAYED = /(?:^|[;\s])display\s*:\s*none/i;
 const NOT_VISIBLE = /(?:^|[;\s])visibility\s*:\s*(?:hidden|collapse)/i;
 const VISIBLE = /(?:^|[;\s])visibility\s*:\s*visible/i;
 const FONT_SIZE = /(?:^|[;\s])font(?:-size)?\s*:[^;]*?(?<![\w.#])(\d*\.?\d+)\s*(px|pt|em|rem|%|)(?![\w.])/i;
-/** Letters of this size and less cannot be seen. */
+/** Text of this size and less cannot be read. */
 const FONT_PX_MAX = 1;
 const FONT_SHARE_MAX = 0.05;
 const OUT_OF_SIGHT =
@@ -30,12 +30,12 @@ const OPENABLE = new Set(
 /** Levels above a hidden part where its name may stand. */
 const NAME_LEVELS = 2;
 const INLINE_TAGS = new Set("span a b i em strong small label u s font abbr sup sub mark code time cite".split(" "));
-/** React sends parts that are to be moved into the page by a script under such ids. */
+/** React streams parts under such ids; a script moves them into the page. */
 const STREAMED = /^S:[0-9a-f]+$/;
-/** Share of the page's text from which a hidden part is the page itself, not shown until its scripts run. */
+/** Share of the page's text above which a hidden part is the page itself, hidden until its scripts run. */
 const WHOLE_SHARE = 0.8;
 
-/** Removes invisible text in place. A page that shows no word keeps what it has. */
+/** Removes invisible text in place. A page without any visible word is left unchanged. */
 export function removeInvisible({ body }: PageDocument, trace: Trace): void {
   const found = new Set<PageElement>();
   const small: PageElement[] = [];
@@ -62,7 +62,7 @@ export function removeInvisible({ body }: PageDocument, trace: Trace): void {
   for (const element of found) removeHidden(element, trace);
 }
 
-/** Takes the part out, except what is made visible again inside of it. */
+/** Removes the part, except descendants that are made visible again. */
 function removeHidden(element: PageElement, trace: Trace): void {
   const shown = NOT_VISIBLE.test(element.attributes["style"] ?? "")
     ? elementsOf(element).filter((inner) => VISIBLE.test(inner.attributes["style"] ?? ""))
@@ -92,7 +92,7 @@ function isTinyText(style: string): boolean {
   return unit !== "" && value <= FONT_SHARE_MAX * (unit === "%" ? 100 : 1);
 }
 
-/** Pages also set the size of a container to nothing to close the gaps in it; what is in it has a size of its own then. */
+/** Pages also set a container's font size to zero to close gaps; its content then has its own size. */
 function removeTinyText(element: PageElement): void {
   const hasSize = ({ attributes }: PageElement) =>
     attributes["class"] !== undefined || /font/i.test(attributes["style"] ?? "");
@@ -104,7 +104,7 @@ function removeTinyText(element: PageElement): void {
   }
 }
 
-/** Named so that the reader can open it, or told by the page to be what a button opens. */
+/** Named as something the reader can open, or marked by the page as what a button opens. */
 function isOpenable(element: PageElement, controlled: ReadonlySet<string>): boolean {
   if (INLINE_TAGS.has(element.tag)) return false;
   if (element.id !== "" && controlled.has(element.id)) return true;
@@ -145,7 +145,7 @@ function isWholePage(element: PageElement, chars: number): boolean {
   );
 }
 
-/** Formulas are kept for machines beside their picture: that is what is read here. */
+/** Formulas are hidden as MathML beside their image; the MathML is what is read here. */
 function isFormula(element: PageElement): boolean {
   const formulas = element.getElementsByTagName("math");
   if (formulas.length === 0) return false;
@@ -162,7 +162,7 @@ function hasText(element: PageElement): boolean {
   return false;
 }
 
-/** Whether there is a letter or a digit below `root` that is in none of the elements left out. The tree's depth is bounded. */
+/** Whether there is a letter or digit below `root` outside the elements left out. The tree's depth is bounded. */
 function hasWords(root: PageElement, leftOut: ReadonlySet<PageElement>): boolean {
   for (let node = root.firstChild; node !== null; node = node.nextSibling) {
     if (node instanceof PageElement) {

@@ -1,4 +1,4 @@
-// A page with its blocks judged, and what the steps of choosing among them ask of it.
+// A page with its blocks judged, and what the selection steps ask of it.
 
 import { closest, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -25,7 +25,7 @@ export function sumChars(blocks: Iterable<Block>): number {
   return chars;
 }
 
-/** Whether the block is in a part that frames the page, or is one. */
+/** Whether the block is in, or is, a part that frames the page. */
 export function isInFrame({ element }: Block): boolean {
   return isFrame(element) || closest(element, isFrame) !== undefined;
 }
@@ -34,7 +34,7 @@ function isFrame(element: PageElement): boolean {
   return element.tag === "nav" || element.tag === "footer" || element.tag === "header" || element.tag === "aside";
 }
 
-/** For each element, how much text it has and which share of it was kept. */
+/** For each element, how much text it has and what share of it was kept. */
 export function shareOfKept(
   blocks: Iterable<Block>,
   kept: ReadonlySet<Block>,

@@ -1,10 +1,10 @@
-// What documentation sets beside a listing for the eye: the name of its language, the numbers of its lines, a button.
+// Removes what documentation puts beside code listings: the language's name, line numbers, buttons.
 
 import type { PageElement } from "../dom/node.ts";
 
 const SIGNS = /^(?:lang|copy|line-numbers-wrapper|line-numbers|highlight-lines)$/;
 
-/** Drops them where a division named after a language holds nothing but a listing and them. */
+/** Removes them where a division named after a language holds nothing but a listing and them. */
 export function dropListingSigns(frame: PageElement): void {
   if (!/(?:^|\s)language-/.test(frame.className)) return;
   const { children } = frame;

@@ -1,5 +1,5 @@
-// Leaves of a page what a reader came for. An ordered list of steps over one tree; each says in the trace what it took.
-// Never leaves nothing when the page has text.
+// Reduces a page to its main content. An ordered list of steps over one tree; each records in the trace what it removed. If
+// the page has text, something is always kept.
 
 import { closest, elementsOf, type PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -23,7 +23,7 @@ interface Step {
   readonly run: (page: JudgedPage) => void;
 }
 
-/** The order matters: completing wants a first choice, dropping lone headings wants the completed one. */
+/** The order matters: completing needs a first choice, and dropping lone headings needs the completed one. */
 const STEPS: readonly Step[] = [
   { name: "choice", because: "how likely it is main content, on this page", run: chooseBlocks },
   { name: "tables", because: "most of its table is kept", run: completeTables },
@@ -48,21 +48,21 @@ const STEPS: readonly Step[] = [
   { name: "copies", because: "another container says the same word for word", run: dropCopies },
 ];
 
-/** A choice shorter than this is doubtful when the page has much more text. */
+/** A choice shorter than this is doubtful if the page has much more text. */
 const DOUBTFUL_CHARS = 120;
-/** Pages up to this much text are kept as they are, without their frame. */
+/** Pages with up to this much text are kept whole, without their frame. */
 const SMALL_CHARS = 500;
-/** Share of a table's text that must be chosen for the rest of it to be kept too. */
+/** Share of a table's text that must be chosen for the whole table to be kept. */
 const TABLE_SHARE = 0.5;
-/** The same for tables of short cells, that are kept whole or not at all, and their longest cells on average. */
+/** The same for tables of short cells, which are kept whole or not at all, and the longest average length of their cells. */
 const GRID_SHARE = 0.25;
 const GRID_CELL_CHARS = 60;
 const LIST_SHARE = 0.75;
-/** Share of kept text around a listing from which it is taken for a part of it. */
+/** Share of kept text around a listing above which the listing belongs to it. */
 const AROUND_CODE_SHARE = 0.6;
-/** Verdict from which a heading right above kept text is taken with it. */
+/** Verdict above which a heading directly above kept text is kept too. */
 const INNER_HEADING_MIN = 0.15;
-/** Verdict below which completing a list does not take an item in. */
+/** Verdict below which completing a list does not include an item. */
 const CLEARLY_NOT = 0.08;
 
 /** Cuts the body down to its main content, in place. */
@@ -94,7 +94,7 @@ export function chooseMain(
   return page.kept;
 }
 
-/** Runs the steps and remembers for each block which of them had the last word. */
+/** Runs the steps and records for each block which of them decided last. */
 function traceSteps({ blocks, ...page }: JudgedPage, trace: Trace): void {
   const last = new Map<Block, Step>();
   for (const step of STEPS) {
@@ -114,7 +114,7 @@ function chooseBlocks({ blocks, verdicts, kept }: JudgedPage): void {
   for (const block of blocks) if ((verdicts[block.index] as number) >= threshold) kept.add(block);
 }
 
-/** A table with holes is worse than none: mostly chosen, it is kept whole. */
+/** A table with holes is worse than none: if most of it is chosen, it is kept whole. */
 function completeTables(page: JudgedPage): void {
   completeWithin(
     page,
@@ -124,7 +124,7 @@ function completeTables(page: JudgedPage): void {
   keepGridsWhole(page);
 }
 
-/** A figure without its row or its column says something else than the page: a table of short cells is kept whole or not at all. */
+/** A figure without its row or column is misleading: a table of short cells is kept whole or not at all. */
 function keepGridsWhole({ blocks, kept }: JudgedPage): void {
   const grids = new Map<PageElement, Block[]>();
   for (const block of blocks) {
@@ -158,14 +158,14 @@ function isCell({ tag, attributes }: PageElement): boolean {
   return tag === "td" || tag === "th" || /^(?:(?:grid)?cell|(?:column|row)header)$/.test(attributes["role"] ?? "");
 }
 
-/** Listings are kept whole, and those amid kept text are kept with it: prose that speaks of missing code says little. */
+/** Listings are kept whole, and those amid kept text are kept with it: prose about missing code is of little use. */
 function completeCode(page: JudgedPage): void {
   const isListing = (element: PageElement) => element.tag === "pre";
   completeWithin(page, isListing, 0);
   const { blocks, kept } = page;
   const missing = blocks.filter((block) => !kept.has(block) && isListing(block.element));
   if (missing.length === 0) return;
-  // What stands around listings, not what is pressed to see or to copy them.
+  // The text around listings, without the controls to show or copy them.
   const share = shareOfKept(
     blocks.filter((block) => !isListing(block.element) && !isControl(block)),
     kept,
@@ -184,7 +184,7 @@ function completeLists(page: JudgedPage): void {
   completeWithin(page, (element) => element.tag === "ol" || element.tag === "dl" || element.tag === "ul", LIST_SHARE);
 }
 
-/** A meaning without its term says nothing of what, and a term alone says nothing. */
+/** A definition without its term says nothing, and neither does a term alone. */
 function completeTerms({ blocks, kept }: JudgedPage): void {
   const isPart = ({ tag }: PageElement) => tag === "dt" || tag === "dd";
   let terms: Block[] = [];
@@ -211,7 +211,7 @@ function completeWithin(
 ): void {
   const members = new Map<PageElement, Block[]>();
   const answers = new Map<PageElement, boolean>();
-  // Asked for every block of a table, answered once.
+  // Asked for every block of a table, computed once.
   const remembered = (element: PageElement) => {
     const known = answers.get(element);
     if (known !== undefined) return known;
@@ -234,7 +234,7 @@ function completeWithin(
   }
 }
 
-/** A heading amid kept text, with kept text right under it, is a part of it. */
+/** A heading amid kept text, with kept text directly under it, belongs to it. */
 function keepInnerHeadings({ blocks, verdicts, kept }: JudgedPage): void {
   const first = blocks.find((block) => kept.has(block))?.index ?? blocks.length;
   for (const block of blocks) {
@@ -256,7 +256,7 @@ function dropLoneHeadings({ blocks, verdicts, kept }: JudgedPage): void {
   });
 }
 
-/** When next to nothing was chosen: what is left without the frame of the page, or all of it. */
+/** When hardly anything was chosen: the page without its frame, or all of it. */
 function fallBack({ blocks, kept }: JudgedPage): void {
   const chosen = sumChars([...kept]);
   if (chosen >= DOUBTFUL_CHARS || chosen >= sumChars(blocks) * 0.5) return;
@@ -266,7 +266,7 @@ function fallBack({ blocks, kept }: JudgedPage): void {
   for (const block of inner.length > 0 ? inner : blocks) kept.add(block);
 }
 
-/** A page of a few sentences has no clutter but its frame, and a heading may be half of what it says. */
+/** A page of a few sentences has no clutter but its frame, and a heading may be half of its message. */
 function keepSmall({ blocks, kept }: JudgedPage): void {
   if (blocks.reduce((sum, { text }) => sum + lengthOf(text), 0) > SMALL_CHARS) return;
   for (const block of blocks) if (!isInFrame(block)) kept.add(block);
@@ -280,7 +280,7 @@ function lengthOf(text: string): number {
   );
 }
 
-/** Takes out every text that was not kept, then every element that holds neither kept text nor a picture that belongs to it. */
+/** Removes every text that was not kept, then every element that holds neither kept text nor an image that belongs to it. */
 function prune(
   { document, blocks, kept }: Omit<JudgedPage, "kept"> & { kept: ReadonlySet<Block> },
   trace: Trace,
@@ -305,14 +305,14 @@ function prune(
       if (node.data.trim() !== "" && !keptNodes.has(node)) node.remove();
     } else if (!holding.has(node as PageElement) && !isSpacer(node as PageElement)) {
       const element = node as PageElement;
-      // Coloured code sets its blanks in elements of their own.
+      // Syntax highlighters put spaces into separate elements.
       if (isBlank(element)) element.unwrap();
       else trace.remove(element, "main-content");
     }
   }
 }
 
-/** A picture belongs to the content when the nearest text around it does. */
+/** An image belongs to the content if the nearest text around it does. */
 function belongs(media: PageElement, share: ReturnType<typeof shareOfKept>): boolean {
   if (isAvatar(media) || (media.parentNode !== null && isAvatar(media.parentNode))) return false;
   for (let element = media.parentNode; element !== null; element = element.parentNode) {
@@ -323,7 +323,7 @@ function belongs(media: PageElement, share: ReturnType<typeof shareOfKept>): boo
   return false;
 }
 
-/** The picture of a person beside what they wrote. */
+/** The image of a person beside what they wrote. */
 function isAvatar({ className }: PageElement): boolean {
   return className !== "" && /(?:^|[\s_-])(?:gr)?avatar(?:[\s_-]|$)/i.test(className);
 }

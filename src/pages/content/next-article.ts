@@ -1,5 +1,5 @@
-// Endless pages append the next story to the first one. It begins with a headline of its own, and ends what a reader came
-// for.
+// Endless pages append the next story to the first one. It begins with its own headline, and everything from there on is
+// dropped.
 
 import { closest, type PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
@@ -8,11 +8,11 @@ import { headingLevel, type JudgedPage, sumChars } from "./judged.ts";
 import { isThread } from "./page-traits.ts";
 import { DATE } from "./phrases.ts";
 
-/** Less kept text under the first headline is no article. */
+/** With less kept text under the first headline it is not an article. */
 const ARTICLE_CHARS_MIN = 400;
-/** Kept text under the second one from which it is a story and no teaser. */
+/** Kept text under the second headline above which it is a story and not a teaser. */
 const NEXT_CHARS_MIN = 200;
-/** Blocks after a headline among which its date and its author are. */
+/** How many blocks after a headline may hold its date and author. */
 const BYLINE_REACH = 5;
 const BYLINE_CHARS_MAX = 160;
 const BYLINE = /^(?:by|von|par|por|di|door)\s+\p{Lu}|^(?:posted|published|updated|written)\b/iu;
@@ -41,14 +41,15 @@ function isArticleHeading(block: Block): boolean {
   return headingLevel(block) === 2 && closest(block.element, ({ tag }) => tag === "article") !== undefined;
 }
 
-/** Where the story that a headline begins starts: with its container when that is built as the first one's. */
+/** The start of the story that a headline begins: its container, if that has the same structure as the first one's. */
 function startOf(headline: Block, above: readonly PageElement[], blocks: readonly Block[]): number | undefined {
   const path = pathOf(headline.element);
   const at = path.findIndex((element) => above.includes(element));
   const own = path[at - 1];
   const other = above[above.indexOf(path[at] as PageElement) - 1];
   if (own === undefined || other === undefined) return undefined;
-  // Headings of one page also bear dates, those of its history say: a story is built as the one before it.
+  // Headings within one page can also have dates, for example in a history; a new story has the structure of the one before
+  // it.
   if (own === headline.element || own.tag !== other.tag || own.className !== other.className) return undefined;
   const isFirstRank = headingLevel(headline) === 1;
   if (own.tag !== "article" && !isFirstRank) return undefined;

@@ -5,12 +5,12 @@ import { elementsOf, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
 
-/** Figures that hold for the whole page, and those that hold a block against the page. */
+/** Features of the whole page, and those that compare a block with the page. */
 export interface PageTraits {
   readonly shared: readonly number[];
-  /** Signs that the page is one article, less those that it is a thread: what comments are worth hangs on it. */
+  /** Signs that the page is an article, minus signs that it is a thread; decides whether comments are main content. */
   readonly articleness: number;
-  /** Whether the page is about one product: the same for its reviews. */
+  /** Whether the page is about one product; decides whether reviews are main content. */
   readonly isProduct: boolean;
   readonly forBlock: (block: Block) => number[];
 }
@@ -137,7 +137,7 @@ export function isCollection(document: PageDocument): boolean {
 const CART =
   /add to (?:cart|bag|basket)|buy (?:it )?now|in den warenkorb|ajouter au panier|añadir al carrito|aggiungi al carrello/i;
 
-/** Whether the page says that it is about a product: by its type, its data, its address, or a button to buy it. */
+/** Whether the page is about a product: by its type, its data, its address, or a button to buy it. */
 export function saysProduct(document: PageDocument, blocks: readonly Block[]): boolean {
   if (metaContent(document, "og:type").toLowerCase().includes("product")) return true;
   if (document.structured.some((source) => SCHEMA_TYPES[1]?.test(source) === true)) return true;
@@ -208,7 +208,7 @@ function articleOrder(blocks: readonly Block[]): { count: number; orderOf: (bloc
   };
 }
 
-/** The page's own word on its address comes first: copies and previews are served from elsewhere. */
+/** The address that the page states comes first: copies and previews are served from elsewhere. */
 function ownAddress(document: PageDocument, url: string): string {
   for (const element of document.head) {
     const address =

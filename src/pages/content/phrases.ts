@@ -1,5 +1,5 @@
-// Wordings that tell what a text is about without understanding it: boilerplate by kind, dates, prices, and the small words
-// that running text is full of and lists are not.
+// Phrases that tell what a text is about without understanding it: boilerplate by kind, dates, prices, and the function words
+// that running text has and lists do not.
 
 /** Phrases of boilerplate, by kind. English first; the other languages cover the most common wordings. */
 export const PHRASES: readonly RegExp[] = [
@@ -17,13 +17,13 @@ export const PHRASES: readonly RegExp[] = [
   /filter|sort by|show(?:ing)? \d|results|per page|items?\b|products\b|page \d/i,
   /\btags?\b|categor|filed under|schlagw|kategorie|topics?:/i,
 ];
-/** A day, written out or in figures. */
+/** A date, written out or in digits. */
 export const DATE =
   /\b(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}|\b\d{1,2}[./]\d{1,2}[./](?:19|20)?\d\d\b|\b(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.? \d{1,2}|\b\d{1,2}\.? (?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)|\bago\b|\bvor \d+/i;
 /** An amount of money. */
 export const PRICE = /[$€£¥₹]\s?\d|\d\s?[€£]|\b(?:usd|eur|gbp)\b/i;
 
-/** Small words of the most common languages in Latin and Cyrillic script. */
+/** Function words of the most common languages in Latin and Cyrillic script. */
 const SMALL_WORDS = new Set(
   (
     "the of and to in a is that for it with as on are was be by this at from or an have not has but they which we you i he she his her their our your " +
@@ -36,12 +36,12 @@ const SMALL_WORDS = new Set(
     "и в не на что с по как к из за от то это для но а о у же так был"
   ).split(" "),
 );
-/** Words that speak to or of a person. */
+/** Words that address or refer to a person. */
 const PERSONAL_WORDS = new Set(
   "i me my mine we us our you your ich wir uns du sie ihr mein je nous vous mon yo nosotros mi".split(" "),
 );
 
-/** Shares of small words, of words without a capital, and of personal words. */
+/** Shares of function words, of uncapitalised words and of personal words. */
 export function wordFigures(text: string): number[] {
   const words = (text.length > 600 ? text.slice(0, 600) : text).split(" ");
   let small = 0;

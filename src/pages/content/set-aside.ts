@@ -1,16 +1,16 @@
-// Lowers the verdict on text that the page itself sets aside: by element, by role, by the name of a part around it, or by
-// what it says. The fitted look has seen too few sites to know them all. Never the larger part of what would be kept.
+// Lowers the verdict on text that the page itself marks as secondary: by element, role, class name or wording. The fitted
+// model has seen too few sites to know them all. Never affects the larger part of what would be kept.
 
 import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 
-/** What a verdict is multiplied with: a block of which the look was sure is still taken. */
+/** The factor for such verdicts: a block of which the model was sure is still kept. */
 const DISCOUNT = 0.3;
-/** Share of the expected text from which a name is taken to mean something else, the recipe of cookies say. */
+/** Share of the expected text above which a name must mean something else (a recipe for cookies, for example). */
 const SHARE_MAX = 0.5;
 
 const TAGS = new Set(["footer", "nav", "aside", "dialog", "label"]);
-/** Names of parts that are beside the point wherever they stand. */
+/** Class names of parts that are secondary wherever they stand. */
 const NAMES = [
   "disclaimer disclaimers disclosure disclosures footnote footnotes legal",
   "related recommended recommendations recirc upsell crosssell recently",
@@ -18,24 +18,24 @@ const NAMES = [
   "login signin signup register password account wishlist favorite favorites",
   "facet facets filters refinement refinements sort sorting breadcrumb breadcrumbs crumbs",
 ].flatMap((line) => line.split(" "));
-/** A name as a word of its own: between signs, or as a part of camel case. */
+/** A name as a whole word: between separators, or as part of camel case. */
 const NAMED = new RegExp(
   `(?:(?:^|[^a-zA-Z])(?:${NAMES.join("|")})|(?:${NAMES.map((name) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`).join("|")}))(?![a-z])`,
 );
 const NAME_CHARS_MAX = 300;
-/** Classes that hide a text from the eye by their very name. */
+/** Classes that hide text visually, by their names. */
 const UNSEEN = /(?:^|\s)(?:sr-only|visually-?hidden|screen-reader-text|u-hidden|is-hidden)(?:\s|$)/;
 const RIGHTS = /©|all rights reserved/i;
 const RIGHTS_CHARS_MAX = 200;
 /** Ids and hashes: runs of letters with digits among them, too long for words. */
 const CODE_CHARS_MIN = 20;
 const CODES_CHARS_MIN = 60;
-/** Buttons, and what is said again and again ("Quick view"), count somewhat less: on some pages they say the most. */
+/** Buttons and repeated labels ("Quick view") count somewhat less: on some pages they carry most of the text. */
 const MILD_DISCOUNT = 0.65;
 const LABEL_CHARS_MAX = 40;
 const LABEL_REPEATS_MIN = 6;
 
-/** The verdicts with those on text that is set aside lowered. */
+/** The verdicts, lowered for text that is secondary. */
 export function setAside(blocks: readonly Block[], verdicts: readonly number[]): readonly number[] {
   const known = new Map<PageElement, boolean>();
   const isAside = blocks.map((block) => isWithin(block.element, known) || isRights(block.text) || isCodes(block.text));
@@ -54,7 +54,7 @@ export function setAside(blocks: readonly Block[], verdicts: readonly number[]):
   });
 }
 
-/** Tells buttons and short texts that are repeated many times. */
+/** Finds buttons and short texts that are repeated many times. */
 function labelsIn(blocks: readonly Block[]): (block: Block) => boolean {
   const counts = new Map<string, number>();
   for (const { text } of blocks) if (text.length < LABEL_CHARS_MAX) counts.set(text, (counts.get(text) ?? 0) + 1);
@@ -74,7 +74,7 @@ function isWithin(element: PageElement, known: Map<PageElement, boolean>): boole
   return answer;
 }
 
-/** Whether the page sets aside what is in the element, by its tag, role or name. */
+/** Whether the page marks the element's content as secondary, by tag, role or name. */
 export function isNamedAside({ tag, attributes, className, id }: PageElement): boolean {
   const role = attributes["role"] ?? "";
   if (TAGS.has(tag) || role.includes("dialog") || attributes["aria-modal"] === "true") return true;

@@ -1,15 +1,15 @@
-// How a block stands in the build of its page: which heading it is under, what is repeated around it, the branch of the
-// page it is on, how far it is from where the prose is, and the pictures beside it. Sites name things as they like; they
-// all build lists, cards, captions and threads alike.
+// A block's place in the structure of its page: which heading it is under, what is repeated around it, the branch of the page
+// it is on, how far it is from the prose, and the images beside it. Sites choose names freely but build lists, cards,
+// captions and threads alike.
 
 import { elementsOf, type PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 import { type BlockTotals, type ContainerStats, proseOf } from "./containers.ts";
 import { PHRASES } from "./phrases.ts";
 
-/** Fewer alike siblings than this are no list. */
+/** Fewer similar siblings are not a list. */
 const ALIKE_MIN = 3;
-/** Levels above a heading that are examined for what it heads. */
+/** Levels above a heading that are searched for what it heads. */
 const SCOPE_LEVELS_MAX = 8;
 
 /** Siblings of one tag and class. */
@@ -20,7 +20,7 @@ interface Alike {
   blocks: number;
 }
 
-/** Figures about a block's place in the build of the page. */
+/** Features of a block's place in the page. */
 export function readStructure(
   body: PageElement,
   blocks: readonly Block[],
@@ -94,7 +94,7 @@ function countPictures(body: PageElement): ReadonlyMap<PageElement, number> {
   return counts;
 }
 
-/** Pictures in the largest element that holds no other text, and in the one above it: captions and cards. */
+/** Images in the largest element that holds no other text, and in its parent: captions and cards. */
 function pictureFigures(
   block: Block,
   totals: ReadonlyMap<PageElement, BlockTotals>,
@@ -142,7 +142,7 @@ function branchesOf(
   };
 }
 
-/** How near a block is to where most prose stands: same shape, same parent, depth, shared ancestors. */
+/** How near a block is to most of the prose: same structure, same parent, depth, shared ancestors. */
 function proseCentre(blocks: readonly Block[]): (block: Block) => number[] {
   const shapes = new Map<string, number>();
   const parents = new Map<PageElement, number>();
@@ -194,7 +194,7 @@ function largest<K>(sums: ReadonlyMap<K, number>): K | undefined {
   return best;
 }
 
-/** The heading above each block: its level, how far, what it speaks of, and whether the block is in its section. */
+/** The heading above each block: its level, its distance, its subject, and whether the block is in its section. */
 function headingsOver(blocks: readonly Block[]): number[][] {
   let heading: Block | undefined;
   let path: ReadonlyMap<PageElement, number> = new Map();

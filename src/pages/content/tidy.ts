@@ -1,5 +1,5 @@
-// Makes a parsed tree fit for reading: shadow roots opened, things that are no content taken out, lazy images resolved,
-// addresses made absolute. Runs before anything is chosen, with or without main-content extraction.
+// Prepares a parsed tree: opens shadow roots, removes what is never content, resolves lazy images, makes addresses absolute.
+// Runs before anything is chosen, with or without main-content extraction.
 
 import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -60,14 +60,14 @@ export function tidy(
   removeInvisible(document, trace);
 }
 
-/** The address relative ones are held against. */
+/** The address that relative ones are resolved against. */
 export function baseOf(document: PageDocument, url: string): string {
   const href = document.head.find((element) => element.tag === "base" && element.attributes["href"] !== undefined)
     ?.attributes["href"];
   return href !== undefined && URL.canParse(href, url) ? new URL(href, url).href : url;
 }
 
-/** Longer ones lead nowhere, and a long base before each short link of a page would be a thousand times the page. */
+/** Longer addresses lead nowhere, and a long base before each short link could multiply the page's size by a thousand. */
 export const LINK_CHARS_MAX = 4096;
 
 /** Resolves an address; undefined when it is not one that leads to the web. */
@@ -78,11 +78,11 @@ export function absolute(address: string, base: string): string | undefined {
   return WEB_SCHEMES.test(href) && href.length <= LINK_CHARS_MAX ? href : undefined;
 }
 
-/** What follows a heading, where one that was never closed holds it. */
+/** What follows a heading that was never closed and therefore holds it. */
 const UNDER_HEADING = /^(?:p|ul|ol|dl|table|h[1-6]|blockquote|pre|section|article|figure|hr|form)$/;
 const HEADING_CHARS_MAX = 200;
 
-/** Ends a heading that was not closed before the paragraphs under it. */
+/** Ends an unclosed heading before the paragraphs that follow it. */
 function closeHeading(heading: PageElement): void {
   let before = "";
   let first: PageNode | null = heading.firstChild;
@@ -104,10 +104,10 @@ function closeHeading(heading: PageElement): void {
   }
 }
 
-/** What headings and terms carry so that one can link to them. */
+/** Anchors that headings and terms carry so that one can link to them. */
 const PERMALINK = /^[\s¶#§🔗⚓\u200b]*$/u;
 const PERMALINK_SIGN = /^\s*[¶§🔗⚓]\s*$/u;
-/** Parameters for analytics, not for the page. */
+/** Parameters for analytics that the page does not need. */
 const TRACKING = /^(?:utm_[a-z]+|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid|yclid)$/i;
 
 function tidyLink(link: PageElement, base: string, url: string): void {
@@ -131,7 +131,7 @@ function tidyLink(link: PageElement, base: string, url: string): void {
   else link.attributes["href"] = withoutTracking(resolved);
 }
 
-/** A place on the page itself, whole address and all. */
+/** A position on the page itself, written as a full address. */
 function isOnPage(address: string | undefined, url: string): boolean {
   const at = address?.indexOf("#") ?? -1;
   return at > 0 && address?.slice(0, at) === url.replace(/#.*/s, "");
@@ -140,7 +140,7 @@ function isOnPage(address: string | undefined, url: string): boolean {
 function withoutTracking(address: string): string {
   if (!/[?&](?:utm_|[a-z]+clid=|mc_|igshid)/i.test(address)) return address;
   const url = new URL(address);
-  // Taken out of the text, so that the rest is spelled as the page spells it.
+  // Removed from the text, so that the rest of the page keeps its spelling.
   const kept = url.search
     .slice(1)
     .split("&")
@@ -149,7 +149,7 @@ function withoutTracking(address: string): string {
   return url.href;
 }
 
-/** What a player or a picture has only in its sources goes to where it is looked for. */
+/** Moves an address that a player or image has only in its sources to where readers of the tree expect it. */
 function tidyMedia(media: PageElement, base: string): void {
   const sources = media.getElementsByTagName("source");
   if (media.tag === "picture") {
@@ -160,7 +160,7 @@ function tidyMedia(media: PageElement, base: string): void {
   }
   const own = media.attributes["src"] ?? sources.map(({ attributes }) => attributes["src"]).find((one) => one);
   const address = absolute(own ?? "", base);
-  // Shown by no browser that can play it. Some name there what is played.
+  // Browsers that can play it do not show this fallback, but some name there what is played.
   const instead = media.textContent.replace(/\s+/g, " ").trim();
   if (address === undefined) {
     delete media.attributes["src"];
@@ -178,11 +178,11 @@ const PLAYER_NAME_CHARS_MAX = 80;
 const PLAYER_NOTICE_CHARS_MAX = 200;
 const PLAYER_NOTICE = /browser|navigateur|navegador|support|html\s?5|javascript|download/i;
 
-/** Pictures that are there to take up room. */
+/** Images that only take up space. */
 const SPACER =
   /(?:^|[/_-])(?:spacer|clear|blank|pixel|transparent|trans|1x1|dot|shim|placeholder)(?:[_-]?\d+x?\d*)?\.(?:gif|png|svg)(?:[?#]|$)/i;
 
-/** Pictures that go with words, where the page says that they tell nothing. */
+/** Images beside words that the page marks as decorative. */
 const ICON = /\.svg(?:[?#]|$)|[/_-]icons?[/_.-]/i;
 
 /** A picture that is written into the page. */
@@ -226,7 +226,7 @@ function isTiny(attributes: Readonly<Record<string, string>>): boolean {
   );
 }
 
-/** A <noscript> that repeats a lazy image, or whose text says that scripts are needed, is in the way; others are content. */
+/** A <noscript> that repeats a lazy image, or that says scripts are needed, is dropped; others are content. */
 function tidyNoscript(element: PageElement, base: string): void {
   const before = previousElement(element);
   const image = element.getElementsByTagName("img")[0];
@@ -238,12 +238,12 @@ function tidyNoscript(element: PageElement, base: string): void {
     return;
   }
   const text = element.textContent;
-  // Right below the body, alone and without a word: a counter of visits.
+  // Directly below the body, alone and without text: a visit counter.
   if (text.trim() === "" && element.parentNode?.tag === "body") {
     element.remove();
     return;
   }
-  // Forums serve whole threads so, with a word about scripts at the end; only a short text is nothing but that word.
+  // Forums serve whole threads in it, ending with a hint about scripts; only a short text is nothing but that hint.
   if (text.length < SCRIPT_NOTICE_CHARS_MAX && /javascript|enable scripts|browser/i.test(text)) element.remove();
   else element.unwrap();
 }

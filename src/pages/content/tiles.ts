@@ -1,5 +1,4 @@
-// The tiles of a shop's collection are what a reader came for, each whole: name, what it is and price. An introduction
-// alone says what there would be.
+// Keeps the tiles of a shop's collection whole: name, description and price. The introduction alone would be of little use.
 
 import { closest, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -9,13 +8,13 @@ import { isInFrame, type JudgedPage } from "./judged.ts";
 import { isCollection } from "./page-traits.ts";
 import { isNamedAside } from "./set-aside.ts";
 
-/** Fewer alike parts are no collection. */
+/** Fewer similar parts are not a collection. */
 const TILES_MIN = 4;
 /** Share of the tiles that must name a price. */
 const PRICED_SHARE = 0.75;
-/** Longer tiles are entries of a list of articles. */
+/** Longer tiles are entries in a list of articles. */
 const TILE_CHARS_MAX = 400;
-/** Mean verdict below which the fitted look is sure that tiles are beside the point. */
+/** Mean verdict below which the fitted model is sure that the tiles are secondary. */
 const VERDICT_MIN = 0.2;
 
 /** Keeps the tiles of a collection whole. */
@@ -30,7 +29,7 @@ export function keepTiles({ document, blocks, verdicts, kept }: JudgedPage): voi
   }
 }
 
-/** What all tiles say alike is no word of any: "Quick view". */
+/** Text that all tiles share belongs to none of them: "Quick view". */
 function saidByAll(
   tiles: ReadonlyMap<PageElement, readonly Block[]>,
   inside: readonly Block[],
@@ -40,7 +39,7 @@ function saidByAll(
   return ({ text }) => !AMOUNT.test(text) && (counts.get(text) ?? 0) >= tiles.size * PRICED_SHARE;
 }
 
-/** Groups of alike parts with a link and mostly a price, each with its blocks. */
+/** Groups of similar parts with a link and mostly a price, each with its blocks. */
 function tileGroups(document: PageDocument, blocks: readonly Block[]): Map<PageElement, Block[]>[] {
   const parts = new Map<PageElement, Block[]>();
   for (const block of blocks) {

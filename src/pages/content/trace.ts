@@ -1,4 +1,4 @@
-// What was taken out of a page and what was kept, and by which step: the answer to "why is this missing?".
+// What was removed from a page and what was kept, and by which step: answers "why is this missing?".
 
 import type { PageElement } from "../dom/node.ts";
 
@@ -13,7 +13,7 @@ export interface Removal {
 /** One part of the page that was judged: a paragraph, a heading, a list item or a cell. */
 export interface TracedPart {
   readonly kept: boolean;
-  /** The step that had the last word, and what it goes by. */
+  /** The step that decided last, and its reason. */
   readonly step: string;
   readonly because: string;
   /** How likely it is main content, from 0 to 1. */
@@ -23,9 +23,9 @@ export interface TracedPart {
   readonly text: string;
 }
 
-/** Removes elements and remembers them while someone wants to know. */
+/** Removes elements and records them if a trace is wanted. */
 export interface Trace {
-  /** Whether anything is remembered. */
+  /** Whether anything is recorded. */
   readonly isKept: boolean;
   remove(element: PageElement, step: string): void;
   judge(part: Omit<TracedPart, "element" | "text">, element: PageElement, text: string): void;
@@ -37,7 +37,7 @@ const REMOVALS_MAX = 2000;
 const PARTS_MAX = 5000;
 const TEXT_CHARS_MAX = 120;
 
-/** A trace that keeps nothing unless `isKept`: describing removals costs more than removing. */
+/** Creates a trace that records nothing unless `isKept`: describing removals costs more than removing. */
 export function createTrace(isKept: boolean): Trace {
   const removals: Removal[] = [];
   const parts: TracedPart[] = [];

@@ -7,7 +7,7 @@ import { sniffCharset } from "./charset-sniff.ts";
 
 /** Where <meta charset> is looked for. Browsers read 1024 bytes; pages with long head comments need more. */
 const PRESCAN_BYTES = 4096;
-/** Markup shows its width at once. */
+/** Enough to measure the width of characters in markup. */
 const WIDE_BYTES = 2048;
 /** Enough to tell UTF-8 and the East Asian encodings apart. */
 const SNIFF_BYTES = 64 * 1024;
@@ -27,7 +27,7 @@ function closeEmpty(text: string): string {
   );
 }
 
-/** What is empty in HTML too. */
+/** Elements that are empty in HTML too. */
 const VOID = /^(?:area|base|br|col|embed|frame|hr|img|input|link|meta|param|source|track|wbr)$/i;
 
 /** The label of the encoding to decode with. */
@@ -51,7 +51,7 @@ export function wideCharset(bytes: Uint8Array, contentType: string | null): "utf
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
   const zeros = zeroShare(bytes.subarray(0, WIDE_BYTES));
   const declared = inHeader(contentType);
-  // Other scripts have few zero bytes, but the brackets of markup have them; a single one is an error.
+  // Other scripts have few zero bytes, but the brackets of markup have them; a single zero byte is an error.
   const shareMin = declared !== undefined && /^utf-16/.test(declared) ? 0.02 : 0.2;
   if (zeros.count < 2) return undefined;
   if (zeros.even > shareMin && zeros.odd < zeros.even / 4) return "utf-16be";
@@ -63,7 +63,7 @@ function inHeader(contentType: string | null): string | undefined {
   return known(/charset\s*=\s*["']?\s*([^\s"';,]+)/i.exec(contentType ?? "")?.[1]);
 }
 
-/** Declared UTF-8, of which nothing but ASCII can be read. */
+/** Declared as UTF-8, but only ASCII can be read as such. */
 function isBrokenUtf8(bytes: Uint8Array): boolean {
   let broken = 0;
   let other = 0;
@@ -72,7 +72,7 @@ function isBrokenUtf8(bytes: Uint8Array): boolean {
   return broken > other;
 }
 
-/** Declared something else, and yet each byte fits UTF-8: in other encodings that happens in a few characters at most. */
+/** Declared as another encoding, although every byte fits UTF-8: in other encodings that happens for a few characters at most. */
 function isHiddenUtf8(bytes: Uint8Array, label: string): boolean {
   let text: string;
   try {

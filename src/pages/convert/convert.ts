@@ -1,4 +1,4 @@
-// Conversion of fetched bytes in worker threads, so that a hostile page costs a thread and not the event loop.
+// Converts fetched bytes in worker threads, so that a hostile page costs a thread and not the event loop.
 
 import { createPool, type RunOptions, type WorkerPool } from "../../workers/pool.ts";
 import { BEHIND, LAST } from "../../workers/priority.ts";
@@ -12,28 +12,28 @@ import type { ConvertTask, PageTask, PdfTask, SitemapLines, SitemapTask } from "
 
 /** Converts in a thread. */
 export interface Converter {
-  /** Takes large bodies away: they are not copied in passing. */
+  /** Transfers large bodies: they are not copied. */
   convert(task: PageTask, options: RunOptions): Promise<Extracted>;
-  /** In a process of its own. */
+  /** Reads it in a separate process. */
   readPdf: PdfReader["read"];
-  /** Takes large bodies away too. */
+  /** Transfers large bodies too. */
   readSitemap(task: SitemapTask, options: RunOptions): Promise<SitemapLinks>;
-  /** What a crawl continues with. */
+  /** The links that a crawl follows. */
   pickLinks(task: SiteLinksTask, options: RunOptions): Promise<SiteLinks>;
-  /** What a map of a site consists of. */
+  /** The pages that a site map consists of. */
   mapLinks(task: MapLinksTask, options: RunOptions): Promise<MapLinks>;
   /** How many conversions run, and how many wait for a thread. */
   load(): { readonly running: number; readonly waiting: number };
   close(): void;
 }
 
-/** Of pages that wait for a thread; those of jobs, of which few are in progress, beside them. */
+/** Bytes of pages that wait for a thread; pages of jobs, of which few are in progress, count separately. */
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 
 type ThreadTask = Exclude<ConvertTask, PdfTask>;
 type Pool = WorkerPool<ThreadTask, Extracted | SitemapLines | SiteLinks | MapLinks>;
 
-/** Starts converting with up to `threads` threads for what someone waits for, and half as many for the rest. */
+/** Starts converting with up to `threads` threads for callers that wait, and half as many for the rest. */
 export function createConverter(threads: number): Converter {
   const open = (size: number, niceness: number): Pool =>
     createPool({
@@ -66,13 +66,13 @@ export function createConverter(threads: number): Converter {
   };
 }
 
-/** What a waiting task holds. */
+/** The memory that a waiting task holds. */
 function weightOf(task: ThreadTask): number {
   if (task.kind === "links") return task.links.length;
   return task.kind === "map" ? task.addresses.length : task.bytes.byteLength;
 }
 
-/** Smaller ones may be a part of a buffer that others use. */
+/** Smaller ones may be slices of a buffer that others use. */
 const HANDED_BYTES_MIN = 1024 * 1024;
 
 function handed({ bytes }: { bytes: Uint8Array }): ArrayBuffer[] {

@@ -1,5 +1,5 @@
-// What is not HTML but can be read: plain text, JSON, XML and feeds, as Markdown; and which bytes are what. For PDFs see
-// pdf-reader.ts.
+// Converts readable documents that are not HTML to Markdown: plain text, JSON, XML and feeds; and tells what kind some bytes
+// are. For PDFs see pdf-reader.ts.
 
 import { JSON_LEVELS_MAX, jsonExcess } from "../../base/json-depth.ts";
 import { stringEnd } from "../../base/json-splice.ts";
@@ -10,21 +10,21 @@ import { readFeed } from "./feed.ts";
 /** Kinds that become Markdown on request. */
 export type DocumentKind = "pdf" | "text" | "json" | "xml";
 
-/** Of a JSON document, before its lines: some times the largest document as it comes. */
+/** Characters of a JSON document before it is indented: several times the largest document as sent. */
 const INDENT_CHARS_MAX = 64 * 1024 * 1024;
 
-/** More take hundreds of megabytes to write with indentation; such a document stays as it came. */
+/** Indenting more takes hundreds of megabytes; such a document stays as it was sent. */
 const JSON_VALUES_MAX = 500_000;
 
 /** Bytes examined. */
 const HEAD_BYTES = 1024;
-/** For a page declared as HTML: many real ones contain isolated bad bytes, and browsers skip them. */
+/** For a page declared as HTML: many real ones contain single invalid bytes, and browsers skip them. */
 const STRAY_SHARE_MAX = 0.02;
 
-/** Behind comments, none of which may be taken for two or for a part: the ways to do so would double with each. */
+/** Skips leading comments. The pattern matches each in one way only: alternatives would double the work with each comment. */
 const BEGINS_AS_HTML = /^(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype html|html)\b/i;
 
-/** What the type and the first bytes say the body is. */
+/** The kind of body that the type and the first bytes indicate. */
 export function documentKindOf(contentType: string | null, bytes: Uint8Array): "html" | DocumentKind | undefined {
   const type = (contentType ?? "").split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? "";
   const wide = wideCharset(bytes, contentType);
@@ -40,14 +40,14 @@ export function documentKindOf(contentType: string | null, bytes: Uint8Array): "
   if (type === "text/xml" || type === "application/xml" || type.endsWith("+xml")) return "xml";
   if (type === "" || type === "application/octet-stream" || type === "unknown/unknown") {
     if (strays > 0 || (wide !== undefined && !head.startsWith("<"))) return undefined;
-    // Nothing at all, as a 204 has it, is an empty page.
+    // An empty body, as with a 204, is an empty page.
     if (head === "" || head.startsWith("<")) return head.startsWith("<?xml") ? "xml" : "html";
     return "text";
   }
   return type.startsWith("text/") && strays <= STRAY_SHARE_MAX ? "text" : undefined;
 }
 
-/** Share of bytes that no text has. */
+/** Share of bytes that no text contains. */
 function strayShare(head: Uint8Array): number {
   let strays = 0;
   for (const byte of head) if (byte < 9 || (byte > 13 && byte < 27)) strays++;
@@ -72,7 +72,7 @@ export function documentMarkdown(
   return plain(text.trim());
 }
 
-/** One member or item to a line; as it came when it is not JSON, or so deep that it would be nearly all indentation. */
+/** One member or item per line; unchanged if it is not JSON, or nested so deeply that it would be almost all indentation. */
 function prettyJson(text: string): string {
   const excess = jsonExcess(text, { levels: JSON_LEVELS_MAX, values: JSON_VALUES_MAX });
   if (excess !== undefined || isMostlyIndent(text)) return text.trim();
@@ -83,7 +83,7 @@ function prettyJson(text: string): string {
   }
 }
 
-/** True when indenting adds more than the named limit. Counts a line for each comma and bracket. */
+/** Whether indentation adds more than the limit. Counts a line for each comma and bracket. */
 function isMostlyIndent(text: string): boolean {
   let depth = 0;
   let chars = 0;

@@ -1,4 +1,5 @@
-// One HTML page → Markdown, cleaned HTML, links and metadata. Pure and synchronous, seconds at worst: run it in a worker.
+// One HTML page → Markdown, cleaned HTML, links and metadata. Pure and synchronous; takes seconds at worst, so run it in a
+// worker.
 
 import { fillFromState } from "../content/embedded.ts";
 import { keepMainContent } from "../content/main-content.ts";
@@ -22,21 +23,21 @@ import { type Metadata, readMetadata } from "./metadata.ts";
 import { type NavigationLink, readNavigation } from "./navigation.ts";
 import { needsScript, refreshTarget, visibleChars } from "./needs-script.ts";
 
-/** What is wanted of a page. */
+/** What is wanted from a page. */
 export interface ExtractOptions {
   /** Address of the page, after redirects. */
   readonly url: string;
-  /** The header of that name. */
+  /** The `Refresh` header. */
   readonly refresh?: string | null;
   readonly onlyMainContent: boolean;
   readonly markdown: boolean;
   readonly html: boolean;
   readonly links: boolean;
-  /** Where and how each link of the page stands. */
+  /** The text and position of each link of the page. */
   readonly navigation?: boolean;
-  /** Read what the page says in forms made for programs. */
+  /** Read the page's structured data. */
   readonly structured?: boolean;
-  /** Remember what was removed and kept, and why; costs time. */
+  /** Record what was removed and kept, and why; costs time. */
   readonly trace?: boolean;
   /** What the caller chooses by itself. */
   readonly picks?: PagePicks | undefined;
@@ -56,26 +57,26 @@ export interface PagePicks {
   readonly keepsDataImages: boolean;
 }
 
-/** What was asked for, and what is always worth knowing. */
+/** What was asked for, and what is always returned. */
 export interface Extracted {
   readonly markdown?: string;
   readonly html?: string;
-  /** Without those of navigation, header, footer and sidebars when only the main content is wanted. */
+  /** Without the links of navigation, header, footer and sidebars when only the main content is wanted. */
   readonly links?: string[];
-  /** Of the whole page, line by line, for crawls: one text crosses between threads faster than many. */
+  /** All links of the page, one per line, for crawls: one string crosses between threads faster than many. */
   readonly allLinks: string;
-  /** With their words and places, when asked for. */
+  /** With their text and positions, if asked for. */
   readonly navigation?: readonly NavigationLink[];
   readonly metadata: Metadata;
   readonly structured?: StructuredData;
   /** Why the page should be rendered in a browser; undefined when it is fine as it is. */
   readonly needsScript: string | undefined;
-  /** How much there is to read on the whole page all the same; told only then. */
+  /** How much text the whole page has nevertheless; present only then. */
   readonly textChars?: number;
-  /** Where a refresh, of the page or of its header, sends the reader at once. */
+  /** Where a refresh, of the page or of its header, sends the reader immediately. */
   readonly refreshUrl?: string;
   readonly removals?: readonly Removal[];
-  /** What was chosen from, when only the main content is wanted. */
+  /** The blocks that were judged, when only the main content is wanted. */
   readonly parts?: readonly TracedPart[];
   readonly rawHtml?: string;
   /** Addresses of the whole page's pictures. */

@@ -7,7 +7,7 @@ import type { Extracted } from "./extract.ts";
 
 const ITEMS_MAX = 200;
 
-/** Reads a feed; undefined when the XML is none. */
+/** Reads a feed; undefined when the XML is not one. */
 export function readFeed(xml: string, url: string): Extracted | undefined {
   const document = parsePage(asHtml(xml));
   const items = ["item", "entry"].flatMap((tag) => document.body.getElementsByTagName(tag)).slice(0, ITEMS_MAX);
@@ -35,12 +35,12 @@ export function readFeed(xml: string, url: string): Extracted | undefined {
   };
 }
 
-/** Brackets would end a link's text, but for those that are escaped already. */
+/** Unescaped brackets would end a link's text. */
 function withBrackets(escaped: string): string {
   return escaped.replace(/\\.|[[\]]/g, (found) => (found.length === 1 ? `\\${found}` : found));
 }
 
-/** The HTML parser knows no CDATA and no empty elements but its own: content is escaped, names are taken out of its way. */
+/** The HTML parser knows neither CDATA nor foreign empty elements: content is escaped, and conflicting names are replaced. */
 function asHtml(xml: string): string {
   return withoutCdata(xml)
     .replace(/<(\/?)(link|source|image)\b/gi, "<$1feed-$2")
@@ -50,7 +50,7 @@ function asHtml(xml: string): string {
 const CDATA = "<![CDATA[";
 const CDATA_END = "]]>";
 
-/** CDATA as escaped text. Behind a mark that nothing ends, none is examined. */
+/** CDATA as escaped text. An unterminated section is left alone. */
 function withoutCdata(xml: string): string {
   const parts: string[] = [];
   let at = 0;
@@ -65,7 +65,7 @@ function withoutCdata(xml: string): string {
   return parts.join("") + xml.slice(at);
 }
 
-/** The first of these elements that says something. */
+/** The text of the first of these elements that has any. */
 function field(of: PageElement, ...names: string[]): string {
   for (const name of names) {
     const text = clean(of.getElementsByTagName(name)[0]?.textContent ?? "");
@@ -74,7 +74,7 @@ function field(of: PageElement, ...names: string[]): string {
   return "";
 }
 
-/** What stands before the first entry: entries have descriptions of their own. */
+/** The part before the first entry: entries have descriptions of their own. */
 function aboutOf(channel: PageElement): string {
   for (const name of ["description", "subtitle"]) {
     const first = channel.getElementsByTagName(name)[0];

@@ -7,7 +7,10 @@ import type { PageDocument } from "../dom/parse.ts";
 /** Far more than any real page has. */
 const LINKS_MAX = 10_000;
 
-/** Links of the page, the parts of a frameset among them; fragments on the page itself are left out. `withoutFrame` leaves out navigation, header, footer and sidebars. */
+/**
+ * Links of the page, including the parts of a frameset; fragments on the page itself are left out. `withoutFrame` leaves out
+ * navigation, header, footer and sidebars.
+ */
 export function readLinks(document: PageDocument, url: string, { withoutFrame }: { withoutFrame: boolean }): string[] {
   const base = baseOf(document, url);
   const self = withoutHash(url);
@@ -33,7 +36,7 @@ function withoutHash(url: string): string {
 const FRAME_TAGS = new Set(["nav", "footer", "aside", "header"]);
 const FRAME_ROLES = new Set(["navigation", "banner", "contentinfo", "complementary", "menu", "menubar"]);
 
-/** A part around the content. The header of an article belongs to the article. */
+/** A part that frames the content. The header of an article belongs to the article. */
 function isFrame(element: PageElement): boolean {
   if (FRAME_ROLES.has(element.attributes["role"] ?? "")) return true;
   if (!FRAME_TAGS.has(element.tag)) return false;

@@ -1,11 +1,11 @@
-// The addresses of a site's pages among those that were found for it. There may be very many, so it runs in a thread.
+// Selects the addresses of a site's pages from those that were found. There may be very many, so it runs in a thread.
 
 import { pageKey, siteKey } from "../../base/page-key.ts";
 import { isTrap } from "../addresses.ts";
 
-/** What is looked through. */
+/** What is searched. */
 export interface MapLinksTask {
-  /** Line by line, those that matter most first. */
+  /** One per line, the most important first. */
   readonly addresses: string;
   /** A page of the site. */
   readonly home: string;
@@ -16,13 +16,13 @@ export interface MapLinksTask {
 
 /** What was found. */
 export interface MapLinks {
-  /** Line by line, each page once. */
+  /** One per line, each page once. */
   readonly links: string;
-  /** Pages of the site that were met, wanted or not. */
+  /** Pages of the site that were found, wanted or not. */
   readonly seen: number;
 }
 
-/** Picks the pages of the site, each once. */
+/** Selects the pages of the site, each once. */
 export function mapLinks({ addresses, home, limit, search }: MapLinksTask): MapLinks {
   const site = siteKey(home);
   const keys = new Set<string>();

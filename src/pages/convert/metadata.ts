@@ -1,9 +1,9 @@
-// What a page says about itself: title, description, language and more, from its head, Open Graph and structured data.
+// A page's metadata: title, description, language and more, from its head, Open Graph and structured data.
 
 import { absolute, baseOf } from "../content/tidy.ts";
 import type { PageDocument } from "../dom/parse.ts";
 
-/** Absent members are not on the page. */
+/** Absent members are missing on the page. */
 export interface Metadata {
   title: string;
   description: string;
@@ -75,7 +75,7 @@ export function readMetadata(document: PageDocument, url: string): Metadata {
   return metadata;
 }
 
-/** The first of a list, as a tag is spelled: Open Graph writes `de_DE`. */
+/** The first of a list, spelled as a language tag: Open Graph writes `de_DE`. */
 function languageTag(text: string): string {
   return (text.split(/[,;]/, 1)[0] ?? "").trim().replace(/_/g, "-");
 }
@@ -86,7 +86,7 @@ interface Structured {
   modified: string | undefined;
 }
 
-/** Reads JSON-LD by pattern: much of it on the web is not JSON. */
+/** Reads JSON-LD by pattern: much of it on the web is invalid JSON. */
 function readStructured(document: PageDocument): Structured {
   const text = document.structured.join("\n");
   const value = (pattern: RegExp) => {

@@ -1,5 +1,5 @@
-// Where a page leads to, and how it says so: each link with its words, the part of the page that it stands in and the
-// heading or menu entry above it. Looks at the page as it was sent, so that menus are still there.
+// The links of a page with their text, the part of the page that each stands in and the heading or menu entry above it. Reads
+// the page as it was sent, so that menus are still there.
 
 import { baseOf, LINK_CHARS_MAX } from "../content/tidy.ts";
 import { PageElement, type PageNode, PageText } from "../dom/node.ts";
@@ -11,14 +11,14 @@ export type Place = "header" | "sidebar" | "content" | "footer";
 /** A link of a page. */
 export interface NavigationLink {
   readonly url: string;
-  /** Its words; empty for a picture without a text. */
+  /** Its text; empty for an image without alternative text. */
   readonly label: string;
   readonly place: Place;
-  /** The heading or the menu entry that it stands under; empty without one. */
+  /** The heading or menu entry that it stands under; empty without one. */
   readonly group: string;
 }
 
-/** Menus of real sites have some hundreds. */
+/** Menus of real sites have a few hundred. */
 const LINKS_MAX = 2000;
 const LABEL_CHARS_MAX = 120;
 
@@ -27,16 +27,16 @@ const SIDEBAR = /(?:^|[\s_-])(?:sidebar|sidenav|toc|side-?menu|left-?nav)(?:$|[\
 const HEADER = /(?:^|[\s_-])(?:header|masthead|nav|navbar|navigation|menu|menubar|topbar)(?:$|[\s_-])/i;
 const HEADER_ROLES = new Set(["navigation", "banner", "menu", "menubar"]);
 
-/** An element that is open: what holds for all within it. */
+/** An open element: what applies to everything inside it. */
 interface Open {
   readonly element: PageElement;
   readonly place: Place;
   group: string;
-  /** The words of a menu entry before the list that belongs to it. */
+  /** The text of a menu entry before its nested list. */
   entry: string;
 }
 
-/** Reads the links of a page, each address once, where it stands first. */
+/** Reads the links of a page, each address once, at its first occurrence. */
 export function readNavigation(document: PageDocument, url: string): NavigationLink[] {
   const base = baseOf(document, url);
   const found = new Map<string, NavigationLink>();
@@ -70,7 +70,7 @@ function begin(element: PageElement, open: readonly Open[]): Open {
   return { element, place, group: place === above.place ? entry || above.group : entry, entry: "" };
 }
 
-/** The words of the nearest open menu entry, where a list begins within it. */
+/** The text of the nearest open menu entry, if a list begins inside it. */
 function entryAbove(open: readonly Open[]): string {
   const item = open.findLast(({ element }) => element.tag === "li" || element.tag === "details");
   return item === undefined ? "" : clean(item.entry);
@@ -95,7 +95,7 @@ function addLink(
   target.hash = "";
   if (target.href.length > LINK_CHARS_MAX) return;
   const known = found.get(target.href);
-  // A logo leads home without a word; the same address with words is worth more.
+  // A logo links to the home page without text; a link with text to the same address is more useful.
   if (known === undefined) found.set(target.href, { url: target.href, label, place: at.place, group: at.group });
   else if (known.label === "" && label !== "") found.set(target.href, { ...known, label });
 }

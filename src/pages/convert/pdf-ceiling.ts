@@ -1,13 +1,13 @@
-// What the gateway and its process for a PDF agree on.
+// Constants shared by the gateway and its PDF process.
 
-/** The most memory the process may take. Common PDFs of a hundred pages take some 110 MiB. */
+/** The memory limit of the process. Common PDFs of a hundred pages take about 110 MiB. */
 export const MEMORY_BYTES_MAX = 200 * 1024 * 1024;
 
-/** Between two looks at the memory; that much more may be taken meanwhile. */
+/** Interval between two memory checks; memory can grow meanwhile. */
 export const WATCH_MS = 10;
 
-/** How the process ends when it has no text to give. */
+/** Exit codes of a process that has no text to return. */
 export const PDF_EXIT = { tooLarge: 3, unreadable: 4 } as const;
 
-/** The argument that makes the program that process. */
+/** The argument that starts the program as the PDF process. */
 export const PDF_PROCESS_WORD = "pdf-process";

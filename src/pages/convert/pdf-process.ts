@@ -1,5 +1,5 @@
-// A process that reads one PDF from stdin and ends. What a PDF takes cannot be known before it is parsed, so this process
-// watches its own memory while a thread parses, and ends when that is too much: the gateway loses nothing.
+// A process that reads one PDF from stdin and ends. The memory that a PDF needs cannot be known before it is parsed, so this
+// process watches its own memory while a thread parses, and exits above the limit: the gateway is not affected.
 
 import { createPool } from "../../workers/pool.ts";
 import { startThread } from "../../workers/start.ts";
@@ -7,7 +7,7 @@ import { MEMORY_BYTES_MAX, PDF_EXIT, WATCH_MS } from "./pdf-ceiling.ts";
 import type { PdfText } from "./pdf-text.ts";
 import type { ConvertTask } from "./task.ts";
 
-/** The arguments are the most its streams may unpack to, and the milliseconds it may take. */
+/** The arguments are the unpacked size limit of its streams and its time limit in milliseconds. */
 const [bytesMax = 0, timeoutMs = 0] = process.argv.slice(-2).map(Number);
 
 setInterval(() => {

@@ -1,4 +1,4 @@
-// PDFs, each read by a process of its own with a ceiling on its memory, one at a time.
+// Reads PDFs one at a time, each in its own process with a memory limit.
 
 import { BEHIND, lowerProcess } from "../../workers/priority.ts";
 import { processCommand } from "../../workers/start.ts";
@@ -13,16 +13,16 @@ export interface PdfReader {
   read(bytes: Uint8Array, options: PdfReadOptions): Promise<Extracted>;
 }
 
-/** How one is read. */
+/** How a PDF is read. */
 export interface PdfReadOptions {
-  /** The most that its streams may unpack to. */
+  /** Limit of the unpacked size of its streams. */
   readonly bytesMax: number;
-  /** Counted from when its turn comes. */
+  /** Counted from when the process starts. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** More would multiply the ceiling. */
+/** More would multiply the memory limit. */
 const AT_ONCE = 1;
 
 /** Makes a reader. */
@@ -41,7 +41,7 @@ async function readInProcess(bytes: Uint8Array, { bytesMax, timeoutMs, signal }:
     stdin: bytes,
     stdout: "pipe",
     stderr: "ignore",
-    // Nothing of the gateway's is its business.
+    // The process gets no environment of the gateway.
     env: {},
     timeout: limit,
     killSignal: "SIGKILL",

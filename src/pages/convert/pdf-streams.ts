@@ -1,10 +1,10 @@
-// How large the streams of a PDF are when they are unpacked, before anybody parses it: a few kilobytes may hold gigabytes.
-// Pictures are not counted, as reading text does not unpack them. What hides its streams (encryption, filters named
-// elsewhere) is not seen here; the process that parses has a ceiling on its memory for that.
+// Computes the unpacked size of a PDF's streams before it is parsed: a few kilobytes can hold gigabytes. Images are not
+// counted, since reading text does not unpack them. Streams behind encryption or indirect filter names are not seen here; the
+// memory limit of the parsing process covers those.
 
 import { inflateSync, constants as zlib } from "node:zlib";
 
-/** Whether the unpacked streams, each filter's output counted, come to more than `bytesMax`. */
+/** Whether the unpacked streams, including each filter's output, exceed `bytesMax`. */
 export function unpacksToMore(pdf: Uint8Array, bytesMax: number): boolean {
   const bytes = Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength);
   let left = bytesMax;
@@ -24,7 +24,7 @@ export function unpacksToMore(pdf: Uint8Array, bytesMax: number): boolean {
   return false;
 }
 
-/** A dictionary is short; what is longer is examined from here on. */
+/** A dictionary is short; only this much before a stream is examined. */
 const DICTIONARY_BYTES_MAX = 4096;
 
 function* streams(bytes: Buffer): Generator<{ dictionary: string; data: Buffer }> {
@@ -40,18 +40,18 @@ function* streams(bytes: Buffer): Generator<{ dictionary: string; data: Buffer }
   }
 }
 
-/** The filters in the order in which they are undone. */
+/** The filters in the order in which they are decoded. */
 function filtersOf(dictionary: string): string[] {
   const named = /\/(?:Filter|F)\s*(\[[^\]]*\]|\/[^\s/<>[\]()]+)/.exec(plainNames(dictionary))?.[1] ?? "";
   return [...named.matchAll(/\/([^\s/<>[\]()]+)/g)].map(([, name]) => name as string);
 }
 
-/** Names may spell any letter by its number. */
+/** PDF names may write any letter as a number. */
 function plainNames(text: string): string {
   return text.replace(/#([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
 
-/** Gives what comes out of the filter, as far as the data are sound; undefined when that is more than `bytesMax`. */
+/** The output of the filter, as far as the data are valid; undefined if it exceeds `bytesMax`. */
 type Unpack = (data: Buffer, bytesMax: number) => Buffer | undefined;
 
 const FILTERS: Readonly<Record<string, Unpack>> = {
@@ -72,7 +72,7 @@ function inflate(data: Buffer, bytesMax: number): Buffer | undefined {
     return inflateSync(data, { maxOutputLength: Math.max(1, bytesMax), finishFlush: zlib.Z_SYNC_FLUSH });
   } catch (error) {
     if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") return undefined;
-    // Damaged: nothing more can be read.
+    // Damaged data: nothing more can be decoded.
     return Buffer.alloc(0);
   }
 }
@@ -91,7 +91,7 @@ function unpackRuns(data: Buffer, bytesMax: number): Buffer | undefined {
   return Buffer.concat(out, size);
 }
 
-/** Never gives more than it takes. */
+/** Never returns more than its input. */
 function unpackHex(data: Buffer): Buffer {
   const digits = data
     .toString("latin1")
@@ -100,7 +100,7 @@ function unpackHex(data: Buffer): Buffer {
   return Buffer.from(digits.length % 2 === 0 ? digits : `${digits}0`, "hex");
 }
 
-/** Returns at most four bytes for each letter, and for letters other than `z` less than it takes. */
+/** Returns at most four bytes per letter, and for letters other than `z` fewer than it takes. */
 function unpackAscii85(data: Buffer, bytesMax: number): Buffer | undefined {
   const out: number[] = [];
   let group: number[] = [];
@@ -164,7 +164,7 @@ function unpackLzw(data: Buffer, bytesMax: number): Buffer | undefined {
     if (previous !== undefined && table.length < LZW_CODES_MAX)
       table.push(Buffer.concat([previous, entry.subarray(0, 1)]));
     previous = entry;
-    // One code early, as the format has it unless it says otherwise; what says otherwise is not unpacked to its end.
+    // Early change is the format's default; streams that turn it off are not unpacked completely.
     width = Math.min(12, Math.max(9, Math.ceil(Math.log2(table.length + 2))));
   }
   return Buffer.concat(out, size);

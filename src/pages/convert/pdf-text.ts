@@ -1,8 +1,8 @@
-// The text of a PDF. Runs in a thread of the process for it, see pdf-process.ts.
+// The text of a PDF. Runs in a thread of the PDF process, see pdf-process.ts.
 
 import { unpacksToMore } from "./pdf-streams.ts";
 
-/** What was read; `too large` is an answer as well, as nothing went wrong. */
+/** The outcome; `too large` is a regular answer, not an error. */
 export type PdfText = { readonly title: string; readonly text: string } | "too large";
 
 const PAGES_MAX = 500;
@@ -19,7 +19,7 @@ export async function readPdf(bytes: Uint8Array, bytesMax: number): Promise<PdfT
   for (let number = 1; number <= Math.min(document.numPages, PAGES_MAX) && charsLeft > 0; number++) {
     const page = await document.getPage(number);
     const text = (await textOf(page, charsLeft)).trim();
-    // What a page was made of is not needed for the next one.
+    // Frees a page's resources, which the next page does not need.
     page.cleanup();
     if (text === "") continue;
     pages.push(text);
@@ -35,7 +35,7 @@ interface TextPart {
   readonly hasEOL?: boolean;
 }
 
-/** Takes the text as it is found, and stops when there is enough: the whole would be many times larger than its text. */
+/** Takes the text as it is found and stops when there is enough: the complete result would be many times larger than its text. */
 async function textOf(
   page: { streamTextContent(): ReadableStream<{ items: readonly TextPart[] }> },
   charsMax: number,

@@ -1,15 +1,15 @@
-// Which links of a page a crawl follows. Untrusted parties choose what is compared and with how many patterns: it runs
-// in a thread, and the cost of one page is bounded.
+// Selects the links of a page that a crawl follows. Addresses and patterns come from untrusted parties: it runs in a thread,
+// and the cost of one page is bounded.
 
 import { pageKey, siteKey } from "../../base/page-key.ts";
 import { ADDRESS_CHARS_MAX, isTrap, mayBePage } from "../addresses.ts";
 import { compileGlob, type Glob, globCost, pathsOf } from "../globs.ts";
 
-/** What is held against what. */
+/** What is matched. */
 export interface SiteLinksTask {
-  /** Addresses that the page leads to, line by line. */
+  /** Addresses that the page links to, one per line. */
   readonly links: string;
-  /** The page's own addresses; whether the patterns want one of them is asked too. */
+  /** The page's own addresses, which the patterns are also tested against. */
   readonly own: readonly string[];
   readonly sites: readonly string[];
   readonly includes: readonly string[];
@@ -17,7 +17,7 @@ export interface SiteLinksTask {
   readonly documents: boolean;
 }
 
-/** What came of it: `keys` and `urls` are lines that belong together, each page once. */
+/** The result: `keys` and `urls` are corresponding lines, each page once. */
 export interface SiteLinks {
   readonly keys: string;
   readonly urls: string;
@@ -25,12 +25,12 @@ export interface SiteLinks {
 }
 
 /**
- * Letters of addresses times patterns, for one page; links behind it are skipped. A thread takes a second or two for
+ * Limit of address letters times patterns for one page; links after that are skipped. A thread takes one or two seconds for
  * it.
  */
 const COMPARED_LETTERS_MAX = 100_000_000;
 
-/** Picks the links that are on the sites, may be pages, and are wanted. */
+/** Selects links that are on the sites, may be pages, and match. */
 export function siteLinks({ links, own, sites, includes, excludes, documents }: SiteLinksTask): SiteLinks {
   const wanted = compile(includes);
   const unwanted = compile(excludes);

@@ -1,24 +1,24 @@
-// Reads one sitemap: XML, an index, a plain list or a feed, well-formed or not. Takes time in proportion to the file, which
-// may be tens of megabytes: large ones belong in a thread.
+// Reads one sitemap: XML, an index, a plain list or a feed, well-formed or not. Takes linear time; files may be tens of
+// megabytes, so large ones belong in a thread.
 
-/** A tag; what stands in it ends at the next bracket, so that the work grows with the file and not with its square. */
+/** A tag; its content ends at the next bracket, so that the work is linear in the file's size. */
 const TAG = /<(\/?)(?:(\w{1,40}):)?(\w{1,40})\b([^<>]*)>/g;
 /** The protocol's own limit for one file. */
 const ENTRIES_MAX = 50_000;
-/** Addresses that are longer are traps. */
+/** Longer addresses are traps. */
 const ADDRESS_CHARS_MAX = 4096;
 
-/** What a sitemap names. */
+/** What a sitemap lists. */
 export interface SitemapLinks {
   /** Pages. */
   readonly urls: string[];
   /** Further sitemaps. */
   readonly sitemaps: string[];
-  /** What the file says of the weight of pages among its own, 0 to 1; absent where it says nothing. */
+  /** The priority that the file gives a page, 0 to 1; absent where it gives none. */
   readonly priorities?: ReadonlyMap<string, number>;
 }
 
-/** Reads one file by its tags: much of what is out there is not well-formed. */
+/** Reads one file tag by tag: many files on the web are not well-formed. */
 export function parseSitemap(xml: string, url: string): SitemapLinks {
   const text = withoutComments(xml);
   const head = text.slice(0, 2000);
@@ -37,7 +37,7 @@ export function parseSitemap(xml: string, url: string): SitemapLinks {
     const kind = name.toLowerCase();
     if (kind === "sitemap") inIndex = true;
     else if (kind === "url") inIndex = false;
-    // <image:loc> and <video:…loc> are no pages.
+    // <image:loc> and <video:…loc> are not pages.
     else if (kind === "loc" && !/^(?:image|video)/i.test(prefix)) {
       (inIndex ? indexed : pages).push(contentAt(text, index + tag.length));
       inIndex = false;
@@ -63,7 +63,7 @@ export function parseSitemap(xml: string, url: string): SitemapLinks {
   return { urls, sitemaps, priorities: new Map(priorities) };
 }
 
-/** What a site has taken out for now is no part of the file. Of a comment without an end, the rest of the file is one. */
+/** Comments are not part of the file. An unterminated comment reaches to the end of the file. */
 function withoutComments(xml: string): string {
   let out = "";
   let at = 0;
@@ -76,13 +76,13 @@ function withoutComments(xml: string): string {
   return at === 0 ? xml : out + xml.slice(at);
 }
 
-/** The text from there to the next tag. */
+/** The text up to the next tag. */
 function contentAt(text: string, from: number): string {
   const near = text.slice(from, from + ADDRESS_CHARS_MAX);
   const isMarked = /^\s{0,100}<!\[CDATA\[/.test(near);
   const end = isMarked ? near.indexOf("]]>") : near.indexOf("<");
   if (end >= 0) return near.slice(0, end);
-  // A file that was cut off ends in an address; elsewhere what continues for so long is none.
+  // A truncated file may end in an address; elsewhere such a long text is not one.
   return near.length < ADDRESS_CHARS_MAX ? near : "";
 }
 

@@ -1,4 +1,4 @@
-// What is sent to a conversion thread.
+// The messages to a conversion thread.
 
 import type { DocumentKind } from "./documents.ts";
 import type { ExtractOptions } from "./extract.ts";
@@ -21,21 +21,21 @@ export type PageTask =
       readonly options: ExtractOptions;
     };
 
-/** A sitemap to be read. */
+/** A sitemap to read. */
 export interface SitemapTask {
   readonly bytes: Uint8Array;
   readonly url: string;
 }
 
-/** A PDF to be read, in the process for it. */
+/** A PDF to read, in its own process. */
 export interface PdfTask {
   readonly kind: "pdf";
   readonly bytes: Uint8Array;
-  /** The most that its streams may unpack to. */
+  /** Limit of the unpacked size of its streams. */
   readonly bytesMax: number;
 }
 
-/** What a thread takes. */
+/** The tasks of a thread. */
 export type ConvertTask =
   | PageTask
   | ({ readonly kind: "sitemap" } & SitemapTask)
@@ -43,7 +43,7 @@ export type ConvertTask =
   | ({ readonly kind: "map" } & MapLinksTask)
   | PdfTask;
 
-/** What a thread makes of a sitemap: its addresses line by line, as one text crosses between threads faster than many. */
+/** A thread's result for a sitemap: its addresses, one per line, as one string crosses between threads faster than many. */
 export interface SitemapLines {
   readonly urls: string;
   readonly sitemaps: string;

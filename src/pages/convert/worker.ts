@@ -1,4 +1,4 @@
-// The thread that turns pages into Markdown. An entry of its own in the built program.
+// The thread that converts pages to Markdown. A separate entry point in the built program.
 
 import { serveTasks } from "../../workers/serve.ts";
 import { decodeHtml } from "./charset.ts";

@@ -1,10 +1,10 @@
-// A light document tree: linked nodes with just what extraction and Markdown conversion touch. Names follow the DOM, so
-// that code written for it (Turndown) can walk this tree.
+// A light document tree: linked nodes with only what extraction and Markdown conversion use. Names follow the DOM, so that
+// code written for it (Turndown) can walk this tree.
 
 export const ELEMENT_NODE = 1;
 export const TEXT_NODE = 3;
 
-/** What elements and texts share: a place among siblings. */
+/** What elements and texts share: a position among siblings. */
 export abstract class PageNode {
   abstract readonly nodeType: number;
   abstract readonly nodeName: string;
@@ -15,7 +15,7 @@ export abstract class PageNode {
   abstract get textContent(): string;
   abstract cloneNode(deep?: boolean): PageNode;
 
-  /** Takes the node, with all below it, out of the tree. */
+  /** Removes the node and everything below it from the tree. */
   remove(): void {
     const parent = this.parentNode;
     if (parent === null) return;
@@ -93,7 +93,7 @@ export class PageElement extends PageNode {
     this.attributes[name] = value;
   }
 
-  /** A fresh array; loops over siblings are cheaper with `firstChild` and `nextSibling`. */
+  /** A new array each time; loops over siblings are cheaper with `firstChild` and `nextSibling`. */
   get childNodes(): PageNode[] {
     const nodes: PageNode[] = [];
     for (let child = this.firstChild; child !== null; child = child.nextSibling) nodes.push(child);
@@ -144,7 +144,7 @@ export class PageElement extends PageNode {
     return node;
   }
 
-  /** Puts the children in the element's place. */
+  /** Replaces the element by its children. */
   unwrap(): void {
     const parent = this.parentNode;
     if (parent === null) return;
@@ -191,7 +191,7 @@ export function elementsOf(root: PageElement): PageElement[] {
   return found;
 }
 
-/** The nearest ancestor (not the node itself) that `wanted` holds for. */
+/** The nearest ancestor (not the node itself) for which `wanted` holds. */
 export function closest(node: PageNode, wanted: (element: PageElement) => boolean): PageElement | undefined {
   for (let at = node.parentNode; at !== null; at = at.parentNode) if (wanted(at)) return at;
   return undefined;

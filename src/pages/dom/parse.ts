@@ -1,37 +1,37 @@
-// HTML text → light document tree. Never throws on markup: repeated <body>, text before it, broken nesting and depth or
-// size beyond the limits all give a tree. Scripts, styles and comments stay out; structured data is kept apart.
+// HTML text → light document tree. Never throws on markup: repeated <body>, text before it, broken nesting, and depth or size
+// beyond the limits all give a tree. Scripts, styles and comments are left out; structured data is kept separately.
 
 import { Parser } from "htmlparser2";
 import { PageElement, PageText } from "./node.ts";
 
 /** A parsed page. */
 export interface PageDocument {
-  /** Everything that is not head matter. */
+  /** Everything that is not metadata. */
   readonly body: PageElement;
-  /** <meta>, <link>, <base> and <title> wherever they stood, in order. */
+  /** <meta>, <link>, <base> and <title> wherever they are, in order. */
   readonly head: readonly PageElement[];
-  /** Those of the head matter that are microdata, each with the element it stood in. */
+  /** Those of them that are microdata, each with the element it is in. */
   readonly places: ReadonlyMap<PageElement, PageElement>;
   readonly title: string;
   /** `lang` of <html>. */
   readonly language: string;
   /** Contents of application/ld+json scripts. */
   readonly structured: readonly string[];
-  /** Contents of application/json scripts: the state that an application page starts from. */
+  /** Contents of application/json scripts: the initial state of an application page. */
   readonly states: readonly string[];
   /** Attributes of <html> and <body>, merged. */
   readonly rootAttributes: Readonly<Record<string, string>>;
   /** Characters inside scripts: a page that is all script has no content yet. */
   readonly scriptChars: number;
-  /** The first inline scripts, short ones whole: some only send the reader elsewhere. */
+  /** The first inline scripts, short ones completely: some only redirect. */
   readonly scripts: readonly string[];
 }
 
-/** Deeper elements become siblings at this depth: real pages stay under 100. */
+/** Deeper elements become siblings at this depth: real pages stay below 100. */
 const DEPTH_MAX = 200;
-/** Nodes kept; the largest real pages have some 100,000. */
+/** Maximum number of nodes; the largest real pages have about 100,000. */
 const NODES_MAX = 250_000;
-/** Elements open at once, up to which an end tag without a start is read as browsers do. */
+/** Number of open elements up to which an end tag without a start tag is handled as in browsers. */
 const OPEN_SEARCHED_MAX = 1000;
 const STRUCTURED_CHARS_MAX = 2 * 1024 * 1024;
 const SCRIPTS_MAX = 20;
@@ -40,7 +40,7 @@ const ATTRIBUTE_CHARS_MAX = 64 * 1024;
 
 const HEAD_TAGS = new Set(["meta", "link", "base"]);
 const ROOT_TAGS = new Set(["html", "head", "body"]);
-/** Their text is not the page's. */
+/** Elements whose text is not the page's. */
 const DROPPED_TAGS = new Set(["script", "style", "applet", "object", "embed", "noembed", "noframes"]);
 const VOID_TAGS = new Set(
   "area base br col embed hr img input link meta param source track wbr basefont bgsound frame keygen".split(" "),
@@ -49,7 +49,7 @@ const VOID_TAGS = new Set(
 /** Parses a page. */
 export function parsePage(html: string): PageDocument {
   const builder = new Builder();
-  // In HTML a CDATA mark is a broken comment that ends at the next ">"; the parser would wait for "]]>", maybe forever.
+  // In HTML a CDATA mark is a broken comment that ends at the next ">"; the parser would wait for "]]>", perhaps forever.
   const markup = html.includes("<![CDATA[") ? html.replaceAll("<![CDATA[", "") : html;
   const parser = new PageParser(markup, builder);
   builder.full = () => parser.pause();
@@ -59,14 +59,14 @@ export function parsePage(html: string): PageDocument {
 }
 
 /**
- * The parser looks through all that is open for what an end tag ends; where much is open, those that end nothing are
- * skipped.
+ * The parser searches all open elements for the one that an end tag closes; where many are open, end tags without a start tag
+ * are skipped.
  */
 class PageParser extends Parser {
   readonly #markup: string;
   readonly #builder: Builder;
 
-  /** `markup` is to be written in one piece. */
+  /** `markup` is written in one piece. */
   constructor(markup: string, builder: Builder) {
     super(
       {
@@ -102,9 +102,9 @@ class Builder {
   readonly #states: string[] = [];
   readonly #scripts: string[] = [];
   readonly #rootAttributes: Record<string, string> = {};
-  /** Open elements; undefined stands for a tag that made no element (roots, dropped ones, those too deep). */
+  /** Open elements; undefined stands for a tag that created no element (roots, dropped ones, those too deep). */
   readonly #open: { name: string; element: PageElement | undefined }[] = [];
-  /** How many of each name are open, whether or not they made an element. */
+  /** How many of each name are open, whether or not they created an element. */
   readonly #openByName = new Map<string, number>();
   openCount = 0;
   #current = this.#body;
@@ -146,18 +146,18 @@ class Builder {
       return;
     }
     if (HEAD_TAGS.has(name)) {
-      // A refresh for readers without scripts is not for us: such pages are rendered when they must be.
+      // A refresh for readers without scripts is ignored: such pages are rendered if necessary.
       if (this.isOpen("noscript") && attributes["http-equiv"] !== undefined) return;
       if (!this.#count()) return;
       const matter = new PageElement(name, attributes);
       this.#head.push(matter);
-      // Microdata puts <meta> and <link> into the body, where they belong to what is around them.
+      // Microdata puts <meta> and <link> into the body, where they belong to the surrounding element.
       if (attributes["itemprop"] !== undefined) this.#places.set(matter, this.#current);
       return;
     }
     if (DROPPED_TAGS.has(name) && !VOID_TAGS.has(name)) {
       if (name === "script") this.#capture = captureOf(attributes["type"] ?? "");
-      // One that is elsewhere counts as its address does.
+      // A linked resource counts as its address.
       if (this.#capture === "script") this.#scriptChars += attributes["src"]?.length ?? 0;
       this.#isDisplay = /mode\s*=\s*display/i.test(attributes["type"] ?? "");
       this.#captured = "";
@@ -187,7 +187,7 @@ class Builder {
     }
   }
 
-  /** A formula that a script was to set, as MathML holds its source. What was set already stands before it. */
+  /** A formula that a script would render, as MathML holding its source. What is rendered already stands before it. */
   #formula(tex: string): void {
     if (tex === "" || !this.#count() || !this.#count()) return;
     for (let set = this.#current.lastChild; set instanceof PageElement && /^MathJax/.test(set.className); ) {
@@ -210,7 +210,7 @@ class Builder {
       return;
     }
     if (this.#droppedDepth > 0) return;
-    // A mark of the order of bytes in the middle of words, left by editors: no sign, and white space to some patterns.
+    // A byte order mark in the middle of the text, left by editors: not a character, and white space to some patterns.
     const written = text.includes("\ufeff") ? text.replaceAll("\ufeff", "") : text;
     if (written === "") return;
     const last = this.#current.lastChild;

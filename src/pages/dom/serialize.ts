@@ -21,7 +21,7 @@ const KEPT_ATTRIBUTES = new Set([
 ]);
 const VOID_TAGS = new Set("area base br col embed hr img input link meta param source track wbr".split(" "));
 
-/** The HTML of an element's children, without empty lines but those of listings. */
+/** The HTML of an element's children, without empty lines outside of listings. */
 export function serialize(root: PageElement): string {
   const out: Output = { whole: [], open: [], inListing: false };
   for (let child = root.firstChild; child !== null; child = child.nextSibling) write(child, out);
@@ -30,14 +30,14 @@ export function serialize(root: PageElement): string {
 }
 
 interface Output {
-  /** What is finished. */
+  /** The finished output. */
   readonly whole: string[];
-  /** The pieces of the stretch at work: a listing, or what lies between two. */
+  /** The pieces of the current section: a listing, or the text between two. */
   open: string[];
   inListing: boolean;
 }
 
-/** Ends a stretch. */
+/** Ends a section. */
 function close(out: Output): void {
   const text = out.open.join("");
   out.whole.push(out.inListing ? text : text.replace(/[ \t\r\n\f]+/g, withoutEmptyLines));

@@ -1,19 +1,19 @@
-// Escapes text so that Markdown shows it as it is, and no more than that: every needless backslash is noise to a reader.
+// Escapes text so that Markdown shows it as it is, and no more than necessary: every needless backslash is noise to a reader.
 
-/** Signs that mean something at the start of a line. */
+/** Characters with a meaning at the start of a line. */
 const STARTS = /^(?:#|[-+=>]|\d{1,9}[.)])/m;
 
-/** Whether it matters where in a line the text stands. */
+/** Where in a line the text stands, if that matters. */
 export function startsLikeBlock(text: string): boolean {
   return STARTS.test(text.trimStart());
 }
 
-/** Escapes one run of text; amid a line, what would only mean something at its start is left as it is. */
+/** Escapes one run of text; inside a line, characters that only have a meaning at its start are left alone. */
 export function escapeMarkdown(text: string, { isAmidLine = false } = {}): string {
-  // One tilde alone strikes nothing out. Looked for by hand: a pattern would search the whole text from each place.
+  // A single tilde strikes nothing out. Searched for by hand: a pattern would scan the whole text from each position.
   const hasPair = text.indexOf("~") !== text.lastIndexOf("~");
   const inline = text
-    // Before a letter a backslash is one.
+    // Before a letter a backslash is literal.
     .replace(/\\(?=[!-/:-@[-`{-~]|\s*$)/g, "\\\\")
     .replace(hasPair ? /[*`~]/g : /[*`]/g, "\\$&")
     .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, "\\_")

@@ -1,9 +1,9 @@
-// Formulas become elements that carry TeX as their text, whatever set them.
+// Replaces formulas by elements that carry TeX as their text, whatever library rendered them.
 
 import { closest, PageElement, PageText, walk } from "../dom/node.ts";
 import { texOfMathml } from "./mathml.ts";
 
-/** Replaces an element that is a formula; false when it is none. */
+/** Replaces an element that is a formula; false if it is not one. */
 export function rewriteFormula(element: PageElement): boolean {
   const { className, tag } = element;
   if (tag === "math") return rewriteMath(element);
@@ -41,7 +41,7 @@ function isDisplay({ attributes }: PageElement): boolean {
   return attributes["display"] === "block" || attributes["mode"] === "display";
 }
 
-/** MathJax draws a formula for the eye and adds MathML for screen readers. */
+/** MathJax draws a formula visually and adds MathML for screen readers. */
 function rewriteMathJax(element: PageElement): boolean {
   const math = element.getElementsByTagName("math")[0];
   if (math === undefined) return false;
@@ -50,7 +50,7 @@ function rewriteMathJax(element: PageElement): boolean {
   return replaceByTex(element, tex, isDisplay(math) || element.attributes["display"] === "true");
 }
 
-/** MediaWiki sets a formula as MathML with its source, and again as a picture. */
+/** MediaWiki outputs a formula as MathML with its source, and again as an image. */
 function rewriteMediaWiki(element: PageElement): boolean {
   const math = element.getElementsByTagName("math")[0];
   const image = element.getElementsByTagName("img")[0];
@@ -60,7 +60,7 @@ function rewriteMediaWiki(element: PageElement): boolean {
   return replaceByTex(element, tex, isBlock);
 }
 
-/** KaTeX sets a formula twice, for the eye and as MathML with its source. */
+/** KaTeX outputs a formula twice, visually and as MathML with its source. */
 function rewriteKatex(element: PageElement): boolean {
   const math = element.getElementsByTagName("math")[0];
   const tex =
@@ -73,13 +73,13 @@ function rewriteKatex(element: PageElement): boolean {
 }
 
 const VERBATIM = new Set(["pre", "code", "kbd", "samp", "tt", "tex", "math", "textarea"]);
-/** Marks around TeX that a script of the page would set. */
+/** Delimiters around TeX that a script of the page would render. */
 const RAW =
   /\\\(([^\n]{1,400}?)\\\)|\\\[([\s\S]{1,2000}?)\\\]|\$\$([^$]{1,2000})\$\$|\$(?=\S)([^$\n]{1,200})(?<=\S)\$(?!\d)/g;
-/** Signs without which a bracketed text is no formula. */
+/** Characters without which a bracketed text is not a formula. */
 const IS_TEX = /\\[a-zA-Z]|[\^_=+<>]|^\s*[a-zA-Z]\s*$/;
 
-/** TeX in the text, as a script of the page was to find it, becomes formulas: none of it is to be escaped. */
+/** TeX in the text, which a script of the page would have rendered, becomes formulas: none of it may be escaped. */
 export function readRawTex(root: PageElement): void {
   for (const node of [...walk(root)]) {
     if (!(node instanceof PageText) || !/\\[([]|\$[^$]*\$/.test(node.data)) continue;
@@ -94,7 +94,7 @@ function splitFormulas(node: PageText): void {
   for (const match of data.matchAll(RAW)) {
     const [whole, inline, block, dollars, dollar] = match;
     const tex = inline ?? block ?? dollars ?? dollar ?? "";
-    // One dollar is money more often than not.
+    // A single dollar sign usually means money.
     if (!(dollar === undefined ? IS_TEX : /\\[a-zA-Z]|^[a-zA-Z]$|^[^\s]*[\^_]\{?\w[^\s]*$/).test(tex)) continue;
     const formula = new PageElement("tex", {
       display: block === undefined && dollars === undefined ? "inline" : "block",

@@ -1,23 +1,23 @@
-// Where inline pieces meet: what style sheets keep apart gets a blank, so that words do not run together; what a soft
-// break parts becomes one word again; emphasis around whole blocks goes, since Markdown has it within a line only;
-// emphasis right after its like is one with it.
+// Joins inline pieces: what style sheets keep apart gets a space so that words do not run together; words divided by a soft
+// hyphen are joined; emphasis around whole blocks is dropped, since Markdown allows it within a line only; adjacent equal
+// emphasis is merged.
 
 import { closest, elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
 
 const EMPHASIS = new Set(["b", "strong", "i", "em", "u", "s", "del"]);
-/** Line breaks at the edges of these may as well stand beside them. */
+/** Line breaks at the edges of these elements can be moved outside. */
 const WITHIN_LINE = new Set([...EMPHASIS, "a", "span", "font", "small", "big", "mark", "ins", "cite", "label"]);
 const BLOCKS = new Set("h1 h2 h3 h4 h5 h6 p div ul ol table blockquote pre section article figure".split(" "));
-/** Their text is taken as it stands. */
+/** Elements whose text is kept literally. */
 const VERBATIM = new Set(["pre", "code", "kbd", "samp", "tt", "tex", "math"]);
 
-/** Icon fonts set a picture as the word for it. */
+/** Icon fonts draw an image for a ligature word. */
 const ICON = /(?:^|\s)material-(?:icons|symbols)/;
 
-/** Corrects in place. */
+/** Rewrites in place. */
 export function mendSeams(root: PageElement): void {
   const holding = blockHolders(root);
-  // Of links around links, each read once.
+  // Nested links, each visited once.
   const texts = new Map<PageElement, string>();
   for (const element of elementsOf(root)) {
     if (element.parentNode === null) continue;
@@ -31,12 +31,12 @@ export function mendSeams(root: PageElement): void {
         element.parentNode.insertBefore(new PageText(" "), element.nextSibling);
     }
   }
-  // Innermost first: what leaves one element may stand at the edge of the next.
+  // Innermost first: what leaves one element may be at the edge of the next.
   for (const element of elementsOf(root).reverse())
     if (element.parentNode !== null && WITHIN_LINE.has(element.tag)) freeBreaks(element);
 }
 
-/** No link holds another one: an outer one that says no more goes, else the inner one is text of it. */
+/** Links cannot be nested: an outer link without further text is dropped, otherwise the inner one becomes text. */
 function partLinks(link: PageElement, texts: Map<PageElement, string>): void {
   const outer = closest(link, ({ tag }) => tag === "a");
   if (outer === undefined) return;
@@ -46,12 +46,12 @@ function partLinks(link: PageElement, texts: Map<PageElement, string>): void {
   else link.unwrap();
 }
 
-/** Whether the element is a picture that its font sets for the word in it. */
+/** Whether the element is an icon that its font draws for the word in it. */
 export function isIcon({ className }: PageElement): boolean {
   return className !== "" && ICON.test(className);
 }
 
-/** Puts line breaks at the edges of an element outside of it: closing marks after a line break close nothing. */
+/** Moves line breaks at the edges of an element outside: closing marks after a line break do not close. */
 function freeBreaks(element: PageElement): void {
   const parent = element.parentNode;
   for (let last = element.lastChild; isEdge(last, last?.previousSibling); last = element.lastChild)
@@ -60,7 +60,7 @@ function freeBreaks(element: PageElement): void {
     parent?.insertBefore(first, element);
 }
 
-/** A line break, or white space between one and the edge. */
+/** A line break, or white space between a line break and the edge. */
 function isEdge(node: PageNode | null | undefined, inner: PageNode | null | undefined): node is PageNode {
   if (node instanceof PageText) return node.data.trim() === "" && isBreak(inner);
   return isBreak(node);
@@ -79,7 +79,7 @@ function joinAround(soft: PageElement): void {
   after.remove();
 }
 
-/** All elements with a block anywhere in them. */
+/** All elements that contain a block at any depth. */
 function blockHolders(root: PageElement): ReadonlySet<PageElement> {
   const holders = new Set<PageElement>();
   for (const element of elementsOf(root))
@@ -88,7 +88,7 @@ function blockHolders(root: PageElement): ReadonlySet<PageElement> {
   return holders;
 }
 
-/** Takes in what follows at once and is emphasized alike: two pairs of marks in a row would be read as text. */
+/** Merges a directly following element with the same emphasis: two adjacent pairs of marks would be read as text. */
 function takeInLike(element: PageElement, holding: ReadonlySet<PageElement>): void {
   for (let next = element.nextSibling; next !== null && !(next instanceof PageText); next = element.nextSibling) {
     const like = next as PageElement;
@@ -98,14 +98,14 @@ function takeInLike(element: PageElement, holding: ReadonlySet<PageElement>): vo
   }
 }
 
-/** Elements within a line that pages set apart by style alone. */
+/** Inline elements that pages separate by style alone. */
 const SET_APART = new Set(["b", "strong", "em", "i", "span", "a", "time", "small", "data"]);
 /** An amount or a count, with what may belong to it. */
 const FIGURE = /^[$€£¥#+~<>-]{0,2}\d[\d.,:'\u00a0 /-]*(?:[%+×x]|[kKmMbB]\+?)?$/;
-/** What continues with a number: "1st", "5th". */
+/** Suffixes of a number: "1st", "5th". */
 const ORDINAL = /^(?:st|nd|rd|th|er|ère|ème|nde|[a-z]{1,2}|º|ª)$/i;
 
-/** Two pieces side by side that are no one word: links, spans of different classes, a figure and what it counts, a time. */
+/** Adjacent pieces that are not one word: links, spans of different classes, a figure and its unit, a time. */
 function isGlued(element: PageElement, next: PageNode | null): boolean {
   if (!SET_APART.has(element.tag) || next === null || next instanceof PageText) return false;
   const other = next as PageElement;
@@ -119,7 +119,7 @@ function isGlued(element: PageElement, next: PageNode | null): boolean {
   return true;
 }
 
-/** By how they are built. Single letters are styling. */
+/** Decided by their structure. Single letters are styling. */
 function areApart(element: PageElement, other: PageElement): boolean {
   if (element.tag === "time" || other.tag === "time") return true;
   if (element.attributes["role"] !== undefined && other.attributes["role"] !== undefined) return true;
@@ -133,12 +133,12 @@ function areApart(element: PageElement, other: PageElement): boolean {
   );
 }
 
-/** One ends small and the next begins with a capital, and one of them has several words: a name and what follows it. */
+/** One ends in lower case and the next begins with a capital, and one of them has several words: a name and what follows it. */
 function arePhrases(left: string, right: string): boolean {
   return /\p{Ll}$/u.test(left) && /^\p{Lu}/u.test(right) && (/\S\s+\S/.test(left) || /\S\s+\S/.test(right));
 }
 
-/** A figure beside the word for what it counts. */
+/** A figure beside its unit. */
 function isCount(figure: string, word: string): boolean {
   return FIGURE.test(figure.trim()) && /^\p{L}/u.test(word) && !ORDINAL.test(word.trim());
 }

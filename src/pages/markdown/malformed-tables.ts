@@ -1,18 +1,18 @@
-// Tables as pages have them: forms around cells, words between rows. A browser moves them out of the way; here nothing of
-// a table is lost, and each word keeps its place among the others.
+// Repairs tables as pages have them: forms around cells, text between rows. A browser moves these out of the table; here
+// nothing of a table is lost, and all text keeps its order.
 
 import { PageElement, PageText } from "../dom/node.ts";
 
 const PARTS = new Set(["tr", "td", "th", "caption", "colgroup", "col", "thead", "tbody", "tfoot"]);
 const CELLS = new Set(["td", "th"]);
 
-/** Puts all that stands in a table outside of its cells into cells, or before the table. */
+/** Moves everything in a table that is outside its cells into cells, or before the table. */
 export function gatherStrays(table: PageElement): void {
   unwrapAround(table);
   settleRows(table, { table, hasRow: false });
 }
 
-/** Elements that no table has lose themselves, but not the rows and cells they hold. */
+/** Elements that are not allowed in a table are removed, but their rows and cells stay. */
 function unwrapAround(container: PageElement): void {
   for (let child = container.firstChild; child !== null; ) {
     const next = child.nextSibling;
@@ -20,7 +20,7 @@ function unwrapAround(container: PageElement): void {
       child = next;
       continue;
     }
-    // Nor does a section stand within another one, or a row within a row.
+    // The same for sections within sections and rows within rows.
     const isNested =
       container.tag !== "table" && PARTS.has(child.tag) && !(child.tag === "tr" && container.tag !== "tr");
     if (PARTS.has(child.tag) && !isNested) unwrapAround(child);
@@ -34,7 +34,7 @@ function unwrapAround(container: PageElement): void {
   }
 }
 
-/** Rows or cells of this table; those of a table within it are its own. */
+/** Rows or cells of this table; those of a nested table are its own. */
 function holdsParts(element: PageElement): boolean {
   if (element.tag === "table") return false;
   for (let child = element.firstChild; child !== null; child = child.nextSibling)
@@ -42,7 +42,7 @@ function holdsParts(element: PageElement): boolean {
   return false;
 }
 
-/** Cells without a row get one. Words between rows become a row, those before the first one stand before the table. */
+/** Cells without a row get one. Text between rows becomes a row; text before the first row moves before the table. */
 function settleRows(container: PageElement, at: { readonly table: PageElement; hasRow: boolean }): void {
   let cell: PageElement | undefined;
   let loose: PageElement | undefined;
@@ -75,7 +75,7 @@ function rowBefore(child: PageText | PageElement, container: PageElement): PageE
   return row.appendChild(new PageElement("td"));
 }
 
-/** Words between cells belong to the cell before them, else to the one behind them. */
+/** Text between cells belongs to the preceding cell, else to the following one. */
 function settleCells(row: PageElement): void {
   let cell: PageElement | undefined;
   const early: (PageText | PageElement)[] = [];

@@ -1,4 +1,4 @@
-// A tree → GitHub-flavoured Markdown. The same tree gives the same text, byte for byte. The tree is used up.
+// A tree → GitHub-flavoured Markdown. The same tree gives the same text, byte for byte. The tree is consumed.
 
 import TurndownService from "turndown";
 import { closest, PageElement, PageText } from "../dom/node.ts";
@@ -33,7 +33,7 @@ function createService(): TurndownService {
     hr: RULE,
     br: "",
   });
-  // The reading copy escapes, as it knows what stands before a text.
+  // The reading copy escapes, because it knows what precedes a text.
   turndown.escape = (text) => text;
   turndown.remove(["script", "style", "noscript", "template", "form-hidden" as "form"]);
   addCode(turndown);
@@ -68,16 +68,17 @@ function addCode(turndown: TurndownService): void {
   });
 }
 
-/** Tables are converted first, each cell by itself; the big conversion then sees one finished text per table. */
+/** Tables are converted first, cell by cell; the main conversion then sees one finished text per table. */
 function renderTables(root: PageElement): void {
   for (const table of root.getElementsByTagName("table")) {
     if (isEmptyTable(table)) {
       table.remove();
       continue;
     }
-    // Code is set as its text.
+    // Code is output literally.
     if (closest(table, ({ tag }) => CODE_TAGS.has(tag)) !== undefined) continue;
-    // In an attribute, because white space in text is collapsed; with a word of text, because blank elements are dropped.
+    // Kept in an attribute because white space in text is collapsed, and with a word of text because blank elements are
+    // dropped.
     const finished = textElement("finished-table", "table");
     finished.setAttribute("markdown", tableMarkdown(table, inlineOf));
     table.parentNode?.insertBefore(finished, table);
@@ -93,7 +94,7 @@ function addTables(turndown: TurndownService): void {
 }
 
 function inlineOf(cell: PageElement): string {
-  // The common case by far; a large table has a hundred thousand cells.
+  // By far the most common case; a large table has a hundred thousand cells.
   if (cell.children.length === 0)
     return escapeMarkdown(cell.textContent.replace(/\s+/g, " ").trim(), { isAmidLine: true });
   return service.turndown(asDom(cell));
@@ -106,7 +107,7 @@ function addInline(turndown: TurndownService): void {
       const href = fromDom(node).attributes["href"];
       const text = content.trim();
       if (href === undefined || text === "") return content;
-      // A link around blocks: Markdown links hold one line.
+      // A link around blocks: Markdown links span one line.
       const line = withoutLooseBrackets(joinLines(text.replace(/^#{1,6} /gm, ""), " "));
       const [before = "", after = ""] = [/^\s*/.exec(content)?.[0], content.slice(content.trimEnd().length)];
       const title = fromDom(node).attributes["title"]?.replace(/\s+/g, " ").trim();
@@ -211,13 +212,13 @@ function addBlocks(turndown: TurndownService): void {
       content.trim() === "" ? "" : `\n\n**${joinLines(content, " ").replace(/\*\*/g, "")}**\n\n`,
   });
   turndown.addRule("parts", {
-    // Inline by name, but each is a line of its own.
+    // Inline elements that each form a line.
     filter: (node) => /^(?:BUTTON|LABEL|OPTION|LEGEND|FIGCAPTION)$/.test(node.nodeName),
     replacement: (content) => (content.trim() === "" ? "" : `\n\n${content.trim()}\n\n`),
   });
 }
 
-/** The lines behind the first one moved in, so that they belong to it. */
+/** Indents the lines after the first one, so that they belong to it. */
 function indented(content: string, indent = "    "): string {
   return content
     .trim()
@@ -225,7 +226,7 @@ function indented(content: string, indent = "    "): string {
     .replace(/\n(?=.)/g, `\n${indent}`);
 }
 
-/** Whether words of the list itself stand before an item: they end no line. */
+/** Whether text of the list itself precedes an item: it ends no line. */
 function isBehindText(item: PageElement): boolean {
   let before = item.previousSibling;
   while (before instanceof PageText && before.data.trim() === "") before = before.previousSibling;
@@ -234,7 +235,7 @@ function isBehindText(item: PageElement): boolean {
 
 const numbers = new WeakMap<PageElement, ReadonlyMap<PageElement, number>>();
 
-/** The number of an item; those of a list are counted once, not once for each item. */
+/** The number of an item; a list is numbered once, not once per item. */
 function numberOf(item: PageElement, list: PageElement): number {
   let known = numbers.get(list);
   if (known === undefined) {
@@ -255,12 +256,12 @@ function numberOf(item: PageElement, list: PageElement): number {
   return known.get(item) ?? 1;
 }
 
-/** Escapes the brackets in the text of a link that have no other half: one would end the text before its end. */
+/** Escapes unbalanced brackets in the text of a link: they would end the text early. */
 function withoutLooseBrackets(text: string): string {
   if (!/[[\]]/.test(text)) return text;
   const open: number[] = [];
   const loose = new Set<number>();
-  // Code and what is escaped stand for themselves.
+  // Code and escaped characters are literal.
   for (const { 0: sign, index } of text.matchAll(/\\.|`[^`]*`|[[\]]/gs)) {
     if (sign === "[") open.push(index);
     else if (sign === "]" && open.pop() === undefined) loose.add(index);
@@ -269,7 +270,7 @@ function withoutLooseBrackets(text: string): string {
   return text.replace(/[[\]]/g, (sign, index: number) => (loose.has(index) ? `\\${sign}` : sign));
 }
 
-/** A player as a link to what it plays; "" without an address. */
+/** A player as a link to its media; "" without an address. */
 function playerLink(player: PageElement): string {
   const { tag, attributes } = player;
   const address = attributes["src"] ?? "";
@@ -286,7 +287,7 @@ function destination(address: string): string {
   );
 }
 
-/** Trims line ends, runs of empty lines and rules that part nothing from nothing, but not inside fenced code. */
+/** Trims line ends, runs of empty lines and redundant rules, but not inside fenced code. */
 function finish(markdown: string): string {
   const out: string[] = [];
   let fence: string | undefined;
@@ -311,7 +312,7 @@ function lastOf(lines: readonly string[]): string | undefined {
   return last === "" ? lines[lines.length - 2] : last;
 }
 
-/** Our tree has the parts of the DOM that Turndown touches. */
+/** Our tree has the part of the DOM that Turndown uses. */
 function asDom(element: PageElement): HTMLElement {
   return readingCopy(element) as unknown as HTMLElement;
 }

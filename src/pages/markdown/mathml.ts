@@ -3,7 +3,7 @@
 import { PageElement, PageText } from "../dom/node.ts";
 import { commandOf, FUNCTIONS, LARGE_OPERATORS, OVER, UNDER } from "./tex-symbols.ts";
 
-/** TeX that reads as the formula does; "" when nothing is in it. */
+/** TeX that renders the formula; "" if it is empty. */
 export function texOfMathml(math: PageElement): string {
   return row(math).trim();
 }
@@ -38,7 +38,7 @@ const WRITERS: Readonly<Record<string, Writer>> = {
   mprescripts: () => "",
 };
 const WRITER_OF: ReadonlyMap<string, Writer> = new Map(Object.entries(WRITERS));
-/** Brackets that grow with what they hold. */
+/** Brackets that grow with their content. */
 const OPENING = new Set(["(", "[", "{", "|", "‖", "⟨", "⌈", "⌊"]);
 const CLOSING = new Set([")", "]", "}", "|", "‖", "⟩", "⌉", "⌋"]);
 
@@ -48,7 +48,7 @@ function write(element: PageElement | undefined): string {
   return writer === undefined ? row(element) : writer(element, element.children);
 }
 
-/** What stands side by side. */
+/** Adjacent parts. */
 function row(element: PageElement): string {
   const parts = element.childNodes;
   const pieces: string[] = [];
@@ -84,7 +84,7 @@ function nextOf(parts: readonly unknown[], at: number): PageElement | undefined 
     : undefined;
 }
 
-/** Pieces in a row; a command ends before a letter, and two numbers in a row stay two. */
+/** Pieces in a row; a command needs a space before a letter, and two adjacent numbers stay two. */
 function joined(pieces: readonly string[]): string {
   let tex = "";
   for (const piece of pieces) {
@@ -127,7 +127,7 @@ function fraction(element: PageElement, [over, under]: readonly PageElement[]): 
   return isBare ? `{${write(over)} \\atop ${write(under)}}` : `\\frac{${write(over)}}{${write(under)}}`;
 }
 
-/** What a script is set on: one sign as it is, more of them as a group. */
+/** The base of a script: one character as it is, several as a group. */
 function baseOf(base: PageElement | undefined): string {
   const tex = write(base);
   return /^(?:[^\\{}]|\\[a-zA-Z]+|\d+|\\[a-z]+\{[^{}]*\})$/u.test(tex) ? tex : `{${tex}}`;
@@ -159,7 +159,7 @@ function overAndUnder(
   return tex;
 }
 
-/** Scripts on both sides of a sign: those behind it first, then those before it. */
+/** Scripts on both sides of a symbol: those after it first, then those before it. */
 function scriptsAround(_: PageElement, [base, ...scripts]: readonly PageElement[]): string {
   const middle = scripts.findIndex(({ tag }) => tag === "mprescripts");
   const behind = middle < 0 ? scripts : scripts.slice(0, middle);

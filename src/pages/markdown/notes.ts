@@ -1,19 +1,19 @@
-// Footnotes: a mark that points to a note on the page becomes `[^1]`, the note `[^1]: text`. A mark whose note is not
-// there stays what it looks like.
+// Footnotes: a reference to a note on the page becomes `[^1]`, the note `[^1]: text`. A reference whose note is missing is
+// left as it is.
 
 import { percentDecoded } from "../../base/percent.ts";
 import { closest, elementsOf, PageElement, type PageNode, PageText, walk } from "../dom/node.ts";
 
 const MARK = /^[\w*†‡§¶]{1,8}$/;
-/** What leads back from a note to its mark. */
+/** Links back from a note to its reference. */
 const BACK_NAME = /^_?(?:fn[-_:]?ref|footnote[-_]?ref|cite_ref|ftnref|ednref|noteref)/i;
-/** Names that only notes have: a mark with one needs no raised sign. */
+/** Names that only notes have: a reference with one need not be superscript. */
 const SURE_NAME = /^_?(?:fn|footnote|cite_note|ftn|edn|endnote)(?!_?-?:?ref)/i;
-/** Names of notes, and of much else: a mark with one leads to a note that is not there. */
+/** Names of notes, and of much else: a reference with one leads to a note that is missing. */
 const LOST_NAME = /^_?(?:fn|foot|note|ftn|edn|endnote|cite|bib|ref)/i;
 const SURE_CLASS = /(?:^|\s)(?:footnote-?ref|footnote-reference|noteref|footnote-link)/i;
 const NOTE_CHARS_MAX = 4000;
-/** What a note may be; those in tables stay there. */
+/** Elements that may be a note; those in tables stay there. */
 const HOLDERS = new Set(["li", "p", "div", "aside", "dd", "section"]);
 const INLINE = new Set(["a", "span", "sup", "b", "strong", "em", "i"]);
 
@@ -28,7 +28,7 @@ export function rewriteNotes(root: PageElement): void {
   const notes = notesFor(root, marks);
   const labels = new Map<PageElement, string>();
   const taken = new Set<string>();
-  // Each settled once, when all of its marks or notes were taken out: one may hold very many.
+  // Each is cleaned up once, after all of its references or notes were removed: one may hold very many.
   const signs = new Set<PageElement>();
   const lists = new Set<PageElement>();
   for (const [link, target] of marks) {
@@ -49,7 +49,7 @@ export function rewriteNotes(root: PageElement): void {
     setMark(link, label, signs);
   }
   for (const sign of signs) settleSign(sign);
-  // In the order of the page, not of the marks.
+  // In the order of the page, not of the references.
   for (const note of notes.values()) {
     const label = labels.get(note);
     if (label !== undefined) setNote(note, label, lists);
@@ -57,7 +57,7 @@ export function rewriteNotes(root: PageElement): void {
   for (const list of lists) if (list.textContent.trim() === "") list.remove();
 }
 
-/** The id that a mark of a note points to; undefined for other links. */
+/** The id that a note reference points to; undefined for other links. */
 function targetOf(link: PageElement): string | undefined {
   const href = link.attributes["href"] ?? "";
   const at = href.indexOf("#");
@@ -76,7 +76,7 @@ function shownBy(link: PageElement): string {
   return link.textContent.replace(/[[\]()\s]/g, "");
 }
 
-/** The element of each note, by the id that marks point to. */
+/** The element of each note, by the id that references point to. */
 function notesFor(root: PageElement, marks: ReadonlyMap<PageElement, string>): ReadonlyMap<string, PageElement> {
   const wanted = new Set(marks.values());
   const notes = new Map<string, PageElement>();
@@ -102,7 +102,7 @@ function holderOf(anchor: PageElement): PageElement | undefined {
   return holder.textContent.trimStart().startsWith(anchor.textContent.trim()) ? holder : undefined;
 }
 
-/** The definition of a term that is the label of a note. */
+/** The definition of a term that is the note's label. */
 function definitionOf(term: PageElement): PageElement | undefined {
   const next = term.nextSibling instanceof PageText ? term.nextSibling.nextSibling : term.nextSibling;
   if (!(next instanceof PageElement) || next.tag !== "dd") return undefined;
@@ -110,7 +110,7 @@ function definitionOf(term: PageElement): PageElement | undefined {
   return next;
 }
 
-/** A broken reference would be worse than the plain sign. */
+/** A broken reference would be worse than the plain character. */
 function withoutNote(link: PageElement): void {
   const around = link.parentNode;
   const hasSup = closest(link, ({ tag }) => tag === "sup") !== undefined || link.getElementsByTagName("sup").length > 0;
@@ -126,7 +126,7 @@ function withoutNote(link: PageElement): void {
 
 function setMark(link: PageElement, label: string, signs: Set<PageElement>): void {
   const mark = new PageElement("footnote-mark", { label });
-  // Without text the converter would take it for blank.
+  // Without text the converter would drop it as blank.
   mark.appendChild(new PageText(label));
   const sup = closest(link, ({ tag }) => tag === "sup");
   link.parentNode?.insertBefore(mark, link);
@@ -134,7 +134,7 @@ function setMark(link: PageElement, label: string, signs: Set<PageElement>): voi
   if (sup !== undefined) signs.add(sup);
 }
 
-/** A raised sign that holds nothing but marks is not needed around them. */
+/** A superscript that holds only references is not needed around them. */
 function settleSign(sup: PageElement): void {
   for (const node of sup.childNodes) if (node instanceof PageText && /^[\s[\](),;]*$/.test(node.data)) node.remove();
   if (sup.getElementsByTagName("a").length === 0) sup.unwrap();
@@ -153,7 +153,7 @@ function setNote(note: PageElement, label: string, lists: Set<PageElement>): voi
     note.remove();
     return;
   }
-  // What stays in the list keeps its numbers.
+  // The remaining items of the list keep their numbers.
   if (list.tag === "ol") numberItems(list);
   leaveBefore(list, note);
   list.parentNode?.insertBefore(text, list);
@@ -161,7 +161,7 @@ function setNote(note: PageElement, label: string, lists: Set<PageElement>): voi
   lists.add(list);
 }
 
-/** Puts what stands before a note in its list into a list of its own, so that all keep their order. */
+/** Moves the items before a note into a list of their own, so that all keep their order. */
 function leaveBefore(list: PageElement, note: PageElement): void {
   const earlier: PageNode[] = [];
   for (let at = note.previousSibling; at !== null; at = at.previousSibling) earlier.push(at);
@@ -184,7 +184,7 @@ function numberItems(list: PageElement): void {
   }
 }
 
-/** Takes the link away, and the raised sign or the brackets around it. */
+/** Removes the link, and the superscript or the brackets around it. */
 function withoutFrame(link: PageElement, note: PageElement): void {
   let frame = link;
   while (frame.parentNode !== null && frame.parentNode !== note && INLINE.has(frame.parentNode.tag)) {
@@ -195,7 +195,7 @@ function withoutFrame(link: PageElement, note: PageElement): void {
   frame.remove();
 }
 
-/** Whether the element leads from a note to its marks, as the arrow behind it does. */
+/** Whether the element links from a note back to its references, as an arrow after it does. */
 export function isWayBack(link: PageElement): boolean {
   if (link.tag !== "a") return /(?:^|\s)mw-cite-backlink/.test(link.className);
   const href = link.attributes["href"] ?? "";
@@ -203,7 +203,7 @@ export function isWayBack(link: PageElement): boolean {
   return href.includes("#") && /^[\s[\]↩↑⏎^]+$/.test(link.textContent.replace(/[\ufe0e\ufe0f]/g, ""));
 }
 
-/** A note begins with its own number where the page numbers by hand. */
+/** A note begins with its own number if the page numbers notes by hand. */
 function dropLabel(note: PageElement, label: string): void {
   const first = elementsOf(note).find(({ textContent }) => textContent.trim() !== "");
   if (first !== undefined && /label/.test(first.className) && shownBy(first) === label) {

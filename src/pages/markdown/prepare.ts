@@ -1,5 +1,5 @@
-// Rewrites what Markdown has its own way for before conversion: math, footnotes, code listings with line numbers,
-// captions and definition lists become elements the rules know.
+// Rewrites what has its own Markdown syntax before conversion: math, footnotes, code listings with line numbers, captions and
+// definition lists become elements that the rules know.
 
 import { elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
 import { readRawTex, rewriteFormula } from "./formulas.ts";
@@ -25,7 +25,7 @@ export function prepare(root: PageElement): void {
   mendSeams(root);
 }
 
-/** A heading that is bold all through is not more of a heading for it, and one without a word is only its picture. */
+/** A heading that is entirely bold needs no emphasis, and one without text is only its image. */
 function plainHeading(heading: PageElement): void {
   const bold = elementsOf(heading).filter((element) => element.tag === "b" || element.tag === "strong");
   const text = heading.textContent.trim();
@@ -39,7 +39,7 @@ function plainHeading(heading: PageElement): void {
     for (const element of text === "" ? [heading] : bold) element.unwrap();
 }
 
-/** Code set as a table of line numbers and lines. */
+/** Code laid out as a table of line numbers and lines. */
 function isListing(table: PageElement): boolean {
   const cells = table.getElementsByTagName("td");
   return (
@@ -70,7 +70,7 @@ function cleanPre(pre: PageElement): void {
       element.remove();
 }
 
-/** Text of code: line breaks and block lines kept. */
+/** Text of code: line breaks and block boundaries kept. */
 export function codeText(element: PageElement): string {
   let text = "";
   for (const node of walk(element)) {

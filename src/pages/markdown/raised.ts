@@ -1,11 +1,11 @@
-// Text set above or below the line: powers, indices, signs of notes. Set flat, 10 to the 6th would be 106.
+// Superscript and subscript: powers, indices, note references. Without markup, 10 to the 6th would be 106.
 
 import { closest, PageElement, PageText } from "../dom/node.ts";
 
-/** What reads the same on the line: "1st", "Brand™". */
+/** What reads the same inline: "1st", "Brand™". */
 const FLAT_AFTER_DIGIT = /^(?:st|nd|rd|th|er|ère|ème|nde|º|ª)$/i;
 const FLAT = /^[®©™℠*†‡]$/;
-/** Apart from the word before it as it is. */
+/** Separate from the preceding word as it is. */
 const BRACKETED = /^[[(]/;
 
 const CODE_TAGS = new Set(["pre", "code", "kbd", "samp", "tt"]);
@@ -27,7 +27,7 @@ export function raisedMarkdown(content: string, element: PageElement): string {
   return `<${element.tag}>${text}</${element.tag}>`;
 }
 
-/** Within code there is no markup: signs that stand above or below by themselves, or those that programmers write. */
+/** Within code there is no markup: Unicode superscripts and subscripts, or a programmer's notation. */
 export function raiseInCode(element: PageElement): void {
   if (closest(element, ({ tag }) => CODE_TAGS.has(tag)) === undefined) return;
   const text = element.textContent.trim();

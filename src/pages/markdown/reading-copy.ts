@@ -1,17 +1,17 @@
-// The copy of a tree that Turndown reads. Turndown asks of every blank element, by one search of the tree for each of
-// many names, whether it holds a picture or the like: in a deep page without words those searches were all of its time.
-// The copy knows beforehand which of the names are not there to be found.
+// The copy of a tree that Turndown reads. For every blank element Turndown searches the tree once for each of many names, for
+// images and the like; in a deep page without text those searches took all of its time. The copy knows in advance which of
+// the names do not occur.
 
 import { PageElement, type PageNode, PageText } from "../dom/node.ts";
 import { escapeMarkdown, startsLikeBlock } from "./escape.ts";
 
-/** What keeps a blank element from being dropped; searches for other names are made as ever. */
+/** Descendants that keep a blank element from being dropped; searches for other names run as usual. */
 const NAMES =
   "area base br col command embed hr img input keygen link meta param source track wbr " +
   "a table thead tbody tfoot th td iframe script audio video";
 const BITS: ReadonlyMap<string, number> = new Map(NAMES.split(" ").map((name, at) => [name, 1 << at]));
 
-/** Copies a tree for Turndown, which takes the copy itself. Nothing may be added to it: only removals keep it right. */
+/** Copies a tree for Turndown, which takes ownership of the copy. Nothing may be added to it: only removals keep it correct. */
 export function readingCopy(root: PageElement): PageElement {
   const copy = new ReadingElement(root.tag, { ...root.attributes });
   for (let child = root.firstChild; child !== null; child = child.nextSibling)
@@ -24,10 +24,10 @@ export function readingCopy(root: PageElement): PageElement {
 }
 
 class ReadingElement extends PageElement {
-  /** A bit for each of the names that is among the descendants. */
+  /** A bit for each of the names that occurs among the descendants. */
   held = 0;
 
-  /** Turndown copies what it is given, since it changes it; this is such a copy. */
+  /** Turndown copies its input because it changes it; this is that copy. */
   override cloneNode(): PageElement {
     return this;
   }
@@ -44,7 +44,7 @@ const INLINE = new Set(
   ),
 );
 
-/** Text that knows where it stands: Turndown asks for its value only to set it, and white space is collapsed by then. */
+/** Text that knows its position: Turndown reads its value only when white space has been collapsed. */
 class ReadingText extends PageText {
   override get nodeValue(): string {
     if (this.parentNode?.tag === "code") return this.data;
@@ -57,12 +57,12 @@ class ReadingText extends PageText {
   }
 }
 
-/** A number in an element of its own, that the sign behind it would make the number of an item. */
+/** A number in an element of its own that the following character would turn into a list item number. */
 function isNumber(text: string): boolean {
   return /^\s*\d{1,9}$/.test(text);
 }
 
-/** What stands before a text in the same line, as far as it takes to tell that it is no number. */
+/** The text before it in the same line, as far as needed to tell that it is not a number. */
 function lineBefore(text: PageText): string {
   let line = "";
   let at: PageNode = text;
@@ -81,7 +81,7 @@ function lineBefore(text: PageText): string {
   return line;
 }
 
-/** Whether words or signs stand before it in the same line. */
+/** Whether text precedes it in the same line. */
 function isAmidLine(text: PageText): boolean {
   let at: PageNode = text;
   for (;;) {

@@ -1,4 +1,4 @@
-// Parts of pages that HTML has no element for, or that pages build without it, brought to elements the rules know.
+// Rewrites parts that HTML has no element for, or that pages build without it, to elements that the rules know.
 
 import { elementsOf, PageElement, type PageNode, PageText, walk } from "../dom/node.ts";
 import { isNoteTitle, isTable, tabPanels } from "../dom/parts.ts";
@@ -16,7 +16,7 @@ export function reshape(root: PageElement): void {
   for (const [tab, panel] of tabPanels(root)) nameAbove(panel, tab);
 }
 
-/** How a word is read, in brackets behind it: set small above it, it would be a part of the word here. */
+/** The pronunciation of a word, in brackets after it: without markup it would become part of the word. */
 function bracketReading(reading: PageElement): void {
   const isBracket = (node: PageNode | null) => node instanceof PageElement && node.tag === "rp";
   if (isBracket(reading.previousSibling) || reading.textContent.trim() === "") return;
@@ -24,10 +24,10 @@ function bracketReading(reading: PageElement): void {
   reading.appendChild(new PageText(")"));
 }
 
-/** A post that a forum sets as a quotation without quoting anybody. */
+/** A forum post that is marked up as a quotation without quoting anybody. */
 const FORUM_POST = /(?:^|\s)postcontent(?:\s|$)/;
 
-/** Puts the name of a tab above what it opens: told before the first panel, names belong to none of them. */
+/** Puts the name of each tab above its panel: before the first panel, names would belong to none of them. */
 function nameAbove(panel: PageElement, tab: PageElement): void {
   const name = tab.textContent.replace(/\s+/g, " ").trim();
   const first = [...walk(panel)].find((node) => node instanceof PageText && node.data.trim() !== "");
@@ -45,7 +45,7 @@ function isList({ tag }: PageElement): boolean {
   return tag === "ul" || tag === "ol";
 }
 
-/** A list right within another belongs to the item before it. */
+/** A list directly inside another one belongs to the item before it. */
 function intoItem(list: PageElement): void {
   let before: PageNode | null = list.previousSibling;
   while (before instanceof PageText && before.data.trim() === "") before = before.previousSibling;
@@ -65,7 +65,7 @@ const ROLES: Readonly<Record<string, string>> = {
 };
 const ROLE_TAGS: ReadonlyMap<string, string> = new Map(Object.entries(ROLES));
 
-/** A table of divisions: those with roles of a table are read as one. */
+/** A table made of divisions: those with table roles are read as one. */
 function asTable(frame: PageElement): void {
   if (frame.tag === "table" || frame.getElementsByTagName("table").length > 0) return;
   const inner = elementsOf(frame);

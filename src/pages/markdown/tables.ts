@@ -1,5 +1,5 @@
-// HTML tables as GFM tables: spans filled with empty cells, missing headers made, block content set on one line. Tables
-// that only arrange a page are dissolved instead.
+// HTML tables as GFM tables: spans filled with empty cells, missing headers added, block content put on one line. Layout
+// tables are dissolved instead.
 
 import { closest, elementsOf, PageElement, PageText } from "../dom/node.ts";
 import { gatherStrays } from "./malformed-tables.ts";
@@ -11,7 +11,7 @@ type Grid = (PageElement | undefined)[][];
 const ROWS_MAX = 2000;
 const COLUMNS_MAX = 100;
 
-/** Dissolves tables that arrange blocks instead of holding data. Innermost last, so that nested ones are seen as such. */
+/** Dissolves layout tables. Innermost last, so that nested ones are recognised. */
 export function dissolveLayoutTables(root: PageElement): void {
   for (const table of root.getElementsByTagName("table")) {
     if (table.parentNode === null) continue;
@@ -60,10 +60,10 @@ function isLayout(table: PageElement): boolean {
   return heavy.length > cells.length / 4;
 }
 
-/** A nested table with more than this is not a single value. */
+/** A nested table with more cells than this is not a single value. */
 const INNER_CHARS_MAX = 200;
 
-/** A table with a header of its own, some of whose cells hold a few values as a table. */
+/** A table with its own header, some of whose cells hold a few values as a table. */
 function holdsSmallTables(table: PageElement): boolean {
   const inner = table.getElementsByTagName("table");
   const [header] = rowsOf(table);
@@ -78,7 +78,7 @@ function holdsSmallTables(table: PageElement): boolean {
   );
 }
 
-/** A row of values as a line. */
+/** A row of values as one line. */
 function asLines(table: PageElement): void {
   gatherStrays(table);
   for (const row of rowsOf(table)) {
@@ -140,10 +140,10 @@ function isHeader(row: PageElement | undefined): boolean {
   );
 }
 
-/** More elements than this are no cell of a header. */
+/** A cell with more elements than this is not a header cell. */
 const HEADER_CELL_ELEMENTS_MAX = 8;
 
-/** A header in all but name: every cell says what it says in bold. */
+/** A header that is not marked up as one: every cell is bold. */
 function isBold(row: PageElement | undefined): boolean {
   const cells = row === undefined ? [] : cellsOf(row).filter((cell) => cell.textContent.trim() !== "");
   return (
@@ -158,7 +158,7 @@ function isBold(row: PageElement | undefined): boolean {
   );
 }
 
-/** Columns with something in them; those that only keep others apart are left out. */
+/** Columns with content; spacer columns are left out. */
 function filledColumns(rows: readonly (readonly string[])[], width: number): number[] {
   const filled = new Array<boolean>(width).fill(false);
   for (const row of rows)
@@ -168,7 +168,7 @@ function filledColumns(rows: readonly (readonly string[])[], width: number): num
   return [...filled.keys()].filter((column) => filled[column] === true);
 }
 
-/** Places cells on a grid, honouring colspan and rowspan. */
+/** Places cells on a grid, applying colspan and rowspan. */
 function layOut(rows: readonly PageElement[]): Grid {
   const grid: Grid = rows.map(() => []);
   const taken = rows.map(() => new Set<number>());
@@ -210,7 +210,7 @@ function cellText(markdown: string): string {
   return joinLines(markdown.replace(/\\?\|/g, "\\|"), "<br>").replace(/(?:<br>)+$/, "");
 }
 
-/** A cell holds one line: a listing in it is set as code line by line, each with its indentation. */
+/** A cell holds one line: a listing in it becomes inline code line by line, each with its indentation. */
 function linesOfCode(markdown: string): string {
   let fence: string | undefined;
   return markdown
@@ -227,7 +227,7 @@ function linesOfCode(markdown: string): string {
     .join("\n");
 }
 
-/** The lines that are not empty as one. Not by a pattern: one that begins with blanks takes the square of a run of them. */
+/** Joins the lines that are not empty. Not by a pattern: one that begins with blanks takes quadratic time on a run of them. */
 export function joinLines(text: string, joint: string): string {
   return text
     .split("\n")
@@ -236,7 +236,7 @@ export function joinLines(text: string, joint: string): string {
     .join(joint);
 }
 
-/** Rows in their order; a section that stands in another, as broken pages have it, counts as a part of it. */
+/** Rows in order; a section inside another, as on broken pages, counts as part of it. */
 function rowsOf(container: PageElement): PageElement[] {
   const rows: PageElement[] = [];
   for (const child of container.children) {
@@ -250,7 +250,7 @@ function cellsOf(row: PageElement): PageElement[] {
   return row.children.filter((child) => child.tag === "td" || child.tag === "th");
 }
 
-/** Whether there is anything to show in it. */
+/** Whether it has any content. */
 export function isEmptyTable(table: PageElement): boolean {
   return table.textContent.trim() === "" && table.getElementsByTagName("img").length === 0;
 }

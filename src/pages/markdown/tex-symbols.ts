@@ -1,4 +1,4 @@
-// Signs of formulas and what TeX calls them.
+// Mathematical symbols and their names in TeX.
 
 /** Written as commands of the same name. */
 export const FUNCTIONS: ReadonlySet<string> = new Set(
@@ -7,10 +7,10 @@ export const FUNCTIONS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Take their limits below and above. */
+/** Operators with limits below and above. */
 export const LARGE_OPERATORS: ReadonlySet<string> = new Set([..."∑∏∐∫∬∭∮⋃⋂⨁⨂⋁⋀⨆"]);
 
-/** Signs over another. */
+/** Accents above. */
 export const OVER: ReadonlyMap<string, string> = new Map([
   ["^", "\\hat"],
   ["ˆ", "\\hat"],
@@ -30,7 +30,7 @@ export const OVER: ReadonlyMap<string, string> = new Map([
   ["⏞", "\\overbrace"],
 ]);
 
-/** Signs under another. */
+/** Accents below. */
 export const UNDER: ReadonlyMap<string, string> = new Map([
   ["_", "\\underline"],
   ["‾", "\\underline"],
@@ -54,10 +54,10 @@ const COMMANDS: ReadonlyMap<string, string> = new Map(
     .split(" ")
     .flatMap((sign, at, all) => (at % 2 === 0 ? [[sign, `\\${all[at + 1]}`] as const] : [])),
 );
-/** Signs that say how parts belong together, and show nothing. */
+/** Invisible operators. */
 const UNSEEN = /[\u2061-\u2064\u200b]/;
 
-/** What stands for a sign; undefined when it stands for itself. */
+/** The TeX of a symbol; undefined if it stands for itself. */
 export function commandOf(sign: string): string | undefined {
   if (UNSEEN.test(sign)) return "";
   if (sign === "−") return "-";

@@ -1,31 +1,31 @@
-// A robots.txt as far as it concerns us. What it says is robots-parser's judgement; here is what that leaves open: which
-// groups are ours, what lies between groups, how an address may be spelled, and what judging one can cost.
+// A robots.txt as far as it concerns us. robots-parser judges it; this adds what that leaves open: which groups apply to us,
+// what lies between groups, how an address may be spelled, and what judging one can cost.
 
 import robotsParser from "robots-parser";
 
 /** The parts of a file that concern one robot. */
 export interface RobotsFile {
-  /** The groups for it and for all, as `openRules` takes them. ASCII. */
+  /** The groups for it and for all robots, as input of `openRules`. ASCII. */
   readonly rules: string;
-  /** What the parser takes to judge an address is at most this often the address's length. */
+  /** The parser's cost to judge an address is at most this times the address's length. */
   readonly stepsPerChar: number;
   readonly sitemaps: readonly string[];
 }
 
-/** Rules that can be asked. */
+/** Rules to judge addresses by. */
 export interface OpenRules {
-  /** Takes an address as `pathOf` gives it. */
+  /** Takes an address in the form of `pathOf`. */
   allows(path: string): boolean;
   readonly crawlDelayMs: number;
 }
 
-/** A longer crawl-delay would starve a job; the host is still visited only that seldom. */
+/** A longer crawl-delay would starve a job; the host is still visited only this rarely. */
 const CRAWL_DELAY_MAX_MS = 30_000;
 const SITEMAPS_MAX = 1000;
 const LINE = /^[^\S\r\n]*([\w-]+)[^\S\r\n]*:([^#\r\n]*)/gm;
-/** The names that robots have behind here. */
+/** Names that stand for robots here. */
 const [OURS, ALL] = ["ours", "*"];
-/** What rules are about: any will do, as each file speaks of its own site only. */
+/** The host of the rules: any will do, as each file applies to its own site only. */
 const SITE = "https://site.invalid";
 
 /** Reads the text, found at `url`, for the robot of this name. Takes time in proportion to the text. */
@@ -46,7 +46,7 @@ export function readRobots(url: string, text: string, robot: string): RobotsFile
       if (name !== undefined) names.add(name);
       isKnown ||= name === OURS;
     } else if (kind === "sitemap") {
-      // RFC 9309: it belongs to no group, and ends none; the parser would.
+      // RFC 9309: such a line belongs to no group and ends none; the parser would end one.
       if (plain !== "" && sitemaps.length < SITEMAPS_MAX && URL.canParse(plain, url))
         sitemaps.push(new URL(plain, url).href);
     } else if (kind === "allow" || kind === "disallow" || kind === "crawl-delay") {
@@ -58,12 +58,12 @@ export function readRobots(url: string, text: string, robot: string): RobotsFile
       stepsPerChar += stepsOf(rule);
     }
   }
-  // A group without rules allows everything; to the parser it would not be there.
+  // A group without rules allows everything; the parser would ignore it.
   if (isKnown) lines.push(`User-agent: ${OURS}`, "disallow:");
   return { rules: lines.join("\n"), stepsPerChar, sitemaps };
 }
 
-/** Opens what `readRobots` gave. */
+/** Opens what `readRobots` returned. */
 export function openRules(rules: string): OpenRules {
   const parsed = robotsParser(`${SITE}/robots.txt`, rules);
   const delayMs = (parsed.getCrawlDelay(OURS) ?? 0) * 1000;
@@ -73,33 +73,33 @@ export function openRules(rules: string): OpenRules {
   };
 }
 
-/** What of an address the rules are about. */
+/** The part of an address that rules apply to. */
 export function ruledPathOf(url: string): string {
   const { pathname, search } = new URL(url);
-  // RFC 9309: rules mean these letters when they are written so; as they are they have another meaning there.
+  // RFC 9309: rules mean these characters when they are escaped; unescaped they have another meaning there.
   return spelled(pathname + search)
     .replaceAll("*", "%2A")
     .replaceAll("$", "%24");
 }
 
-/** Versions and comments behind a robot's name are no part of it. */
+/** Versions and comments after a robot's name are not part of it. */
 function nameOf(text: string, robot: string): string | undefined {
   if (text.startsWith("*")) return ALL;
   return /^[\w-]+/.exec(text)?.[0].toLowerCase() === robot.toLowerCase() ? OURS : undefined;
 }
 
 function patternOf(text: string): string {
-  // At the end it is a sign, elsewhere a letter.
+  // At the end it is an operator, elsewhere a letter.
   return spelled(text).replace(/\$(?!$)/g, "%24");
 }
 
-/** The parser tries every place behind a wildcard for each letter that follows, and prepares for each place in any case. */
+/** For each letter that follows, the parser tries every position after a wildcard, and prepares for each position in any case. */
 function stepsOf(rule: string): number {
   const wildcard = rule.indexOf("*");
   return 1 + (wildcard < 0 ? 0 : rule.length - wildcard);
 }
 
-/** One spelling for what may be written with and without percent signs: the parser compares letter by letter. */
+/** One spelling for what may be written with and without percent encoding: the parser compares letter by letter. */
 function spelled(text: string): string {
   return encodeURI(text.toWellFormed())
     .replaceAll("%25", "%")

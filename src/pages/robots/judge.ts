@@ -1,6 +1,6 @@
-// Checks addresses against robots.txt files, which are untrusted: short simple files at once, the others in threads
-// with a deadline. What cannot be checked in time is not allowed. One file has one thread at a time, so that a slow one
-// holds up its own site before others.
+// Checks addresses against robots.txt files, which are untrusted: short simple files immediately, the others in threads with
+// a deadline. What cannot be checked in time is not allowed. A file uses one thread at a time, so that a slow one delays its
+// own site before others.
 
 import type { Clock } from "../../base/clock.ts";
 import { createPool, type RunOptions, TaskTimeout, type WorkerPool } from "../../workers/pool.ts";
@@ -16,33 +16,36 @@ export interface JudgedFile {
   allows(url: string, signal: AbortSignal): Promise<boolean>;
   readonly crawlDelayMs: number;
   readonly sitemaps: readonly string[];
-  /** What it holds, about. */
+  /** Its approximate size. */
   readonly bytes: number;
 }
 
 /** Reads files and judges by them. */
 export interface RobotsJudge {
-  /** Reads a file found at `url` for the robot of this name. Throws `PageError` when that takes too long, or what the pool throws. */
+  /**
+   * Reads a file found at `url` for the robot of this name. Throws `PageError` if that takes too long, or what the pool
+   * throws.
+   */
   read(url: string, body: Uint8Array, robot: string): Promise<JudgedFile>;
   close(): void;
 }
 
-/** Read and opened at once: some milliseconds at worst. */
+/** Read immediately: some milliseconds at worst. */
 const BYTES_HERE_MAX = 16 * 1024;
-/** Judged at once: a millisecond or two at worst. */
+/** Judged immediately: one or two milliseconds at worst. */
 const STEPS_HERE_MAX = 250_000;
 /**
- * In a thread, its start included. Reading takes time in proportion to the file, tenths of a second for the largest: what takes
- * longer is the machine, which may be busy with other pages. Judging is what a file can be made to hold up.
+ * Time limit in a thread, including its start. Reading takes linear time, tenths of a second for the largest file: if it
+ * takes longer the machine is busy with other pages. Judging is what a malicious file can make slow.
  */
 const TIMEOUT_MS: Readonly<Record<RobotsTask["kind"], number>> = { read: 10_000, judge: 4000 };
 /** What was too slow is not retried for this long. */
 const TOO_SLOW_KEPT_MS = 30_000;
 const THREADS = 2;
-/** Of files that wait to be read. */
+/** Bytes of files that wait to be read. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Makes one; its threads start when first needed. */
+/** Creates a judge; its threads start on first use. */
 export function createRobotsJudge(clock: Clock): RobotsJudge {
   const pool: WorkerPool<RobotsTask, ReadAnswer | boolean> = createPool({
     start: () => startThread("./pages/robots/worker.ts", new URL("./worker.ts", import.meta.url)),
@@ -52,7 +55,7 @@ export function createRobotsJudge(clock: Clock): RobotsJudge {
   });
   let lastId = 0;
 
-  /** Runs a task; one that is too slow fails as a page. */
+  /** Runs a task; one that is too slow fails as a page does. */
   const run = async (task: RobotsTask, options: Omit<RunOptions, "timeoutMs">): Promise<ReadAnswer | boolean> => {
     try {
       return await pool.run(task, { ...options, timeoutMs: TIMEOUT_MS[task.kind] });
@@ -61,7 +64,7 @@ export function createRobotsJudge(clock: Clock): RobotsJudge {
     }
   };
 
-  /** Judges in threads. Longer paths take longer: where one was too slow those are not tried. */
+  /** Judges in threads. Longer paths take longer: if one was too slow, longer ones are not tried. */
   const distant = (rules: SharedArrayBuffer) => {
     const id = ++lastId;
     const turn = createSlots(1);
@@ -80,7 +83,7 @@ export function createRobotsJudge(clock: Clock): RobotsJudge {
 
   const read = async (url: string, body: Uint8Array, robot: string): Promise<ReadAnswer> => {
     if (body.byteLength > BYTES_HERE_MAX) {
-      // What came may be a small part of a buffer, and all of that would be copied.
+      // The text may be a small part of a buffer, and all of that would be copied.
       const own = body.slice();
       return (await run({ kind: "read", url, body: own, robot }, { transfer: [own.buffer] })) as ReadAnswer;
     }

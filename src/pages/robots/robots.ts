@@ -1,5 +1,6 @@
-// robots.txt: whether a page may be read, how long to wait between two, and which sitemaps there are. A site without one,
-// or with something else in its place, forbids nothing; one that cannot be asked forbids everything for a while (RFC 9309).
+// robots.txt: whether a page may be read, how long to wait between two requests, and which sitemaps there are. A site without
+// one, or with something else in its place, forbids nothing; if it cannot be fetched, everything is forbidden for a while
+// (RFC 9309).
 
 import type { Clock } from "../../base/clock.ts";
 import { pause } from "../../base/retry.ts";
@@ -18,9 +19,9 @@ export interface RobotsRules {
   readonly sitemaps: readonly string[];
 }
 
-/** Reads and remembers robots.txt files. */
+/** Reads and caches robots.txt files. */
 export interface Robots {
-  /** Rejects with the signal's reason when that comes first, never otherwise. */
+  /** Rejects with the signal's reason if that comes first, never otherwise. */
   rulesFor(url: string, signal?: AbortSignal): Promise<RobotsRules>;
 }
 
@@ -32,22 +33,22 @@ export interface RobotsDeps {
   readonly judge: Pick<RobotsJudge, "read">;
 }
 
-/** Of a longer file, what stands further on is not read; RFC 9309 asks for at least 500 KiB. */
+/** The rest of a longer file is not read; RFC 9309 asks for at least 500 KiB. */
 const BYTES_READ_MAX = 512 * 1024;
-/** What is even longer is no robots.txt. */
+/** Anything even longer is not a robots.txt. */
 const BYTES_MAX = 8 * 1024 * 1024;
-/** A page begins within as many bytes. */
+/** An HTML page can be recognised within this many bytes. */
 const MARKUP_WITHIN = 1024;
 const TIMEOUT_MS = 10_000;
 const TRIES_MAX = 3;
 const KEPT_MS = 3_600_000;
-/** A site that did not answer may be back soon; an unreachable one is not remembered at all. */
+/** A site that did not answer may be back soon; an unreachable one is not remembered. */
 const UNREAD_KEPT_MS = 30_000;
 const SITES_MAX = 500;
-/** Of all files that are remembered, about. */
+/** Approximate size of all cached files. */
 const KEPT_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Rules and how they are remembered. */
+/** Rules and how they are cached. */
 interface Found {
   readonly rules: RobotsRules;
   readonly keptMs: number;
@@ -61,10 +62,10 @@ const NO_RULES: Found = {
 };
 const UNREACHED: ReadonlySet<FetchFault> = new Set(["dns", "connect", "tls", "reset", "timeout"]);
 
-/** Makes a reader with a cache of its own. */
+/** Creates a reader with its own cache. */
 export function createRobots(deps: RobotsDeps): Robots {
   const { clock, userAgent, judge } = deps;
-  /** In the order they were asked for. */
+  /** In order of use. */
   const cache = new Map<string, { rules: Promise<RobotsRules>; untilMs: number; bytes: number }>();
 
   const load = async (origin: string): Promise<Found> => {
@@ -73,14 +74,14 @@ export function createRobots(deps: RobotsDeps): Robots {
     try {
       answer = await ask(url, deps);
     } catch (error) {
-      // A refused address, or too many redirects, is a file that is not there.
+      // A refused address, or too many redirects, counts as a missing file.
       if (!(error instanceof FetchError) || !UNREACHED.has(error.fault)) return NO_RULES;
       return error.fault === "timeout"
         ? unread("timeout", error.message, UNREAD_KEPT_MS)
         : unread("upstream", error.message, 0);
     }
     const { status, headers, body } = answer;
-    // A guard before the site says nothing about its rules.
+    // A bot protection in front of the site says nothing about its rules.
     if (status >= 500)
       return isChallenge(status, headers, body)
         ? NO_RULES
@@ -127,7 +128,7 @@ export function createRobots(deps: RobotsDeps): Robots {
   };
 }
 
-/** Server errors are tried again while there is time. */
+/** Server errors are retried while there is time. */
 async function ask(url: string, { fetch: get, userAgent }: Pick<RobotsDeps, "fetch" | "userAgent">): Promise<Fetched> {
   const endsMs = performance.now() + TIMEOUT_MS;
   const leftMs = () => Math.max(1, endsMs - performance.now());
@@ -153,7 +154,7 @@ function asFound({ allows, crawlDelayMs, sitemaps, bytes }: JudgedFile): Found {
   return { rules: { check, crawlDelayMs, sitemaps }, keptMs: KEPT_MS, bytes };
 }
 
-/** Nothing may be read of a site that cannot be asked. */
+/** Nothing may be read from a site whose rules cannot be fetched. */
 function unread(fault: "upstream" | "timeout", why: string, keptMs: number): Found {
   return refusing(new PageError(fault, `The site's robots.txt could not be read: ${why}`), keptMs);
 }
@@ -167,14 +168,14 @@ function isMarkup(body: Uint8Array): boolean {
   return /^\s*</.test(new TextDecoder().decode(body.subarray(0, MARKUP_WITHIN)));
 }
 
-/** As much as is read, in whole lines: half a rule would be another one. */
+/** The part that is read, in whole lines: half a rule would be a different one. */
 function beginningOf(body: Uint8Array): Uint8Array {
   if (body.byteLength <= BYTES_READ_MAX) return body;
   const end = Math.max(body.lastIndexOf(10, BYTES_READ_MAX - 1), body.lastIndexOf(13, BYTES_READ_MAX - 1));
   return body.subarray(0, end + 1);
 }
 
-/** The name that robots.txt files know: what stands before the version. */
+/** The name in robots.txt files: the part before the version. */
 export function productToken(userAgent: string): string {
   return /^[\w-]+/.exec(userAgent)?.[0] ?? "Sallyport";
 }

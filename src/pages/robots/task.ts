@@ -1,6 +1,6 @@
-// What is sent to a thread that reads and judges by robots.txt files, and what comes back.
+// The messages to and from a thread that reads and judges by robots.txt files.
 
-/** The text of a file, to be read. */
+/** The text of a file to read. */
 export interface RobotsReadTask {
   readonly kind: "read";
   readonly url: string;
@@ -8,16 +8,16 @@ export interface RobotsReadTask {
   readonly robot: string;
 }
 
-/** A path, to be judged by rules that `read` gave. */
+/** A path to judge by rules that `read` returned. */
 export interface JudgeTask {
   readonly kind: "judge";
-  /** Names the rules: a thread keeps the last ones opened. */
+  /** Identifies the rules: a thread keeps the ones opened last. */
   readonly id: number;
   readonly rules: SharedArrayBuffer;
   readonly path: string;
 }
 
-/** What a thread takes. */
+/** The tasks of a thread. */
 export type RobotsTask = RobotsReadTask | JudgeTask;
 
 /** A file that was read. */
@@ -28,14 +28,14 @@ export interface ReadAnswer {
   readonly crawlDelayMs: number;
 }
 
-/** Text of Latin letters that threads share: a copy with each path would cost more than most judgements. */
+/** Latin-1 text that threads share: a copy with each path would cost more than most judgements. */
 export function shareText(text: string): SharedArrayBuffer {
   const shared = new SharedArrayBuffer(text.length);
   Buffer.from(shared).write(text, "latin1");
   return shared;
 }
 
-/** The text again. */
+/** Reads the text back. */
 export function sharedText(shared: SharedArrayBuffer): string {
   return Buffer.from(shared).toString("latin1");
 }

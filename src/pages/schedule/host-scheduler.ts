@@ -1,72 +1,69 @@
-// Whose turn it is to ask a host. Over everything the program does, only so many requests to one host run at once,
-// their starts lie apart as the host wants it, and only so many pages of jobs are in progress. Accounts share evenly
-// however many jobs they have, and the jobs of one whatever their size; a page that someone waits for goes before them
-// all.
+// Schedules requests to hosts. Across the whole program it limits concurrent requests to one host, spaces their starts as the
+// host demands, and limits the pages of jobs in progress. Accounts share evenly however many jobs they have, and the jobs of
+// an account share evenly whatever their size; a page that someone waits for goes before all of them.
 
 import type { Clock } from "../../base/clock.ts";
 import { PoolFull } from "../../workers/pool.ts";
 
-/** A request's claim on a host. */
+/** A request's claim to a host. */
 export interface Claim {
-  /** Names the host; its spellings are one. */
+  /** Identifies the host, whatever its spelling. */
   readonly host: string;
-  /** The least time between the starts of two requests to the host. */
+  /** Minimum time between the starts of two requests to the host. */
   readonly delayMs: number;
 }
 
-/** Whose page it is. */
+/** The account that the page is for. */
 export interface JobRef {
   readonly id: string;
   readonly accountId: string;
 }
 
-/** A page that has its turn. */
+/** A page whose turn it is. */
 export interface PageTurn {
-  /** The request is over: what follows is our own work. Later calls do nothing. */
+  /** Ends the request to the host: the rest is our own work. Later calls do nothing. */
   leaveHost(): void;
-  /** The page is done. */
+  /** Ends the page. */
   end(): void;
 }
 
-/** Turns over all hosts and jobs of the program. */
+/** Schedules all hosts and jobs of the program. */
 export interface HostScheduler {
   /**
-   * Waits for a place on the host and its time, for a page that is in progress or needs no place; before all others.
-   * Call the result when the request is over.
+   * Waits for the host, for a page that is already in progress or needs no slot; goes before all others. Call the result when
+   * the request is over.
    */
   ask(claim: Claim, signal?: AbortSignal): Promise<() => void>;
-  /** Waits for one of the places that jobs share and, when the page is to be asked for, for its host at the same moment. */
+  /** Waits for one of the slots that jobs share and, if the page is to be requested, for its host at the same time. */
   work(job: JobRef, claim: Claim | undefined, signal: AbortSignal): Promise<PageTurn>;
   /**
-   * The same among the places of pages that someone waits for. Throws `PoolFull` when too many wait, of all or of the
-   * account.
+   * The same for the slots of pages that someone waits for. Throws `PoolFull` if too many wait, in all or for the account.
    */
   visit(accountId: string, claim: Claim | undefined, signal?: AbortSignal): Promise<PageTurn>;
   /**
-   * Waits for one of the places in the browser, and for the host at the same moment: waiting for one does not block the
-   * other.
+   * Waits for one of the browser's slots and for the host at the same time: waiting for one does not block the other.
    */
   show(accountId: string, claim: Claim, signal?: AbortSignal): Promise<PageTurn>;
   /** How many pages of jobs are in progress, and how many requests of all kinds wait. */
   load(): { readonly running: number; readonly waiting: number };
-  /** How many pages that someone waits for are in progress, and how many have no place yet. */
+  /** How many pages that someone waits for are in progress, and how many have no slot yet. */
   singles(): { readonly running: number; readonly waiting: number };
 }
 
-/** Requests to one host at once. */
+/** Concurrent requests to one host. */
 const PER_HOST_MAX = 4;
-/** Requests that may wait; jobs ask for a few turns each. */
+/** Requests that may wait; a job asks for a few turns at a time. */
 const WAITING_MAX = 5000;
-/** Of them pages that someone waits for, and those of one account: the others' find room. */
+/** Of those, pages that someone waits for, and those of one account: room is left for others. */
 const SINGLES_WAITING_MAX = 1000;
 const SINGLES_WAITING_EACH_MAX = 250;
 /**
- * An account has at most this many times the places for single pages that are free, and so it is in the browser; one is
- * then for someone else: such a page may take minutes, and what one account keeps busy no other can wait for. Alone it
+ * An account gets at most this many times the number of free slots for single pages, and likewise in the browser; one slot is
+ * left for someone else: such a page may take minutes, and nobody else can use what one account occupies. An account alone
  * gets two thirds.
  */
 const SHARE_OF_FREE = 2;
-/** Hosts remembered for their delay's sake. */
+/** Hosts that are remembered because of their delay. */
 const HOSTS_MAX = 5000;
 
 interface Host {
@@ -76,30 +73,30 @@ interface Host {
   delayMs: number;
 }
 
-/** What an account or a job has of the places. */
+/** An account's or job's share of the slots. */
 interface Share {
   active: number;
   waiting: number;
-  /** Number of its last turn. */
+  /** When it last had a turn, as a running number. */
   served: number;
 }
 
-/** Pages that share places. What is shown in the browser is in progress already, as a page of a job or a single one. */
+/** Kinds of slots. A page shown in the browser already holds another slot, for jobs or for single pages. */
 type Lane = "jobs" | "singles" | "browser";
 
 interface Waiter {
-  /** Undefined: needs none of the places. */
+  /** Undefined: needs no slot. */
   readonly lane: Lane | undefined;
-  /** Whose shares it counts for: the account, and then its job. */
+  /** The shares that it counts towards: the account's, then its job's. */
   readonly owners: readonly string[];
   readonly claim: Claim | undefined;
   readonly go: () => void;
 }
 
-/** Those that go first have the lower number. */
+/** Lower numbers go first. */
 const RANKS: Readonly<Record<Lane, number>> = { browser: 0, singles: 1, jobs: 2 };
 
-/** Makes them. The places are asked for each time: they may change. */
+/** Creates a scheduler. The limits are read each time: they may change. */
 export function createHostScheduler(clock: Clock, placesMax: Readonly<Record<Lane, () => number>>): HostScheduler {
   const turns = new Turns(clock, placesMax);
   return {
@@ -118,9 +115,9 @@ export function createHostScheduler(clock: Clock, placesMax: Readonly<Record<Lan
   };
 }
 
-/** Who waits, who works, and who goes next. */
+/** Who waits, who runs, and who goes next. */
 class Turns {
-  /** In the order they came. */
+  /** In order of arrival. */
   readonly waiting = new Set<Waiter>();
   readonly working = { jobs: 0, singles: 0, browser: 0 };
   readonly #placesMax: Readonly<Record<Lane, () => number>>;
@@ -148,12 +145,12 @@ class Turns {
     this.waiting.add(waiter);
     this.#shares.change(what.owners, (share) => share.waiting++);
     signal?.addEventListener("abort", stop, { once: true });
-    // If the newcomer cannot run, no other waiting request can either.
+    // If the new request cannot run, no other waiting request can either.
     if (this.#isFree(waiter) && Number.isFinite(this.#hosts.waitMs(what.claim))) this.#pump();
     await promise.finally(() => signal?.removeEventListener("abort", stop));
   }
 
-  /** The same for a page that keeps its place until its end. */
+  /** The same for a page that keeps its slot until its end. */
   async take(what: Omit<Waiter, "go"> & { lane: Lane }, signal?: AbortSignal): Promise<PageTurn> {
     await this.wait(what, signal);
     const leaveHost = once(() => this.leave(what.claim?.host));
@@ -211,7 +208,7 @@ class Turns {
     go();
   }
 
-  /** Whether there is a place, where that is needed. */
+  /** Whether a slot is free, where one is needed. */
   #isFree({ lane, owners }: Waiter): boolean {
     if (lane === undefined) return true;
     const free = this.#placesMax[lane]() - this.working[lane];
@@ -219,7 +216,7 @@ class Turns {
     return this.#shares.of(owners[0] as string).active <= SHARE_OF_FREE * free;
   }
 
-  /** Whether the first goes before the second, which came earlier. */
+  /** Whether the first goes before the second, which arrived earlier. */
   #goesBefore(one: Waiter, other: Waiter): boolean {
     if (one.lane !== other.lane) return rankOf(one) < rankOf(other);
     const level = one.owners.findIndex((owner, index) => owner !== other.owners[index]);
@@ -236,7 +233,7 @@ class Turns {
   }
 }
 
-/** What accounts, and jobs of accounts, have of the places; kept only of those that wait or work. */
+/** The shares of accounts, and of jobs of accounts; kept only for those that wait or run. */
 class Shares {
   readonly #shares = new Map<string, Share>();
 
@@ -244,7 +241,7 @@ class Shares {
     return this.#shares.get(name) ?? NO_SHARE;
   }
 
-  /** Changes what the owners have. */
+  /** Changes the shares of the owners. */
   change(owners: readonly string[], change: (share: Share) => void): void {
     for (const name of owners) {
       const share = this.#shares.get(name) ?? { ...NO_SHARE };
@@ -257,7 +254,7 @@ class Shares {
 
 const NO_SHARE: Readonly<Share> = { active: 0, waiting: 0, served: 0 };
 
-/** When each host may be asked again. */
+/** When each host may be requested again. */
 class Hosts {
   readonly #clock: Clock;
   readonly #hosts = new Map<string, Host>();
@@ -266,12 +263,12 @@ class Hosts {
     this.#clock = clock;
   }
 
-  /** How long a request to it has to wait; for ever while too many are in progress. */
+  /** How long a request to it has to wait; infinite while too many are in progress. */
   waitMs(claim: Claim | undefined): number {
     const host = claim === undefined ? undefined : this.#hosts.get(claim.host);
     if (host === undefined || claim === undefined) return 0;
     if (host.active >= PER_HOST_MAX) return Number.POSITIVE_INFINITY;
-    // A clock that was set back must not silence a host for as long.
+    // A clock that was set back must not block a host for that long.
     host.lastMs = Math.min(host.lastMs, this.#clock.now());
     return Math.max(0, host.lastMs + Math.max(host.delayMs, claim.delayMs) - this.#clock.now());
   }
@@ -283,7 +280,7 @@ class Hosts {
     if (this.#hosts.size > HOSTS_MAX) this.#forgetOne();
   }
 
-  /** False for a host that is not asked. */
+  /** False if the host has no request in progress. */
   leave(name: string): boolean {
     const host = this.#hosts.get(name);
     if (host === undefined) return false;
@@ -292,7 +289,7 @@ class Hosts {
     return true;
   }
 
-  /** The one that was asked longest ago, and is not asked now. */
+  /** The host whose last request is the oldest and that has none in progress. */
   #forgetOne(): void {
     for (const [name, { active }] of this.#hosts)
       if (active === 0) {

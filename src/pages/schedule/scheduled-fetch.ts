@@ -1,5 +1,5 @@
-// Pages in turn: every request for one waits for its place and its time at the host it goes to, and again at each host it
-// is sent on to. The wait counts within the request's own deadline, by its signal.
+// Scheduled requests: every request waits for its slot and its host's turn, and again for each host that it is redirected to.
+// The wait counts towards the request's own deadline, by its signal.
 
 import { siteKey } from "../../base/page-key.ts";
 import type { FetchOptions, GuardedFetch } from "../../net/fetch.ts";
@@ -7,21 +7,22 @@ import type { Renderer, RenderRequest } from "../browser/render.ts";
 import { createSlots } from "../slots.ts";
 import type { Claim, HostScheduler } from "./host-scheduler.ts";
 
-/** How turns are taken. */
+/** How turns are scheduled. */
 export interface FetchSchedule {
   readonly scheduler: Pick<HostScheduler, "ask">;
   claimOf(url: string, signal?: AbortSignal): Promise<Claim>;
 }
 
-/** A fetch that takes its turns. */
+/** A fetch that waits for its turns. */
 export function scheduledFetch(get: GuardedFetch, schedule: FetchSchedule): GuardedFetch {
   return (url, options) =>
     inTurn(schedule, { url, signal: options.signal }, (follow) => get(url, followed(options, follow)));
 }
 
 /**
- * A renderer that takes its turns: a page shown in a browser asks its host once more. It gets its place in the browser with
- * its host's turn: pages that are sent on from within the browser wait for hosts, and those must never wait for the browser.
+ * A renderer that waits for its turns: a page shown in a browser requests its host once more. It gets its browser slot
+ * together with its host's turn: pages that navigate inside the browser wait for hosts, and those must never wait for the
+ * browser.
  */
 export function scheduledRenderer(
   renderer: Renderer,
@@ -45,25 +46,25 @@ export function scheduledRenderer(
   };
 }
 
-/** A request that begins. */
+/** A request that starts. */
 export interface Beginning {
   readonly url: string;
   readonly signal?: AbortSignal | undefined;
-  /** Gives back the turn that it has already. */
+  /** Returns the turn that it already has. */
   readonly leave?: (() => void) | undefined;
 }
 
-/** Waits until the host it is sent on to may be asked; `judge` comes between leaving the one and waiting for the other. */
+/** Waits for the host that it is redirected to; `judge` runs between leaving one host and waiting for the other. */
 export type Follow = (url: string, signal: AbortSignal, judge: () => Promise<void>) => Promise<void>;
 
-/** Runs a request in its turn, or the one it has. Going on within a site is a part of the same turn. */
+/** Runs a request in its turn, or in the one it already has. Redirects within a site belong to the same turn. */
 export async function inTurn<T>(
   { scheduler, claimOf }: FetchSchedule,
   begin: Beginning,
   work: (follow: Follow) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
-  // A browser may be sent to two places at once.
+  // A browser may navigate to two addresses at once.
   const one = createSlots(1);
   let at = begin.url;
   let leave = begin.leave;
@@ -93,7 +94,7 @@ export async function inTurn<T>(
   }
 }
 
-/** The same request, in turn at each host it is sent on to. */
+/** The same request, scheduled at each host that it is redirected to. */
 export function followed<T extends Pick<FetchOptions, "onRedirect">>(options: T, follow: Follow): T {
   const { onRedirect } = options;
   return { ...options, onRedirect: (url, signal) => follow(url, signal, async () => onRedirect?.(url, signal)) };

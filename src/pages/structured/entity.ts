@@ -1,28 +1,28 @@
-// The things that a page describes for programs, and how much of them is kept: pages come from strangers.
+// The entities that a page describes for programs, and limits on how much of them is kept: pages are untrusted.
 
-/** A thing: members as the page names them, `@type` and `@id` among them. */
+/** An entity: members as the page names them, including `@type` and `@id`. */
 export type Entity = Readonly<Record<string, unknown>>;
 
-/** Deeper members are left out; real pages stay under 10. */
+/** Deeper members are dropped; real pages stay below 10. */
 const DEPTH_MAX = 20;
-/** Members and entries of all things of one page. */
+/** Members and entries of all entities of one page. */
 const VALUES_MAX = 20_000;
 const TEXT_CHARS_MAX = 5000;
-/** Of all texts together. */
+/** Characters of all texts together. */
 const CHARS_MAX = 500_000;
 
-/** What one page may still hold. */
+/** What one page may still use. */
 export interface Room {
   values: number;
   chars: number;
 }
 
-/** The room of a page. */
+/** The limits of one page. */
 export function newRoom(): Room {
   return { values: VALUES_MAX, chars: CHARS_MAX };
 }
 
-/** The value as far as there is room for it; undefined where there is none. */
+/** The value as far as the limits allow; undefined if they allow none. */
 export function bounded(value: unknown, room: Room, depth = 0): unknown {
   if (room.values <= 0 || room.chars <= 0 || depth > DEPTH_MAX) return undefined;
   room.values--;
@@ -35,7 +35,7 @@ export function bounded(value: unknown, room: Room, depth = 0): unknown {
     });
   const members: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {
-    // A name that is no member of a thing; nothing is lost with it.
+    // A name that is not a regular member; dropping it loses nothing.
     if (name === "@context" || name === "__proto__" || name.length > TEXT_CHARS_MAX) continue;
     room.chars -= name.length;
     const kept = bounded(member, room, depth + 1);
@@ -44,7 +44,7 @@ export function bounded(value: unknown, room: Room, depth = 0): unknown {
   return members;
 }
 
-/** A text on one line, as long as there is room for. */
+/** A text on one line, as far as the limits allow. */
 export function boundedText(text: string, room: Room): string {
   const kept = text
     .replace(/\s+/g, " ")

@@ -1,4 +1,5 @@
-// JSON-LD scripts of a page as one list of things. Much of it on the web is not quite JSON: what can be repaired is.
+// The JSON-LD scripts of a page as one list of entities. Much of it on the web is not quite valid JSON: what can be repaired
+// is repaired.
 
 import { isRecord } from "../../base/json-object.ts";
 import { repairJson } from "../../chat/repair.ts";
@@ -6,10 +7,10 @@ import { bounded, type Entity, type Room } from "./entity.ts";
 
 /** Scripts of one page that are read. */
 const SCRIPTS_MAX = 50;
-/** Repairing looks at every character; broken scripts longer than this are skipped. */
+/** Repairing examines every character; longer broken scripts are skipped. */
 const MENDED_CHARS_MAX = 512 * 1024;
 
-/** The things at the top of all scripts, in order; what stands within others stays there. */
+/** The top-level entities of all scripts, in order; nested ones stay where they are. */
 export function readJsonLd(scripts: readonly string[], room: Room): Entity[] {
   return scripts
     .slice(0, SCRIPTS_MAX)
@@ -38,7 +39,7 @@ function parse(script: string): unknown {
   }
 }
 
-/** Undefined for what is beyond repairing. */
+/** Undefined if it cannot be repaired. */
 function parseMended(text: string): unknown {
   if (text.length > MENDED_CHARS_MAX) return undefined;
   const plain = text.includes('"') ? text : text.replace(/&quot;|&#34;/g, '"').replace(/&amp;/g, "&");
@@ -46,22 +47,25 @@ function parseMended(text: string): unknown {
   try {
     return repaired === undefined ? undefined : JSON.parse(repaired);
   } catch {
-    return undefined; // What was repaired is valid, but may be nested deeper than the parser goes.
+    return undefined; // A repaired text is valid, but may be nested deeper than the parser can go.
   }
 }
 
-/** Marks at the end are no longer than this. */
+/** Trailing marks are no longer than this. */
 const MARK_CHARS_MAX = 40;
 
-/** Without the comment or CDATA mark that hid scripts from old browsers; the parser has taken the beginning of the latter. */
+/**
+ * Removes the comment or CDATA mark that hid scripts from old browsers; the parser has already removed the start of the
+ * latter.
+ */
 function unwrapped(script: string): string {
   const opened = script.replace(/^(?:<!--|\/\/|\/\*[^{}[\]]{0,40}\*\/)/, "");
   const end = Math.max(0, opened.length - MARK_CHARS_MAX);
   return (opened.slice(0, end) + opened.slice(end).replace(/(?:\/\/|\/\*)?\s*(?:-->|\]\]>)\s*(?:\*\/)?$/, "")).trim();
 }
 
-/** Line breaks and tabs within texts, as templates print them. */
+/** Line breaks and tabs within strings, as templates print them. */
 function escapeControls(text: string): string {
-  // Between values they are white space either way.
+  // Between values they are white space in any case.
   return text.replace(/[\u0000-\u001f]+/g, " ");
 }

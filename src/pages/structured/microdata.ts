@@ -1,4 +1,4 @@
-// Microdata: the things that a page marks in its own text by itemscope and itemprop.
+// Microdata: the entities that a page marks in its own text with itemscope and itemprop.
 
 import { absolute, baseOf } from "../content/tidy.ts";
 import { elementsOf, PageElement, type PageNode } from "../dom/node.ts";
@@ -6,11 +6,11 @@ import type { PageDocument } from "../dom/parse.ts";
 import { boundedText, type Entity, type Room } from "./entity.ts";
 import { textOnOneLine } from "./text.ts";
 
-/** Things of one page. */
+/** Entities of one page. */
 const ITEMS_MAX = 1000;
-/** Elements that one thing may take in from elsewhere. */
+/** Elements that one entity may reference elsewhere. */
 const REFERENCES_MAX = 20;
-/** Elements examined, those that several things take in each time. */
+/** Elements examined, including repeated ones. */
 const VISITS_MAX = 500_000;
 /** Attributes that hold the value instead of the text. */
 const VALUE_ATTRIBUTE: Readonly<Record<string, string>> = {
@@ -40,14 +40,14 @@ interface Reading {
   readonly room: Room;
   readonly items: Item[];
   readonly byId: ReadonlyMap<string, PageElement>;
-  /** <meta> and <link> by the element that they stand in. */
+  /** <meta> and <link> by the element they are in. */
   readonly placed: ReadonlyMap<PageElement, readonly PageElement[]>;
   readonly left: { items: number; visits: number };
-  /** What things take in from elsewhere takes in nothing more. */
+  /** Referenced elements cannot reference further ones. */
   readonly isReferred: boolean;
 }
 
-/** The things that are part of no other, in order. */
+/** The entities that are not part of another, in order. */
 export function readMicrodata(document: PageDocument, url: string, room: Room): Entity[] {
   const elements = elementsOf(document.body);
   const isMarked = (attributes: Readonly<Record<string, string>>) => attributes["itemscope"] !== undefined;
@@ -79,7 +79,7 @@ function newItem(attributes: Readonly<Record<string, string>>, reading: Reading)
   return item;
 }
 
-/** The name of a type without the address of its vocabulary. */
+/** The name of a type without its vocabulary's address. */
 function lastName(type: string): string {
   return type
     .replace(/[/#]+$/, "")
@@ -109,7 +109,7 @@ function readElement(element: PageElement, item: Item | undefined, reading: Read
   if (reading.isReferred) return;
   for (const id of (attributes["itemref"] ?? "").split(/\s+/).slice(0, REFERENCES_MAX)) {
     const elsewhere = reading.byId.get(id);
-    // What holds the thing itself would be read without end.
+    // An entity that contains itself would be read endlessly.
     if (elsewhere !== undefined && !isWithin(element, elsewhere) && !isWithin(elsewhere, element))
       readElement(elsewhere, inner, { ...reading, isReferred: true });
   }

@@ -1,5 +1,5 @@
-// Names with their values as pages show them to readers: tables of two columns, lists of terms, lists whose entries begin
-// with a name in bold.
+// Names with their values as pages show them to readers: tables of two columns, definition lists, and lists whose entries
+// begin with a name in bold.
 
 import { elementsOf, PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -13,11 +13,11 @@ export interface NamedValue {
 }
 
 const PAIRS_MAX = 500;
-/** Longer ones are sentences. */
+/** Longer names are sentences. */
 const NAME_CHARS_MAX = 80;
 const ROWS_MAX = 1000;
 
-/** The pairs of a page, in order; one name may come several times. */
+/** The pairs of a page, in order; a name may occur several times. */
 export function readPairs(document: PageDocument, room: Room): NamedValue[] {
   const pairs: NamedValue[] = [];
   for (const element of elementsOf(document.body)) {
@@ -37,7 +37,7 @@ function pairsOf(element: PageElement): NamedValue[] {
   return element.tag === "li" ? boldPair(element) : [];
 }
 
-/** Rows of a name and a value; of a table that has other rows, only those whose name is marked as a head. */
+/** Rows of a name and a value; in a table with other rows, only those whose name is a header cell. */
 function tablePairs(table: PageElement): NamedValue[] {
   const rows = rowsOf(table).slice(0, ROWS_MAX);
   const isPlain = rows.every((cells) => cells.length === 2);

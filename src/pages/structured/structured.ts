@@ -1,5 +1,5 @@
-// What a page says in forms made for programs, or nearly so: JSON-LD, microdata, the metadata of its head, and names with
-// their values. Read as written; nothing is judged here. Bounded in size and depth.
+// A page's structured and nearly structured data: JSON-LD, microdata, the metadata of its head, and names with their values.
+// Read as written, without interpretation. Bounded in size and depth.
 
 import type { PageDocument } from "../dom/parse.ts";
 import { boundedText, type Entity, newRoom, type Room } from "./entity.ts";
@@ -21,7 +21,7 @@ export interface StructuredData {
 const META_MAX = 200;
 const META_NAME_CHARS_MAX = 100;
 
-/** Reads it from a page whose tree is as it was parsed. */
+/** Reads it from a page's unmodified tree. */
 export function structuredData(document: PageDocument, url: string): StructuredData {
   const room = newRoom();
   return {
