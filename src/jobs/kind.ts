@@ -1,22 +1,22 @@
-// What a kind of long work is to the runner.
+// What the runner needs of a kind of job.
 
-/** A job that is being worked on. */
+/** A running job. */
 export interface RunningJob {
   readonly id: string;
   readonly accountId: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** What was last saved; empty at first. */
+  /** The progress saved last; empty at first. */
   readonly progress: Readonly<Record<string, unknown>>;
   readonly createdAtMs: number;
   /**
-   * Aborts a while before `signal` when the program ends: begin nothing new, finish what is in progress, then throw its
+   * Aborts some time before `signal` when the program stops: start nothing new, finish the current step, then throw its
    * reason.
    */
   readonly winding: AbortSignal;
   saveProgress(progress: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-/** How a job ended by itself. */
+/** The result of a job that ended by itself. */
 export type JobOutcome =
   | { readonly state: "completed"; readonly result?: Readonly<Record<string, unknown>> }
   | { readonly state: "failed"; readonly error: JobFailure };
@@ -28,15 +28,15 @@ export interface JobFailure {
   readonly message: string;
 }
 
-/** One kind of work. A job that was cut off by a restart is run again and continues from what it stored. */
+/** One kind of job. A job that a restart interrupted is run again and continues from what it stored. */
 export interface JobKind {
   readonly name: string;
   run(job: RunningJob, signal: AbortSignal): Promise<JobOutcome>;
-  /** What a job of this kind says when it runs out of time, or when `run` throws. */
+  /** The error of a job of this kind that runs out of time, or when `run` throws. */
   failure(error: unknown): JobFailure;
 }
 
-/** The reason of the signal when the job's hard limit is reached. */
+/** The signal's reason when the job's hard deadline is reached. */
 export class JobTimeout extends Error {
   override name = "JobTimeout";
 }

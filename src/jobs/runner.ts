@@ -1,5 +1,5 @@
-// Runs jobs from the store: claims them by lease, renews the lease while they run, ends each once, and gives back what is
-// unfinished when the program stops. A job always reaches an end: its own, its hard limit, or a cancellation.
+// Runs stored jobs: claims them by lease, renews the lease while they run, ends each once, and releases unfinished ones when
+// the program stops. Every job ends: by itself, at its hard deadline, or by cancellation.
 
 import type { Clock } from "../base/clock.ts";
 import { type JobKind, type JobOutcome, JobTimeout } from "./kind.ts";
@@ -22,7 +22,7 @@ export interface JobClaims {
   ): Promise<boolean>;
 }
 
-/** A job as claimed. */
+/** A claimed job. */
 export interface ClaimedJob {
   readonly id: string;
   readonly kind: string;
@@ -38,7 +38,10 @@ export interface RunnerDeps {
   readonly store: JobClaims;
   readonly kinds: readonly JobKind[];
   readonly clock: Clock;
-  /** Names this program among those that share the store; the same after a restart, so that it finds its own jobs at once. */
+  /**
+   * Identifies this program among those that share the store; the same after a restart, so that it finds its own jobs
+   * immediately.
+   */
   readonly owner: string;
   readonly ttlMs: () => number;
   readonly problem: (message: string, error: unknown) => void;
@@ -46,31 +49,31 @@ export interface RunnerDeps {
 
 /** A running runner. */
 export interface JobRunner {
-  /** Takes up what an earlier run of the program left, and from then on whatever is queued. */
+  /** Resumes the jobs of an earlier run, and from then on runs whatever is queued. */
   start(): Promise<void>;
-  /** A job was queued: look at once. */
+  /** A job was queued: look now. */
   wake(): void;
-  /** Stops working on a job that was cancelled in the store. */
+  /** Stops a job that was cancelled in the store. */
   cancel(id: string): void;
   /** Resolves when the job has ended here, or after `ms`. */
   settled(id: string, ms: number): Promise<void>;
-  /** Jobs that are worked on here. */
+  /** Number of jobs running here. */
   running(): number;
-  /** Lets what is in progress come to a point of rest, for a while, and gives back what is unfinished. */
+  /** Gives running jobs some time to reach a safe point, then releases unfinished ones. */
   stop(): Promise<void>;
 }
 
 /**
- * Jobs worked on at once; many, so that a long one keeps no one waiting: the pages they load share places of their own.
+ * Concurrent jobs; many, so that long ones delay nobody: the pages that they load have their own limits.
  */
 const JOBS_MAX = 200;
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
-/** Jobs of a process that died are found this late after their lease. */
+/** How often jobs of dead processes are looked for. */
 const POLL_MS = 2000;
-/** For the pages in progress when the program ends; what is longer is done again after the start. */
+/** Time for the current pages when the program stops; longer ones are repeated after the restart. */
 const WIND_DOWN_MS = 4000;
-/** For what was aborted after that. */
+/** Time for what was aborted after that. */
 const STOP_WAIT_MS = 2000;
 
 interface Running {
@@ -82,7 +85,7 @@ interface Running {
 class Cancelled extends Error {}
 class Stopping extends Error {}
 
-/** Makes a runner; nothing runs before `start`. */
+/** Creates a runner; nothing runs before `start`. */
 export function createJobRunner(deps: RunnerDeps): JobRunner {
   const running = new Map<string, Running>();
   const waiters = createWaiters();
@@ -101,7 +104,7 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
           kinds: deps.kinds.map(({ name }) => name),
         });
         if (job === undefined) break;
-        // Ours already, under a lease that ran out while the machine slept.
+        // Already ours, under a lease that expired while the machine slept.
         if (!running.has(job.id)) begin(job);
       }
     } catch (error) {
@@ -150,7 +153,7 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
   };
 }
 
-/** Runs one job under a lease that is renewed, and stores how it ended. */
+/** Runs one job under a renewed lease, and stores its outcome. */
 async function runJob(
   deps: RunnerDeps,
   job: ClaimedJob,

@@ -6,7 +6,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "driz
 import type { TierId } from "../config/schema.ts";
 import { wholeMs } from "./values.ts";
 
-/** People and what their plan allows. The `*Key` columns are the folded spellings that make uniqueness ignore case. */
+/** Accounts and what their plan allows. The `*Key` columns are the normalised forms that make uniqueness ignore case. */
 export const accounts = sqliteTable(
   "accounts",
   {
@@ -27,7 +27,7 @@ export const accounts = sqliteTable(
   (t) => [uniqueIndex("accounts_username_key").on(t.usernameKey), uniqueIndex("accounts_email_key").on(t.emailKey)],
 );
 
-/** API keys: only the SHA-256 is kept; prefix and last four are for display. */
+/** API keys: only the SHA-256 is stored; prefix and last four characters are for display. */
 export const apiKeys = sqliteTable(
   "api_keys",
   {
@@ -39,43 +39,43 @@ export const apiKeys = sqliteTable(
     hash: text("hash").notNull(),
     prefix: text("prefix").notNull(),
     lastFour: text("last_four").notNull(),
-    /** The operator's own limit for this key; null: the tier's. */
+    /** The operator's own limit for this key; null: the plan's. */
     rpm: integer("rpm"),
     budgetMicros: integer("budget_micros"),
     /** Length of a budget window; null: the budget never refills. */
     budgetPeriodMs: wholeMs("budget_period_ms"),
     budgetWindowStartMs: wholeMs("budget_window_start"),
-    /** Spent within the window that began at `budgetWindowStartMs`. */
+    /** Spent within the window that started at `budgetWindowStartMs`. */
     spentMicros: integer("spent_micros").notNull().default(0),
     expiresAtMs: wholeMs("expires_at"),
     revokedAtMs: wholeMs("revoked_at"),
     createdAtMs: wholeMs("created_at").notNull(),
     lastUsedAtMs: wholeMs("last_used_at"),
-    /** Nothing that its requests say is kept. */
+    /** The content of its requests is not stored. */
     noStore: integer("no_store", { mode: "boolean" }).notNull().default(false),
-    /** Patterns of the models that it may use; null: all. */
+    /** Patterns of the models that it may use; null: all models. */
     models: text("models", { mode: "json" }).$type<readonly string[]>(),
-    /** Its requests may go to any path of a provider. */
+    /** Its requests may use any path of a provider. */
     passthrough: integer("passthrough", { mode: "boolean" }).notNull().default(false),
   },
   (t) => [uniqueIndex("api_keys_hash").on(t.hash), index("api_keys_account").on(t.accountId, t.createdAtMs)],
 );
 
 /**
- * What accounts may spend, all their keys together: a row for each account that has or had a budget. `own`: the operator set
- * it for this account; else its limit and period are the plan's, and only what was spent is kept here.
+ * What accounts may spend with all their keys: a row for each account that has or had a budget. `own`: set by the operator
+ * for this account; otherwise limit and period are the plan's, and only the spending is kept here.
  */
 export const accountBudgets = sqliteTable("account_budgets", {
   accountId: text("account_id")
     .primaryKey()
     .references(() => accounts.id, { onDelete: "cascade" }),
   own: integer("own", { mode: "boolean" }).notNull(),
-  /** Of an own one; null: this account has no limit, whatever its plan says. */
+  /** Of an own budget; null: this account has no limit, whatever its plan says. */
   limitMicros: integer("limit_micros"),
   /** Length of a window; null: the budget never refills. */
   periodMs: wholeMs("period_ms"),
   windowStartMs: wholeMs("window_start").notNull(),
-  /** Spent within the window that began at `windowStartMs`. */
+  /** Spent within the window that started at `windowStartMs`. */
   spentMicros: integer("spent_micros").notNull().default(0),
 });
 
@@ -98,16 +98,16 @@ export const usage = sqliteTable(
     cachedTokens: integer("cached_tokens").notNull(),
     cacheWriteTokens: integer("cache_write_tokens").notNull(),
     reasoningTokens: integer("reasoning_tokens").notNull(),
-    /** True where the upstream reported no usage and the tokens were counted here. */
+    /** True if the upstream reported no usage and the tokens were counted here. */
     estimated: integer("estimated", { mode: "boolean" }).notNull(),
     costMicros: integer("cost_micros").notNull(),
     latencyMs: wholeMs("latency_ms").notNull(),
     ttfbMs: wholeMs("ttfb_ms"),
     stream: integer("stream", { mode: "boolean" }).notNull(),
     createdAtMs: wholeMs("created_at").notNull(),
-    /** Made here, unlike the request id, which is the client's text and may repeat; null in rows of older versions. */
+    /** Generated here, unlike the request id, which is the client's text and may repeat; null in rows of older versions. */
     uid: text("uid"),
-    /** JSON list of the routes that failed before the one that answered, or all of them; null where none did. */
+    /** JSON list of the routes that failed before one answered, or of all; null if none failed. */
     attempts: text("attempts"),
     /** How many requests this row stands for: failures beyond a limit per key and minute share one. */
     repeats: integer("repeats").notNull().default(1),
@@ -115,13 +115,13 @@ export const usage = sqliteTable(
   (t) => [
     uniqueIndex("usage_uid").on(t.uid),
     index("usage_created").on(t.createdAtMs),
-    // The row id rides along in every index, so this one pages an account's requests newest first.
+    // Every index contains the row id, so this one pages an account's requests newest first.
     index("usage_account").on(t.accountId),
     index("usage_request").on(t.requestId),
   ],
 );
 
-/** The summed columns every roll-up has. */
+/** The summed columns of every roll-up. */
 const sums = () => ({
   requests: integer("requests").notNull().default(0),
   errors: integer("errors").notNull().default(0),
@@ -133,7 +133,7 @@ const sums = () => ({
   costMicros: integer("cost_micros").notNull().default(0),
 });
 
-/** Sums per UTC day; written with the rows, so never behind them. Account and key are "" once the account is deleted. */
+/** Sums per UTC day; written with the rows, so never behind them. Account and key are "" after the account is deleted. */
 export const usageDaily = sqliteTable(
   "usage_daily",
   {
@@ -150,7 +150,7 @@ export const usageDaily = sqliteTable(
   ],
 );
 
-/** The same sums per UTC hour, kept for some days, for spans too short for days. */
+/** The same sums per UTC hour, kept for some days, for charts of short spans. */
 export const usageHourly = sqliteTable(
   "usage_hourly",
   {
@@ -167,7 +167,7 @@ export const usageHourly = sqliteTable(
   ],
 );
 
-/** Histograms of latency, sparse: a row per bucket that holds something. Percentiles over any span add them up. */
+/** Sparse histograms of latency: a row per bucket that is not empty. Percentiles over any span are computed from their sums. */
 export const usageLatency = sqliteTable(
   "usage_latency",
   {
@@ -177,13 +177,13 @@ export const usageLatency = sqliteTable(
     accountId: text("account_id").notNull(),
     keyId: text("key_id").notNull(),
     model: text("model").notNull(),
-    /** 2 for 2xx, 4 for 4xx, 5 for 5xx; 0 for requests that the client stopped. */
+    /** 2 for 2xx, 4 for 4xx, 5 for 5xx; 0 for requests that the client aborted. */
     statusClass: integer("status_class").notNull(),
-    /** Of `latencyBucket`. */
+    /** Index from `latencyBucket`. */
     bucket: integer("bucket").notNull(),
-    /** Requests that took this long in all. */
+    /** Requests with this total duration. */
     requests: integer("requests").notNull().default(0),
-    /** Requests whose first byte took this long. */
+    /** Requests with this time to the first byte. */
     firstBytes: integer("first_bytes").notNull().default(0),
   },
   (t) => [
@@ -200,7 +200,7 @@ export const usageModels = sqliteTable("usage_models", {
   ...sums(),
 });
 
-/** All-time sums per account, for the leaderboard; gone with the account. */
+/** All-time sums per account, for the leaderboard; deleted with the account. */
 export const usageAccounts = sqliteTable(
   "usage_accounts",
   {
@@ -212,7 +212,7 @@ export const usageAccounts = sqliteTable(
   (t) => [index("usage_accounts_tokens").on(sql`(${t.inputTokens} + ${t.outputTokens})`)],
 );
 
-/** Request times of the last minute per key, so that a restart does not refill anybody's rate limit. */
+/** Request times of the last minute per key, so that a restart does not reset anyone's rate limit. */
 export const rateWindows = sqliteTable("rate_windows", {
   keyId: text("key_id")
     .primaryKey()
@@ -222,7 +222,7 @@ export const rateWindows = sqliteTable("rate_windows", {
   savedAtMs: wholeMs("saved_at").notNull(),
 });
 
-/** Small facts that outlive a restart: which decision version an alias points to, when something last ran. */
+/** Small facts that survive a restart: which decision version an alias points to, when something last ran. */
 export const settings = sqliteTable("settings", {
   name: text("name").primaryKey(),
   value: text("value", { mode: "json" }).$type<unknown>().notNull(),

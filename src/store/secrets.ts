@@ -12,7 +12,7 @@ import { StoreError } from "./engine/store-error.ts";
 /** File name within the data directory. */
 export const SECRETS_FILE = "secrets.json";
 
-/** What is kept. */
+/** The stored secrets. */
 export type SecretName = "jwt_secret" | "jwt_ring" | "account_codes" | "pseudonym_salt" | "setup_token" | "compaction";
 
 /** Verbs over secrets. */
@@ -71,7 +71,7 @@ function secretsInFile(store: SqliteStore): SecretVerbs {
     try {
       return JSON.parse(readFileSync(path, "utf8")) as Record<string, string>;
     } catch (error) {
-      // Never replaced by new ones: that would silently log everybody out.
+      // Never replaced by new ones: that would silently sign everybody out.
       throw new StoreError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
     }
   };
@@ -79,7 +79,7 @@ function secretsInFile(store: SqliteStore): SecretVerbs {
     const part = `${path}.part`;
     const file = openSync(part, "w", 0o600);
     try {
-      // A left-over from a crash would keep its own mode.
+      // A left-over file from a crash would keep its own mode.
       chmodSync(part, 0o600);
       writeSync(file, `${JSON.stringify(secrets, null, 2)}\n`);
       fsyncSync(file);

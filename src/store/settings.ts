@@ -1,13 +1,13 @@
-// Named JSON values that outlive a restart.
+// Named JSON values that survive a restart.
 
 import { eq, sql } from "drizzle-orm";
 import type { Store } from "./engine/store.ts";
 import { settings } from "./schema.ts";
 
-/** Where the server that runs (or ran last) listens, as `http://127.0.0.1:8787`; written by it when it is ready. */
+/** The address where the server listens or last listened, as `http://127.0.0.1:8787`; written when it is ready. */
 export const LISTENING_SETTING = "listening_url";
 
-/** The peer outside the trusted proxies that spoke as a proxy last, and when. */
+/** The last untrusted peer that sent proxy headers, and when. */
 export const UNTRUSTED_PROXY_SETTING = "untrusted_proxy";
 
 /** Verbs over the settings table. */

@@ -1,4 +1,4 @@
-// Everything that expires, for upkeep: a table with an end is named here, or it grows for ever.
+// All deletions of expired rows, for upkeep: a table whose rows expire must be listed here, or it grows forever.
 
 import { auditStore } from "./access/audit.ts";
 import { codeStore } from "./access/codes.ts";
@@ -16,7 +16,7 @@ export const HOURLY_KEPT_MS = 8 * 86_400_000;
 /** Percentiles of a year, and of the one before it for some days. */
 export const LATENCY_KEPT_MS = 400 * 86_400_000;
 
-/** The sweeps of every table. `rollupAfterMs`: how long a request keeps a row of its own (config `usage.rollup_after`). */
+/** The sweeps of every table. `rollupAfterMs`: how long a request keeps its own row (config `usage.rollup_after`). */
 export function storeSweeps(store: Store, rollupAfterMs: () => number): Sweep[] {
   const usage = usageStore(store);
   const jobs = jobStore(store);

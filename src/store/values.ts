@@ -1,5 +1,5 @@
-// What verbs accept for storing: whole milliseconds and texts that every database can store. Anything else is a
-// caller's bug and would be stored differently by each engine, so it is refused here.
+// What verbs accept for storing: whole milliseconds and texts that every database can store. Anything else is a caller's bug
+// and would be stored differently by each engine, so it is refused.
 
 import { customType } from "drizzle-orm/sqlite-core";
 import { isStorable } from "../base/storable.ts";
@@ -10,13 +10,13 @@ export const wholeMs = customType<{ data: number; driverData: number }>({
   toDriver: requireWhole,
 });
 
-/** The number; throws TypeError unless it is whole and exact. */
+/** Returns the number; throws TypeError unless it is an exact integer. */
 export function requireWhole(value: number): number {
   if (Number.isSafeInteger(value)) return value;
   throw new TypeError(`The store takes whole numbers, not ${value}.`);
 }
 
-/** Throws TypeError naming the first of these texts that not every database can keep. */
+/** Throws TypeError naming the first of these texts that not every database can store. */
 export function requireStorable(texts: Readonly<Record<string, string | null | undefined>>): void {
   for (const [name, text] of Object.entries(texts)) {
     if (text !== null && text !== undefined && !isStorable(text))

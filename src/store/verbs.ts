@@ -1,5 +1,5 @@
-// Every verb of the store, by domain: what the rest of the program may ask for, and what an engine has to offer. The contract
-// suite (test/store/contract) walks this list on every engine.
+// Every verb of the store, by domain: what the rest of the program may ask for, and what an engine must provide. The contract
+// suite (test/store/contract) runs this list on every engine.
 
 import { type AccountBudgetStore, accountBudgetStore } from "./access/account-budgets.ts";
 import { type AccountStore, accountStore } from "./access/accounts.ts";
@@ -22,7 +22,7 @@ import { type ResponseStore, responseStore } from "./work/responses.ts";
 import { type StorageStore, storageStore } from "./work/storage.ts";
 import { type ThreadStore, threadStore } from "./work/threads.ts";
 
-/** The verbs. Each gives a promise. */
+/** The verbs. Each returns a promise. */
 export interface Verbs {
   readonly accounts: AccountStore;
   readonly budgets: AccountBudgetStore;

@@ -1,6 +1,5 @@
-// Threads for work that would hold up the event loop. Every task has a deadline: a thread that misses it is killed and
-// replaced, whatever it was doing. Threads start when first needed, are renewed after many tasks, and end when there was
-// nothing to do for a while.
+// Threads for work that would block the event loop. Every task has a deadline: a thread that misses it is killed and
+// replaced, whatever it was doing. Threads start on first use, are replaced after many tasks, and end when idle.
 
 import { type Limit, limit } from "../base/limit.ts";
 import type { TaskAnswer, TaskMessage } from "./serve.ts";
@@ -20,14 +19,14 @@ export class PoolFull extends Error {
   override name = "PoolFull";
 }
 
-/** How one task is run. */
+/** Options of one task. */
 export interface RunOptions {
-  /** Counted from the moment a thread takes the task. */
+  /** Counted from when a thread takes the task. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** No one waits for it: tasks someone waits for go first. */
+  /** Nobody waits for it: tasks that someone waits for go first. */
   readonly later?: boolean | undefined;
-  /** Buffers handed over instead of copied; unusable afterwards. */
+  /** Buffers that are transferred instead of copied; unusable afterwards. */
   readonly transfer?: ArrayBuffer[];
 }
 
@@ -41,27 +40,27 @@ export interface WorkerPool<Input, Output> {
   close(): void;
 }
 
-/** What the pool is made of. */
+/** Options of the pool. */
 export interface PoolOptions<Input> {
   /** Starts a thread whose module calls `serveTasks`. */
   readonly start: () => Worker;
   readonly size: number;
-  /** A thread that had no task for so long ends. */
+  /** An idle thread ends after this time. */
   readonly idleMs?: number;
   /** Tasks that may wait for a thread. */
   readonly queueMax?: number;
   /**
-   * What a waiting task holds, and how much all of them may hold together. A task no one waits for is admitted all the
-   * same: whoever gives it bounds how many there are, and would lose it.
+   * Memory held by a waiting task, and the limit for all of them. A task that nobody waits for is admitted regardless: its
+   * caller bounds the number of such tasks, and would lose this one.
    */
   readonly weigh?: (input: Input) => number;
   readonly weightMax?: number;
 }
 
 const QUEUE_MAX = 1000;
-/** Memory that a long-lived heap does not give back is given back by a new thread. */
+/** Memory that a long-lived heap does not return is freed by replacing the thread. */
 const TASKS_PER_THREAD_MAX = 500;
-/** A new thread takes a tenth of a second, and knows nothing of what the one before had made fast. */
+/** A new thread takes a tenth of a second, and loses the optimised code of the previous one. */
 const IDLE_MS = 60_000;
 
 interface Task<Input, Output> {
@@ -81,7 +80,7 @@ interface Thread<Input, Output> {
   done: number;
 }
 
-/** Makes a pool; no thread runs until the first task. */
+/** Creates a pool; no thread runs until the first task. */
 export function createPool<Input, Output>(options: PoolOptions<Input>): WorkerPool<Input, Output> {
   const pool = new Pool<Input, Output>(options);
   return {
@@ -91,7 +90,7 @@ export function createPool<Input, Output>(options: PoolOptions<Input>): WorkerPo
   };
 }
 
-/** How a task ends. `kill`: its thread ends with it. */
+/** Ends a task. `kill`: also ends its thread. */
 type Outcome<Output> = { output: Output } | { error: unknown; kill: boolean };
 
 class Pool<Input, Output> implements WorkerPool<Input, Output> {

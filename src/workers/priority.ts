@@ -1,28 +1,28 @@
-// How much of a busy machine work beside the event loop gets. Linux only: there a priority is a thread's own, and what a
-// thread or a process starts inherits it; elsewhere it would be the whole program's. It cannot be raised again.
+// Priorities of work beside the event loop. Linux only: there each thread has its own priority, and threads and processes
+// inherit it from their parent; elsewhere it would apply to the whole program. It cannot be raised again.
 
 import { readdirSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 
-/** Behind the event loop, whose chunks are small and wanted at once. */
+/** Below the event loop, whose work is short and urgent. */
 export const BEHIND = 10;
-/** What no one waits for takes what others leave. */
+/** For work that nobody waits for: it only uses idle time. */
 export const LAST = 19;
 
 const isLinux = process.platform === "linux";
 
-/** Sets the priority of the thread that calls it. */
+/** Sets the priority of the calling thread. */
 export function lowerThisThread(niceness: number): void {
   if (isLinux) lower(0, niceness);
 }
 
-/** Sets that of a process that this one started, with the threads it has by now. */
+/** Sets that of a process started by this one, including its current threads. */
 export function lowerProcess(pid: number, niceness: number): void {
   if (!isLinux) return;
   for (const thread of threadsOf(pid)) lower(thread, niceness);
 }
 
-/** None of a process that has ended. */
+/** No threads if the process has ended. */
 function threadsOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number);
@@ -33,19 +33,19 @@ function threadsOf(pid: number): number[] {
 
 function lower(thread: number, niceness: number): void {
   try {
-    // Where the whole program was started behind others, going before them again would be refused.
+    // If the whole program was started with a low priority, raising it would be refused.
     if (getPriority(thread) < niceness) setPriority(thread, niceness);
   } catch {
-    // It has ended, or the machine lets no one set priorities: then it works as it is.
+    // It has ended, or the machine forbids setting priorities: then it runs with its current one.
   }
 }
 
 const WORD = "--niceness=";
 
-/** The word by which a thread is told its priority when it is started. */
+/** The argument that tells a starting thread its priority. */
 export const nicenessWord = (niceness: number): string => `${WORD}${niceness}`;
 
-/** What this thread was told. */
+/** This thread's argument. */
 export function toldNiceness(): number {
   const word = process.argv.findLast((one) => one.startsWith(WORD));
   return word === undefined ? BEHIND : Number(word.slice(WORD.length));

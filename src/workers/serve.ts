@@ -1,26 +1,26 @@
-// The worker's side of the pool: answers one task at a time. Runs in a worker thread only.
+// The worker's side of the pool: processes one task at a time. Runs in a worker thread only.
 
 import { lowerThisThread, toldNiceness } from "./priority.ts";
 
-/** What the pool sends. */
+/** Messages from the pool. */
 export interface TaskMessage<Input> {
   readonly id: number;
   readonly input: Input;
 }
 
-/** What a worker answers. */
+/** Messages to the pool. */
 export type TaskAnswer<Output> =
   | { readonly id: number; readonly output: Output }
   | { readonly id: number; readonly error: string };
 
 declare const self: { onmessage: (event: MessageEvent) => void; postMessage(message: unknown): void };
 
-/** A thread that had no task for so long tidies up, while it keeps no one waiting. */
+/** A thread that was idle for this long collects garbage, while nobody waits for it. */
 const RESTS_AFTER_MS = 500;
-/** What a few small tasks leave behind is not worth it. */
+/** The garbage of a few small tasks is not worth it. */
 const UNTIDY_MS_MIN = 100;
 
-/** Answers every task with `handle`. A throw fails that task, not the worker. */
+/** Passes every task to `handle`. A throw fails that task, not the worker. */
 export function serveTasks<Input, Output>(handle: (input: Input) => Output | Promise<Output>): void {
   lowerThisThread(toldNiceness());
   let workedMs = 0;
@@ -38,7 +38,7 @@ export function serveTasks<Input, Output>(handle: (input: Input) => Output | Pro
     self.postMessage(answer);
     workedMs += performance.now() - startedMs;
     if (workedMs < UNTIDY_MS_MIN) return;
-    // The collector waits for more work, and a page's tree may be a hundred megabytes.
+    // The collector would wait for more work, and a page's tree may be a hundred megabytes.
     rest = setTimeout(() => {
       workedMs = 0;
       Bun.gc(true);

@@ -1,21 +1,21 @@
-// What accounts may spend, all their keys together: the operator's own word for an account, else its plan's budget.
+// What an account may spend with all its keys: the operator's setting for the account, else its plan's budget.
 
 import { eq, sql } from "drizzle-orm";
 import { type Store, step } from "../engine/store.ts";
 import { accountBudgets } from "../schema.ts";
 
-/** An amount, and after how long it starts again; null: never. */
+/** An amount and the period after which it is refilled; null: never. */
 export interface BudgetTerms {
   readonly limitMicros: number;
   readonly periodMs: number | null;
 }
 
-/** The budget of an account now. */
+/** An account's current budget. */
 export interface AccountBudget extends BudgetTerms {
   /** Set for this account, not by its plan. */
   readonly own: boolean;
   readonly spentMicros: number;
-  /** When it starts again. */
+  /** When the next period starts. */
   readonly resetsAtMs: number | null;
 }
 
@@ -60,14 +60,14 @@ function readingBudgets(store: Store, byId: ById) {
   };
 
   return {
-    /** The budget of an account whose plan has this one; undefined where it has none. */
+    /** The budget of an account on a plan with this budget; undefined if it has none. */
     async findAccountBudget(accountId: string, plan: BudgetTerms | undefined): Promise<AccountBudget | undefined> {
       return find(accountId, plan);
     },
 
     /**
-     * The same for an account that is about to spend: what it spends is counted from now on. A plan's period is taken over
-     * into the running window.
+     * The same for an account that is about to spend: its spending is counted from now on. A new plan's period applies to the
+     * current window.
      */
     async openAccountBudget(accountId: string, plan: BudgetTerms | undefined): Promise<AccountBudget | undefined> {
       const found = await find(accountId, plan);
@@ -91,8 +91,8 @@ function settingBudgets(store: Store, byId: ById) {
   );
   return {
     /**
-     * Sets an account's own budget; null: none at all, whatever its plan says. Another amount for the same period keeps what
-     * was spent; anything else counts from now.
+     * Sets an account's own budget; null: no budget, whatever its plan says. A new amount for the same period keeps what was
+     * spent; anything else counts from now.
      */
     async setAccountBudget(accountId: string, terms: BudgetTerms | null): Promise<void> {
       const { limitMicros, periodMs } = terms ?? { limitMicros: null, periodMs: null };
@@ -116,13 +116,13 @@ function settingBudgets(store: Store, byId: ById) {
       });
     },
 
-    /** The plans of the accounts that have a budget, their own or one of a key that is not revoked. */
+    /** The plans of the accounts that have a budget, either their own or through a key that is not revoked. */
     async tiersWithBudgets(): Promise<string[]> {
       const rows = await tiers.all();
       return rows.map(({ tier }) => tier);
     },
 
-    /** Puts an account back on its plan's budget, which counts from now. */
+    /** Returns an account to its plan's budget, which counts from now. */
     async clearAccountBudget(accountId: string): Promise<void> {
       await db.delete(accountBudgets).where(eq(accountBudgets.accountId, accountId)).run();
     },

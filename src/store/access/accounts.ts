@@ -1,5 +1,5 @@
-// Accounts. User names and e-mail addresses are unique without regard to case; deleting an account takes everything of
-// its own along and leaves its token counts in the totals, unattributed.
+// Accounts. User names and e-mail addresses are unique regardless of case; deleting an account deletes all its data but keeps
+// its token counts in the totals, unattributed.
 
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, sql } from "drizzle-orm";
 import { union } from "drizzle-orm/sqlite-core";
@@ -18,7 +18,7 @@ import { identities, invites } from "./schema.ts";
 /** An account as stored. */
 export type Account = Omit<typeof accounts.$inferSelect, "usernameKey" | "emailKey">;
 
-/** What a new account is made of; the rest has defaults. */
+/** The fields of a new account; the rest has defaults. */
 export interface NewAccount {
   readonly username: string;
   readonly email: string;
@@ -28,15 +28,15 @@ export interface NewAccount {
   readonly trialEndsAtMs?: number | null;
   readonly subscriptionUntilMs?: number | null;
   readonly admin?: boolean;
-  /** Only when there is no account yet, checked in the same transaction. */
+  /** Create it only if there is no account yet, checked in the same transaction. */
   readonly mustBeFirst?: boolean;
-  /** An invitation that this account uses up. */
+  /** An invitation to use up. */
   readonly inviteHash?: string;
-  /** The person at an identity provider that this account is. */
+  /** The identity at a provider to link to the account. */
   readonly identity?: Identity;
 }
 
-/** Why an account was not made. */
+/** Why an account was not created. */
 export interface AccountRefused {
   readonly refused: "email_taken" | "username_taken" | "not_first" | "invite_invalid" | "identity_taken";
 }
@@ -47,10 +47,10 @@ export type AccountChange = Partial<Omit<Account, "id" | "createdAtMs">>;
 /** Verbs over accounts. */
 export type AccountStore = ReturnType<typeof accountStore>;
 
-/** Most accounts that one page of a listing holds. */
+/** Maximum number of accounts on one page of a listing. */
 const PAGE_MAX = 500;
 
-/** The spelling under which a name or an address is unique. */
+/** The normalised form in which a name or address is unique. */
 export function foldName(text: string): string {
   return text.trim().normalize("NFKC").toLowerCase();
 }
@@ -108,7 +108,7 @@ function accountParts({ db }: Store) {
 function creatingAccounts(store: Store, parts: Parts) {
   const { db, clock } = store;
   return {
-    /** Makes an account, or says why not. */
+    /** Creates an account, or returns why not. */
     async createAccount(input: NewAccount): Promise<Account | AccountRefused> {
       requireStorable({ username: input.username, email: input.email, tier: input.tier });
       requireStorable({ ...input.identity });
@@ -167,7 +167,7 @@ function findingAccounts({ byId, byEmail, byUsername, counted }: Parts) {
       return byEmail.get({ key: foldName(email) });
     },
 
-    /** The account that signs in under this name: its address or its user name, ignoring case. */
+    /** The account with this address or user name, ignoring case. */
     async findAccountByLogin(usernameOrEmail: string): Promise<Account | undefined> {
       const name = { key: foldName(usernameOrEmail) };
       return (await byEmail.get(name)) ?? (await byUsername.get(name));
@@ -182,9 +182,9 @@ function findingAccounts({ byId, byEmail, byUsername, counted }: Parts) {
 
 function listingAccounts({ db }: Store) {
   return {
-    /** Up to `limit` (at most 500) accounts in the order they were made, after the account `afterId`. */
+    /** Up to `limit` (at most 500) accounts in order of creation, after the account `afterId`. */
     async listAccounts(options: { afterId?: string; limit?: number } = {}): Promise<Account[]> {
-      // Ids sort by the time they were made.
+      // Ids sort by time of creation.
       return db
         .select(COLUMNS)
         .from(accounts)
@@ -195,12 +195,12 @@ function listingAccounts({ db }: Store) {
     },
 
     /**
-     * The accounts whose name or address begins with a text, ignoring case; the newest first, made before the account
-     * `beforeId`. All of them for an empty text.
+     * The accounts whose name or address begins with a text, ignoring case; the newest first, created before the account
+     * `beforeId`. All accounts for an empty text.
      */
     async searchAccounts(begins: string, options: { beforeId?: string; limit?: number } = {}): Promise<Account[]> {
       const from = foldName(begins);
-      // Ranges, not LIKE, and each on its own: both spellings have an index.
+      // Ranges instead of LIKE, and one query each: both columns have an index.
       const starting = (column: typeof accounts.usernameKey | typeof accounts.emailKey) =>
         db
           .select({ id: accounts.id })
@@ -227,7 +227,7 @@ function changingAccounts(store: Store, parts: Parts) {
   const { db } = store;
   const uploads = uploadBytes(store);
   return {
-    /** Changes columns of an account; undefined when there is no such account. */
+    /** Changes columns of an account; undefined if there is no such account. */
     async updateAccount(id: string, change: AccountChange): Promise<Account | AccountRefused | undefined> {
       requireStorable({ username: change.username, email: change.email, tier: change.tier });
       return store.transaction(function* (): Work<Account | AccountRefused | undefined> {
@@ -243,7 +243,7 @@ function changingAccounts(store: Store, parts: Parts) {
       });
     },
 
-    /** Removes the account and everything of its own, uploads included; its tokens stay in the totals. True when it existed. */
+    /** Deletes the account and all its data, including uploads; its tokens stay in the totals. True if it existed. */
     async deleteAccount(id: string): Promise<boolean> {
       const existed = await store.transaction(function* (): Work<boolean> {
         if ((yield* step(() => parts.byId.get({ key: id }))) === undefined) return false;
@@ -265,7 +265,7 @@ function* isKnownIdentity(store: Store, { provider, subject }: Identity): Work<b
   return known !== undefined;
 }
 
-/** The roll-ups of an account by their tables: what tells their rows apart beside account and key, and what they add up. */
+/** An account's roll-ups by table: which columns identify a row besides account and key, and which are summed. */
 const ROLLUPS = [
   { table: "usage_daily", by: ["day", "model"], sums: SUMS },
   { table: "usage_hourly", by: ["hour", "model"], sums: SUMS },

@@ -1,4 +1,4 @@
-// The audit log: what happened to an account's security. Kept for a year.
+// The audit log: security events of an account. Kept for a year.
 
 import { and, desc, eq, getTableColumns, lt } from "drizzle-orm";
 import { storable } from "../../base/storable.ts";
@@ -9,7 +9,7 @@ import { auditLog } from "./schema.ts";
 /** An entry to write. */
 export interface AuditEntry {
   readonly accountId: string;
-  /** As `login`, `login_failed`, `password_changed`, `refresh_reused`. */
+  /** For example `login`, `login_failed`, `password_changed`, `refresh_reused`. */
   readonly event: string;
   readonly address: string;
   readonly userAgent: string;
@@ -37,7 +37,7 @@ export function auditStore(store: Store) {
     "DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE created_at < ? LIMIT ?)",
   );
   return {
-    /** Writes an entry; nothing when the account is gone. */
+    /** Writes an entry; does nothing if the account is gone. */
     async addAudit(entry: AuditEntry): Promise<void> {
       const detail = JSON.stringify(entry.detail ?? {});
       const userAgent = storable(entry.userAgent.slice(0, USER_AGENT_CHARS));

@@ -1,5 +1,5 @@
-// Secrets that prove something once: e-mail verification codes, one-time tickets and invitations. All are stored as
-// hashes and judged in one transaction, so that parallel guesses share one count and a ticket is taken by one caller.
+// One-time secrets: e-mail verification codes, tickets and invitations. All are stored as hashes and checked in one
+// transaction, so that parallel guesses share one count and only one caller can take a ticket.
 
 import { and, desc, eq, gt, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
@@ -9,17 +9,17 @@ import { accounts } from "../schema.ts";
 import { requireStorable } from "../values.ts";
 import { invites, tickets, verificationCodes } from "./schema.ts";
 
-/** What a ticket opens. */
+/** What a ticket is for. */
 export type TicketKind = "oauth_state" | "oauth_code" | "pending_identity" | "password_reset";
 
-/** A ticket as taken. */
+/** A ticket that was taken. */
 export interface Ticket {
   readonly accountId: string | null;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly createdAtMs: number;
 }
 
-/** An invitation as listed. */
+/** An invitation in a listing. */
 export type Invite = Omit<typeof invites.$inferSelect, "hash">;
 
 /** Verbs over codes, tickets and invitations. */
@@ -41,7 +41,10 @@ function verificationVerbs(store: Store) {
     .where(eq(verificationCodes.accountId, sql.placeholder("id")))
     .prepare();
   return {
-    /** Replaces an account's verification code, unless the last one was sent less than `gapMs` ago: then says when it may be. */
+    /**
+     * Replaces an account's verification code, unless the last one was sent less than `gapMs` ago: then returns when it may
+     * be replaced.
+     */
     async putVerificationCode(input: {
       readonly accountId: string;
       readonly codeHash: string;
@@ -66,7 +69,10 @@ function verificationVerbs(store: Store) {
       });
     },
 
-    /** Judges a code; the right one marks the account's address as verified and is used up. At most `triesMax` are judged. */
+    /**
+     * Checks a code; the right one marks the account's address as verified and is used up. At most `triesMax` guesses are
+     * checked.
+     */
     async tryVerificationCode(input: {
       readonly accountId: string;
       readonly codeHash: string;
@@ -94,7 +100,7 @@ function verificationVerbs(store: Store) {
 function ticketVerbs(store: Store) {
   const { db, clock } = store;
   return {
-    /** Stores a ticket. `only`: tickets of this kind that the account had before are void. */
+    /** Stores a ticket. `only`: invalidates the account's earlier tickets of this kind. */
     async issueTicket(input: {
       readonly kind: TicketKind;
       readonly hash: string;
@@ -114,7 +120,7 @@ function ticketVerbs(store: Store) {
       });
     },
 
-    /** Takes a ticket out: of any number of callers one gets it. Undefined when it is unknown, used or expired. */
+    /** Takes a ticket: of concurrent callers only one gets it. Undefined if it is unknown, used or expired. */
     async takeTicket(kind: TicketKind, hash: string): Promise<Ticket | undefined> {
       const row = await db
         .delete(tickets)
@@ -125,7 +131,7 @@ function ticketVerbs(store: Store) {
       return { accountId: row.accountId, payload: row.payload, createdAtMs: row.createdAtMs };
     },
 
-    /** Makes every ticket of an account void, or those of some kinds. */
+    /** Invalidates an account's tickets, all or some kinds. */
     async dropTickets(accountId: string, kinds?: readonly TicketKind[]): Promise<void> {
       const ofKinds = kinds === undefined ? undefined : inArray(tickets.kind, [...kinds]);
       await db
@@ -134,7 +140,7 @@ function ticketVerbs(store: Store) {
         .run();
     },
 
-    /** Reads a ticket and leaves it; undefined when it is unknown or expired. */
+    /** Reads a ticket without taking it; undefined if it is unknown or expired. */
     async peekTicket(kind: TicketKind, hash: string): Promise<Ticket | undefined> {
       return db
         .select({ accountId: tickets.accountId, payload: tickets.payload, createdAtMs: tickets.createdAtMs })
@@ -147,7 +153,7 @@ function ticketVerbs(store: Store) {
 
 function inviteVerbs({ db, clock }: Store) {
   return {
-    /** Makes an invitation; it is used up by `createAccount({inviteHash})`. */
+    /** Creates an invitation; `createAccount({inviteHash})` uses it up. */
     async createInvite(input: {
       readonly hash: string;
       readonly createdBy: string | null;
@@ -170,7 +176,7 @@ function inviteVerbs({ db, clock }: Store) {
       return { id };
     },
 
-    /** Would this invitation let someone in now? */
+    /** Whether the invitation is valid now. */
     async isInviteOpen(hash: string): Promise<boolean> {
       const open = isOpenInvite(hash, clock.now());
       return (await db.select({ id: invites.id }).from(invites).where(open).get()) !== undefined;
@@ -187,7 +193,7 @@ function inviteVerbs({ db, clock }: Store) {
       return rows.map(({ hash: _, ...invite }) => invite);
     },
 
-    /** Takes an unused invitation back. */
+    /** Revokes an unused invitation. */
     async deleteInvite(id: string): Promise<boolean> {
       const unused = and(eq(invites.id, id), isNull(invites.usedAtMs));
       return (await db.delete(invites).where(unused).returning({ id: invites.id }).all()).length > 0;
@@ -203,7 +209,7 @@ function expiringCodes({ clock, statement }: Store) {
     "DELETE FROM verification_codes WHERE account_id IN (SELECT account_id FROM verification_codes WHERE expires_at < ? LIMIT ?)",
   );
   return {
-    /** Deletes some of what has expired; gives how much, 0 when nothing is left. */
+    /** Deletes a batch of expired rows; returns how many, 0 when none is left. */
     async deleteExpiredCodes(): Promise<number> {
       const values = [clock.now(), DELETE_BATCH];
       return (await deleteTickets.run(values)).changes + (await deleteCodes.run(values)).changes;
@@ -211,7 +217,7 @@ function expiringCodes({ clock, statement }: Store) {
   };
 }
 
-/** The condition that an invitation is there, unused and not expired. */
+/** The condition that an invitation exists, unused and not expired. */
 export function isOpenInvite(hash: string, nowMs: number): SQL | undefined {
   const unexpired = or(isNull(invites.expiresAtMs), gt(invites.expiresAtMs, nowMs));
   return and(eq(invites.hash, hash), isNull(invites.usedAtMs), unexpired);

@@ -1,5 +1,5 @@
-// Which account a person at an identity provider is here. One account has at most one identity per provider, and its last
-// way to sign in is never taken away.
+// Links persons at identity providers to accounts. An account has at most one identity per provider, and its last way to sign
+// in is never removed.
 
 import { and, asc, count, eq, type SQL } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
@@ -27,7 +27,7 @@ export function identityStore(store: Store) {
     and(eq(identities.accountId, accountId), eq(identities.provider, provider));
 
   return {
-    /** The id of the account that this person is. */
+    /** The id of the account that this person is linked to. */
     async findAccountOfIdentity(provider: string, subject: string): Promise<string | undefined> {
       const found = await db
         .select({ accountId: identities.accountId })
@@ -37,7 +37,10 @@ export function identityStore(store: Store) {
       return found?.accountId;
     },
 
-    /** Links a person to an account. `taken`: the person is another account's, or the account has another of this provider. */
+    /**
+     * Links a person to an account. `taken`: the person is linked to another account, or the account to another person of
+     * this provider.
+     */
     async linkIdentity(accountId: string, identity: Identity): Promise<"linked" | "already_linked" | "taken"> {
       requireStorable({ ...identity });
       return store.transaction(function* (): Work<"linked" | "already_linked" | "taken"> {
@@ -67,7 +70,7 @@ export function identityStore(store: Store) {
       await db.delete(identities).where(eq(identities.accountId, accountId)).run();
     },
 
-    /** Unlinks a provider. `last_way_in`: there is no password and no other identity, so it stays. */
+    /** Unlinks a provider. `last_way_in`: there is no password and no other identity, so it is kept. */
     async unlinkIdentity(accountId: string, provider: string): Promise<"unlinked" | "not_linked" | "last_way_in"> {
       return store.transaction(function* (): Work<"unlinked" | "not_linked" | "last_way_in"> {
         const own = ofAccount(accountId, provider);

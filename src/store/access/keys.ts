@@ -1,4 +1,4 @@
-// API keys. A key is shown once, when it is made; only its SHA-256 is kept. The look-up on the request path is one
+// API keys. A key is shown once, when it is created; only its SHA-256 is stored. The look-up on the request path is one
 // prepared query.
 
 import { and, asc, count, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
@@ -10,39 +10,39 @@ import { accounts, apiKeys } from "../schema.ts";
 import type { SpendingWindow } from "../usage/spending.ts";
 import { requireStorable } from "../values.ts";
 
-/** What a new key is made of. */
+/** The fields of a new key. */
 export interface NewKey {
   readonly accountId: string;
   readonly name: string;
-  /** The operator's own requests per minute for this key. */
+  /** The operator's own limit of requests per minute for this key. */
   readonly rpm?: number | null;
   readonly budgetMicros?: number | null;
   readonly budgetPeriodMs?: number | null;
   readonly expiresAtMs?: number | null;
-  /** Nothing that its requests say is kept. */
+  /** The content of its requests is not stored. */
   readonly noStore?: boolean;
-  /** Patterns of the models that it may use; null: all. */
+  /** Patterns of the models that it may use; null: all models. */
   readonly models?: readonly string[] | null;
-  /** Its requests may go to any path of a provider. */
+  /** Its requests may use any path of a provider. */
   readonly passthrough?: boolean;
 }
 
-/** A key as listings show it. */
+/** A key in a listing. */
 export type KeyInfo = Omit<typeof apiKeys.$inferSelect, "hash">;
 
-/** What a request needs to know of the key it came with, and of its account. */
+/** What a request needs to know about its key and account. */
 export interface LiveKey {
   readonly keyId: string;
   readonly accountId: string;
-  /** The key's own limit; null: the tier's. */
+  /** The key's own limit; null: the plan's. */
   readonly rpm: number | null;
   readonly expiresAtMs: number | null;
   readonly budgetMicros: number | null;
-  /** Nothing that its requests say is kept. */
+  /** The content of its requests is not stored. */
   readonly noStore: boolean;
-  /** Patterns of the models that it may use; null: all. */
+  /** Patterns of the models that it may use; null: all models. */
   readonly models: readonly string[] | null;
-  /** Its requests may go to any path of a provider. */
+  /** Its requests may use any path of a provider. */
   readonly passthrough: boolean;
   readonly account: {
     readonly tier: TierId;
@@ -82,7 +82,7 @@ const INFO = {
   passthrough: apiKeys.passthrough,
 };
 
-/** Not the key of an account's own use of the program, of which there is one for each. */
+/** Excludes internal keys, of which each account has one for its own use of the program. */
 const notHouse = ne(apiKeys.id, sql`${HOUSE_KEY} || ${apiKeys.accountId}`);
 
 /** Builds the verbs. */
@@ -130,19 +130,22 @@ function keyLookups({ db, clock }: Store) {
     .prepare();
 
   return {
-    /** The key with this SHA-256 (lower-case hex), unless it is revoked or expired. Who remembers it must check `expiresAtMs`. */
+    /**
+     * The key with this SHA-256 (lower-case hex), unless it is revoked or expired. A caller that caches it must check
+     * `expiresAtMs`.
+     */
     async findLiveKey(hash: string): Promise<LiveKey | undefined> {
       return unexpired(await live.get({ hash }));
     },
 
     /**
-     * The key with this id, unless it is revoked or expired: for work that continues after the request it came with.
+     * The key with this id, unless it is revoked or expired: for work that continues after its request.
      */
     async findLiveKeyById(id: string): Promise<LiveKey | undefined> {
       return unexpired(await liveById.get({ id }));
     },
 
-    /** A key's budget and what was spent of it by the usage written so far; undefined when it has none. */
+    /** A key's budget and what was spent of it according to the usage written so far; undefined if it has none. */
     async findKeyBudget(keyId: string): Promise<SpendingWindow | undefined> {
       const row = await budget.get({ id: keyId });
       if (row === undefined || row.limitMicros === null) return undefined;
@@ -183,8 +186,8 @@ function keyMaking({ db, clock }: Store) {
     },
 
     /**
-     * The internal key for an account's use of the dashboard, created when missing: requests are counted and limited by
-     * it, but it never authenticates.
+     * The internal key for an account's use of the dashboard, created if missing: its requests are counted and limited, but
+     * it never authenticates.
      */
     async houseKey(accountId: string, name: string): Promise<KeyInfo> {
       const id = HOUSE_KEY + accountId;
@@ -210,7 +213,7 @@ function keyMaking({ db, clock }: Store) {
 
 function keyListing({ db }: Store) {
   return {
-    /** How many keys each of these accounts has that are not revoked; none for one without. */
+    /** How many unrevoked keys each of these accounts has; accounts without keys are left out. */
     async countLiveKeys(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const rows = await db
         .select({ id: apiKeys.accountId, keys: count() })
@@ -221,7 +224,7 @@ function keyListing({ db }: Store) {
       return new Map(rows.map(({ id, keys }) => [id, keys]));
     },
 
-    /** All keys of an account, revoked ones too, oldest first. */
+    /** All keys of an account, including revoked ones, oldest first. */
     async listKeys(accountId: string): Promise<KeyInfo[]> {
       return db
         .select(INFO)
@@ -235,7 +238,7 @@ function keyListing({ db }: Store) {
 
 function keyEnding({ db, clock }: Store) {
   return {
-    /** Ends a key for good (only the given account's, where one is given); false when there is no such live key. */
+    /** Revokes a key for good (only the given account's, if one is given); false if there is no such live key. */
     async revokeKey(id: string, options: { accountId?: string } = {}): Promise<boolean> {
       const owner = options.accountId === undefined ? undefined : eq(apiKeys.accountId, options.accountId);
       const revoked = await db

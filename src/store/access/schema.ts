@@ -1,5 +1,5 @@
-// The tables of signing in: sessions and their refresh tokens, provider identities, codes, one-time tickets, invites and
-// the audit log. Every secret is stored as a hash; everything of an account goes with it.
+// The tables for signing in: sessions and their refresh tokens, provider identities, codes, one-time tickets, invitations and
+// the audit log. Every secret is stored as a hash; everything of an account is deleted with it.
 
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { accounts } from "../schema.ts";
@@ -22,7 +22,7 @@ export const sessions = sqliteTable(
     address: text("address").notNull(),
     createdAtMs: wholeMs("created_at").notNull(),
     lastUsedAtMs: wholeMs("last_used_at").notNull(),
-    /** When its newest token or its cookie ends. */
+    /** When its newest token or its cookie expires. */
     expiresAtMs: wholeMs("expires_at").notNull(),
     revokedAtMs: wholeMs("revoked_at"),
   },
@@ -33,7 +33,7 @@ export const sessions = sqliteTable(
   ],
 );
 
-/** Used tokens stay until they would have expired: that is how a stolen one is noticed. */
+/** Used tokens are kept until they would have expired: this is how a stolen one is noticed. */
 export const refreshTokens = sqliteTable(
   "refresh_tokens",
   {
@@ -50,7 +50,7 @@ export const refreshTokens = sqliteTable(
   (t) => [index("refresh_tokens_session").on(t.sessionId), index("refresh_tokens_expiry").on(t.expiresAtMs)],
 );
 
-/** Which account a person at an identity provider is here. */
+/** Links a person at an identity provider to an account. */
 export const identities = sqliteTable(
   "identities",
   {
@@ -67,7 +67,7 @@ export const identities = sqliteTable(
   ],
 );
 
-/** The one open e-mail verification code of an account. */
+/** The pending e-mail verification code of an account. */
 export const verificationCodes = sqliteTable("verification_codes", {
   accountId: text("account_id")
     .primaryKey()
@@ -78,7 +78,7 @@ export const verificationCodes = sqliteTable("verification_codes", {
   expiresAtMs: wholeMs("expires_at").notNull(),
 });
 
-/** Secrets that work once: OAuth states and exchange codes, pending identities, password resets. */
+/** One-time secrets: OAuth states and exchange codes, pending identities, password resets. */
 export const tickets = sqliteTable(
   "tickets",
   {
@@ -108,7 +108,7 @@ export const invites = sqliteTable(
   (t) => [uniqueIndex("invites_hash").on(t.hash)],
 );
 
-/** What happened to an account's security, for its owner and the operator. */
+/** Security events of an account, for its owner and the operator. */
 export const auditLog = sqliteTable(
   "audit_log",
   {

@@ -1,5 +1,5 @@
-// Sessions: refresh-token families and dashboard cookies. Rotation is a state machine in one transaction, so of two
-// concurrent refreshes exactly one wins. Tokens and cookies are known here by their hashes only.
+// Sessions: refresh-token families and dashboard cookies. Rotation is a state machine in one transaction, so that of two
+// concurrent refreshes exactly one wins. Only the hashes of tokens and cookies are known here.
 
 import { and, desc, eq, gt, inArray, isNull, ne, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
@@ -11,7 +11,7 @@ import { refreshTokens, sessions } from "./schema.ts";
 /** A session as stored. */
 export type Session = Omit<typeof sessions.$inferSelect, "cookieHash">;
 
-/** What a new session is made of: a first refresh token or a cookie. */
+/** The fields of a new session: a first refresh token or a cookie. */
 export interface NewSession {
   readonly accountId: string;
   readonly refreshHash?: string;
@@ -21,33 +21,33 @@ export interface NewSession {
   readonly address: string;
 }
 
-/** A refresh token that is presented, and what may replace it. */
+/** A presented refresh token, and its possible successor. */
 export interface RefreshInput {
   readonly hash: string;
   readonly nextHash: string;
   readonly nextExpiresAtMs: number;
-  /** How long a used token is `repeated` instead of `reused`. */
+  /** How long a used token counts as `repeated` instead of `reused`. */
   readonly graceMs: number;
 }
 
-/** What came of presenting a refresh token. */
+/** The result of presenting a refresh token. */
 export type Rotation =
-  /** The token was good: the next one is stored. */
+  /** The token was valid: its successor is stored. */
   | { readonly kind: "rotated"; readonly sessionId: string; readonly accountId: string }
-  /** It was used a moment ago and its successor is untouched: `nextHash` is the successor's. */
+  /** It was used a moment ago and its successor is unused: `nextHash` is the successor's. */
   | { readonly kind: "repeated"; readonly sessionId: string; readonly accountId: string; readonly nextHash: string }
-  /** It had been used before: its whole family is revoked now. */
+  /** It had been used before: its whole family is now revoked. */
   | { readonly kind: "reused"; readonly sessionId: string; readonly accountId: string }
   | { readonly kind: "expired" | "revoked" | "unknown" };
 
 /** Verbs over sessions. */
 export type SessionStore = ReturnType<typeof sessionStore>;
 
-/** Far more than a person has devices; beyond it the session used longest ago goes. */
+/** Far more than a person has devices; above it the least recently used session is dropped. */
 const SESSIONS_PER_ACCOUNT_MAX = 1000;
-/** What a listing shows of what a browser calls itself. */
+/** Stored length of a user agent, for listings. */
 const USER_AGENT_CHARS = 300;
-/** An expired token is still called expired for this long, then unknown. */
+/** An expired token is reported as expired for this long, then as unknown. */
 const EXPIRED_KEPT_MS = 7 * 86_400_000;
 const DELETE_BATCH = 500;
 
@@ -113,7 +113,7 @@ function sessionParts({ db, clock }: Store) {
 
 function startingSessions(store: Store, { addToken }: Parts) {
   const { db, clock } = store;
-  // One comes with each sign-in, so that one batch is always enough.
+  // Runs with each sign-in, so one batch is always enough.
   const surplus = db
     .select({ id: sessions.id })
     .from(sessions)
@@ -158,8 +158,8 @@ function usingSessions(store: Store, { token, owned, live, addToken, revoke }: P
   const { db, clock } = store;
   return {
     /**
-     * Exchanges a refresh token for its successor. Within `graceMs` of its use a token is `repeated` instead of
-     * `reused`, as long as its successor is unused.
+     * Exchanges a refresh token for its successor. Within `graceMs` of its use a token is `repeated` instead of `reused`, as
+     * long as its successor is unused.
      */
     async rotateRefresh(input: RefreshInput): Promise<Rotation> {
       return store.transaction(function* (): Work<Rotation> {
@@ -187,7 +187,7 @@ function usingSessions(store: Store, { token, owned, live, addToken, revoke }: P
       });
     },
 
-    /** The dashboard session of this cookie while it is live; notes its use. */
+    /** The live dashboard session with this cookie; records its use. */
     async useCookieSession(cookieHash: string): Promise<Session | undefined> {
       return db
         .update(sessions)
@@ -197,7 +197,7 @@ function usingSessions(store: Store, { token, owned, live, addToken, revoke }: P
         .get();
     },
 
-    /** An account's live sessions, the one used last first. */
+    /** An account's live sessions, most recently used first. */
     async listSessions(accountId: string): Promise<Session[]> {
       return db
         .select(COLUMNS)
@@ -207,7 +207,7 @@ function usingSessions(store: Store, { token, owned, live, addToken, revoke }: P
         .all();
     },
 
-    /** Is there such a session of this account, ended or not? */
+    /** Whether the account has such a session, live or ended. */
     async hasSession(id: string, accountId: string): Promise<boolean> {
       return (await owned.get({ id, accountId })) !== undefined;
     },
@@ -223,7 +223,7 @@ function endingSessions(store: Store, { token, owned, revoke }: Parts) {
     "DELETE FROM refresh_tokens WHERE hash IN (SELECT hash FROM refresh_tokens WHERE expires_at < ? LIMIT ?)",
   );
   return {
-    /** Ends the session that a refresh token of this account belongs to; false when there is none to end. */
+    /** Ends the session that a refresh token of this account belongs to; false if there is none to end. */
     async revokeByRefresh(hash: string, accountId: string): Promise<boolean> {
       return store.transaction(function* (): Work<boolean> {
         const found = yield* step(() => token.get({ hash }));
@@ -231,7 +231,7 @@ function endingSessions(store: Store, { token, owned, revoke }: Parts) {
       });
     },
 
-    /** Ends a session of this account; false when there is none to end. */
+    /** Ends a session of this account; false if there is none to end. */
     async revokeSession(id: string, accountId: string): Promise<boolean> {
       return store.transaction(function* (): Work<boolean> {
         return (yield* step(() => owned.get({ id, accountId }))) !== undefined && (yield* revoke(id));
@@ -239,8 +239,8 @@ function endingSessions(store: Store, { token, owned, revoke }: Parts) {
     },
 
     /**
-     * Ends all sessions of an account, but `exceptId`; returns how many lived. They are gone without a trace, so that
-     * an access token of theirs can be told from one that was only signed out.
+     * Ends all sessions of an account except `exceptId`; returns how many were live. They are deleted, so that their access
+     * tokens can be told from those of sessions that signed out.
      */
     async revokeAllSessions(accountId: string, exceptId = ""): Promise<number> {
       const gone = await db
@@ -251,7 +251,7 @@ function endingSessions(store: Store, { token, owned, revoke }: Parts) {
       return gone.filter(({ revokedAtMs }) => revokedAtMs === null).length;
     },
 
-    /** Deletes some of what expired a week ago and more; gives how much, 0 when nothing is left. */
+    /** Deletes a batch of what expired at least a week ago; returns how many rows, 0 when none is left. */
     async deleteExpiredSessions(): Promise<number> {
       const beforeMs = clock.now() - EXPIRED_KEPT_MS;
       const values = [beforeMs, DELETE_BATCH];

@@ -1,4 +1,4 @@
-// Versions of decision models, their aliases, and what was seen to answer for them.
+// Versions of decision models, their aliases, and the upstream models that were seen answering for them.
 
 import { and, asc, eq } from "drizzle-orm";
 import { storable } from "../../base/storable.ts";
@@ -7,8 +7,8 @@ import { type Store, step, type Work } from "../engine/store.ts";
 import { decisionAliases, decisionSightings, decisionVersions } from "./schema.ts";
 
 /**
- * A stored version. `record` holds backend and calibration, `metrics` what the calibration was measured at: read them with
- * `versionOfRow` and `readMeasurement` of `decisions/`, whose `decisionOverview` puts it all together for a page.
+ * A stored version. `record` holds backend and calibration, `metrics` the measurements of the calibration: read them with
+ * `versionOfRow` and `readMeasurement` of `decisions/`; `decisionOverview` there combines them for a page.
  */
 export interface StoredVersion {
   readonly id: string;
@@ -19,7 +19,7 @@ export interface StoredVersion {
   readonly createdAtMs: number;
 }
 
-/** What answered, as the upstream names it; "" for what it does not say. */
+/** What answered, in the upstream's words; "" for what it does not report. */
 export interface Sighting {
   readonly version: string;
   readonly provider: string;
@@ -27,13 +27,13 @@ export interface Sighting {
   readonly fingerprint: string;
 }
 
-/** A sighting with when it was first and last made. */
+/** A sighting with the times of its first and last occurrence. */
 export interface StoredSighting extends Sighting {
   readonly firstAtMs: number;
   readonly lastAtMs: number;
 }
 
-/** An upstream that reports a new name with every answer is recognised after this many. */
+/** After this many names, an upstream counts as one that reports a new name with every answer. */
 const SIGHTINGS_MAX = 50;
 
 /** Verbs over the tables of decisions. */
@@ -55,7 +55,7 @@ function versionVerbs(store: Store) {
         .orderBy(asc(decisionVersions.createdAtMs), asc(byBytes(decisionVersions.id)))
         .all();
     },
-    /** Keeps a version; false when the id is taken, which then stays as it is. */
+    /** Stores a version; false if the id is taken, which then stays unchanged. */
     async addDecisionVersion(version: Omit<StoredVersion, "createdAtMs">): Promise<boolean> {
       const row = { ...version, createdAtMs: clock.now() };
       const added = db
@@ -66,8 +66,8 @@ function versionVerbs(store: Store) {
       return (await added.all()).length > 0;
     },
     /**
-     * Keeps a version that was made from another, once: two runs over the same rows make the same. Returns the id it
-     * has, which is another where it was there already; undefined where its own id is taken by something else.
+     * Stores a version derived from another, once: two runs over the same rows give the same version. Returns its id, or that
+     * of the equal version stored earlier; undefined if its id is taken by a different one.
      */
     async addSuccessor(version: Omit<StoredVersion, "createdAtMs">): Promise<string | undefined> {
       const { id, origin, hash } = decisionVersions;
@@ -106,9 +106,9 @@ function aliasVerbs({ db, clock }: Store) {
 
 function sightingVerbs({ db, clock }: Store) {
   return {
-    /** Notes what answered; gives what else was seen to answer for that version at that provider. */
+    /** Records what answered; returns what else was seen answering for that version at that provider. */
     async noteSighting(seen: Sighting): Promise<Sighting[]> {
-      // What the upstream reports about itself; no one can be asked to correct it.
+      // The upstream's own text; malformed parts are cleaned, not refused.
       const sighting = {
         ...seen,
         upstreamModel: storable(seen.upstreamModel),
@@ -133,7 +133,7 @@ function sightingVerbs({ db, clock }: Store) {
       }
       return others;
     },
-    /** All that was seen, oldest first. */
+    /** All sightings, oldest first. */
     async listSightings(): Promise<StoredSighting[]> {
       const { version, provider, upstreamModel, fingerprint } = decisionSightings;
       const same = [version, provider, upstreamModel, fingerprint].map((column) => asc(byBytes(column)));

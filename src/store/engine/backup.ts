@@ -1,6 +1,6 @@
-// Backups: one tar file with a consistent copy of the database, the secrets and the uploaded files, made while a server
-// runs; and the way back into an empty data directory. A backup appears under its name only when it is whole, and a
-// restore that fails leaves the directory as empty as it was.
+// Backups: one tar file with a consistent copy of the database, the secrets and the uploaded files, made while a server runs;
+// and restoring into an empty data directory. A backup appears under its name only when it is complete, and a failed restore
+// leaves the directory empty.
 
 import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
@@ -19,7 +19,7 @@ import { StoreError } from "./store-error.ts";
 /** What a backup holds. */
 export interface BackupSummary {
   readonly bytes: number;
-  /** How many uploaded files. */
+  /** Number of uploaded files. */
   readonly uploads: number;
 }
 
@@ -27,16 +27,16 @@ export interface BackupSummary {
 const MANIFEST_FILE = "sallyport-backup.json";
 const FORMAT = 1;
 const MANIFEST_BYTES_MAX = 64 * 1024;
-/** What a fresh file system may hold in its root. */
+/** Files that a new file system may have in its root. */
 const IGNORED = new Set(["lost+found"]);
 
-/** Writes a backup of an open database's data directory to `path`, replacing a file of that name. */
+/** Writes a backup of an open database's data directory to `path`, replacing an existing file. */
 export async function writeBackup(store: Store, path: string): Promise<BackupSummary> {
   const target = resolve(path);
   const part = `${target}.${randomUUID()}.part`;
   const copy = `${part}.db`;
   try {
-    // SQLite takes an empty file as the target; made here, it is private from its first byte on.
+    // SQLite accepts an empty file as the target; created here, it is private from its first byte.
     await (await open(copy, "wx", 0o600)).close();
     store.sqlite.query("VACUUM INTO ?").run(copy);
     const entries = await entriesOf(store, copy);
@@ -86,7 +86,7 @@ interface Entries {
   readonly createdAtMs: number;
 }
 
-/** The uploads are those the copy knows: what came or went since is not part of this moment. */
+/** The uploads that the copied database knows: later changes are not part of this snapshot. */
 async function entriesOf(store: Store, copy: string): Promise<Entries> {
   const database = new Database(copy, { readonly: true, strict: true });
   const rows = database.query("SELECT account_id, id FROM files ORDER BY account_id, id").all();
@@ -128,7 +128,7 @@ async function addFile(archive: Pack, name: string, path: string): Promise<void>
   const settle = (error?: Error | null) => (error ? reject(error) : done());
   if (size === 0) archive.entry({ name, mode: 0o600 }, "", settle);
   else {
-    // A tar header has the size in front, so not a byte more than was promised.
+    // A tar header states the size in advance, so exactly that many bytes are written.
     createReadStream(path, { end: size - 1 })
       .on("error", reject)
       .pipe(archive.entry({ name, size, mode: 0o600 }, settle));
@@ -136,7 +136,7 @@ async function addFile(archive: Pack, name: string, path: string): Promise<void>
   await promise;
 }
 
-/** Writes the entries into the directory; returns how many uploads there were. */
+/** Writes the entries into the directory; returns the number of uploads. */
 async function unpack(path: string, dataDir: string): Promise<number> {
   const archive = extract();
   const read = pipeline(createReadStream(path), archive);
@@ -173,7 +173,7 @@ async function checkManifest(header: Header, content: AsyncIterable<unknown>): P
     throw new StoreError(`This backup has format ${format}; this version of Sallyport reads ${FORMAT}.`);
 }
 
-/** Where an entry goes. Only the names that a backup has are taken, so that no entry can leave the directory. */
+/** The path of an entry. Only the names that a backup has are accepted, so that no entry can leave the directory. */
 function targetOf({ name, type }: Header, dataDir: string): string {
   if (type === "file") {
     if (name === DATABASE_FILE) return join(dataDir, `${DATABASE_FILE}.part`);
@@ -184,7 +184,7 @@ function targetOf({ name, type }: Header, dataDir: string): string {
 }
 
 function checkRestored(dataDir: string): void {
-  // As it is: a backup of an older version is upgraded by the next start.
+  // Unchanged: the next start upgrades a backup of an older version.
   const { store } = openForUpgrade({ dataDir, clock: systemClock });
   try {
     const problems = store.integrityCheck();

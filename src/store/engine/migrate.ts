@@ -1,5 +1,5 @@
-// Brings a database to this program's schema. The numbered files are embedded in the executable; all that are missing are
-// applied together or not at all, exactly once, also when two processes start together. A database of a newer program is refused.
+// Brings a database to this program's schema. The numbered files are embedded in the executable; all missing ones are applied
+// together or not at all, exactly once, even if two processes start together. A database of a newer program is refused.
 
 import type { Database } from "bun:sqlite";
 import init from "../migrations/0000_init.sql" with { type: "text" };
@@ -17,13 +17,13 @@ import keyModels from "../migrations/0011_key_models.sql" with { type: "text" };
 import requestLog from "../migrations/0012_request_log.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
-/** One numbered step. */
+/** One numbered migration. */
 export interface Migration {
   readonly name: string;
   readonly sql: string;
 }
 
-/** All steps in order. Append only: a step that has shipped is never edited. */
+/** All steps in order. Append only: a released step is never edited. */
 export const MIGRATIONS: readonly Migration[] = [
   { name: "0000_init", sql: init },
   { name: "0001_access_and_work", sql: accessAndWork },
@@ -40,19 +40,19 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0012_request_log", sql: requestLog },
 ];
 
-/** The names of the steps that a database lacks; of a new one all. Throws StoreError for a newer version's database. */
+/** The names of the steps that a database lacks; all of them for a new one. Throws StoreError for a newer version's database. */
 export function pendingSteps(sqlite: Database, steps: readonly Migration[] = MIGRATIONS): string[] {
   sqlite.run("CREATE TABLE IF NOT EXISTS _migrations (name TEXT PRIMARY KEY NOT NULL, applied_at INTEGER NOT NULL)");
   return missing(sqlite, steps).map(({ name }) => name);
 }
 
-/** Applies the steps that are missing, together or not at all; gives the names of those it applied. */
+/** Applies the missing steps, together or not at all; returns the names of those it applied. */
 export function migrate(sqlite: Database, nowMs: number, steps: readonly Migration[] = MIGRATIONS): string[] {
   if (pendingSteps(sqlite, steps).length === 0) return [];
-  // A step that rebuilds a table would cascade deletes through it; the pragma has no effect inside a transaction.
+  // A step that rebuilds a table would delete rows by cascade; the pragma has no effect inside a transaction.
   sqlite.run("PRAGMA foreign_keys = OFF");
   try {
-    // Asked again under the write lock: another process may have applied steps meanwhile.
+    // Checked again under the write lock: another process may have applied steps meanwhile.
     const applyAll = sqlite.transaction(() => missing(sqlite, steps).map((step) => apply(sqlite, step, nowMs)));
     return applyAll.immediate();
   } finally {

@@ -1,5 +1,5 @@
 // Opens the database of a data directory: created and migrated when needed, private to its owner, safe beside other
-// processes. It hands out the connection that the verbs in this room are built on; nothing outside this room speaks SQL.
+// processes. The verbs in this room are built on its connection; nothing outside this room speaks SQL.
 
 import { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
@@ -14,16 +14,16 @@ import { StoreError } from "./store-error.ts";
 /** File name of the database within the data directory. */
 export const DATABASE_FILE = "sallyport.db";
 
-/** How long a write waits for another process's. */
+/** How long a write waits for another process. */
 const BUSY_TIMEOUT_MS = 5000;
 
 /** How the database is opened. */
 export interface StoreOptions {
   readonly dataDir: string;
   readonly clock?: Clock;
-  /** How long a write waits for another process's; bun:sqlite blocks the thread meanwhile. */
+  /** How long a write waits for another process; bun:sqlite blocks the thread meanwhile. */
   readonly busyTimeoutMs?: number;
-  /** False: throws when there is no database yet instead of making one. */
+  /** False: throws if there is no database yet, instead of creating one. */
   readonly create?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface SqliteStore extends Store {
   readonly sqlite: Database;
   /** Problems that SQLite finds in the file; an empty list is a sound database. Reads everything. */
   integrityCheck(): string[];
-  /** Empties the log and closes; a second call does nothing. */
+  /** Truncates the log and closes; a second call does nothing. */
   close(): void;
 }
 
@@ -42,8 +42,8 @@ export function isSqlite(store: Store): store is SqliteStore {
 }
 
 /**
- * Opens (and by default creates) the database in `dataDir`. Throws StoreError when it cannot be used, also when an older
- * version made it: `upgradeStore` comes first.
+ * Opens (and by default creates) the database in `dataDir`. Throws StoreError if it cannot be used or was created by an older
+ * version: call `upgradeStore` first.
  */
 export function openStore(options: StoreOptions): SqliteStore {
   const { dataDir, clock = systemClock, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
@@ -67,15 +67,15 @@ export function openStore(options: StoreOptions): SqliteStore {
   return storeOf(sqlite, { dataDir, clock, busyTimeoutMs });
 }
 
-/** A database that may be an older version's, the steps it lacks, and what applies them. */
+/** A database that may be an older version's, and its pending migrations. */
 export interface UpgradableStore {
   readonly store: SqliteStore;
   readonly pending: readonly string[];
-  /** Applies them; gives the names of those it applied. */
+  /** Applies them; returns the names of those it applied. */
   migrate(): string[];
 }
 
-/** Opens the database in `dataDir` as it is. A new one has no steps pending: `openStore` makes it. */
+/** Opens the database in `dataDir` as it is. A new one has no pending steps: `openStore` creates it. */
 export function openForUpgrade(options: Required<Pick<StoreOptions, "dataDir" | "clock">>): UpgradableStore {
   const { dataDir, clock } = options;
   const path = join(dataDir, DATABASE_FILE);
@@ -102,7 +102,7 @@ function unusable(path: string, error: unknown): StoreError {
 function openFile(path: string, dataDir: string): Database {
   try {
     makePrivateDirectory(dataDir);
-    // Made here first: SQLite would give it the umask's mode. Its -wal and -shm files copy the mode of the database.
+    // Created here first: SQLite would apply the umask. Its -wal and -shm files copy the mode of the database.
     closeSync(openSync(path, "a", 0o600));
     chmodSync(path, 0o600);
     return new Database(path, { create: true, strict: true });
@@ -111,7 +111,7 @@ function openFile(path: string, dataDir: string): Database {
   }
 }
 
-/** Makes the directory readable by its owner only; one that holds other things than ours keeps its mode. */
+/** Makes the directory readable by its owner only, unless it holds files that are not ours. */
 function makePrivateDirectory(path: string): void {
   if (mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined) return;
   const entries = readdirSync(path);
@@ -121,11 +121,11 @@ function makePrivateDirectory(path: string): void {
 function setPragmas(sqlite: Database, busyTimeoutMs: number): void {
   // First, so that everything after it waits for another process instead of failing.
   sqlite.run(`PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)}`);
-  // Freed pages can be given back to the file system in small steps; only has an effect before the first table.
+  // Allows returning free pages to the file system in small steps; only has an effect before the first table.
   sqlite.run("PRAGMA auto_vacuum = INCREMENTAL");
   // Readers and the writer do not block each other, and a commit is one append.
   sqlite.run("PRAGMA journal_mode = WAL");
-  // In WAL a killed process loses nothing and a power cut at most the last commits, never consistency; FULL would
+  // With WAL, a killed process loses nothing, and a power failure at most the last commits, never consistency; FULL would
   // cost a disk flush per commit.
   sqlite.run("PRAGMA synchronous = NORMAL");
   // Off by default in SQLite; deleting an account relies on cascades.
@@ -134,9 +134,9 @@ function setPragmas(sqlite: Database, busyTimeoutMs: number): void {
   sqlite.run("PRAGMA temp_store = MEMORY");
   // 16 MB of pages: keys and sessions stay in memory, idle RSS stays small.
   sqlite.run("PRAGMA cache_size = -16000");
-  // After a checkpoint the log is cut back to 16 MiB instead of keeping its largest size for ever.
+  // After a checkpoint the log is truncated to 16 MiB instead of keeping its largest size forever.
   sqlite.run("PRAGMA journal_size_limit = 16777216");
-  // Deleted sessions, codes and texts are overwritten in the file where that is free of charge.
+  // Overwrites deleted sessions, codes and texts in the file where that costs nothing extra.
   sqlite.run("PRAGMA secure_delete = FAST");
 }
 
@@ -146,7 +146,7 @@ function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create"
   const one = sqlite.query("SELECT 1 FROM _migrations LIMIT 1");
   let closed = false;
   const checkpoint = (): boolean => {
-    // The default would wait for readers up to busy_timeout, on the event loop.
+    // The default would wait for readers up to busy_timeout, blocking the event loop.
     sqlite.run("PRAGMA busy_timeout = 0");
     try {
       const row = sqlite.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get();

@@ -1,5 +1,5 @@
-// One server per data directory. The lock is an exclusive SQLite transaction on a file of its own: the operating system
-// releases it with the process, however that ends, so there is never a stale lock to clean up.
+// One server per data directory. The lock is an exclusive SQLite transaction on its own file: the operating system releases
+// it with the process, however that ends, so there are no stale locks.
 
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync } from "node:fs";
@@ -11,12 +11,12 @@ const LOCK_FILE = "sallyport.lock";
 // An unreferenced connection is closed by the garbage collector, and its lock with it.
 const held = new Set<Database>();
 
-/** Held for the life of a server. */
+/** Held while a server runs. */
 export interface ServeLock {
   release(): void;
 }
 
-// A server that starts at the moment someone only looks must not take the look for a server.
+// A server that starts while another process only checks must not mistake the check for a server.
 const WAIT_MS = 300;
 
 /** Takes the lock of `dataDir`, which must exist; throws StoreError when another server holds it. */
@@ -26,7 +26,7 @@ export function acquireServeLock(dataDir: string): ServeLock {
   return lock;
 }
 
-/** Does a server run on `dataDir`? */
+/** Whether a server runs on `dataDir`. */
 export function isServing(dataDir: string): boolean {
   if (!existsSync(join(dataDir, LOCK_FILE))) return false;
   const lock = tryLock(dataDir, 0);

@@ -1,5 +1,5 @@
-// Brings the database of an older version to this one's schema, after a backup of all of it. Steps are applied together or
-// not at all: whatever ends the process on the way, the older version can still open its database.
+// Brings an older version's database to this version's schema, after a complete backup. Steps are applied together or not at
+// all: however the process ends, the older version can still open its database.
 
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
@@ -15,7 +15,7 @@ import { StoreError } from "./store-error.ts";
 const BACKUPS_DIR = "backups";
 const BACKUPS_KEPT = 3;
 
-/** What an upgrade did. */
+/** The result of an upgrade. */
 export interface Upgrade {
   /** The steps that were applied. */
   readonly applied: readonly string[];
@@ -24,8 +24,8 @@ export interface Upgrade {
 }
 
 /**
- * Upgrades the database of a data directory; undefined where there is none or nothing to do. `lockHeld`: the caller holds
- * the serve lock. Throws StoreError when another server uses the database or the backup cannot be written.
+ * Upgrades the database of a data directory; undefined if there is none or nothing to do. `lockHeld`: the caller holds the
+ * serve lock. Throws StoreError if another server uses the database or the backup cannot be written.
  */
 export async function upgradeStore(options: {
   readonly dataDir: string;
@@ -50,7 +50,7 @@ export async function upgradeStore(options: {
   }
 }
 
-/** Keeps the newest backups. */
+/** Deletes all but the newest backups. */
 async function removeOld(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.startsWith("pre-") && name.endsWith(".tar"));
   const files = await Promise.all(

@@ -1,12 +1,12 @@
-// Keeps the disk bounded while the server runs: what has expired is deleted in small steps that let requests in between,
-// freed pages go back to the file system, and the write-ahead log is emptied.
+// Bounds disk use while the server runs: expired rows are deleted in small steps with requests in between, free pages are
+// returned to the file system, and the write-ahead log is truncated.
 
 import type { Store } from "./store.ts";
 
-/** One kind of row to delete: deletes some and returns how many; 0 when none is left. */
+/** Deletes a batch of one kind of row and returns how many; 0 when none is left. */
 export type Sweep = () => Promise<number>;
 
-/** What upkeep does and how often. */
+/** The work of upkeep and its interval. */
 export interface UpkeepOptions {
   readonly sweeps: readonly Sweep[];
   readonly intervalMs?: number;
@@ -24,12 +24,12 @@ export interface UpkeepRound {
 }
 
 const INTERVAL_MS = 60_000;
-/** Steps per kind and round: what is left waits for the next round. */
+/** Steps per kind and round: the rest waits for the next round. */
 const STEPS_MAX = 1000;
 /** 64 MiB. */
 const FREE_PAGES_KEPT = 16_384;
 
-/** Runs upkeep now and then until stopped. */
+/** Runs upkeep at intervals until it is stopped. */
 export class Upkeep {
   readonly #store: Store;
   readonly #options: UpkeepOptions;
@@ -43,7 +43,7 @@ export class Upkeep {
     this.#options = options;
   }
 
-  /** Starts; the first round comes after one interval, so that it does not slow the start. */
+  /** Starts; the first round comes after one interval, so that it does not slow down the start. */
   start(): void {
     if (this.#stopped || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
@@ -52,11 +52,11 @@ export class Upkeep {
         this.start();
       });
     }, this.#options.intervalMs ?? INTERVAL_MS);
-    // Upkeep alone is no reason for the process to live.
+    // Upkeep alone does not keep the process alive.
     this.#timer.unref();
   }
 
-  /** Stops after the step in progress; wait for it before closing the store. */
+  /** Stops after the current step; wait for it before closing the store. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);

@@ -1,10 +1,10 @@
 // Latency as a histogram with geometric buckets: percentiles over any span are within an eighth of the true value, and
-// histograms of spans add up, which percentiles do not.
+// histograms can be summed, which percentiles cannot.
 
-/** Each bucket is this much wider than the one before it. */
+/** Ratio of a bucket's width to the previous one's. */
 const GROWTH = 1.25;
 const LOG_GROWTH = Math.log(GROWTH);
-/** Some 25 minutes; longer belongs here too. */
+/** About 25 minutes; longer durations belong here too. */
 const BUCKET_MAX = 64;
 
 /** The bucket of a duration in milliseconds. */
@@ -13,13 +13,13 @@ export function latencyBucket(ms: number): number {
   return Math.min(BUCKET_MAX, Math.floor(Math.log(ms) / LOG_GROWTH) + 1);
 }
 
-/** How many requests fell into a bucket. */
+/** The number of requests in a bucket. */
 export interface BucketCount {
   readonly bucket: number;
   readonly count: number;
 }
 
-/** The percentile (0 to 1) in whole milliseconds, at the middle of its bucket; null where nothing was counted. */
+/** The percentile (0 to 1) in whole milliseconds, at the middle of its bucket; null if nothing was counted. */
 export function percentileMs(counts: readonly BucketCount[], percentile: number): number | null {
   const sorted = counts.filter(({ count }) => count > 0).toSorted((a, b) => a.bucket - b.bucket);
   const total = sorted.reduce((sum, { count }) => sum + count, 0);

@@ -1,13 +1,13 @@
-// Follows the request log: each row once, none left out. Where several programs write, a row may become visible after one
-// with a higher id; so what was seen of late is asked for again, and left out.
+// Follows the request log: each row once, none skipped. If several programs write, a row may become visible after one with a
+// higher id; so recent ids are queried again, and rows already seen are left out.
 
 import type { Clock } from "../../base/clock.ts";
 import type { LogFilter, LogRow } from "./log.ts";
 import type { UsageStore } from "./usage.ts";
 
-/** A transaction that writes rows lasts a small part of this. */
+/** A transaction that writes rows takes a small part of this. */
 const SETTLED_MS = 10_000;
-/** Rows that are asked for again, at most. */
+/** Maximum number of rows that are queried again. */
 const RECENT_MAX = 400;
 const BATCH = 200;
 
@@ -16,9 +16,9 @@ export class LogFollower {
   readonly #usage: Pick<UsageStore, "followLog">;
   readonly #clock: Clock;
   readonly #filter: LogFilter;
-  /** Nothing at or below it is asked for again. */
+  /** Ids up to this one are not queried again. */
   #floor: number;
-  /** Ids above the floor that were handed out, and when. */
+  /** Ids above the floor that were returned, and when. */
   readonly #recent = new Map<number, number>();
 
   constructor(deps: { usage: Pick<UsageStore, "followLog">; clock: Clock }, filter: LogFilter, afterId: number) {
@@ -28,7 +28,7 @@ export class LogFollower {
     this.#floor = afterId;
   }
 
-  /** The rows that came since the last call, oldest first; at most a few hundred, the rest with the next call. */
+  /** The rows written since the last call, oldest first; at most a few hundred, the rest with the next call. */
   async next(): Promise<LogRow[]> {
     this.#settle();
     const fresh: LogRow[] = [];

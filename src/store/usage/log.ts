@@ -1,15 +1,15 @@
-// The request log: rows of single requests, by what they were and how they ended. However rare a match is, one question
-// reads a bounded number of rows, so that no search holds up the requests that are being served.
+// The request log: rows of single requests, by their properties and outcome. However rare a match is, one query reads a
+// bounded number of rows, so that no search delays the requests that are being served.
 
 import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, ne, or, type SQL } from "drizzle-orm";
 import type { Store } from "../engine/store.ts";
 import { accounts, apiKeys, usage } from "../schema.ts";
 import { STOPPED } from "./record.ts";
 
-/** How requests end, in the terms of the log. */
+/** Outcomes of requests, in the terms of the log. */
 export const OUTCOMES = ["ok", "failed", "4xx", "5xx", "stopped"] as const;
 
-/** Which requests are asked for; every member that is given must match. */
+/** Which requests to return; every given member must match. */
 export interface LogFilter {
   readonly accountId?: string | undefined;
   readonly keyId?: string | undefined;
@@ -26,11 +26,11 @@ export type LogRow = typeof usage.$inferSelect;
 /** A page of the log, newest first. */
 export interface LogPage {
   readonly rows: readonly LogRow[];
-  /** Older rows are those before this one; null when there are none. A page may be short, or empty, and not the last. */
+  /** Older rows are before this one; null if there are none. A page may be short or empty without being the last. */
   readonly nextBeforeId: number | null;
 }
 
-/** Rows that one question reads at most: some twenty milliseconds. */
+/** Maximum number of rows that one query reads: about twenty milliseconds. */
 const SCAN_MAX = 20_000;
 const PAGE_MAX = 1000;
 const CLIENT_ERROR = 400;
@@ -79,7 +79,7 @@ export function requestLog({ db }: Store) {
         .all();
     },
 
-    /** One row; only the given account's, where one is given. */
+    /** One row; only the given account's, if one is given. */
     async findLogRow(id: number, accountId?: string): Promise<LogRow | undefined> {
       return db
         .select()
@@ -88,12 +88,12 @@ export function requestLog({ db }: Store) {
         .get();
     },
 
-    /** The id of the row that was written last; 0 where there is none. */
+    /** The id of the last row; 0 if there is none. */
     async lastLogId(): Promise<number> {
       return (await db.select({ id: usage.id }).from(usage).orderBy(desc(usage.id)).limit(1).get())?.id ?? 0;
     },
 
-    /** What these keys are called, and whose they are. */
+    /** The names of these keys, and their accounts. */
     async namesOfKeys(keyIds: readonly string[]): Promise<ReadonlyMap<string, { name: string; username: string }>> {
       const rows = await db
         .select({ id: apiKeys.id, name: apiKeys.name, username: accounts.username })
@@ -106,10 +106,10 @@ export function requestLog({ db }: Store) {
   };
 }
 
-/** Rows are written when their requests end, in batches: a row may be this much older than the one before it. */
+/** Rows are written in batches when their requests end: a row may be this much older than the one before it. */
 const SLACK_MS = 3_600_000;
 
-/** What an index finds: an account's rows, or those with one request id. */
+/** Conditions that an index serves: an account's rows, or those with one request id. */
 function selected({ accountId, requestId }: LogFilter): SQL | undefined {
   return and(
     accountId === undefined ? undefined : eq(usage.accountId, accountId),
@@ -117,7 +117,7 @@ function selected({ accountId, requestId }: LogFilter): SQL | undefined {
   );
 }
 
-/** The rest, row by row. */
+/** The other conditions, checked row by row. */
 function matches({ keyId, model, outcome, errorCode, sinceMs }: LogFilter, row: typeof usage): SQL | undefined {
   return and(
     keyId === undefined ? undefined : eq(row.keyId, keyId),

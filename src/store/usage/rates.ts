@@ -1,4 +1,4 @@
-// The rate limiter's windows as last saved, so that a restart does not refill them.
+// The rate limiter's windows as last saved, so that a restart does not reset them.
 
 import { eq, gte, lt } from "drizzle-orm";
 import { type Store, steps } from "../engine/store.ts";
@@ -33,7 +33,7 @@ export function rateStore(store: Store) {
       );
       await store.transaction(() => steps(saves), { sees: "row" });
     },
-    /** Returns the rate windows saved at or after a time and deletes older ones. */
+    /** Returns the rate windows saved at or after a time, and deletes older ones. */
     async loadRateWindows(sinceMs: number): Promise<RateWindow[]> {
       await db.delete(rateWindows).where(lt(rateWindows.savedAtMs, sinceMs)).run();
       return db

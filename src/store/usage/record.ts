@@ -1,20 +1,20 @@
-// One request as the gateway reports it, served or not, and the sums that roll-ups are made of.
+// The record of one request as the gateway reports it, and the sums of which roll-ups consist.
 
 import { isStorable, storable } from "../../base/storable.ts";
 import { ANSWERED, type FailedRoute, type KeptTry } from "../../telemetry/attempt.ts";
 import { latencyBucket } from "./latency.ts";
 
-/** The error code of a request that its client aborted, which is not a failure. */
+/** The error code of a request that its client aborted; this is not a failure. */
 export const STOPPED = "client_gone";
 
-/** One request of a caller with a valid key, or, with `isCall`, what one failed upstream call within it cost. */
+/** One request of a caller with a valid key, or, with `isCall`, the cost of one failed upstream call within it. */
 export interface UsageRecord {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
-  /** The catalog id; "" where no model is involved or none was found yet. */
+  /** The catalog id; "" if no model is involved or none was found yet. */
   readonly model: string;
-  /** The provider that answered, or failed last; "" where none was asked. */
+  /** The provider that answered, or failed last; "" if none was asked. */
   readonly provider: string;
   readonly upstreamModel: string;
   /** The path that was called, as `/v1/chat/completions`. */
@@ -22,9 +22,9 @@ export interface UsageRecord {
   /** HTTP status the client got. */
   readonly status: number;
   readonly errorCode: string | null;
-  /** All prompt tokens, the cached ones included. */
+  /** All prompt tokens, including cached ones. */
   readonly inputTokens: number;
-  /** All completion tokens, the reasoning ones included. */
+  /** All completion tokens, including reasoning. */
   readonly outputTokens: number;
   readonly cachedTokens: number;
   readonly cacheWriteTokens: number;
@@ -36,16 +36,16 @@ export interface UsageRecord {
   readonly ttfbMs: number | null;
   readonly stream: boolean;
   readonly createdAtMs: number;
-  /** The routes that failed before the one that answered, or all of them. */
+  /** The routes that failed before one answered, or all of them. */
   readonly attempts?: readonly FailedRoute[];
-  /** `performance.now()` at the request's arrival, and when the route that answered was asked; needed beside `attempts`. */
+  /** `performance.now()` when the request arrived, and when the answering route was called; needed for `attempts`. */
   readonly arrivedMs?: number;
   readonly askedMs?: number;
-  /** True for an upstream call that cost tokens and failed: its request has a record of its own. */
+  /** True for an upstream call that cost tokens and failed: its request has its own record. */
   readonly isCall?: true;
 }
 
-/** The members of a record that are numbers, and those that are texts. */
+/** The numeric members of a record, and the textual ones. */
 export const AMOUNTS = [
   "status",
   "inputTokens",
@@ -69,7 +69,7 @@ export const TEXT_COLUMNS = [
   "errorCode",
 ] as const satisfies readonly (keyof UsageRecord)[];
 
-/** The record with whole amounts: one that the database refuses would hold up all that come after it. */
+/** The record with whole amounts: one that the database refuses would block all later ones. */
 export function withWholeAmounts(record: UsageRecord): UsageRecord {
   if (AMOUNTS.every((name) => record[name] === null || Number.isSafeInteger(record[name]))) return record;
   const whole = (amount: number) => (Number.isSafeInteger(Math.round(amount)) ? Math.round(amount) : 0);
@@ -77,14 +77,14 @@ export function withWholeAmounts(record: UsageRecord): UsageRecord {
   return { ...record, ...Object.fromEntries(amounts) };
 }
 
-/** The record with names that every database keeps: a model that a client makes up may hold anything. */
+/** The record with names that every database can store: a client may send any text as a model. */
 export function withStorableNames(record: UsageRecord): UsageRecord {
   if (TEXT_COLUMNS.every((name) => isStorable(record[name] ?? ""))) return record;
   const names = TEXT_COLUMNS.map((name) => [name, record[name] === null ? null : storable(record[name])]);
   return { ...record, ...Object.fromEntries(names) };
 }
 
-/** What is kept of a request's tries; undefined for nearly all: the first route answered. */
+/** What is stored about a request's attempts; undefined for nearly all: the first route answered. */
 export function triesOf(record: UsageRecord): KeptTry[] | undefined {
   const { attempts = [], arrivedMs, askedMs, provider, upstreamModel: model, latencyMs } = record;
   const first = attempts[0];
@@ -101,7 +101,7 @@ export function isFailure({ status, errorCode }: Pick<UsageRecord, "status" | "e
   return errorCode !== STOPPED && (errorCode !== null || status >= 400);
 }
 
-/** What roll-ups add up. */
+/** The sums of a roll-up. */
 export interface UsageSums {
   requests: number;
   /** Requests that ended with an error. */
@@ -127,9 +127,9 @@ export interface UsageDelta extends UsageSums {
   readonly latency: Map<string, LatencyCount>;
 }
 
-/** How many requests of one class of status fell into a bucket of latency. */
+/** The number of requests with one class of status in one bucket of latency. */
 export interface LatencyCount {
-  /** 2, 4 or 5 for the statuses' hundreds; 0 for requests that the client stopped. */
+  /** 2, 4 or 5 for the status's hundreds; 0 for requests that the client aborted. */
   readonly statusClass: number;
   readonly bucket: number;
   requests: number;
@@ -164,7 +164,7 @@ export class UsageTally {
     return this.#deltas.size;
   }
 
-  /** True when adding this record makes no new group. */
+  /** Whether this record starts no new group. */
   has(record: UsageRecord): boolean {
     return this.#deltas.has(groupOf(record));
   }

@@ -1,5 +1,5 @@
-// What is spent of a budget within its window. The database does this sum when usage is written; the copy that the request
-// path remembers does the same one, so that both say the same without asking each other.
+// What is spent of a budget within its window. The database computes this when usage is written, and the request path's
+// cached copy does the same computation, so that both agree without a query.
 
 /** A budget and what was spent of it. */
 export interface SpendingWindow {
@@ -7,11 +7,11 @@ export interface SpendingWindow {
   /** Length of a window; null: the budget never refills. */
   readonly periodMs: number | null;
   readonly windowStartMs: number | null;
-  /** Spent within the window that began at `windowStartMs`. */
+  /** Spent within the window that started at `windowStartMs`. */
   readonly spentMicros: number;
 }
 
-/** What one key or account spent, as it was written. */
+/** What one key or account spent, as written. */
 export interface Spending {
   readonly id: string;
   /** When the last of it was spent. */
@@ -19,7 +19,7 @@ export interface Spending {
   readonly costMicros: number;
 }
 
-/** The window after something was spent: windows are fixed spans, and the first cost after one's end begins the next. */
+/** The window after an amount was spent: windows have a fixed length, and the first cost after the end of one starts the next. */
 export function afterSpending(window: SpendingWindow, { atMs, costMicros }: Spending): SpendingWindow {
   const { periodMs, windowStartMs, spentMicros } = window;
   if (!hasEnded(window, atMs) || periodMs === null || windowStartMs === null)
@@ -28,7 +28,7 @@ export function afterSpending(window: SpendingWindow, { atMs, costMicros }: Spen
   return { ...window, windowStartMs: windowStartMs + windows * periodMs, spentMicros: costMicros };
 }
 
-/** What is left of a budget, in micro-dollars; negative where it is overdrawn. */
+/** What is left of a budget, in micro-dollars; negative if it is overdrawn. */
 export function leftMicros(window: SpendingWindow, nowMs: number): number {
   return window.limitMicros - (hasEnded(window, nowMs) ? 0 : window.spentMicros);
 }

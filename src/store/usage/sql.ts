@@ -1,10 +1,10 @@
-// The statements behind a flush of usage: one row per request and the roll-ups it belongs to, prepared once.
+// The statements of a usage flush: one row per request and its roll-ups, prepared once.
 
 import { type Store, step, steps } from "../engine/store.ts";
 import { requireStorable, requireWhole } from "../values.ts";
 import { AMOUNTS, dayOfHour, TEXT_COLUMNS, triesOf, type UsageDelta, type UsageRecord } from "./record.ts";
 
-/** The columns that every roll-up of usage adds up. */
+/** The columns that every usage roll-up sums. */
 export const SUMS = [
   "requests",
   "errors",
@@ -15,14 +15,14 @@ export const SUMS = [
   "reasoning_tokens",
   "cost_micros",
 ] as const;
-/** What adds a row's sums to those of the row that is there already. */
+/** The upsert that adds a row's sums to those of the existing row. */
 const adds = (table: string) => SUMS.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(", ");
 const MARKS = SUMS.map(() => "?").join(", ");
 
-/** A request id is the client's own text; the rest of a longer one is of no use in a table. */
+/** A request id is the client's own text; the rest of a longer one is useless in a table. */
 const REQUEST_ID_CHARS = 200;
 
-/** A row of the table: the record, the id made for it, and how many requests it stands for. */
+/** A row of the table: the record, its generated id, and how many requests it stands for. */
 export interface UsageRow {
   readonly record: UsageRecord;
   readonly uid: string;
@@ -35,7 +35,7 @@ export interface UsageBatch {
   readonly id: string;
   /** Those whose `uid` other batches may have too come last, in its order. */
   readonly rows: readonly UsageRow[];
-  /** Sums to add to the roll-ups, those of the rows among them. */
+  /** Sums to add to the roll-ups, including those of the rows. */
   readonly sums: readonly UsageDelta[];
 }
 
@@ -57,8 +57,7 @@ export function writingUsage(store: Store) {
   };
   return {
     /**
-     * Writes a batch, all of it or nothing. Usage of an account that is gone has no rows and is counted without an
-     * account.
+     * Writes a batch completely or not at all. Usage of a deleted account gets no rows and is counted without an account.
      */
     async writeUsage({ id, rows, sums }: UsageBatch): Promise<void> {
       for (const { record } of rows) requireKeepable(record);
@@ -88,7 +87,7 @@ export function writingUsage(store: Store) {
   };
 }
 
-/** Throws TypeError unless every engine keeps the record as it is. */
+/** Throws TypeError unless every engine can store the record unchanged. */
 function requireKeepable(record: UsageRecord): void {
   for (const name of AMOUNTS) requireWhole(record[name] ?? 0);
   requireStorable(Object.fromEntries(TEXT_COLUMNS.map((name) => [name, record[name]])));

@@ -1,5 +1,5 @@
-// Reads usage: the totals and rankings come from roll-ups and cost the same at a thousand rows as at ten million. Old
-// rows are deleted in small steps, without loading them; their sums stay.
+// Reads usage. Totals and rankings come from roll-ups and cost the same for a thousand rows as for ten million. Old rows are
+// deleted in small steps without loading them; their sums stay.
 
 import { and, asc, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
@@ -14,7 +14,7 @@ export interface TokenTotals {
   readonly requests: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** When the first and the last counted request came; null when there was none. */
+  /** Times of the first and the last counted request; null if there was none. */
   readonly sinceMs: number | null;
   readonly updatedAtMs: number | null;
 }
@@ -37,12 +37,12 @@ const SUM_COLUMNS = {
   costMicros: usageDaily.costMicros,
 };
 
-/** The same, added up. */
+/** Aggregates of the same columns. */
 const SUMMED = Object.fromEntries(
   Object.entries(SUM_COLUMNS).map(([name, column]) => [name, sql<number>`SUM(${column})`.mapWith(Number)]),
 ) as { [Name in keyof typeof SUM_COLUMNS]: SQL<number> };
 
-/** The same of the hourly roll-up. */
+/** The same for the hourly roll-up. */
 const SUMMED_HOURLY = Object.fromEntries(
   Object.entries(SUM_COLUMNS).map(([name]) => [
     name,
@@ -50,7 +50,7 @@ const SUMMED_HOURLY = Object.fromEntries(
   ]),
 ) as typeof SUMMED;
 
-/** Whole UTC days since the epoch, both ends included. */
+/** Whole UTC days since the epoch, inclusive. */
 interface DayRange {
   readonly fromDay: number;
   readonly toDay: number;
@@ -80,7 +80,7 @@ function totalsOfAllTime({ db, statement }: Store) {
   const modelTokens = sql<number>`${usageModels.inputTokens} + ${usageModels.outputTokens}`;
   const accountTokens = sql<number>`${usageAccounts.inputTokens} + ${usageAccounts.outputTokens}`;
   return {
-    /** Tokens over all time, deleted accounts' included. */
+    /** Tokens over all time, including deleted accounts'. */
     async tokenTotals(): Promise<TokenTotals> {
       const row = await totals.get();
       return {
@@ -92,7 +92,7 @@ function totalsOfAllTime({ db, statement }: Store) {
       };
     },
 
-    /** Models by tokens, most first; deleted accounts' included. */
+    /** Models by tokens, descending; including deleted accounts'. */
     async totalsByModel(limit = 100): Promise<{ model: string; totalTokens: number; requests: number }[]> {
       return db
         .select({ model: usageModels.model, totalTokens: modelTokens, requests: usageModels.requests })
@@ -102,7 +102,7 @@ function totalsOfAllTime({ db, statement }: Store) {
         .all();
     },
 
-    /** Accounts by tokens, most first. */
+    /** Accounts by tokens, descending. */
     async topAccounts(limit = 10): Promise<{ accountId: string; totalTokens: number }[]> {
       return db
         .select({ accountId: usageAccounts.accountId, totalTokens: accountTokens })
@@ -112,7 +112,7 @@ function totalsOfAllTime({ db, statement }: Store) {
         .all();
     },
 
-    /** The tokens of these accounts over all time; none for one without. */
+    /** The all-time tokens of these accounts; accounts without usage are left out. */
     async tokensOf(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const rows = await db
         .select({ id: usageAccounts.accountId, tokens: accountTokens })
@@ -140,7 +140,7 @@ function sumsOfAccounts({ db }: Store) {
         .all();
     },
 
-    /** An account's sums by hour and model, oldest hour first; whole UTC hours since the epoch, both ends included. */
+    /** An account's sums by hour and model, oldest hour first; whole UTC hours since the epoch, inclusive. */
     async sumsByHourAndModel(
       accountId: string,
       { fromHour, toHour }: { readonly fromHour: number; readonly toHour: number },
@@ -171,7 +171,7 @@ function sumsOfAccounts({ db }: Store) {
 
 function sumsOfModels({ db }: Store) {
   return {
-    /** Histograms of latency by model and class of status, of one account or of everybody; both ends included. */
+    /** Histograms of latency by model and class of status, for one account or all; bounds inclusive. */
     async latencyByModel(
       span: { readonly unit: "hour" | "day"; readonly from: number; readonly to: number },
       accountId?: string,
@@ -199,7 +199,7 @@ function sumsOfModels({ db }: Store) {
         .all();
     },
 
-    /** Everybody's sums of one UTC hour by model, deleted accounts' included. */
+    /** All accounts' sums of one UTC hour by model, including deleted accounts'. */
     async sumsOfHour(hour: number): Promise<(UsageSums & { model: string })[]> {
       return db
         .select({ model: usageHourly.model, ...SUMMED_HOURLY })
@@ -210,7 +210,7 @@ function sumsOfModels({ db }: Store) {
         .all();
     },
 
-    /** Everybody's sums of one UTC day by model, deleted accounts' included. */
+    /** All accounts' sums of one UTC day by model, including deleted accounts'. */
     async sumsOfDay(day: number): Promise<(UsageSums & { model: string })[]> {
       return db
         .select({ model: usageDaily.model, ...SUMMED })
@@ -250,17 +250,17 @@ function deletingUsage({ statement }: Store) {
   const deleteOld = statement("DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE created_at < ? LIMIT ?)");
 
   return {
-    /** Deletes hourly sums and histograms of before that hour; returns how many went. */
+    /** Deletes hourly sums and histograms before that hour; returns how many rows. */
     async deleteHourlyBefore(hour: number): Promise<number> {
       return (await deleteHourly.run([hour])).changes + (await deleteLatencyHours.run([hour])).changes;
     },
 
-    /** Deletes daily histograms of before that day; returns how many went. */
+    /** Deletes daily histograms before that day; returns how many rows. */
     async deleteLatencyBefore(day: number): Promise<number> {
       return (await deleteLatencyDays.run([day])).changes;
     },
 
-    /** Deletes up to `limit` rows made before a time; returns how many went. Their sums stay in the roll-ups. */
+    /** Deletes up to `limit` rows created before a time; returns how many. Their sums stay in the roll-ups. */
     async deleteRowsBefore(timeMs: number, limit = DELETE_BATCH): Promise<number> {
       return (await deleteOld.run([timeMs, limit])).changes;
     },

@@ -1,6 +1,6 @@
-// Writes usage off the request path: a bounded queue, flushed in one transaction per interval and on close. A killed
-// process loses at most what came since the last flush. No token is ever dropped: when the queue is full, requests lose
-// their own row but still count in every sum.
+// Writes usage off the request path: a bounded queue, flushed in one transaction per interval and on close. A killed process
+// loses at most what arrived since the last flush. No token is ever dropped: when the queue is full, requests lose their own
+// row but still count in every sum.
 
 import { uuid } from "../../base/ids.ts";
 import { isFailure, type UsageRecord, UsageTally, withStorableNames, withWholeAmounts } from "./record.ts";
@@ -8,30 +8,31 @@ import type { Spending } from "./spending.ts";
 import type { UsageBatch } from "./sql.ts";
 import type { UsageStore } from "./usage.ts";
 
-/** How a writer behaves. */
+/** Options of a writer. */
 export interface UsageWriterOptions {
   /** Config `usage.flush`. */
   readonly flushMs?: number;
-  /** Most requests that wait with a row of their own. */
+  /** Maximum number of waiting requests with a row of their own. */
   readonly queueMax?: number;
-  /** Told when a flush fails; its records stay queued and the next flush tries again. */
+  /** Called when a flush fails; its records stay queued and the next flush retries them. */
   readonly onError?: (error: unknown) => void;
 }
 
-// A minute of 160 requests a second while the database is locked; about 5 MB.
+// A minute of 160 requests per second while the database is locked; about 5 MB.
 const QUEUE_MAX = 10_000;
-// About 5 ms of blocking work, 20 ms where every row is another key's; the rest follows in the next turn of the event
+// About 5 ms of blocking work, 20 ms if every row has a different key; the rest follows in the next iteration of the event
 // loop.
 const BATCH_MAX = 500;
-// Groups of (day, account, key, model) that overflow keeps apart; beyond it only day and model are kept.
+// Groups of (day, account, key, model) that are kept apart after an overflow; above it only day and model are kept.
 const OVERFLOW_GROUPS_MAX = 20_000;
-// Failures of a key in one minute that get a row each; further ones share one, so that a client in a loop fills no disk.
+// Failures of a key per minute that get their own row; further ones share one, so that a client in a loop does not fill the
+// disk.
 const FAILED_ROWS_PER_MINUTE = 60;
-// Keys whose failures are counted at once; beyond it the count starts again.
+// Keys whose failures are counted at once; above it counting starts again.
 const FAILING_KEYS_MAX = 10_000;
 const MINUTE_MS = 60_000;
 
-/** The failures of a key within a minute. */
+/** A key's failures within a minute. */
 interface FailingKey {
   readonly minute: number;
   rows: number;
@@ -43,15 +44,15 @@ interface SharedRow {
   repeats: number;
 }
 
-/** What is being written, or is to be tried again as it is: what was written twice would count twice. */
+/** The batch that is being written or will be retried unchanged: written twice, it would count twice. */
 interface Flight extends UsageBatch {
-  /** How many at the head of the queue it holds. */
+  /** How many records at the head of the queue it covers. */
   readonly queued: number;
   /** By key and by account. */
   readonly spent: readonly Spending[];
 }
 
-/** The one place that writes usage. */
+/** The only writer of usage. */
 export class UsageWriter {
   readonly #store: Pick<UsageStore, "writeUsage">;
   readonly #flushMs: number;
@@ -61,10 +62,10 @@ export class UsageWriter {
   #overflow = new UsageTally();
   readonly #failing = new Map<string, FailingKey>();
   #shared = new Map<string, SharedRow>();
-  /** By key and by account; their ids are never the same. */
+  /** By key and by account; their ids are distinct. */
   readonly #pendingCost = new Map<string, number>();
   #flight: Flight | undefined;
-  /** The batch in progress; further ones wait for it. */
+  /** The batch being written; further ones wait for it. */
   #writing: Promise<boolean> | undefined;
   #written: ((spent: readonly Spending[]) => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -90,17 +91,17 @@ export class UsageWriter {
     else this.#timer ??= setTimeout(() => void this.#tick(), this.#flushMs);
   }
 
-  /** Cost that a key or an account has run up since the last flush; belongs on top of what the database says it spent. */
+  /** Cost that a key or account has run up since the last flush; to be added to the spending in the database. */
   pendingCostMicros(id: string): number {
     return this.#pendingCost.get(id) ?? 0;
   }
 
-  /** Calls `listener` with what was spent at the moment it stops being pending. */
+  /** Calls `listener` with the spent amounts at the moment they stop being pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void {
     this.#written = listener;
   }
 
-  /** The write in progress: until it ends it is unknown whether pending amounts are already in the database. */
+  /** The current write: until it ends it is unknown whether pending amounts are already in the database. */
   get underWay(): Promise<unknown> | undefined {
     return this.#writing;
   }
@@ -110,7 +111,7 @@ export class UsageWriter {
     return { queued: this.#queue.length, rowsWithout: this.#rowsWithout, failures: this.#failures };
   }
 
-  /** Writes everything that waits, now. True when nothing is left. */
+  /** Writes all waiting records now. True if nothing is left. */
   async flush(): Promise<boolean> {
     while (this.#waits) {
       if (!(await this.#flushBatch())) return false;
@@ -118,7 +119,7 @@ export class UsageWriter {
     return true;
   }
 
-  /** Flushes and stops the timer; wait for it before closing the store. True when everything was written. */
+  /** Flushes and stops the timer; wait for it before closing the store. True if everything was written. */
   async close(): Promise<boolean> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -136,7 +137,7 @@ export class UsageWriter {
     return this.#flight !== undefined || this.#queue.length > 0 || this.#overflow.size > 0 || this.#shared.size > 0;
   }
 
-  /** Whether a failure is among the first of its key in its minute. */
+  /** Whether a failure is among the first of its key in this minute. */
   #hasOwnRow({ keyId, createdAtMs }: UsageRecord): boolean {
     const minute = Math.floor(createdAtMs / MINUTE_MS);
     let failing = this.#failing.get(keyId);
@@ -149,7 +150,7 @@ export class UsageWriter {
     return failing.rows <= FAILED_ROWS_PER_MINUTE;
   }
 
-  /** Counts a failure in every sum and in the one row of its key and minute. */
+  /** Counts a failure in every sum and in the shared row of its key and minute. */
   #share(record: UsageRecord): void {
     const uid = `${record.keyId}:${Math.floor(record.createdAtMs / MINUTE_MS)}`;
     const shared = this.#shared.get(uid);
@@ -171,7 +172,7 @@ export class UsageWriter {
     this.#overflow.add(withStorableNames(roomy ? record : { ...record, accountId: "", keyId: "" }));
   }
 
-  /** Writes the next batch, or waits for the one in progress. On failure everything stays as it was. */
+  /** Writes the next batch, or waits for the current one. On failure nothing changes. */
   #flushBatch(): Promise<boolean> {
     this.#writing ??= this.#writeBatch().finally(() => {
       this.#writing = undefined;
@@ -217,7 +218,7 @@ export class UsageWriter {
   }
 
   #changePending(id: string, micros: number): void {
-    // No one's.
+    // Without an account.
     if (id === "") return;
     const pending = this.pendingCostMicros(id) + micros;
     if (pending === 0) this.#pendingCost.delete(id);

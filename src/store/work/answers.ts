@@ -1,5 +1,5 @@
-// What sites answered to a job, kept from the moment it has arrived until its page is stored: a program that dies while
-// it converts a page need not ask for it again. Small and short-lived: only pages in progress have any.
+// Responses of sites to a job, kept from their arrival until their page is stored: a program that dies while it converts a
+// page need not fetch it again. Small and short-lived: only pages in progress have any.
 
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
@@ -8,7 +8,7 @@ import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
 import { jobAnswers } from "./schema.ts";
 
-/** An answer, and the address it answers. */
+/** A response, and the address it belongs to. */
 export interface JobAnswer {
   readonly asked: string;
   /** After redirects. */
@@ -21,9 +21,9 @@ export interface JobAnswer {
 /** Verbs over answers. */
 export type AnswerStore = ReturnType<typeof answerStore>;
 
-/** Compressed. What is larger is not text, or costs more to keep than to ask for again. */
+/** Compressed. A larger response is not text, or costs more to store than to fetch again. */
 const BYTES_MAX = 2 * 1024 * 1024;
-/** The fastest: it is on the way of every page. */
+/** The fastest level: every page waits for it. */
 const LEVEL = 1;
 
 const compress = promisify(zstdCompress);
@@ -39,7 +39,7 @@ export function answerStore(store: Store) {
      ON CONFLICT (job_id, url_key, asked) DO NOTHING`,
   );
   return {
-    /** Keeps an answer for a page of the frontier; false when it is too large for that, or the job has ended. */
+    /** Stores a response for a page of the frontier; false if it is too large, or the job has ended. */
     async keepAnswer(jobId: string, urlKey: string, answer: JobAnswer): Promise<boolean> {
       const { asked, url, status } = answer;
       const body = await compress(answer.body, { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } });
@@ -48,7 +48,7 @@ export function answerStore(store: Store) {
       return (await keep.run({ jobId, urlKey, asked, url, status, headers, body })).changes > 0;
     },
 
-    /** The answers for a page of the frontier. */
+    /** The responses for a page of the frontier. */
     async listAnswers(jobId: string, urlKey: string): Promise<JobAnswer[]> {
       const own = and(eq(jobAnswers.jobId, jobId), eq(jobAnswers.urlKey, urlKey));
       const rows = await db

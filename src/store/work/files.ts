@@ -7,7 +7,7 @@ import { requireStorable } from "../values.ts";
 import { files } from "./schema.ts";
 import { uploadBytes } from "./upload-bytes.ts";
 
-/** An uploaded file's facts. */
+/** An uploaded file's metadata. */
 export type StoredFile = typeof files.$inferSelect;
 
 /** Verbs over uploaded files. */
@@ -23,7 +23,7 @@ export function fileStore(store: Store) {
   const find = async (accountId: string, id: string) => db.select().from(files).where(own(accountId, id)).get();
 
   return {
-    /** Stores a file. `id` is ours, never the client's: it becomes a file name. */
+    /** Stores a file. `id` is generated here, never the client's: it becomes a file name. */
     async createFile(file: Omit<StoredFile, "bytes" | "createdAtMs">, content: Uint8Array): Promise<StoredFile> {
       requireStorable({ filename: file.filename, purpose: file.purpose, mediaType: file.mediaType });
       if (!/^[0-9A-Za-z_-]+$/.test(file.id)) throw new Error(`Not a file id: ${file.id}`);
@@ -44,7 +44,7 @@ export function fileStore(store: Store) {
 
     /** An account's files, newest first, older than the file `beforeId`. */
     async listFiles(accountId: string, options: { beforeId?: string; limit?: number } = {}): Promise<StoredFile[]> {
-      // Ids sort by the time they were made.
+      // Ids sort by time of creation.
       const older = options.beforeId === undefined ? undefined : lt(byBytes(files.id), options.beforeId);
       return db
         .select()

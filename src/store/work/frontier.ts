@@ -1,5 +1,5 @@
-// What a crawl has found and what it has still to visit. A page and the links found on it are written in one
-// transaction, so a kill between two pages loses none and fetches none twice.
+// The pages that a crawl has found and has yet to visit. A page and the links found on it are written in one transaction, so
+// a kill between two pages loses none and fetches none twice.
 
 import { and, asc, count, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import { createTurns } from "../../base/turns.ts";
@@ -8,22 +8,22 @@ import { jobFrontier, jobPages, jobs } from "./schema.ts";
 
 /** A page to visit. */
 export interface FrontierEntry {
-  /** The normalised address that makes two spellings one page. */
+  /** The normalised address, equal for all spellings of a page. */
   readonly urlKey: string;
   readonly url: string;
   readonly depth: number;
 }
 
-/** A page of a job: its content, or why there is none. */
+/** A page of a job: its content, or why it has none. */
 export interface JobPage {
   readonly url: string;
   readonly failed: boolean;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A page of a job by its address alone. */
+/** Identifies a page of a job by its address. */
 export type JobPageHead = Pick<JobPage, "url" | "failed"> & {
-  /** What is stored of it. */
+  /** Its stored content. */
   readonly bytes: number;
 };
 
@@ -46,9 +46,9 @@ export interface FrontierVisit {
   readonly page?: JobPage;
   readonly aliases?: readonly FrontierEntry[];
   readonly links?: Iterable<FrontierEntry>;
-  /** Most pages that the frontier may know. */
+  /** Maximum size of the frontier. */
   readonly frontierMax: number;
-  /** Replaces the job's progress; a count kept apart from the pages would be wrong after a kill between the two. */
+  /** Replaces the job's progress; counted separately from the pages it would be wrong after a kill between the two writes. */
   readonly progress?: Readonly<Record<string, unknown>>;
 }
 
@@ -65,7 +65,7 @@ export function frontierStore(store: Store) {
 
 /** How entries are added. */
 interface Adding {
-  /** Most entries that the frontier may know. */
+  /** Maximum size of the frontier. */
   readonly max: number;
   readonly state: "waiting" | "done";
 }
@@ -84,8 +84,7 @@ function frontierAdder({ db, statement }: Store) {
     .prepare();
 
   /**
-   * Adds entries up to `max` in all; returns how many were new. A job that was deleted takes none. Call within a
-   * transaction.
+   * Adds entries up to `max` in all; returns how many were new. A deleted job takes none. Call within a transaction.
    */
   return function* addAll(jobId: string, entries: Iterable<FrontierEntry>, how: Adding): Work<number> {
     const before = (yield* step(() => size.get({ jobId })))?.n ?? how.max;
@@ -98,7 +97,7 @@ function frontierAdder({ db, statement }: Store) {
       seq++;
       bytes += Buffer.byteLength(urlKey) + Buffer.byteLength(url);
     }
-    // Once for all of them: a trigger would write the job again for every link of a page.
+    // Once for all of them: a trigger would update the job for every link of a page.
     const heldBytes = sql`${jobs.heldBytes} + ${bytes}`;
     const set = { frontierSize: seq, heldBytes };
     if (seq > before) yield* step(() => db.update(jobs).set(set).where(eq(jobs.id, jobId)).run());
@@ -127,7 +126,7 @@ function takingFrontier(store: Store, addAll: AddAll) {
       return store.transaction(() => addAll(jobId, entries, { max, state: "waiting" }));
     },
 
-    /** Takes up to `limit` pages to visit: breadth first, and in the order they were found. */
+    /** Takes up to `limit` pages to visit: breadth first, in order of discovery. */
     async takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]> {
       const taken = await take.all({ jobId, limit });
       return taken
@@ -135,7 +134,7 @@ function takingFrontier(store: Store, addAll: AddAll) {
         .map((entry) => ({ urlKey: entry.urlKey, url: entry.url, depth: entry.depth }));
     },
 
-    /** After a restart: what was taken and not finished is to be visited again; returns how many. */
+    /** After a restart, pages that were taken and not finished are to be visited again; returns how many. */
     async resetFrontier(jobId: string): Promise<number> {
       const taken = await db
         .update(jobFrontier)
@@ -159,9 +158,9 @@ function visiting(store: Store, addAll: AddAll) {
   const done = statement("UPDATE job_frontier SET state = 'done' WHERE job_id = ? AND url_key = ?");
   return {
     /**
-     * Notes that a page was visited, in one transaction: what it gave (nothing, when it is not to be returned), further
-     * addresses that turned out to be the same page, the links on it, and how far the job is. What its site answered is
-     * not needed any more. Gives how many links were new.
+     * Records a visit in one transaction: the page's content (none if it is not to be returned), further addresses that
+     * turned out to be the same page, its links, and the job's progress. The site's stored response is deleted. Returns how
+     * many links were new.
      */
     async saveVisit(jobId: string, visit: FrontierVisit): Promise<number> {
       return store.transaction(function* (): Work<number> {
@@ -196,7 +195,7 @@ function countingPages({ db }: Store) {
       return { waiting: of("waiting"), taken: of("taken"), done: of("done") };
     },
 
-    /** How many pages a job has, and how many of them failed. */
+    /** How many pages a job has, and how many failed. */
     async countPages(jobId: string): Promise<{ pages: number; failed: number }> {
       const failed = sql<number>`COUNT(CASE WHEN ${jobPages.failed} THEN 1 END)`;
       const row = await db.select({ pages: count(), failed }).from(jobPages).where(eq(jobPages.jobId, jobId)).get();
@@ -213,8 +212,8 @@ function readingPages({ db }: Store) {
     .prepare();
   return {
     /**
-     * Pages of a job in the order they came; `failed` picks those with content or those without. At most `limit`, and only
-     * so many that they do not hold more than `bytesMax`, but always one.
+     * Pages of a job in order of completion; `failed` selects those with or without content. At most `limit` pages and
+     * `bytesMax` bytes, but always at least one page.
      */
     async listPages(jobId: string, options: PageWindow = {}): Promise<JobPage[]> {
       const { failed, offset = 0, limit = PAGE_MAX, bytesMax = Number.POSITIVE_INFINITY } = options;
@@ -245,7 +244,7 @@ function readingPages({ db }: Store) {
         .all();
     },
 
-    /** The addresses of a job's pages in the order they came, without what they hold. */
+    /** The addresses of a job's pages in order of completion, without content. */
     async listPageHeads(jobId: string): Promise<JobPageHead[]> {
       return db
         .select({ url: jobPages.url, failed: jobPages.failed, bytes: sql<number>`octet_length(${jobPages.body})` })
@@ -256,7 +255,7 @@ function readingPages({ db }: Store) {
         .all();
     },
 
-    /** What each returned page of a job says under `keys`, without its content. Lets others run meanwhile. */
+    /** The values under `keys` of each returned page of a job, without its content. Yields to other work meanwhile. */
     async listPageKeys(jobId: string): Promise<string[]> {
       const own = and(eq(jobPages.jobId, jobId), eq(jobPages.failed, false));
       const seqs = await db.select({ seq: jobPages.seq }).from(jobPages).where(own).orderBy(asc(jobPages.seq)).all();

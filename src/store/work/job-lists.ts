@@ -1,5 +1,5 @@
-// Jobs as people look at them: an account's own, latest first, and those of everybody that have not ended. What a job gave
-// is left out of lists: it may be megabytes.
+// Lists of jobs for people: an account's own, latest first, and everyone's unfinished ones. Results are left out of lists:
+// they may be megabytes.
 
 import { and, count, desc, eq, gt, inArray, isNull, lt, or, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
@@ -17,9 +17,9 @@ export interface ListedJob {
   readonly input: Readonly<Record<string, unknown>>;
   readonly progress: Readonly<Record<string, unknown>>;
   readonly error: Readonly<Record<string, unknown>> | null;
-  /** Addresses that it knows. */
+  /** Number of addresses that it knows. */
   readonly frontierSize: number;
-  /** What its pages take. */
+  /** Size of its pages. */
   readonly heldBytes: number;
   /** Pages that could not be read. */
   readonly failedPages: number;
@@ -29,7 +29,7 @@ export interface ListedJob {
   readonly expiresAtMs: number | null;
 }
 
-/** A place in an account's list. */
+/** A position in an account's list. */
 export interface JobPlace {
   readonly createdAtMs: number;
   readonly id: string;
@@ -59,7 +59,7 @@ export function jobLists({ db, clock }: Store) {
   };
   const exists = () => or(isNull(jobs.expiresAtMs), gt(jobs.expiresAtMs, clock.now()));
   return {
-    /** An account's jobs, latest first; `before`: the last one of the page above. */
+    /** An account's jobs, latest first; `before`: the last one of the previous page. */
     async listJobs(accountId: string, { before, limit }: { before?: JobPlace; limit: number }): Promise<ListedJob[]> {
       const further =
         before === undefined
@@ -77,13 +77,13 @@ export function jobLists({ db, clock }: Store) {
         .all();
     },
 
-    /** One job of an account, of whatever kind. */
+    /** One job of an account, of any kind. */
     async findListedJob(accountId: string, id: string): Promise<ListedJob | undefined> {
       const own = and(eq(jobs.id, id), eq(jobs.accountId, accountId));
       return db.select(listed).from(jobs).where(and(own, exists())).get();
     },
 
-    /** Jobs of all accounts that have not ended, latest first, each with its account's name. */
+    /** Unfinished jobs of all accounts, latest first, each with its account's name. */
     async listOpenJobs(limit: number): Promise<(ListedJob & { readonly username: string })[]> {
       return db
         .select({ ...listed, username: accounts.username })
@@ -95,7 +95,7 @@ export function jobLists({ db, clock }: Store) {
         .all();
     },
 
-    /** Whose a job is, and of what kind. */
+    /** A job's account and kind. */
     async findJobOwner(id: string): Promise<{ kind: string; accountId: string } | undefined> {
       return db
         .select({ kind: jobs.kind, accountId: jobs.accountId })

@@ -1,4 +1,4 @@
-// Which states of a job are not its last.
+// The states of a job that are not final.
 
-/** Queued, or worked on. */
+/** Queued or running. */
 export const OPEN_STATES = ["queued", "running"] as const;

@@ -1,5 +1,5 @@
-// Jobs: claimed by lease, so that one whose process died is taken up again, and finished once: a state that is final
-// never changes. A job past its time to live does not exist, whenever it is swept.
+// Jobs: claimed by lease, so that one whose process died is resumed, and finished once: a final state never changes. A job
+// past its time to live no longer exists, even before it is swept.
 
 import { and, asc, count, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
@@ -12,29 +12,29 @@ import { jobAnswers, jobs } from "./schema.ts";
 /** A job as stored. */
 export type Job = typeof jobs.$inferSelect;
 
-/** What a new job is made of. */
+/** The fields of a new job. */
 export interface NewJob {
   readonly id: string;
   readonly kind: string;
   readonly accountId: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** Its hard limit. */
+  /** Its hard deadline. */
   readonly deadlineAtMs: number;
 }
 
-/** How a job ends. */
+/** The outcome of a job. */
 export interface JobEnd {
   readonly state: "completed" | "failed" | "cancelled";
   readonly result?: Readonly<Record<string, unknown>> | null;
   readonly error?: Readonly<Record<string, unknown>> | null;
-  /** How long it can still be asked for. */
+  /** How long its result can be fetched. */
   readonly ttlMs: number;
 }
 
 /** Verbs over jobs. */
 export type JobStore = ReturnType<typeof jobStore>;
 
-// A job may own thousands of pages, which go with it.
+// A job may have thousands of pages, which are deleted with it.
 const DELETE_BATCH = 5;
 
 /** Builds the verbs. */
@@ -79,7 +79,7 @@ function openJobs(store: Store, { isOpen, exists }: Parts) {
       return db.$count(jobs, and(eq(jobs.accountId, accountId), isOpen()));
     },
 
-    /** How many jobs no one has taken up yet. */
+    /** How many jobs are unclaimed. */
     async countQueued(): Promise<number> {
       return (await db.select({ n: count() }).from(jobs).where(eq(jobs.state, "queued")).get())?.n ?? 0;
     },
@@ -95,8 +95,8 @@ function leasingJobs(store: Store, { change }: Parts) {
     .where(and(eq(others.accountId, jobs.accountId), eq(others.state, "running")));
   return {
     /**
-     * Takes up a job that no one works on: queued, or running under a lease that has ended. The oldest of the account
-     * that has the fewest running, so that no account's many jobs keep another's few from beginning.
+     * Claims a job that nobody works on: queued, or running under an expired lease. Takes the oldest of the account with the
+     * fewest running jobs, so that one account's many jobs do not delay another's few.
      */
     async claimJob(input: { owner: string; leaseMs: number; kinds: readonly string[] }): Promise<Job | undefined> {
       const nowMs = clock.now();
@@ -116,13 +116,13 @@ function leasingJobs(store: Store, { change }: Parts) {
         .get();
     },
 
-    /** Keeps a job one is working on; false when it is someone else's now, has ended or is gone: then stop. */
+    /** Renews the lease of a claimed job; false if another owner has it, it has ended or it is gone: then stop. */
     async renewJob(id: string, owner: string, leaseMs: number): Promise<boolean> {
       const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
       return (await change(mine, { leaseUntilMs: clock.now() + leaseMs })).length > 0;
     },
 
-    /** Gives back all jobs of an owner that stops, for another to continue with; returns how many. */
+    /** Releases all jobs of an owner that stops, so that another can resume them; returns how many. */
     async releaseJobs(owner: string): Promise<number> {
       const released = await change(and(eq(jobs.owner, owner), eq(jobs.state, "running")), {
         state: "queued",
@@ -132,7 +132,7 @@ function leasingJobs(store: Store, { change }: Parts) {
       return released.length;
     },
 
-    /** Stores how far a running job is; false when it is not running (any more). */
+    /** Stores the progress of a running job; false if it is not running (any more). */
     async saveProgress(id: string, owner: string, progress: Readonly<Record<string, unknown>>): Promise<boolean> {
       const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
       return (await change(mine, { progress })).length > 0;
@@ -146,7 +146,7 @@ function endingJobs(store: Store, { isOpen, exists, change }: Parts) {
   const deleteOld = statement("DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE expires_at <= ? LIMIT ?)");
 
   return {
-    /** Ends a job one is working on; false when it has ended already, is someone else's or is gone. */
+    /** Ends a claimed job; false if it has already ended, has another owner or is gone. */
     async finishJob(id: string, owner: string, end: JobEnd): Promise<boolean> {
       return store.transaction(function* (): Work<boolean> {
         const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
@@ -156,7 +156,7 @@ function endingJobs(store: Store, { isOpen, exists, change }: Parts) {
       });
     },
 
-    /** Cancels a job unless it has ended. Returns the job as it is then; undefined when there is none. */
+    /** Cancels a job unless it has ended. Returns the job afterwards; undefined if there is none. */
     async cancelJob(job: { kind: string; accountId: string; id: string; ttlMs: number }): Promise<Job | undefined> {
       return store.transaction(function* (): Work<Job | undefined> {
         const own = and(eq(jobs.id, job.id), eq(jobs.kind, job.kind), eq(jobs.accountId, job.accountId));
@@ -168,7 +168,7 @@ function endingJobs(store: Store, { isOpen, exists, change }: Parts) {
     },
 
     /**
-     * Deletes some of the jobs past their time to live, pages and frontier too; returns how many, 0 when none is left.
+     * Deletes a batch of the jobs past their time to live, with pages and frontier; returns how many, 0 when none is left.
      */
     async deleteExpiredJobs(): Promise<number> {
       return (await deleteOld.run([clock.now(), DELETE_BATCH])).changes;

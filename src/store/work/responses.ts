@@ -1,4 +1,4 @@
-// Stored answers of the Responses API. Each keeps its own input only; a conversation is the chain of them.
+// Stored responses of the Responses API. Each keeps only its own input; a conversation is a chain of them.
 
 import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
 import { createTurns } from "../../base/turns.ts";
@@ -7,28 +7,28 @@ import type { Store } from "../engine/store.ts";
 import { requireStorable } from "../values.ts";
 import { responses } from "./schema.ts";
 
-/** A stored answer. */
+/** A stored response. */
 export type StoredResponse = typeof responses.$inferSelect;
 
-/** The answers that lead up to one, oldest first. */
+/** The responses that lead up to one, oldest first. */
 export interface ResponseChain {
   readonly responses: readonly StoredResponse[];
-  /** False when an older one has been deleted, has expired or lies beyond the longest chain. */
+  /** False if an older one was deleted, has expired or lies beyond the longest chain. */
   readonly complete: boolean;
-  /** True when older ones were left out because of `bytesMax`. */
+  /** True if older ones were left out because of `bytesMax`. */
   readonly tooLarge: boolean;
 }
 
-/** An output item of an answer. */
+/** An output item of a response. */
 type Item = Readonly<Record<string, unknown>>;
 
-/** Verbs over stored answers. */
+/** Verbs over stored responses. */
 export type ResponseStore = ReturnType<typeof responseStore>;
 
 /** No model's context holds more turns. */
 const CHAIN_MAX = 1000;
 const DELETE_BATCH = 200;
-/** An item is looked for in this many of an account's latest answers. */
+/** An item is searched for in this many of an account's latest responses. */
 const ITEMS_FROM_MAX = 300;
 
 /** Builds the verbs. */
@@ -38,7 +38,7 @@ export function responseStore(store: Store) {
   return { ...singleResponses(store, own), ...responseChains(store, own), ...responseItems(store) };
 }
 
-/** The condition of an account's answer that has not expired. */
+/** The condition of an account's unexpired response. */
 type Own = (accountId: string, id: string) => SQL | undefined;
 
 function singleResponses({ db, clock, statement }: Store, own: Own) {
@@ -46,7 +46,7 @@ function singleResponses({ db, clock, statement }: Store, own: Own) {
     "DELETE FROM responses WHERE id IN (SELECT id FROM responses WHERE expires_at <= ? LIMIT ?)",
   );
   return {
-    /** Stores an answer. */
+    /** Stores a response. */
     async saveResponse(response: Omit<StoredResponse, "createdAtMs">): Promise<void> {
       requireStorable({ id: response.id, model: response.model, previousId: response.previousId });
       await db
@@ -55,18 +55,18 @@ function singleResponses({ db, clock, statement }: Store, own: Own) {
         .run();
     },
 
-    /** An account's stored answer. */
+    /** An account's stored response. */
     async findResponse(accountId: string, id: string): Promise<StoredResponse | undefined> {
       return db.select().from(responses).where(own(accountId, id)).get();
     },
 
-    /** Deletes an account's answer; false when there is none. */
+    /** Deletes an account's response; false if there is none. */
     async deleteResponse(accountId: string, id: string): Promise<boolean> {
       const gone = await db.delete(responses).where(own(accountId, id)).returning({ id: responses.id }).all();
       return gone.length > 0;
     },
 
-    /** Deletes some of the expired answers; returns how many, 0 when none is left. */
+    /** Deletes a batch of the expired responses; returns how many, 0 when none is left. */
     async deleteExpiredResponses(): Promise<number> {
       return (await deleteOld.run([clock.now(), DELETE_BATCH])).changes;
     },
@@ -78,7 +78,7 @@ function responseChains({ db, statement }: Store, own: Own) {
     "SELECT length(input) + length(body) AS bytes FROM responses WHERE id = ?",
   );
   return {
-    /** An account's answer `id` and those it continues; undefined when `id` is not there. */
+    /** An account's response `id` and its predecessors; undefined if `id` does not exist. */
     async responseChain(
       accountId: string,
       id: string,
@@ -87,7 +87,7 @@ function responseChains({ db, statement }: Store, own: Own) {
       const chain: StoredResponse[] = [];
       let next: string | null = id;
       let left = options.bytesMax ?? Number.POSITIVE_INFINITY;
-      // Each look-up is a primary key; following them here keeps a chain within one account at every step.
+      // Each look-up is by primary key; following them here keeps every step within one account.
       while (next !== null && chain.length < CHAIN_MAX) {
         // Measured before it is read: one answer may hold megabytes of images.
         left -= (await sizeOf.get([next]))?.bytes ?? 0;
@@ -119,7 +119,7 @@ function responseItems({ db, clock }: Store) {
     .where(eq(responses.id, sql.placeholder("id")))
     .prepare();
   return {
-    /** Output items by their ids, from the account's latest answers; of several with one id the newest. Lets others run. */
+    /** Output items by id, from the account's latest responses; of several with one id the newest. Yields to other work. */
     async findItems(accountId: string, ids: readonly string[]): Promise<Item[]> {
       const wanted = new Set<unknown>(ids);
       if (wanted.size === 0) return [];

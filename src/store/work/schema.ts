@@ -1,5 +1,5 @@
-// The tables of work done for an account: stored responses, threads, uploaded files, and jobs with their pages and
-// frontier. Everything goes with its account.
+// The tables of work done for an account: stored responses, threads, uploaded files, and jobs with their pages and frontier.
+// Everything is deleted with its account.
 
 import { blob, foreignKey, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { accounts } from "../schema.ts";
@@ -11,8 +11,8 @@ const ownAccount = () =>
     .references(() => accounts.id, { onDelete: "cascade" });
 
 /**
- * How much each account keeps here: its responses, threads, files and jobs. Triggers keep it beside every change of a
- * row, whoever makes it, so that no one has to count.
+ * How much each account stores: its responses, threads, files and jobs. Triggers update it with every change of a row, so
+ * that nothing needs to count.
  */
 export const accountStorage = sqliteTable("account_storage", {
   accountId: text("account_id")
@@ -21,19 +21,19 @@ export const accountStorage = sqliteTable("account_storage", {
   bytes: integer("bytes").notNull().default(0),
 });
 
-/** Answers of the Responses API that can be fetched and continued. */
+/** Responses of the Responses API that can be fetched and continued. */
 export const responses = sqliteTable(
   "responses",
   {
     id: text("id").primaryKey(),
     accountId: ownAccount(),
     model: text("model").notNull(),
-    /** The answer this one continues; it may be gone. */
+    /** The response that this one continues; it may be gone. */
     previousId: text("previous_id"),
-    /** Where an upstream keeps it, and under which id. */
+    /** The upstream that stores it, and its id there. */
     provider: text("provider"),
     upstreamId: text("upstream_id"),
-    /** This request's own input items, without those of the answers before it. */
+    /** This request's own input items, without those of earlier responses. */
     input: text("input", { mode: "json" }).$type<readonly unknown[]>().notNull(),
     /** The response object as the client got it. */
     body: text("body", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
@@ -43,7 +43,7 @@ export const responses = sqliteTable(
   (t) => [index("responses_newest").on(t.accountId, t.createdAtMs, t.id), index("responses_expiry").on(t.expiresAtMs)],
 );
 
-/** Conversations that are kept: of clients that name them, and those that are held for a client. Their text is sealed. */
+/** Stored conversations: of clients that name them, and those held for a client. Their text is sealed. */
 export const threads = sqliteTable(
   "threads",
   {
@@ -52,10 +52,10 @@ export const threads = sqliteTable(
     kind: text("kind", { enum: ["thread", "conversation", "messages"] }).notNull(),
     threadId: text("thread_id").notNull(),
     model: text("model").notNull(),
-    /** How many messages it has, and tokens. */
+    /** Its number of messages, and of tokens. */
     messages: integer("messages").notNull(),
     tokens: integer("tokens").notNull(),
-    /** The messages; only the gateway can read them. */
+    /** The messages; only the gateway can decrypt them. */
     state: blob("state", { mode: "buffer" }).notNull(),
     createdAtMs: wholeMs("created_at").notNull(),
     updatedAtMs: wholeMs("updated_at").notNull(),
@@ -68,7 +68,7 @@ export const threads = sqliteTable(
   ],
 );
 
-/** What stands for the earlier part of a thread; sealed like its messages. */
+/** Summaries that stand for the earlier part of a thread; sealed like its messages. */
 export const threadSummaries = sqliteTable(
   "thread_summaries",
   {
@@ -89,17 +89,17 @@ export const threadSummaries = sqliteTable(
   ],
 );
 
-/** What a conversation that is held here says, item by item in its order; sealed like a thread's messages. */
+/** The items of a conversation that is held here, in order; sealed like a thread's messages. */
 export const threadItems = sqliteTable(
   "thread_items",
   {
     accountId: text("account_id").notNull(),
     kind: text("kind", { enum: ["thread", "conversation", "messages"] }).notNull(),
     threadId: text("thread_id").notNull(),
-    /** Its place; places of deleted items stay empty. */
+    /** Its position; positions of deleted items stay unused. */
     seq: integer("seq").notNull(),
     id: text("id").notNull(),
-    /** How long it is when it is read; sealed it is compressed. */
+    /** Its uncompressed length; the sealed form is compressed. */
     bytes: integer("bytes").notNull(),
     state: blob("state", { mode: "buffer" }).notNull(),
   },
@@ -128,7 +128,7 @@ export const files = sqliteTable(
   (t) => [index("files_account").on(t.accountId)],
 );
 
-/** Long work: crawls, extractions, llms.txt. Claimed by lease, so that it survives the process that ran it. */
+/** Long-running work: crawls, extractions, llms.txt. Claimed by lease, so that it survives its process. */
 export const jobs = sqliteTable(
   "jobs",
   {
@@ -143,14 +143,14 @@ export const jobs = sqliteTable(
     owner: text("owner"),
     leaseUntilMs: wholeMs("lease_until"),
     createdAtMs: wholeMs("created_at").notNull(),
-    /** Its hard limit. */
+    /** Its hard deadline. */
     deadlineAtMs: wholeMs("deadline_at").notNull(),
     finishedAtMs: wholeMs("finished_at"),
-    /** How many addresses its frontier knows; counting them each time would make a large crawl quadratic. */
+    /** Number of addresses in its frontier; counting them each time would make a large crawl quadratic. */
     frontierSize: integer("frontier_size").notNull().default(0),
-    /** What its pages and its frontier take. They go with it, and only with it. */
+    /** Size of its pages and its frontier. They are deleted only with the job. */
     heldBytes: integer("held_bytes").notNull().default(0),
-    /** From then on it does not exist; set when it finishes. */
+    /** After this time it no longer exists; set when it finishes. */
     expiresAtMs: wholeMs("expires_at"),
   },
   (t) => [
@@ -160,7 +160,7 @@ export const jobs = sqliteTable(
   ],
 );
 
-/** What a job has found so far, in the order it was found. */
+/** What a job has found so far, in order. */
 export const jobPages = sqliteTable(
   "job_pages",
   {
@@ -169,25 +169,25 @@ export const jobPages = sqliteTable(
       .references(() => jobs.id, { onDelete: "cascade" }),
     seq: integer("seq").notNull(),
     url: text("url").notNull(),
-    /** A page, or why there is none. */
+    /** The page, or why there is none. */
     failed: integer("failed", { mode: "boolean" }).notNull(),
     body: text("body", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
   },
   (t) => [primaryKey({ columns: [t.jobId, t.seq] })],
 );
 
-/** The pages a crawl knows of, each once under its normalised address. */
+/** The pages that a crawl knows, each once under its normalised address. */
 export const jobFrontier = sqliteTable(
   "job_frontier",
   {
     jobId: text("job_id")
       .notNull()
       .references(() => jobs.id, { onDelete: "cascade" }),
-    /** The normalised address that makes two spellings one page. */
+    /** The normalised address, equal for all spellings of a page. */
     urlKey: text("url_key").notNull(),
     url: text("url").notNull(),
     depth: integer("depth").notNull(),
-    /** Order of discovery, so that equals are taken first come, first served. */
+    /** Order of discovery, so that equal entries are taken first come, first served. */
     seq: integer("seq").notNull(),
     state: text("state", { enum: ["waiting", "taken", "done"] }).notNull(),
   },
@@ -198,7 +198,7 @@ export const jobFrontier = sqliteTable(
 );
 
 /**
- * Answers of sites whose pages are not stored yet, so that no one is asked twice because a program died. Short-lived.
+ * Responses of sites whose pages are not stored yet, so that no site is asked twice because a program died. Short-lived.
  */
 export const jobAnswers = sqliteTable(
   "job_answers",
@@ -206,11 +206,11 @@ export const jobAnswers = sqliteTable(
     jobId: text("job_id")
       .notNull()
       .references(() => jobs.id, { onDelete: "cascade" }),
-    /** The page of the frontier it was asked for. */
+    /** The page of the frontier that it was fetched for. */
     urlKey: text("url_key").notNull(),
-    /** What was asked: a page may send its reader on, and then has several. */
+    /** The requested address: a page may redirect by markup, and then has several. */
     asked: text("asked").notNull(),
-    /** Where redirects led. */
+    /** The address after redirects. */
     url: text("url").notNull(),
     status: integer("status").notNull(),
     headers: text("headers", { mode: "json" }).$type<readonly (readonly [string, string])[]>().notNull(),

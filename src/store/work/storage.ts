@@ -1,5 +1,5 @@
-// How much an account may keep here. The sum is kept by triggers of the database (migration 0006); here it is held to the
-// limit: of responses and threads the oldest go, and what a client asks to keep is refused when that makes no room.
+// The storage quota of accounts. Triggers of the database keep the sum (migration 0006); here it is held to the limit: the
+// oldest responses and threads are deleted, and what a client asks to store is refused if that does not make enough room.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
@@ -9,13 +9,13 @@ import { accounts } from "../schema.ts";
 import { accountStorage, responses, threads } from "./schema.ts";
 import { THREAD_BYTES } from "./thread-size.ts";
 
-/** Verbs over what an account keeps. */
+/** Verbs over an account's storage. */
 export type StorageStore = ReturnType<typeof storageStore>;
 
-/** Deleted at once; others run between two batches. */
+/** Deleted in one batch; other work runs between two batches. */
 const BATCH = 50;
 
-/** Builds the verbs, once for a program: what is claimed is known to the one that gave it. */
+/** Builds the verbs, once per program: reservations are only known to the instance that granted them. */
 export function storageStore(store: Store, limitBytes: () => number) {
   const { db, statement } = store;
   const sum = db
@@ -34,7 +34,7 @@ export function storageStore(store: Store, limitBytes: () => number) {
   const used = async (accountId: string) => (await usedBytes(accountId)) + (claimed.get(accountId) ?? 0);
   const inTurn = turnsByName();
 
-  /** Deletes old texts until `bytes` more have room; false when nothing is left to delete and they have none. */
+  /** Deletes old texts until `bytes` more fit; false if nothing is left to delete and they do not fit. */
   const makeRoom = async (accountId: string, bytes: number): Promise<boolean> => {
     for (;;) {
       const excess = (await used(accountId)) + bytes - limitBytes();
@@ -54,7 +54,7 @@ export function storageStore(store: Store, limitBytes: () => number) {
   };
 
   return {
-    /** What an account keeps, and how much it may. */
+    /** What an account stores, and its limit. */
     async storageOf(accountId: string): Promise<{ readonly usedBytes: number; readonly limitBytes: number }> {
       return { usedBytes: await usedBytes(accountId), limitBytes: limitBytes() };
     },
@@ -74,8 +74,8 @@ export function storageStore(store: Store, limitBytes: () => number) {
     makeRoom,
 
     /**
-     * Sets room aside for what is about to be stored, so that of many at once no more are stored than fit. Gives what ends
-     * the claim, for when the row is written or will not be; undefined when there is no room.
+     * Reserves space for what is about to be stored, so that concurrent requests do not exceed the quota together. Returns a
+     * function that ends the reservation, once the row is written or will not be; undefined if there is no space.
      */
     async claim(accountId: string, bytes: number): Promise<(() => void) | undefined> {
       // One at a time: between the look and the claim no other may claim.
@@ -97,7 +97,7 @@ export function storageStore(store: Store, limitBytes: () => number) {
   };
 }
 
-/** A response or a thread that may have to go. */
+/** A response or thread that may be deleted. */
 interface OldText {
   readonly atMs: number;
   readonly bytes: number;
@@ -135,7 +135,7 @@ function oldestTexts({ db }: Store): (accountId: string) => Promise<OldText[]> {
       kind: threads.kind,
       threadId: threads.threadId,
       atMs: threads.updatedAtMs,
-      // Its summaries and items go with it.
+      // Its summaries and items are deleted with it.
       bytes: THREAD_BYTES,
     })
     .from(threads)

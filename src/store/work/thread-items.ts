@@ -1,5 +1,5 @@
 // The items of conversations that are held here. Appended together or not at all, in the order in which requests end, so that
-// of two at once neither is lost and none stands between the items of the other.
+// concurrent requests neither lose nor interleave items.
 
 import { and, asc, between, desc, eq, gt, lt, type SQL, sql } from "drizzle-orm";
 import { type MaybePromise, type Store, step, type Work } from "../engine/store.ts";
@@ -10,19 +10,19 @@ import type { ThreadName } from "./thread-name.ts";
 /** An item as stored. */
 export type ThreadItem = Pick<typeof threadItems.$inferSelect, "seq" | "id" | "bytes" | "state">;
 
-/** An item that is to be appended; `otherId` is taken where its thread has the id already. */
+/** An item to append; `otherId` is used if its thread already has the id. */
 export interface NewThreadItem {
   readonly id: string;
   readonly otherId: string;
-  /** How long it is when it is read. */
+  /** Its uncompressed length. */
   readonly bytes: number;
   readonly state: Buffer;
 }
 
-/** Which items are listed; `bytesMax`: how much they may be to read, except for the first. */
+/** Which items to list; `bytesMax`: their maximum uncompressed size, except for the first. */
 export interface ItemList {
   readonly order: "asc" | "desc";
-  /** Beyond this item. */
+  /** After this item. */
   readonly after?: string | undefined;
   readonly limit: number;
   readonly bytesMax: number;
@@ -56,7 +56,7 @@ function itemWriting(store: Store) {
   const { db, clock } = store;
   const find = itemFinder(store);
   return {
-    /** Appends items and gives their ids; undefined when there is no such thread any more. */
+    /** Appends items and returns their ids; undefined if the thread no longer exists. */
     async appendItems(
       name: ThreadName,
       items: readonly NewThreadItem[],
@@ -112,7 +112,7 @@ function itemReading(store: Store) {
   const { db } = store;
   const find = itemFinder(store);
   return {
-    /** A thread's items from one end, or from beyond an item; undefined when it has no such item. */
+    /** A thread's items from one end, or after an item; undefined if it has no such item. */
     async listItems(
       name: ThreadName,
       { order, after, limit, bytesMax }: ItemList,
@@ -145,7 +145,7 @@ function itemReading(store: Store) {
       return { items, hasMore: sizes.length > items.length };
     },
 
-    /** All of a thread's items in their order; undefined when they are more bytes to read. */
+    /** All items of a thread in order; undefined if they exceed the size limit. */
     async itemsOf(name: ThreadName, { bytesMax }: { bytesMax: number }): Promise<ThreadItem[] | undefined> {
       const sum = await db
         .select({ bytes: sql<number>`COALESCE(SUM(${threadItems.bytes}), 0)` })

@@ -1,8 +1,8 @@
-// How a conversation that is kept is named.
+// How a stored conversation is identified.
 
 import type { threads } from "./schema.ts";
 
-/** Which thread is meant. */
+/** Identifies a thread. */
 export interface ThreadName {
   readonly accountId: string;
   readonly kind: (typeof threads.$inferSelect)["kind"];

@@ -1,5 +1,5 @@
-// Conversations that are kept, and the summaries that stand for their earlier parts. A thread belongs to one account; what it
-// says is sealed by the gateway, and here no more than bytes.
+// Stored conversations, and the summaries that stand for their earlier parts. A thread belongs to one account; the gateway
+// seals its content, so here it is opaque bytes.
 
 import { and, asc, desc, eq, gt } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
@@ -19,9 +19,9 @@ export type ThreadSummary = typeof threadSummaries.$inferSelect;
 export type ThreadStore = ReturnType<typeof threadStore>;
 
 const DELETE_BATCH = 200;
-/** Summaries of one thread; older ones go. */
+/** Summaries of one thread; the oldest ones are dropped. */
 const SUMMARIES_MAX = 8;
-/** Threads of one list. */
+/** Maximum number of threads in a list. */
 const LIST_MAX = 200;
 
 /** Builds the verbs. */
@@ -37,7 +37,7 @@ function threadVerbs({ db, clock, statement }: Store) {
   const own = ({ accountId, kind, threadId }: ThreadName) =>
     and(eq(threads.accountId, accountId), eq(threads.kind, kind), eq(threads.threadId, threadId));
   return {
-    /** Stores the thread's state in place of the last one. */
+    /** Stores the thread's state, replacing the last one. */
     async saveThread(thread: Omit<Thread, "createdAtMs" | "updatedAtMs">): Promise<void> {
       requireStorable({ threadId: thread.threadId, model: thread.model });
       const nowMs = clock.now();
@@ -49,7 +49,7 @@ function threadVerbs({ db, clock, statement }: Store) {
         .run();
     },
 
-    /** Stores other words in a thread, whose items stay; false when there is none. */
+    /** Replaces the text of a thread and keeps its items; false if there is none. */
     async changeThread(name: ThreadName, change: Pick<Thread, "state" | "expiresAtMs">): Promise<boolean> {
       const changed = await db
         .update(threads)
@@ -69,7 +69,7 @@ function threadVerbs({ db, clock, statement }: Store) {
         .get();
     },
 
-    /** An account's threads, latest first, without what they say. */
+    /** An account's threads, latest first, without content. */
     async listThreads(accountId: string, kind: Thread["kind"], limit = LIST_MAX): Promise<ThreadOverview[]> {
       return db
         .select({
@@ -93,7 +93,7 @@ function threadVerbs({ db, clock, statement }: Store) {
       return (await db.delete(threads).where(own(name)).returning({ id: threads.threadId }).all()).length > 0;
     },
 
-    /** Deletes some of the expired threads; returns how many, 0 when none is left. */
+    /** Deletes a batch of the expired threads; returns how many, 0 when none is left. */
     async deleteExpiredThreads(): Promise<number> {
       return (await deleteOld.run([clock.now(), DELETE_BATCH])).changes;
     },
@@ -109,7 +109,7 @@ function summaryVerbs(store: Store) {
       eq(threadSummaries.threadId, threadId),
     );
   return {
-    /** Stores a summary of a thread that is stored, or one that has changed; of many the oldest goes. */
+    /** Stores a new or changed summary of a stored thread; above the limit the oldest is dropped. */
     async saveSummary(summary: ThreadSummary): Promise<void> {
       await store.transaction(function* () {
         yield* step(() =>
@@ -157,8 +157,8 @@ function summaryVerbs(store: Store) {
   };
 }
 
-/** A thread without what it says. */
+/** A thread without content. */
 export type ThreadOverview = Omit<Thread, "accountId" | "kind" | "state" | "expiresAtMs"> & {
-  /** What it takes, sealed, with its items and summaries. */
+  /** Its sealed size, with its items and summaries. */
   readonly bytes: number;
 };
