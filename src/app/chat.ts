@@ -14,6 +14,7 @@ import { resolveItems } from "../gateway/history.ts";
 import { createInputTokens } from "../gateway/input-tokens.ts";
 import { createImageFetch } from "../gateway/media.ts";
 import { createModelEndpoint } from "../gateway/model-endpoint.ts";
+import { createPassthrough, type PassthroughDeps } from "../gateway/passthrough/passthrough.ts";
 import { createPrepare } from "../gateway/prepare.ts";
 import { createProbe } from "../gateway/probe.ts";
 import type { Fleet } from "../gateway/providers.ts";
@@ -42,7 +43,7 @@ export interface ChatDeps {
   readonly clock: Clock;
   readonly verbs: Pick<Verbs, "responses" | "files" | "threads" | "storage">;
   readonly calls: UpstreamCalls;
-  readonly fleet: Pick<Fleet, "catalog" | "provider">;
+  readonly fleet: Pick<Fleet, "catalog" | "known" | "provider">;
   readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed">;
   /** The caller of an endpoint that is free. */
   readonly authenticate: ReturnType<typeof createCallers>["authenticate"];
@@ -118,6 +119,7 @@ export function createChat(deps: ChatDeps) {
       uploads: createUploads({ store: files, claim: storage.claim, authenticate }),
       compact: createCompact({ ...pipeline, ...compaction, prepare, settings: () => config().compaction }),
       modelEndpoint: createModelEndpoint(pipeline),
+      passthrough: createPassthrough(passthroughDeps(deps, pipeline)),
       countTokens: createTokenCount({ ...compaction, ...pipeline, files }),
       inputTokens: createInputTokens({ ...pipeline, prepare }),
     }),
@@ -130,5 +132,13 @@ export function createChat(deps: ChatDeps) {
     stop: compaction.stop,
     /** A one-token call: true when the model answered. */
     probe: createProbe(pipeline),
+  };
+}
+
+function passthroughDeps({ live, fleet }: ChatDeps, pipeline: Omit<PassthroughDeps, "uploadBytesMax" | "prices">) {
+  return {
+    ...pipeline,
+    uploadBytesMax: () => live.get().server.maxUploadBytes,
+    prices: (provider: string, model: string) => fleet.known(provider, model)?.prices,
   };
 }

@@ -69,6 +69,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   subscription_inactive: "The account's plan has run out. Ask the operator of this gateway to extend it.",
   budget_exceeded: "The budget of the key or account is spent. Wait until it renews, or ask for more.",
   tier_required: "The model or feature belongs to a higher plan.",
+  provider_not_found: "Use the name of a provider in the configuration.",
   permission_denied: "The key may not do this. An administrator can make one that may.",
   storage_not_allowed: "The key was made to keep nothing. Use another key, or send what is needed with each request.",
   email_not_verified: "Verify the account's e-mail address first.",

@@ -52,6 +52,7 @@ export const ERRORS = {
   url_not_allowed: row(400, "invalid_request_error"),
   route_not_found: row(404, "not_found_error"),
   not_offered: row(404, "not_found_error"),
+  provider_not_found: row(404, "not_found_error"),
   model_not_found: row(404, "invalid_request_error"),
   response_not_found: row(404, "not_found_error"),
   thread_not_found: row(404, "not_found_error"),

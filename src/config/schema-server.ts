@@ -33,6 +33,11 @@ export const ServerSection = section("How the gateway listens and answers.", {
     least: 1024,
     most: GIB,
   }),
+  max_upload: size(
+    "Larger uploads to the audio and image endpoints are refused with 413. They pass through and are not held in memory.",
+    "512MiB",
+    { least: 1024, most: 1024 * GIB },
+  ),
   max_body_values: integer(
     "JSON bodies with more objects, lists and texts (keys among them) are refused with 413. Of other values ten count as one. In bodies above 512 KiB, so do sixteen times as many escapes in texts below 64 KiB.",
     100_000,

@@ -31,6 +31,8 @@ export interface GatewayRoutesDeps {
   countTokens(request: Request): Promise<Response>;
   /** `POST /v1/responses/input_tokens` */
   inputTokens(request: Request): Promise<Response>;
+  /** Every method on `/v1/upstream/{provider}/*` */
+  passthrough(request: Request): Promise<Response>;
 }
 
 /** `POST` routes of every client format, stored answers, files, and the endpoints that only say no. */
@@ -51,6 +53,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps) {
     }
   }
   return app
+    .all("/v1/upstream/*", ({ request }) => deps.passthrough(request), { parse: "none" })
     .post("/v1/messages/count_tokens", ({ request }) => countTokens(request), { parse: "none" })
     .post("/v1/responses/compact", ({ request }) => compact(request), { parse: "none" })
     .post("/v1/responses/input_tokens", ({ request }) => inputTokens(request), { parse: "none" })

@@ -7,6 +7,7 @@ import { KEPT } from "./kept.ts";
 import { MESSAGES } from "./messages.ts";
 import { MODEL_ENDPOINT_DOCS } from "./model-endpoints.ts";
 import { OWN_KEY } from "./own-key.ts";
+import { PASSTHROUGH } from "./passthrough.ts";
 import { RESPONSE_ENDPOINTS } from "./responses.ts";
 
 /** Every one. */
@@ -18,4 +19,5 @@ export const GATEWAY_ENDPOINTS: readonly ApiEndpoint[] = [
   ...KEPT,
   ...MODEL_ENDPOINT_DOCS,
   ...OWN_KEY,
+  ...PASSTHROUGH,
 ];

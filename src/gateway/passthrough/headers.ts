@@ -1,0 +1,56 @@
+// Which headers pass: all but those that belong to one connection, that carry a credential or say where a client is, and
+// that this gateway sets itself.
+
+/** They belong to one connection (RFC 9110, section 7.6.1), or say how long and how packed the body on it is. */
+const OF_CONNECTION = [
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "content-length",
+];
+const NOT_UP = new Set([
+  ...OF_CONNECTION,
+  ...["host", "expect", "authorization", "cookie", "accept-encoding", "forwarded", "via", "origin", "referer"],
+]);
+const NOT_DOWN = new Set([
+  ...OF_CONNECTION,
+  // The body is unpacked on its way.
+  ...["content-encoding", "set-cookie", "alt-svc", "strict-transport-security", "x-request-id", "location"],
+]);
+/** Credentials by any vendor's name, and addresses of clients. */
+const NOT_UP_NAMES =
+  /(?:^|-)(?:api-key|api-token|auth-token|access-token)$|^x-(?:forwarded|real|sallyport|client-ip)|^cf-|^sec-/;
+/** Whose account answers is the operator's own affair. */
+const NOT_DOWN_NAMES =
+  /-(?:organization|project|workspace|account)(?:-id)?$|^access-control-|^x-sallyport-|^x-ratelimit-(?:limit|remaining|reset)$/;
+
+/** The client's headers that go up. */
+export function headersUp(headers: Headers): Record<string, string> {
+  const listed = connectionListed(headers);
+  const out: Record<string, string> = { "accept-encoding": "identity" };
+  for (const [name, value] of headers) {
+    if (!NOT_UP.has(name) && !NOT_UP_NAMES.test(name) && !listed.has(name)) out[name] = value;
+  }
+  return out;
+}
+
+/** The provider's headers that come back; `scrub` takes secrets out of their values. */
+export function headersDown(headers: Headers, scrub: (text: string) => string): Record<string, string> {
+  const listed = connectionListed(headers);
+  const out: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    if (!NOT_DOWN.has(name) && !NOT_DOWN_NAMES.test(name) && !listed.has(name)) out[name] = scrub(value);
+  }
+  return out;
+}
+
+function connectionListed(headers: Headers): ReadonlySet<string> {
+  const listed = headers.get("connection") ?? "";
+  return new Set(listed.split(",").map((name) => name.trim().toLowerCase()));
+}

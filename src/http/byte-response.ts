@@ -1,0 +1,73 @@
+// Sends bytes as they come: pulls from its source only as fast as the client reads, and ends the source when it goes.
+
+import { type Limit, limit } from "../base/limit.ts";
+
+/** Where the bytes come from. */
+export interface ByteSource {
+  /** The next bytes, undefined at the end. What it throws cuts the answer off: the client sees that it is not whole. */
+  next(): Promise<Uint8Array | undefined>;
+  /** The client went away; called at most once, never after the end. */
+  cancel(): void;
+}
+
+/** A client that has taken nothing for this long is gone, whatever its connection says. */
+const UNREAD_MS = 600_000;
+
+/** The response, for the server to send. `signal`: the request's, which aborts when the client goes. */
+export function byteResponse(
+  source: ByteSource,
+  {
+    signal,
+    headers,
+    unreadMs = UNREAD_MS,
+  }: { signal: AbortSignal; headers: Record<string, string>; unreadMs?: number },
+): Response {
+  let over = false;
+  let unread: Limit | undefined;
+  const stop = (gone: boolean) => {
+    if (over) return;
+    over = true;
+    unread?.cancel();
+    signal.removeEventListener("abort", onAbort);
+    if (gone) source.cancel();
+  };
+  const onAbort = () => stop(true);
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        if (signal.aborted) return stop(true);
+        signal.addEventListener("abort", onAbort, { once: true });
+        unread = limit(unreadMs, () => {
+          stop(true);
+          controller.error(undefined);
+        });
+      },
+      async pull(controller) {
+        unread?.cancel();
+        try {
+          const bytes = await source.next();
+          // The client left meanwhile; closing a stream that was cancelled would throw.
+          if (over) return;
+          if (bytes === undefined) {
+            stop(false);
+            controller.close();
+            return;
+          }
+          unread = limit(unreadMs, () => {
+            stop(true);
+            controller.error(undefined);
+          });
+          controller.enqueue(bytes);
+        } catch {
+          if (over) return;
+          stop(false);
+          // With an error the server would print it; the source has told of it.
+          controller.error(undefined);
+        }
+      },
+      cancel: () => stop(true),
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(stream, { headers });
+}
