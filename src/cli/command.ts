@@ -1,10 +1,17 @@
 // What a command of the program is, and what it is handed. A command prints through its context only, reads no
 // environment and returns its exit code; a wrong argument is a UsageError (exit 2), a failure a CommandError (exit 1).
 
+import type { Readable, Writable } from "node:stream";
 import type { LiveConfig } from "../config/live.ts";
 import type { Survey } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { CommandOption, Flags } from "./flags.ts";
+
+/** The two ways between this program and the one that started it. */
+export interface Streams {
+  readonly input: Readable;
+  readonly output: Writable;
+}
 
 /** Where a command reads and writes; tests hand in their own. */
 export interface Io {
@@ -14,6 +21,8 @@ export interface Io {
   err(text: string): void;
   /** All of stdin as text. Throws a CommandError when it is larger than a mebibyte. */
   readStdin(): Promise<string>;
+  /** stdin and stdout for a program that is spoken with until its end. */
+  streams(): Streams;
   /** Asks on the terminal and gives the line typed, without its end; undefined when the input ended. */
   ask(question: string): Promise<string | undefined>;
   /** stdin and stderr are a terminal: a person can be asked. */

@@ -78,6 +78,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./search.ts")).searchCommand,
   },
   {
+    name: "mcp",
+    summary: "offer the web tools to an agent on stdin and stdout",
+    load: async () => (await import("./mcp.ts")).mcpCommand,
+  },
+  {
     name: "backup",
     summary: "copy the database, secrets and uploads into one file",
     load: async () => (await import("./backup.ts")).backupCommand,

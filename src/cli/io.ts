@@ -21,6 +21,7 @@ export function processIo(): Io {
     out: (text) => writeAll(1, text),
     err: (text) => writeAll(2, text),
     readStdin,
+    streams: () => ({ input: process.stdin, output: process.stdout }),
     ask,
     interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
     columns: process.stderr.isTTY === true ? process.stderr.columns || COLUMNS : undefined,

@@ -1,27 +1,11 @@
 // A model for a command, without a server or a key: one of the providers that the configuration and the environment
 // name, called directly. No one is billed and nothing is written down.
 
-import { systemClock } from "../base/clock.ts";
-import { secretsOf } from "../config/load.ts";
-import type { Caller } from "../gateway/caller.ts";
-import { createFleet } from "../gateway/providers.ts";
+import { createLocalFleet, OPERATOR } from "../app/local-fleet.ts";
 import { createWebModels, type WebModel } from "../gateway/web-model.ts";
-import { makeRedactor } from "../telemetry/redact.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import type { Context } from "./command.ts";
 import { failure } from "./workspace.ts";
-
-/** Whoever runs the program may use all of its models. */
-const OPERATOR: Caller = {
-  keyId: "local",
-  accountId: "local",
-  rpm: null,
-  expiresAtMs: null,
-  noStore: true,
-  models: null,
-  passthrough: false,
-  account: { tier: "premium", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: true, admin: true },
-};
 
 /** What `work` is handed: "none" where no model is wanted, undefined where no provider has one that fits. */
 export type LocalModel = WebModel | "none" | undefined;
@@ -35,28 +19,13 @@ export async function withLocalModel<T>(
   const config = context.config();
   const setting = name ?? config.web.model;
   if (setting === "none") return work("none");
-  const isDemo = (provider: string) => config.providers.some((one) => one.name === provider && isEmbedded(one));
   if (config.providers.every(isEmbedded) && setting === "") return work(undefined);
-  const fleet = createFleet({
-    config: () => config,
-    clock: systemClock,
-    discoveryFailed: (provider) => context.err(`sallyport: the models of ${provider} could not be listed\n`),
-    breakerChanged: () => undefined,
-  });
+  const { fleet, calls, choice } = createLocalFleet(config, (message) => context.err(`sallyport: ${message}\n`));
   try {
     await fleet.start();
     const findModel = createWebModels({
-      ask: {
-        clock: systemClock,
-        provider: fleet.provider,
-        breakers: fleet.breakers,
-        random: Math.random,
-        scrub: makeRedactor(secretsOf(config)),
-        budgets: { reserve: () => Promise.reject(new Error("The operator has no budget.")) },
-        record: () => undefined,
-      },
-      catalog: fleet.catalog,
-      isDemo,
+      ask: calls,
+      ...choice,
       setting: () => setting,
       callerOf: async () => OPERATOR,
     });

@@ -121,6 +121,7 @@ function ioOf(io: Io): Io {
     out: (text) => io.out(text),
     err: (text) => io.err(text),
     readStdin: () => io.readStdin(),
+    streams: () => io.streams(),
     ask: (question) => io.ask(question),
   };
 }

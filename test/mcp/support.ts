@@ -175,3 +175,19 @@ export async function messagesOf(response: Response): Promise<JsonRecord[]> {
     .filter((line) => line.startsWith("data: ") && line.length > 6)
     .map((line) => JSON.parse(line.slice(6)) as JsonRecord);
 }
+
+/** A page that is never answered. */
+export function hangingPage() {
+  let waiting: ((visit: { readonly gone: Promise<void> }) => void)[] = [];
+  return {
+    page(request: Request): Promise<Response> {
+      const { promise: gone, resolve } = Promise.withResolvers<void>();
+      request.signal.addEventListener("abort", () => resolve(), { once: true });
+      for (const tell of waiting) tell({ gone });
+      waiting = [];
+      return new Promise<Response>(() => undefined);
+    },
+    /** Resolves at the next visit; `gone` when the visitor has left. */
+    visited: () => new Promise<{ readonly gone: Promise<void> }>((resolve) => waiting.push(resolve)),
+  };
+}

@@ -1,5 +1,6 @@
 // A command line without a process: what was printed is kept, stdin and answers are scripted.
 
+import { PassThrough } from "node:stream";
 import type { Io } from "../../src/cli/command.ts";
 
 /** An `Io` that remembers. */
@@ -35,6 +36,10 @@ export class FakeTerminal implements Io {
   async readStdin(): Promise<string> {
     return this.#stdin;
   }
+  /** What is written there is no part of `stdout`. */
+  readonly streams = () => ({ input: this.input, output: this.output });
+  readonly input = new PassThrough();
+  readonly output = new PassThrough();
   async ask(question: string): Promise<string | undefined> {
     this.stderr += question;
     return this.#answers.shift();

@@ -1,0 +1,48 @@
+// The providers of a configuration for commands that work without a server or a key: they are called directly, no one is
+// billed and nothing is written down. Wiring only.
+
+import { systemClock } from "../base/clock.ts";
+import { secretsOf } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import type { Caller } from "../gateway/caller.ts";
+import { createFleet } from "../gateway/providers.ts";
+import type { WebModelChoice } from "../gateway/web-model.ts";
+import { makeRedactor } from "../telemetry/redact.ts";
+import { isEmbedded } from "../vendors/protocols.ts";
+
+/** Whoever runs the program may use all of its models. */
+export const OPERATOR: Caller = {
+  keyId: "local",
+  accountId: "local",
+  rpm: null,
+  expiresAtMs: null,
+  noStore: true,
+  models: null,
+  passthrough: false,
+  account: { tier: "premium", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: true, admin: true },
+};
+
+/** Builds it. `start` of the fleet asks the providers for their models; `note` is told of those that do not answer. */
+export function createLocalFleet(config: Config, note: (message: string) => void) {
+  const fleet = createFleet({
+    config: () => config,
+    clock: systemClock,
+    discoveryFailed: (provider) => note(`the models of ${provider} could not be listed`),
+    breakerChanged: () => undefined,
+  });
+  const calls = {
+    clock: systemClock,
+    provider: fleet.provider,
+    breakers: fleet.breakers,
+    random: Math.random,
+    scrub: makeRedactor(secretsOf(config)),
+    budgets: { reserve: () => Promise.reject(new Error("The operator has no budget.")) },
+    record: () => undefined,
+  };
+  const choice: WebModelChoice = {
+    catalog: fleet.catalog,
+    isDemo: (name) => config.providers.some((provider) => provider.name === name && isEmbedded(provider)),
+    setting: () => config.web.model,
+  };
+  return { fleet, calls, choice };
+}

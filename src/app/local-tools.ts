@@ -1,0 +1,114 @@
+// The tools for agents without a server or a key: the same endpoints over a store of their own that ends with them, for
+// whoever runs the program. Wiring only.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../base/clock.ts";
+import { resolveModel } from "../catalog/resolve.ts";
+import type { Config } from "../config/schema.ts";
+import { createDecisions } from "../decisions/assemble.ts";
+import { createWebModels } from "../gateway/web-model.ts";
+import { createInnerCalls } from "../http/inner-call.ts";
+import { openStore } from "../store/engine/open.ts";
+import { type Verbs, verbsOf } from "../store/verbs.ts";
+import { createWeb } from "../web/assemble.ts";
+import { createLocalFleet, OPERATOR } from "./local-fleet.ts";
+import { describedEndpoints, resourcesOf, toolEndpoints } from "./mcp.ts";
+
+/** Told of what is wrong. */
+export type Note = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
+
+/** Opens them; `close` takes them down and deletes their store. */
+export async function openLocalTools(config: Config, note: Note) {
+  const dataDir = mkdtempSync(join(tmpdir(), "sallyport-mcp-"));
+  const store = openStore({ dataDir });
+  try {
+    const verbs = verbsOf(store, () => config.limits.storagePerAccountBytes);
+    const caller = { ...OPERATOR, accountId: await addAccount(verbs) };
+    const parts = createParts(config, { verbs, changeCounter: () => store.changeCounter(), caller, note });
+    const { web, decisions, fleet } = parts;
+    await decisions.load();
+    web.start();
+    const failed = (what: string) => (error: unknown) => note(`${what} could not be listed`, { error });
+    // Lists of models may take a while, and only those who ask for the list of tools wait for them.
+    const models = Promise.all([
+      fleet.start().catch(failed("models")),
+      decisions.start().catch(failed("decision models")),
+    ]);
+    return {
+      caller,
+      resources: resourcesOf({ web, decisions, webModels: parts.choice }),
+      endpoints: async () => {
+        await models;
+        return describedEndpoints();
+      },
+      call: createInnerCalls({
+        handle: toolEndpoints([web.routes, decisions.routes]),
+        via: "stdio",
+        finished: () => undefined,
+        unexpected: (_exchange, error) => note("unexpected error", { error }),
+      }),
+      unexpected: (error: unknown) => note("a tool failed unexpectedly", { error }),
+      async close(): Promise<void> {
+        fleet.stop();
+        decisions.stop();
+        await web.stop();
+        store.close();
+        rmSync(dataDir, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Jobs are someone's. */
+async function addAccount({ accounts }: Pick<Verbs, "accounts">): Promise<string> {
+  const made = await accounts.createAccount({ username: "local", email: "local@localhost", tier: "premium" });
+  if ("refused" in made) throw new Error(`The store is not empty: ${made.refused}`);
+  return made.id;
+}
+
+interface Ground {
+  readonly verbs: Verbs;
+  changeCounter(): number;
+  readonly caller: typeof OPERATOR;
+  readonly note: Note;
+}
+
+function createParts(config: Config, { verbs, changeCounter, caller, note }: Ground) {
+  const { fleet, calls, choice } = createLocalFleet(config, note);
+  const admitted = {
+    config: () => config,
+    clock: systemClock,
+    authenticate: () => caller,
+    admit: () => caller,
+    warn: note,
+    bodyLimits: () => ({ maxBytes: config.server.maxBodyBytes, valuesMax: config.server.maxBodyValues }),
+  };
+  const web = createWeb({
+    ...admitted,
+    jobs: verbs.jobs,
+    frontier: verbs.frontier,
+    answers: verbs.answers,
+    makeRoom: verbs.storage.makeRoom,
+    anonymousRpm: () => 0,
+    metrics: { rateLimited: () => undefined, searchEngine: () => undefined },
+    settings: verbs.settings,
+    findModel: createWebModels({ ask: calls, ...choice, callerOf: async () => caller }),
+  });
+  const decisions = createDecisions({
+    ...calls,
+    ...admitted,
+    store: verbs.decisions,
+    changeCounter,
+    chatProvider: fleet.provider,
+    chatPrices: (provider, model) => fleet.known(provider, model)?.prices,
+    requestTimeoutMs: () => config.server.requestTimeoutMs,
+    isChatModel: (id) => resolveModel(fleet.catalog(), id)?.model.kind === "chat",
+  });
+  return { web, decisions, fleet, choice };
+}

@@ -1,0 +1,70 @@
+// The tools for one program, on two streams: whoever started this one. Ends when its input does; calls that are in
+// progress then are ended, and not answered.
+
+import type { Readable, Writable } from "node:stream";
+import type { CallEndpoint, InnerCaller } from "../http/inner-call.ts";
+import { createServer, type McpClient, type ServerDeps } from "./server.ts";
+import type { McpCaller } from "./tool.ts";
+
+/** What they need. */
+export interface StdioDeps extends ServerDeps {
+  readonly caller: McpCaller;
+  readonly call: CallEndpoint;
+}
+
+/** Where the other program is. */
+export interface StdioPlace {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+/** Serves until the input ends, the output breaks or the signal aborts. */
+export async function serveOnStreams(deps: StdioDeps, { input, output, signal }: StdioPlace): Promise<void> {
+  const [sdk, { serveStdio, StdioServerTransport }] = await Promise.all([
+    import("@modelcontextprotocol/server"),
+    import("@modelcontextprotocol/server/stdio"),
+  ]);
+  const over = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => {
+    over.abort(new Error("The client has left."));
+    resolve();
+  };
+  for (const event of ["end", "close"]) input.once(event, end);
+  output.once("error", end);
+  signal.addEventListener("abort", end, { once: true });
+  const client = clientOf(deps, over.signal);
+  const served = serveStdio(() => createServer(sdk, deps, client), {
+    transport: new StdioServerTransport(input, output),
+    onerror: deps.unexpected,
+  });
+  try {
+    if (signal.aborted) end();
+    await promise;
+  } finally {
+    await served.close();
+    signal.removeEventListener("abort", end);
+  }
+}
+
+function clientOf({ caller, call }: StdioDeps, signal: AbortSignal): McpClient {
+  const never = new AbortController().signal;
+  const from: InnerCaller = {
+    requestId: "stdio",
+    authorization: "",
+    address: "",
+    secure: true,
+    isUnnamedProxy: false,
+    origin: "http://localhost",
+  };
+  return {
+    caller,
+    signal,
+    call: (asked) => call(from, asked),
+    // On streams the SDK itself is told of cancelled calls.
+    begin: () => ({ signal: never, done: () => undefined }),
+    called: () => undefined,
+  };
+}
