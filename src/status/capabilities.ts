@@ -14,5 +14,6 @@ export const CAPABILITIES = {
     stream_include_usage: true,
     max_completion_tokens: true,
     request_id_header: true,
+    mcp: true,
   },
 } as const;

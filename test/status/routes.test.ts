@@ -80,6 +80,7 @@ test("capabilities: every flag of the specification, and only moderations is fal
       "stream_include_usage",
       "max_completion_tokens",
       "request_id_header",
+      "mcp",
     ].sort(),
   );
 });

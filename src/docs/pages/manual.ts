@@ -9,6 +9,7 @@ import applications from "../../../docs/guides/applications.md" with { type: "te
 import deployment from "../../../docs/guides/deployment.md" with { type: "text" };
 import judged from "../../../docs/guides/how-it-is-judged.md" with { type: "text" };
 import limits from "../../../docs/guides/limits-and-errors.md" with { type: "text" };
+import mcp from "../../../docs/guides/mcp.md" with { type: "text" };
 import metrics from "../../../docs/guides/metrics.md" with { type: "text" };
 import moving from "../../../docs/guides/moving.md" with { type: "text" };
 import notOffered from "../../../docs/guides/not-offered.md" with { type: "text" };
@@ -37,6 +38,7 @@ export const MANUAL: Readonly<Record<string, readonly ManualPage[]>> = {
     { file: "guides/start.md", text: start },
     { file: "guides/sdks.md", text: sdks },
     { file: "guides/agents.md", text: agents },
+    { file: "guides/mcp.md", text: mcp },
     { file: "guides/applications.md", text: applications },
     { file: "guides/providers.md", text: providersGuide },
     { file: "guides/moving.md", text: moving },
