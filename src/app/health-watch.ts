@@ -7,6 +7,7 @@ import { resolveModel } from "../catalog/resolve.ts";
 import type { Config } from "../config/schema.ts";
 import type { Fleet } from "../gateway/providers.ts";
 import type { HealthDeps, SubsystemState } from "../status/health.ts";
+import { createHealthDays, type HealthDaysStore } from "../status/health-days.ts";
 import { createModelHealth } from "../status/model-health.ts";
 import type { Store } from "../store/engine/store.ts";
 import type { UsageWriter } from "../store/usage/writer.ts";
@@ -26,6 +27,7 @@ export interface HealthWatchDeps {
     readonly tools: { browserHealth(): SubsystemState | Promise<SubsystemState> };
   };
   store: Pick<Store, "ping">;
+  verbs: { readonly settings: HealthDaysStore };
   accounts: { readonly mailer: { state(): SubsystemState } };
   decisions: { health(): Promise<object & { status: SubsystemState["status"] }> };
   /** Something changed that the health of models hangs on. */
@@ -44,6 +46,11 @@ export function createWatch(deps: HealthWatchDeps) {
   const { clock, log, config, fleet, writer, observer, probe, store, accounts, decisions, web } = deps;
   const listed = () => fleet.catalog().models.filter(({ visibility }) => visibility === "list");
   const complain = (error: unknown) => log.warn("model health could not be judged", { error });
+  const healthDays = createHealthDays({
+    clock,
+    store: deps.verbs.settings,
+    problem: (error) => log.warn("the health of models by day could not be kept", { error }),
+  });
   const modelHealth = createModelHealth({
     clock,
     models: listed,
@@ -51,6 +58,7 @@ export function createWatch(deps: HealthWatchDeps) {
     breakerOpen: (provider) => fleet.breakers.get(provider)?.state === "open",
     listed: (provider, model) => (config().health.probe === "off" ? undefined : fleet.listed(provider, model)),
     failed: complain,
+    judged: (models) => healthDays.count(models),
     get probe() {
       return config().health.probe === "chat" ? probe : undefined;
     },
@@ -71,6 +79,8 @@ export function createWatch(deps: HealthWatchDeps) {
   addGauges(deps);
   return {
     modelHealth,
+    /** A listed model's days. */
+    daysOf: healthDays.daysOf,
     /** Publicly listed models. */
     listedCount: () => listed().length,
     /** What `/health` checks. */
@@ -85,10 +95,12 @@ export function createWatch(deps: HealthWatchDeps) {
       browser: () => web.tools.browserHealth(),
       jobs: () => web.jobsHealth(),
     } satisfies HealthDeps["subsystems"],
-    stop(): void {
+    start: () => healthDays.start(),
+    async stop() {
       stopped = true;
       clearTimeout(soon);
       modelHealth.stop();
+      await healthDays.stop();
     },
   };
 }

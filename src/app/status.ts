@@ -1,5 +1,6 @@
 // Hands the public status endpoints what they need of the rest of the program. Wiring only.
 
+import type { Clock } from "../base/clock.ts";
 import { VERSION } from "../base/version.ts";
 import type { Config } from "../config/schema.ts";
 import type { Fleet } from "../gateway/providers.ts";
@@ -12,6 +13,7 @@ import type { Observer } from "./observe.ts";
 
 export interface StatusServiceDeps {
   readonly config: () => Config;
+  readonly clock: Clock;
   readonly store: Pick<Store, "ping">;
   readonly verbs: Pick<Verbs, "usage">;
   readonly fleet: Fleet;
@@ -26,7 +28,7 @@ export interface StatusServiceDeps {
 
 /** Health, statistics, capabilities and metrics as a service. */
 export function createStatus(deps: StatusServiceDeps) {
-  const { config, store, fleet, observer, watch, web, uptimeSeconds, pseudonymSecret, links } = deps;
+  const { config, clock, store, fleet, observer, watch, web, uptimeSeconds, pseudonymSecret, links } = deps;
   const { usage } = deps.verbs;
   const routes = statusRoutes({
     version: VERSION,
@@ -45,6 +47,9 @@ export function createStatus(deps: StatusServiceDeps) {
     },
     listedModels: watch.listedCount,
     modelHealth: watch.modelHealth,
+    daysOf: watch.daysOf,
+    clock,
+    maintenance: () => config().server.maintenance,
     metrics: () => config().server.metrics,
     async renderMetrics() {
       await web.count();

@@ -37,6 +37,8 @@ export interface ModelHealthDeps {
   listed(provider: string, model: string): boolean | undefined;
   /** A round behind the timer failed. */
   failed(cause: unknown): void;
+  /** A round is over. */
+  judged?(models: readonly { readonly id: string; readonly status: ModelStatus }[]): void;
   /** A one-token call; only where the operator chose `health.probe: chat`. True when the model answered. */
   readonly probe?: ((model: string, signal: AbortSignal) => Promise<boolean>) | undefined;
 }
@@ -103,6 +105,7 @@ export function createModelHealth(deps: ModelHealthDeps): ModelHealth {
     if (abort.signal.aborted) return;
     entries = judged;
     refreshedAtMs = deps.clock.now();
+    deps.judged?.(judged);
   }
 
   function refresh(): Promise<void> {

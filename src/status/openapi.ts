@@ -166,4 +166,15 @@ export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
     answer: { description: "The metrics.", type: "text/plain", schema: Type.String() },
     errors: ["invalid_token", "route_not_found"],
   },
+  {
+    method: "GET",
+    path: "/status",
+    id: "getStatusPage",
+    group: "Status",
+    summary: "The public status page",
+    description:
+      "For people: the health of each listed model now and over 90 days, totals and the leaderboard. Has no scripts and loads nothing from elsewhere.",
+    access: "open",
+    answer: { description: "The page.", type: "text/html", schema: Type.String() },
+  },
 ];

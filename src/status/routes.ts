@@ -2,10 +2,12 @@
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
+import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { CAPABILITIES } from "./capabilities.ts";
 import { type HealthDeps, health } from "./health.ts";
 import type { ModelHealth } from "./model-health.ts";
+import { type StatusPageFacts, statusPage } from "./page.ts";
 import { leaderboard, type StatsDeps, tokenStats } from "./stats.ts";
 
 export interface StatusRoutesDeps extends HealthDeps, StatsDeps {
@@ -16,6 +18,10 @@ export interface StatusRoutesDeps extends HealthDeps, StatsDeps {
   /** Publicly listed models. */
   listedModels(): number;
   readonly modelHealth: Pick<ModelHealth, "view">;
+  /** A model's days, the oldest first. */
+  daysOf: StatusPageFacts["daysOf"];
+  readonly clock: Clock;
+  maintenance(): { readonly enabled: boolean; readonly message: string };
   /** Read at every request, so that a reload is seen. */
   metrics(): { readonly enabled: boolean; readonly token: string };
   /** Prometheus text. */
@@ -48,6 +54,7 @@ export function statusRoutes(deps: StatusRoutesDeps) {
     .get("/v1/status/models", () => Response.json(deps.modelHealth.view()))
     .get("/v1/stats/tokens", async () => Response.json(await tokenStats(deps)))
     .get("/v1/stats/tokens/leaderboard", async () => Response.json(await leaderboard(deps)))
+    .get("/status", async () => statusPage(await pageFacts(deps)))
     .get("/v1/capabilities", () => Response.json(CAPABILITIES))
     .get("/metrics", async ({ request }) => {
       const { enabled, token } = deps.metrics();
@@ -55,6 +62,21 @@ export function statusRoutes(deps: StatusRoutesDeps) {
       if (token !== "" && !bears(request, token)) throw new ApiError("invalid_token", "Metrics need their token.");
       return new Response(await deps.renderMetrics(), { headers: { "content-type": PROMETHEUS_TEXT, ...NO_STORE } });
     });
+}
+
+async function pageFacts(deps: StatusRoutesDeps): Promise<StatusPageFacts> {
+  const [totals, board] = await Promise.all([tokenStats(deps), leaderboard(deps)]);
+  const { enabled, message } = deps.maintenance();
+  return {
+    nowMs: deps.clock.now(),
+    version: deps.version,
+    uptimeSeconds: deps.uptimeSeconds(),
+    maintenance: enabled ? message : undefined,
+    models: deps.modelHealth.view(),
+    daysOf: deps.daysOf,
+    totals,
+    leaderboard: board,
+  };
 }
 
 function bears(request: Request, token: string): boolean {

@@ -33,7 +33,7 @@ const MATRIX: readonly [RegExp, Opens][] = [
   [/^POST \/v1\/auth\/(token|refresh|oauth\/exchange|password-reset\/(request|confirm))$/, "none"],
   [/^GET \/v1\/auth\/oauth\/:provider\/(start|callback)$/, "none"],
   [/^\w+ \/v1\/auth\//, "jwt"],
-  [/^GET \/(health|livez|readyz|docs.*|openapi\.json|metrics)?$/, "none"],
+  [/^GET \/(health|status|livez|readyz|docs.*|openapi\.json|metrics)?$/, "none"],
   [/^GET \/v1\/(status\/.*|stats\/.*|capabilities)$/, "none"],
   [/^POST \/v1\/moderations$/, "none"],
   // Only say that they are not offered.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
+import { FakeClock } from "../../src/base/clock.ts";
 import { ApiError } from "../../src/base/errors.ts";
 import { type StatusRoutesDeps, statusRoutes } from "../../src/status/routes.ts";
 import { pseudonym } from "../../src/status/stats.ts";
@@ -29,6 +30,9 @@ function app(over: Partial<StatusRoutesDeps> = {}) {
     ready: async () => true,
     listedModels: () => 7,
     modelHealth: { view: () => ({ models: [], refreshed_at: null }) },
+    daysOf: () => [],
+    clock: new FakeClock(OPENED),
+    maintenance: () => ({ enabled: false, message: "" }),
     metrics: () => ({ enabled: true, token: "" }),
     renderMetrics: () => "up 1\n",
     ...over,

@@ -81,7 +81,9 @@ export function Shell({
                 Sign out
               </button>
             </div>
-            <p class="version">Version {session.value.version}</p>
+            <p class="version">
+              <a href="/docs">Docs</a> · <a href="/status">Status</a> · Version {session.value.version}
+            </p>
           </div>
         </div>
       </header>
