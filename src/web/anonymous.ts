@@ -1,4 +1,4 @@
-// Clients that may search without a key: those at addresses that the operator lists, each at the free tier's rate.
+// Clients that may search without a key: those at addresses that the operator lists, each with the free plan's rate limit.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
@@ -6,22 +6,22 @@ import type { Exchange } from "../http/exchange.ts";
 import { memoryRateLimiter } from "../http/rpm.ts";
 import { parseCidr } from "../net/address.ts";
 
-/** What letting them in needs. */
+/** What admitting them needs. */
 export interface AnonymousDeps {
   readonly clock: Clock;
   /** Addresses and ranges. */
   allowed(): readonly string[];
-  /** Requests a minute of each address. */
+  /** Requests per minute for each address. */
   rpm(): number;
   rejected(): void;
 }
 
-/** Who comes without a key. */
+/** A client without a key. */
 export interface AnonymousCaller {
   readonly accountId: string;
 }
 
-/** Lets such a client in: its name, undefined where its address is not listed; throws 429. */
+/** Admits such a client: returns its name, undefined if its address is not listed; throws 429. */
 export type AdmitAnonymous = (exchange: Exchange) => AnonymousCaller | undefined;
 
 /** Builds it. */
@@ -33,7 +33,7 @@ export function createAnonymous({ clock, allowed, rpm, rejected }: AnonymousDeps
     if (list.length === 0) return undefined;
     if (read?.list !== list) read = { list, tests: list.flatMap((range) => parseCidr(range) ?? []) };
     const { address, headers, isUnnamedProxy } = exchange;
-    // The whole internet may stand behind a proxy on a listed address.
+    // The whole internet may be behind a proxy with a listed address.
     if (isUnnamedProxy || !read.tests.some((holds) => holds(address))) return undefined;
     const verdict = limiter.admit(address, rpm());
     headers["x-ratelimit-limit"] = String(verdict.limit);

@@ -26,40 +26,40 @@ import { createOwnedJobs } from "./owned-jobs.ts";
 import { type KeyHolder, type WebCaller, webRoutes } from "./routes.ts";
 import { createWebTools } from "./tools.ts";
 
-/** What the web side needs of the rest. */
+/** What the web side needs from the rest of the program. */
 export interface WebDeps {
   config(): Config;
   clock: Clock;
   jobs: JobStore;
   frontier: FrontierStore;
   answers: AnswerStore;
-  /** Makes room for what an account keeps; false when there is none. */
+  /** Makes space for what an account stores; false if there is none. */
   makeRoom(accountId: string, bytes: number): Promise<boolean>;
   authenticate(request: Request): AtOnce<WebCaller>;
   admit(request: Request, exchange: Exchange): AtOnce<KeyHolder>;
   bodyLimits(): BodyLimits;
-  /** Requests a minute of a client without a key. */
+  /** Requests per minute of a client without a key. */
   anonymousRpm(): number;
-  /** Told of every request that is beyond its rate and of every question to a search engine. */
+  /** Called for every rate-limited request and every query to a search engine. */
   metrics: Pick<Metrics, "rateLimited" | "searchEngine">;
-  /** Where the engines' health outlives a restart. */
+  /** Where the engines' health survives a restart. */
   settings: EngineHealthStore;
-  /** The model that extractions ask. */
+  /** The model that extractions use. */
   findModel: FindWebModel;
   /** Further kinds of jobs. */
   kinds?: readonly JobKind[];
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** How much runs, and how much waits for its turn. */
+/** How much is running, and how much is waiting. */
 export type WebFigures = Readonly<
   Record<"jobs" | "pages" | "single pages" | "conversions", { readonly running: number; readonly waiting: number }>
 >;
 
-/** The data directory is one program's alone, so all jobs in it are this program's, whichever process began them. */
+/** The data directory belongs to one program, so all jobs in it are this program's, whichever process started them. */
 const OWNER = "gateway";
 
-/** Builds it; `start` takes up jobs, `stop` gives them back. */
+/** Builds it; `start` resumes jobs, `stop` releases them. */
 export function createWeb(deps: WebDeps) {
   const tools = createWebTools(deps);
   const store = { ...deps.jobs, ...deps.frontier, ...deps.answers };
@@ -103,9 +103,9 @@ export function createWeb(deps: WebDeps) {
     runner,
     /** What accounts see of their own jobs. */
     ownJobs: createOwnedJobs({ ...endpoints, lists: store, pages: store }),
-    /** Every search engine: whether it runs, how it does, whether it is left alone. */
+    /** Every search engine: whether it is enabled, its health, whether it is suspended. */
     engines: () => search.engines(),
-    /** Asks one engine now, past suspensions; undefined when there is none of that name. */
+    /** Queries one engine now, ignoring suspensions; undefined if there is none of that name. */
     probeEngine: (name: string, signal: AbortSignal) => search.probe(name, signal),
     start: () => {
       const isLocal = deps.config().web.browser.endpoint === "";
@@ -113,7 +113,7 @@ export function createWeb(deps: WebDeps) {
       health.start();
       runner.start().catch((error: unknown) => deps.warn("left jobs could not be taken up", { error }));
     },
-    /** What is in progress and what waits; how many jobs wait is as `count` saw it last. */
+    /** What is running and what is waiting; the number of waiting jobs is the one that `count` saw last. */
     figures: (): WebFigures => ({
       jobs: { running: runner.running(), waiting: queued },
       pages: tools.scheduler.load(),
@@ -194,7 +194,7 @@ function routesDeps(
   };
 }
 
-/** As the client wrote it: where a proxy that is trusted took HTTPS off, the address is still that of HTTPS. */
+/** As the client wrote it: if a trusted proxy terminated TLS, the address is still HTTPS. */
 function originOf(request: Request): string {
   const { host, origin } = new URL(request.url);
   return exchangeOf(request).secure ? `https://${host}` : origin;

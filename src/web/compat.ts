@@ -1,5 +1,5 @@
-// Search in the shapes of other services, for clients that were made for those: SearXNG's JSON, and the external search and
-// loader of Open WebUI.
+// Search in the response formats of other services, for their clients: SearXNG's JSON, and the external search and loader of
+// Open WebUI.
 
 import { CATEGORIES, type Category, type SafeSearch, TIME_RANGES, type TimeRange } from "../search/engine.ts";
 import type { Unresponsive } from "../search/failure.ts";
@@ -33,7 +33,7 @@ export async function searchAsSearxng(
     limit: LIMIT_MAX,
     timeoutMs: TIMEOUT_MS,
   };
-  // Every hit there is stands on the first page.
+  // All hits are on the first page.
   const isFirst = pageOf(query.get("pageno")) === 1;
   const answer = isFirst
     ? await deps.search.search(request, from.signal)
@@ -66,19 +66,19 @@ function searxngView(hit: Fused, index: number): Record<string, unknown> {
     publishedDate,
     thumbnail,
     ...(isPicture ? { img_src: file ?? thumbnail, thumbnail_src: thumbnail } : {}),
-    // Scheme, host, path, parameters of the path, query and fragment, as Python's urlparse has them.
+    // Scheme, host, path, parameters of the path, query and fragment, as Python's urlparse returns them.
     parsed_url: [protocol.slice(0, -1), host, pathname, "", search.slice(1), hash.slice(1)],
     template: isPicture ? "images.html" : "default.html",
   };
 }
 
-/** The first that is known; general where none is. */
+/** The first known category; general if there is none. */
 function categoryOf(named: string | null): Category {
   const names = (named ?? "").split(",").map((name) => name.trim().toLowerCase());
   return names.flatMap((name) => CATEGORIES.find((category) => category === name) ?? [])[0] ?? "general";
 }
 
-/** `all` is no language at all. */
+/** `all` means no language restriction. */
 function languageOf(named: string | null): string {
   const language = named?.trim().replace("_", "-") ?? "";
   if (language === "" || language === "auto") return "auto";
@@ -125,7 +125,7 @@ export async function searchForOpenWebUi(body: Body, deps: WebSearchDeps, from: 
   return results.map(({ url, title, content }) => ({ link: url, title, snippet: content }));
 }
 
-/** `POST /v1/compat/openwebui/load`: what cannot be read is left out. Throws `ApiError`. */
+/** `POST /v1/compat/openwebui/load`: pages that cannot be read are left out. Throws `ApiError`. */
 export async function loadForOpenWebUi(body: Body, { pages }: WebSearchDeps, from: Asker): Promise<unknown[]> {
   const urls = readTexts(body, ["urls"]);
   if (urls === undefined) throw invalid("urls", "Missing required parameter: urls.");

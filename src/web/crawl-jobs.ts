@@ -1,4 +1,4 @@
-// Starting, polling and cancelling crawls. A crawl is its account's alone: to others it does not exist.
+// Starts, polls and cancels crawls. A crawl belongs to its account; for others it does not exist.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
@@ -29,7 +29,7 @@ export interface JobVerbs {
 export interface CrawlJobsDeps {
   readonly guard: AddressGuard;
   readonly jobs: JobVerbs;
-  /** Makes room for what an account keeps; false when there is none. */
+  /** Makes space for what an account stores; false if there is none. */
   makeRoom(accountId: string, bytes: number): Promise<boolean>;
   readonly runner: { wake(): void; cancel(id: string): void };
   readonly clock: Clock;
@@ -43,19 +43,19 @@ export interface CrawlRef {
 }
 
 const KIND = "crawl";
-/** Pages of a crawl that says nothing of it. */
+/** Pages of a crawl without a `limit`. */
 export const CRAWL_LIMIT = 10;
-/** Pages of one crawl. */
+/** Maximum pages of one crawl. */
 export const CRAWL_LIMIT_MAX = 100;
 const DEPTH_MAX = 10;
-/** Every link is held against every pattern. */
+/** Every link is matched against every pattern. */
 const PATTERNS_MAX = 100;
-/** Of one poll's `data`; the rest is behind `next`. */
+/** Size of one poll's `data`; the rest is behind `next`. */
 const DATA_BYTES_MAX = 8 * 1024 * 1024;
-/** Jobs of one account that are not finished. */
+/** Unfinished jobs of one account. */
 export const OPEN_JOBS_MAX = 100;
 
-/** Reads what a crawl is asked for. Throws 400. */
+/** Reads the parameters of a crawl. Throws 400. */
 export function readCrawl(body: Body): CrawlInput {
   return {
     ...readShape(body),
@@ -78,14 +78,14 @@ function readPatterns(body: Body, names: readonly [string, string]): string[] {
   return patterns;
 }
 
-/** Queues a crawl and gives the answer to its start. */
+/** Queues a crawl and returns the response to its start. */
 export async function startCrawl(
   body: Body,
   { accountId, deps, signal }: { accountId: string; deps: CrawlJobsDeps; signal: AbortSignal },
 ): Promise<Record<string, unknown>> {
   const input = readCrawl(body);
   const { url } = input;
-  // A root that may never be fetched is told at once; one that cannot be fetched now fails the job.
+  // A root that may never be fetched is refused immediately; one that cannot be fetched now fails the job.
   await deps.guard.check(url, { signal }).catch((error: unknown) => {
     const { apiCode } = asWebError(KIND, error);
     if (apiCode === "url_not_allowed" || apiCode === "invalid_request") throw error;
@@ -101,7 +101,7 @@ export async function startCrawl(
   return { success: true, job_id: id, id, url };
 }
 
-/** The answer to a poll. */
+/** The response to a poll. */
 export async function pollCrawl(
   { id, accountId }: CrawlRef,
   deps: CrawlJobsDeps,
@@ -128,7 +128,7 @@ async function figuresOf(id: string, { offset, limit }: Window, jobs: JobVerbs):
   return { pages, failures, good: counts.pages - counts.failed, ahead: frontier.waiting + frontier.taken };
 }
 
-/** Ends a crawl, and gives the answer to that: its state as it is then. */
+/** Cancels a crawl and returns its state afterwards. */
 export async function cancelCrawl({ id, accountId }: CrawlRef, deps: CrawlJobsDeps): Promise<Record<string, unknown>> {
   const job = await deps.jobs.cancelJob({ kind: KIND, accountId, id, ttlMs: deps.limits().jobTtlMs });
   if (job === undefined) throw jobNotFound();

@@ -1,4 +1,4 @@
-// What belongs to a crawl: which addresses are on its site and wanted, and which of them are one page.
+// The scope of a crawl: which addresses are on its site and wanted, and which of them are the same page.
 
 import { pageKey, siteKey } from "../base/page-key.ts";
 import type { Converter } from "../pages/convert/convert.ts";
@@ -6,7 +6,7 @@ import type { LoadedPage } from "../pages/load.ts";
 import type { FrontierEntry } from "../store/work/frontier.ts";
 import type { PageShape } from "./params.ts";
 
-/** What a crawl was asked for, as stored. */
+/** The parameters of a crawl, as stored. */
 export interface CrawlInput extends PageShape {
   readonly url: string;
   readonly limit: number;
@@ -15,21 +15,21 @@ export interface CrawlInput extends PageShape {
   readonly excludePaths: readonly string[];
 }
 
-/** The root's other home, when it redirects to one; kept with the job. */
+/** The root's other host, if it redirects to one; stored with the job. */
 export interface RootRedirect {
   readonly site: string;
   readonly title: string;
 }
 
-/** Links of one page; what they may cost is bounded, this is for a machine that is busy. */
+/** Time limit for the links of one page; their cost is bounded, so this is for a busy machine. */
 const PICK_TIMEOUT_MS = 20_000;
 
-/** What judging takes: a thread to compare in, and the signal that ends it. */
+/** What judging needs: a thread to compare in, and the signal that ends it. */
 interface Picking extends Pick<Converter, "pickLinks"> {
   readonly signal: AbortSignal;
 }
 
-/** What came of a page. */
+/** A page's place in the scope. */
 export interface Judgement {
   readonly links: readonly FrontierEntry[];
   readonly isWanted: boolean;
@@ -55,7 +55,7 @@ export class CrawlScope {
     return { urlKey: pageKey(this.#input.url), url: withoutHash(this.#input.url), depth: 0 };
   }
 
-  /** Takes the root as it was found: where it redirects to is its site too (example.com → www.example.org). */
+  /** Records where the root redirects to: that is its site too (example.com → www.example.org). */
   foundRoot(page: LoadedPage): void {
     this.#settle({ site: siteKey(page.url), title: page.metadata.title });
   }
@@ -69,7 +69,7 @@ export class CrawlScope {
     return this.#sites.has(siteKey(address));
   }
 
-  /** What a page leads to, stripped parts included, and whether the patterns want the page itself. */
+  /** The links of a page, including removed parts, and whether the patterns want the page itself. */
   async judge(page: LoadedPage, entry: FrontierEntry, { pickLinks, signal }: Picking): Promise<Judgement> {
     const depth = entry.depth + 1;
     const goesDeeper = depth <= (this.#input.maxDepth ?? Number.POSITIVE_INFINITY);
@@ -77,7 +77,7 @@ export class CrawlScope {
     const { keys, urls, isOwnWanted } = await pickLinks(
       {
         links: goesDeeper ? page.allLinks : "",
-        // The root is read for its links in any case; a page that redirects to an unwanted one is that one.
+        // The root is always read for its links; a page that redirects to an unwanted one is unwanted.
         own: entry.depth === 0 ? [page.url, entry.url] : [page.url],
         sites: [...this.#sites],
         includes: includePaths,
@@ -91,7 +91,7 @@ export class CrawlScope {
     return { links, isWanted: isOwnWanted };
   }
 
-  /** Every key that this page goes by: as asked for, after redirects, and by its own `rel=canonical` on the site. */
+  /** Every key of this page: as requested, after redirects, and by its own `rel=canonical` on the site. */
   keysOf(entry: FrontierEntry, page: LoadedPage): string[] {
     const final = pageKey(page.url);
     return [...new Set([entry.urlKey, final, this.#canonicalKey(page) ?? final])];
@@ -101,7 +101,7 @@ export class CrawlScope {
     const { canonical, title } = page.metadata;
     if (canonical === undefined || !URL.canParse(canonical) || !this.isOnSite(canonical)) return undefined;
     const { pathname, search } = new URL(canonical);
-    // Templates that name the root on every page are a common mistake: the crawl would end after one.
+    // Templates that name the root on every page are a common mistake: the crawl would end after one page.
     const isMistaken =
       pathname === "/" && search === "" && new URL(page.url).pathname !== "/" && title !== this.#home?.title;
     return isMistaken ? undefined : pageKey(canonical);

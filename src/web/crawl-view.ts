@@ -1,8 +1,8 @@
-// A crawl as clients see it while it runs and afterwards.
+// A crawl as clients see it during and after its run.
 
 import type { Body } from "./params.ts";
 
-/** The stored job, as far as it is shown. */
+/** The shown part of the stored job. */
 export interface StoredJob {
   readonly id: string;
   readonly state: "queued" | "running" | "completed" | "failed" | "cancelled";
@@ -14,25 +14,25 @@ export interface StoredJob {
   readonly expiresAtMs: number | null;
 }
 
-/** What was counted and read for one answer. */
+/** What was counted and read for one response. */
 export interface CrawlFigures {
   readonly pages: readonly { url: string; failed: boolean; body: Body }[];
   readonly failures: readonly { url: string; failed: boolean; body: Body }[];
-  /** Pages with content, in all. */
+  /** Total number of pages with content. */
   readonly good: number;
-  /** Pages that are known and were not visited yet. */
+  /** Pages that are known and not yet visited. */
   readonly ahead: number;
 }
 
 /** Paging of `data`. */
 export interface Window {
-  /** Of the job, for the link to the next page of results. */
+  /** The job's address, for the link to the next page of results. */
   readonly address: string;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** The answer of a poll. */
+/** The response to a poll. */
 export function crawlView(
   job: StoredJob,
   { figures, window, ttlMs }: { figures: CrawlFigures; window: Window; ttlMs: number },
@@ -40,7 +40,7 @@ export function crawlView(
   const isOpen = job.state === "queued" || job.state === "running";
   const completed = Number(job.progress["completed"] ?? 0);
   const after = window.offset + figures.pages.length;
-  // While it runs: when it is gone at the latest.
+  // While it runs: when it will be gone at the latest.
   const expires = new Date(job.expiresAtMs ?? job.deadlineAtMs + ttlMs).toISOString();
   return {
     success: true,
@@ -61,14 +61,14 @@ export function crawlView(
   };
 }
 
-/** Pages queued, as far as the limit lets them be fetched. A crawl that has not begun will fetch its root. */
+/** Queued pages, as far as the limit allows them to be fetched. A crawl that has not started will fetch its root. */
 function stillToCome({ input, progress }: StoredJob, ahead: number): number {
   const fetched = Number(progress["fetched"] ?? 0);
   const known = fetched === 0 ? Math.max(1, ahead) : ahead;
   return Math.min(known, Math.max(0, Number(input["limit"]) - fetched));
 }
 
-/** A page as it is shown: what tells pages apart is ours. */
+/** A page without our own identifiers. */
 export function withoutKeys({ keys: _, ...body }: Body): Body {
   return body;
 }

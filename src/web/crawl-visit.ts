@@ -1,6 +1,6 @@
-// One page of a crawl in its turn. What its site answers is stored before anything is made of it, so a killed program
-// that starts again makes the page of what is stored and does not ask again. A page whose answer had not wholly arrived
-// is asked for again: the site may have been asked twice then, and there is no telling.
+// Visits one page of a crawl when it is scheduled. The site's response is stored before it is processed, so a restarted
+// program uses it instead of fetching the page again. A response that had not arrived completely is fetched again: the site
+// may then be asked twice.
 
 import type { Fetched, GuardedFetch } from "../net/fetch.ts";
 import type { Rendered } from "../pages/browser/render.ts";
@@ -10,7 +10,7 @@ import type { Claim, HostScheduler, JobRef } from "../pages/schedule/host-schedu
 import { followed, inTurn } from "../pages/schedule/scheduled-fetch.ts";
 import type { FrontierEntry } from "../store/work/frontier.ts";
 
-/** An answer as stored, and the address it answers. */
+/** A stored response and its address. */
 export type KeptAnswer = Omit<Fetched, "chain"> & { readonly asked: string };
 
 /** The store's side. */
@@ -19,7 +19,7 @@ export interface AnswerVerbs {
   listAnswers(jobId: string, urlKey: string): Promise<readonly KeptAnswer[]>;
 }
 
-/** What a visit needs. */
+/** What visiting a page needs. */
 export interface VisitDeps {
   readonly store: AnswerVerbs;
   readonly fetch: GuardedFetch;
@@ -28,10 +28,10 @@ export interface VisitDeps {
   readonly problem: (message: string, error: unknown) => void;
 }
 
-/** What a page is loaded with: both know what came before, and keep what comes. */
+/** What the page is loaded with: both return stored responses, and store new ones. */
 export type Visiting = { readonly [Name in "fetch" | "rendering"]: NonNullable<LoadRequest[Name]> };
 
-/** Runs `work` when it is the page's turn. */
+/** Runs `work` when the page is scheduled. */
 export async function visitPage<T>(
   { job, entry, signal }: { job: JobRef; entry: FrontierEntry; signal: AbortSignal },
   deps: VisitDeps,
@@ -49,11 +49,11 @@ export async function visitPage<T>(
   const get: GuardedFetch = async (url, options) => {
     const answer = known.get(url);
     if (answer !== undefined) return { ...answer, chain: [url] };
-    // The page's first request has its place already; a second try, or another address, waits for one.
+    // The page's first request already has its slot; a second attempt, or another address, waits for one.
     const begin = { url, signal: options.signal, leave: place };
     place = undefined;
     const fetched = await inTurn(deps, begin, (follow) => deps.fetch(url, followed(options, follow)));
-    // "Later" is no answer to keep.
+    // "Later" is not worth storing.
     if (!RETRIED_STATUSES.has(fetched.status)) await keep({ asked: url, ...fetched });
     return fetched;
   };
@@ -62,7 +62,7 @@ export async function visitPage<T>(
     const shown = known.get(asked);
     if (shown !== undefined) return asRendered(shown);
     const rendered = await render();
-    // Steps of the caller's are done again after a restart: what they gave may be many times the page.
+    // The caller's steps are repeated after a restart: their results may be many times the page's size.
     if (rendered.acted === undefined) await keep(asAnswer(asked, rendered));
     return rendered;
   };
@@ -73,7 +73,7 @@ export async function visitPage<T>(
   }
 }
 
-/** Where the picture begins in what is kept of a rendered page. */
+/** Where the screenshot starts in a stored rendered page. */
 const PICTURE_AT = "x-picture-at";
 
 function asAnswer(asked: string, { url, status, html, screenshot }: Rendered): KeptAnswer {

@@ -1,5 +1,5 @@
-// A crawl: breadth first from the root, within its site, each page once. What was found and what is still to visit is
-// in the store before anything else happens, so a killed crawl continues where it was.
+// A crawl: breadth first from the root, within its site, each page once. Results and the frontier are stored before anything
+// else happens, so a killed crawl continues where it was.
 
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../jobs/kind.ts";
 import type { Converter } from "../pages/convert/convert.ts";
@@ -18,11 +18,11 @@ export interface CrawlStore extends AnswerVerbs {
   takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]>;
   resetFrontier(jobId: string): Promise<number>;
   saveVisit(jobId: string, visit: VisitOutcome): Promise<number>;
-  /** Keys of all pages that were returned. */
+  /** Keys of all returned pages. */
   listPageKeys(jobId: string): Promise<readonly string[]>;
 }
 
-/** What a visit came to. */
+/** The outcome of a visit. */
 export interface VisitOutcome {
   readonly urlKey: string;
   readonly page?: { readonly url: string; readonly failed: boolean; readonly body: Readonly<Record<string, unknown>> };
@@ -38,38 +38,38 @@ export interface CrawlDeps extends Omit<VisitDeps, "store"> {
   readonly load: LoadPage;
   readonly pickLinks: Converter["pickLinks"];
   readonly robots: Robots;
-  /** Makes room for what an account keeps; false when there is none. Absent where nothing is kept. */
+  /** Makes space for what an account stores; false if there is none. Absent if nothing is stored. */
   readonly makeRoom?: (accountId: string, bytes: number) => Promise<boolean>;
   readonly settings: () => { readonly respectRobots: boolean };
 }
 
-/** Pages of one crawl in progress at once: what a host takes, and the rest of the places is for others. */
+/** Concurrent pages of one crawl: as many as one host allows; the other slots are for other crawls. */
 const PARALLEL_MAX = 4;
-/** Addresses a crawl remembers for each page it may fetch: more will never be visited. */
+/** Addresses that a crawl remembers for each page it may fetch: more will never be visited. */
 const FRONTIER_PER_PAGE = 50;
 const FRONTIER_MIN = 1000;
-/** Fetches that turn out to be pages we have count for nothing, but there is an end to them, for each page it may fetch. */
+/** Fetches of duplicate pages do not count towards the limit, but are themselves limited, per page that may be fetched. */
 const REPEATS_PER_PAGE = 2;
-/** Hard limit of one page. */
+/** Time limit of one page. */
 const PAGE_TIMEOUT_MS = 60_000;
 
-/** What a client is told. */
+/** Error texts for clients. */
 export const STORAGE_USED_UP =
   "This account's storage is used up. Delete files first, or wait until older jobs expire.";
 
-/** How far a crawl is, as stored with each visit. */
+/** The progress of a crawl, stored with each visit. */
 interface Progress {
-  /** Pages asked for from their server; what `limit` bounds. */
+  /** Pages requested from their server; bounded by `limit`. */
   fetched: number;
-  /** Pages that are done with, failed ones and those never asked for included. */
+  /** Finished pages, including failed ones and those that were never requested. */
   completed: number;
-  /** Fetches that turned out to be a page we have. */
+  /** Fetches that turned out to be duplicates. */
   repeats: number;
   credits: number;
   home?: RootRedirect | undefined;
 }
 
-/** Makes the kind. */
+/** Creates the job kind. */
 export function crawlKind(deps: CrawlDeps): JobKind {
   return {
     name: "crawl",
@@ -87,17 +87,17 @@ function failureOf(feature: "crawl" | "scrape", error: unknown): JobFailure {
 class Crawl {
   readonly #job: RunningJob;
   readonly #deps: CrawlDeps;
-  /** The job's, and ours for the case that one visit breaks the crawl while others are in progress. */
+  /** The job's signal, and our own for the case that one visit breaks the crawl while others are running. */
   readonly #signal: AbortSignal;
   readonly #broken = new AbortController();
   readonly #input: CrawlInput;
   readonly #scope: CrawlScope;
-  /** Keys of pages that were returned, by all addresses they go by. */
+  /** Keys of returned pages, for all their addresses. */
   readonly #returned = new Set<string>();
   readonly #active = new Map<Promise<void>, number>();
   readonly #frontierMax: number;
   readonly #progress: Progress;
-  /** Taken, and waiting for the pages above it. */
+  /** Taken, and waiting for pages of lower depth. */
   #held: FrontierEntry | undefined;
   #fatal: JobFailure | undefined;
 
@@ -150,8 +150,8 @@ class Crawl {
   async #next(): Promise<FrontierEntry | undefined> {
     const entry = this.#held ?? (await this.#deps.store.takeFrontier(this.#job.id, 1))[0];
     this.#held = undefined;
-    // With a depth limit a page's depth must be its least: one found too deep, by a page that was faster than those above
-    // it, would wrongly be the last of its branch.
+    // With a depth limit a page needs its minimum depth: a page found too deep, through a faster page, would wrongly be the
+    // last of its branch.
     const waits =
       entry !== undefined && this.#input.maxDepth !== null && Math.min(...this.#active.values()) < entry.depth;
     if (!waits) return entry;
@@ -162,7 +162,7 @@ class Crawl {
   #begin(entry: FrontierEntry): void {
     const visit = this.#visit(entry).finally(() => this.#active.delete(visit));
     this.#active.set(visit, entry.depth);
-    // Whoever waits for all of them sees it.
+    // Awaited by whoever waits for all visits.
     visit.catch(() => undefined);
   }
 
@@ -178,7 +178,7 @@ class Crawl {
       return this.#saveFailure(entry, error);
     }
     const { links, isWanted } = judged;
-    // From here to the save nothing is waited for, so that what is stored with a visit counts that visit and those before.
+    // Nothing is awaited from here to the save, so that what is stored with a visit counts that visit and all earlier ones.
     this.#signal.throwIfAborted();
     this.#progress.credits += creditsOf(page);
     if (!this.#scope.isOnSite(page.url))
@@ -187,7 +187,7 @@ class Crawl {
     const isRepeat = keys.some((key) => this.#returned.has(key));
     if (isRepeat) this.#progress.repeats++;
     else this.#count({ isFetched: true });
-    // A page that is not returned stands for no other.
+    // A page that is not returned cannot make another a duplicate.
     if (isWanted) this.#remember(keys);
     const aliases = isWanted ? keys.filter((key) => key !== entry.urlKey).map((urlKey) => ({ ...entry, urlKey })) : [];
     if (isRepeat || !isWanted) return this.#save(entry, { aliases, links });
@@ -198,7 +198,7 @@ class Crawl {
   async #load(entry: FrontierEntry): Promise<LoadedPage> {
     const { robots, load } = this.#deps;
     const signal = this.#signal;
-    // Before its turn: what may not be asked for takes no one's place.
+    // Before it is scheduled: a page that may not be requested takes no slot.
     const rules = this.#deps.settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
     await rules?.check(entry.url, signal);
     return visitPage({ job: this.#job, entry, signal }, this.#deps, (visiting) =>
@@ -228,7 +228,7 @@ class Crawl {
     const progress = { ...this.#progress, home: this.#scope.home };
     const { urlKey } = entry;
     await this.#deps.store.saveVisit(this.#job.id, { urlKey, frontierMax: this.#frontierMax, progress, ...visit });
-    // After the save: how much a page takes is known then, and pages in progress at once are few.
+    // After the save: the size of a page is known only then, and few pages are in progress at once.
     if ((await this.#deps.makeRoom?.(this.#job.accountId, 0)) === false) {
       this.#fatal = { code: "request_too_large", message: STORAGE_USED_UP };
     }

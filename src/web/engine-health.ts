@@ -1,14 +1,14 @@
-// Keeps over a restart when each search engine last answered and last failed, so that "since when" has an answer.
+// Stores when each search engine last answered and last failed, so that the times survive a restart.
 
 import type { Search } from "../search/run.ts";
 
-/** Named JSON values that outlive a restart. */
+/** Named JSON values that survive a restart. */
 export interface EngineHealthStore {
   readSetting(name: string): Promise<unknown>;
   writeSetting(name: string, value: unknown): Promise<void>;
 }
 
-/** The name they are kept under; `sallyport doctor` reads it too. */
+/** The name of the stored value; `sallyport doctor` reads it too. */
 export const ENGINE_HEALTH_SETTING = "search_engine_health";
 
 /** What a crash may lose. */
@@ -16,7 +16,7 @@ const WRITE_EVERY_MS = 60_000;
 
 type Saved = ReturnType<Search["health"]["snapshot"]>;
 
-/** Takes up what was kept at `start`, writes what has changed once a minute and at `stop`. */
+/** Restores the stored health at `start`; writes changes once a minute and at `stop`. */
 export function keepEngineHealth(
   health: Search["health"],
   store: EngineHealthStore,
@@ -43,7 +43,7 @@ export function keepEngineHealth(
   };
 }
 
-/** What was kept; nothing where it cannot be read as such. */
+/** The stored health; nothing if it is unreadable. */
 export async function readEngineHealth(store: Pick<EngineHealthStore, "readSetting">): Promise<Saved> {
   const value = await store.readSetting(ENGINE_HEALTH_SETTING);
   if (typeof value !== "object" || value === null) return {};

@@ -1,4 +1,4 @@
-// What a client is told when a page or a search cannot be obtained (docs/reference/errors.md).
+// What clients are told if a page or a search fails (docs/reference/errors.md).
 
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import { BlockedAddress } from "../net/address-guard.ts";
@@ -9,12 +9,12 @@ import { SearchError, type SearchFault } from "../search/failure.ts";
 import { PoolFull } from "../workers/pool.ts";
 import type { Body } from "./params.ts";
 
-/** The endpoints whose codes are told apart. */
+/** The features that have their own error codes. */
 export type WebFeature = "scrape" | "crawl" | "map" | "extract" | "llmstxt" | "search";
 
 /**
- * The same failure with `error` as text, where the body is of a Firecrawl client: those print `error` as it is, and name
- * themselves in `origin` or `integration`, which are no parameters of ours.
+ * The same failure with `error` as a string if the body is a Firecrawl client's: those print `error` as it is, and identify
+ * themselves in `origin` or `integration`, which are not parameters of ours.
  */
 export function inClientsWords(error: ApiError, body: Body | undefined): ApiError {
   if (typeof body?.["origin"] !== "string" && typeof body?.["integration"] !== "string") return error;
@@ -25,7 +25,7 @@ export function inClientsWords(error: ApiError, body: Body | undefined): ApiErro
   });
 }
 
-/** Translates a failure of `pages`, `search` or `net`; an `ApiError` passes. */
+/** Translates a failure of `pages`, `search` or `net`; an `ApiError` passes unchanged. */
 export function asWebError(feature: WebFeature, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof BlockedAddress)
@@ -67,7 +67,7 @@ function codeOf(feature: WebFeature, error: PageError): ErrorCode {
     case "no_browser":
       return `${feature}_unavailable`;
     default:
-      // Doing it again unchanged will not help: protected, not HTML, too large, forbidden by robots.txt.
+      // Repeating the request unchanged will not help: protected, not HTML, too large, forbidden by robots.txt.
       return "scrape_failed";
   }
 }

@@ -1,5 +1,5 @@
-// The addresses of a site: from robots.txt and sitemaps, and from the links of the root page when those are too few.
-// No other page is fetched.
+// The addresses of a site: from robots.txt and sitemaps, and from the links of the root page if those are too few. No other
+// page is fetched.
 
 import type { AddressGuard } from "../net/address-guard.ts";
 import type { Converter } from "../pages/convert/convert.ts";
@@ -14,7 +14,7 @@ import type { Asker } from "./scrape.ts";
 /** What mapping needs. */
 export interface MapDeps {
   readonly guard: AddressGuard;
-  /** Addresses of the sitemaps that these lead to. */
+  /** Addresses from the sitemaps and their indexes. */
   readonly readSitemaps: (starts: readonly string[], options: SitemapOptions) => Promise<string[]>;
   readonly robots: Robots;
   readonly load: LoadPage;
@@ -25,13 +25,13 @@ export interface MapDeps {
 
 const LINKS_MAX = 5000;
 const TIMEOUT_MS = 60_000;
-/** From here on the root page is fetched without waiting for the sitemaps. */
+/** After this time the root page is fetched without waiting for the sitemaps. */
 const SLOW_SITEMAPS_MS = 2000;
-/** For a machine that is busy. */
+/** Time limit for a busy machine. */
 const PICK_TIMEOUT_MS = 20_000;
-/** The site gave the root, and it is nothing that links could be read from. */
+/** The site answered for the root, but not with a page that can have links. */
 const LINKLESS: ReadonlySet<PageFault> = new Set<PageFault>(["not_html", "too_large", "conversion"]);
-/** Sitemaps may list far more than is wanted: other sites, other searches. */
+/** Sitemaps may list far more than is wanted: other sites, other terms. */
 const SITEMAP_URLS_MAX = 50_000;
 
 /** Reads the parameters and maps the site. Throws `ApiError` and what loading throws. */
@@ -56,7 +56,7 @@ export async function mapSite(body: Body, deps: MapDeps, from: Asker): Promise<R
   }
 }
 
-/** What is looked for, and until when. */
+/** The search term and the deadline. */
 interface Wanted {
   readonly url: string;
   readonly limit: number;
@@ -70,7 +70,7 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
   const { url, limit, search, signal, leftMs } = wanted;
   const pick = async (addresses: string) => {
     const task = { addresses, home: url, limit, search };
-    // What was found is worth an answer, however late it is; a thread takes a second for all there can be.
+    // The addresses found so far are worth returning, however late; a thread takes a second for the maximum.
     const { links, seen } = await deps.mapLinks(task, { timeoutMs: PICK_TIMEOUT_MS, signal });
     return { links: links === "" ? [] : links.split("\n"), seen };
   };
@@ -88,7 +88,7 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
     root ??= loadRoot(deps, wanted, AbortSignal.any([signal, enough.signal]));
     return root;
   };
-  // Beside sitemaps that are slow, not after them: a site that hangs on those may well answer here.
+  // In parallel with slow sitemaps, not after them: a site that hangs on those may still answer here.
   const slow = setTimeout(begin, SLOW_SITEMAPS_MS);
   try {
     const listed = [url, ...(await deps.readSitemaps(starts, options))].join("\n");
@@ -100,7 +100,7 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
       return (await pick([listed, page.url, ...more].join("\n"))).links;
     }
     signal.throwIfAborted();
-    // The sitemaps answered: a root page that cannot be read takes nothing from that. What is no page has no links.
+    // The sitemaps answered, so a root page that cannot be read does not matter. A body that is not a page has no links.
     const hasAnswered = error instanceof PageError && LINKLESS.has(error.fault);
     if (found.seen < 2 && !hasAnswered) throw error;
     return found.links;
@@ -110,7 +110,7 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
   }
 }
 
-/** The root page, or why there is none: never rejects, since no one may wait for it. */
+/** The root page, or why there is none: never rejects, since it may not be awaited. */
 async function loadRoot(
   deps: MapDeps,
   { url, accountId, leftMs }: Wanted,
@@ -135,7 +135,7 @@ async function loadRoot(
   }
 }
 
-/** Throws `PageError` `timeout` when the work takes longer, or the signal's reason. */
+/** Throws `PageError` `timeout` if the work takes longer, or the signal's reason. */
 async function inTime<T>(ms: number, signal: AbortSignal, work: (both: AbortSignal) => Promise<T>): Promise<T> {
   const timer = AbortSignal.timeout(ms);
   try {

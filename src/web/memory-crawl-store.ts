@@ -1,4 +1,4 @@
-// A crawl's frontier and pages in memory, for a crawl that ends with the program that started it.
+// A crawl's frontier and pages in memory, for a crawl that ends with its program.
 
 import type { FrontierEntry } from "../store/work/frontier.ts";
 import type { CrawlStore, VisitOutcome } from "./crawl.ts";
@@ -6,22 +6,22 @@ import type { CrawlStore, VisitOutcome } from "./crawl.ts";
 /** A page, or why there is none. */
 export type VisitedPage = NonNullable<VisitOutcome["page"]>;
 
-/** The store, and what it has taken. */
+/** The store and its contents. */
 export interface MemoryCrawlStore extends CrawlStore {
   readonly pages: readonly VisitedPage[];
-  /** How far the crawl is, as it last said. */
+  /** The crawl's progress, as reported last. */
   readonly progress: Readonly<Record<string, unknown>>;
-  /** Pages known and not visited yet. */
+  /** Known pages that were not visited yet. */
   readonly ahead: number;
 }
 
-/** Makes an empty one. It serves one job, whatever its id. `visited` is called after each visit. */
+/** Creates an empty store. It serves one job, whatever its id. `visited` is called after each visit. */
 export function memoryCrawlStore(visited: (page: VisitedPage | undefined) => void): MemoryCrawlStore {
   const known = new Set<string>();
   const done = new Set<string>();
   const pages: VisitedPage[] = [];
   let progress: Readonly<Record<string, unknown>> = {};
-  // By depth; within one in the order they were found.
+  // By depth, then in order of discovery.
   const levels = new Map<number, FrontierEntry[]>();
   const waiting = () => [...levels.values()].reduce((sum, level) => sum + level.length, 0);
   const add = (entries: Iterable<FrontierEntry>, max: number): number => {
@@ -63,7 +63,7 @@ export function memoryCrawlStore(visited: (page: VisitedPage | undefined) => voi
       return taken;
     },
     resetFrontier: async () => 0,
-    // Nothing outlives the crawl.
+    // Nothing survives the program.
     listAnswers: async () => [],
     keepAnswer: async () => false,
     saveVisit: async (_job, visit) => {
@@ -77,7 +77,7 @@ export function memoryCrawlStore(visited: (page: VisitedPage | undefined) => voi
       visited(visit.page);
       return added;
     },
-    // A crawl begins once here, with none.
+    // A crawl starts here once, with no pages.
     listPageKeys: async () => [],
   };
 }

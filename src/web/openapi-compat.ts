@@ -1,4 +1,4 @@
-// What the document says of search in the shapes of other programs.
+// The OpenAPI description of search in the formats of other programs.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf } from "../http/endpoint.ts";

@@ -1,4 +1,4 @@
-// What the document says of extraction and of llms.txt: jobs whose starter waits for them a while.
+// The OpenAPI description of extraction and llms.txt: jobs that a client waits for up to a time limit.
 
 import { type TProperties, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
@@ -9,7 +9,7 @@ type Kind = "extract" | "llmstxt";
 
 const STATUSES = ["processing", "completed", "failed", "cancelled"];
 
-/** What every answer about such a job says. */
+/** What every response about such a job contains. */
 const JOB = {
   success: Type.Boolean({ description: "False when it failed." }),
   job_id: Type.String(),

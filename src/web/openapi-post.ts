@@ -1,11 +1,11 @@
-// What the document says alike of every web endpoint that does some work and answers.
+// What the OpenAPI descriptions of all web endpoints that do work have in common.
 
 import type { TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
 import type { ApiEndpoint } from "../http/endpoint.ts";
 import type { WebFeature } from "./failure.ts";
 
-/** What a feature's work may fail with. */
+/** The errors of a feature. */
 function failuresOf(feature: WebFeature): ErrorCode[] {
   return [
     `${feature}_timeout`,

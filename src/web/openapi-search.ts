@@ -1,4 +1,4 @@
-// What the document says of search.
+// The OpenAPI description of search.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf } from "../http/endpoint.ts";

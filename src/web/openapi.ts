@@ -1,4 +1,4 @@
-// What the document says of the web endpoints. Bounds are those that the readers of the parameters check.
+// The OpenAPI description of the web endpoints. Bounds are the ones that the parameter readers check.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, oneOf, orNull, pathId } from "../http/endpoint.ts";
@@ -9,7 +9,7 @@ import { JOB_ENDPOINTS } from "./openapi-jobs.ts";
 import { post } from "./openapi-post.ts";
 import { SEARCHES } from "./openapi-search.ts";
 
-/** An address that pages are read from. */
+/** An address to read pages from. */
 const URL_PARAMETER = Type.String({
   maxLength: 8192,
   description:
@@ -49,7 +49,7 @@ const timeoutMs = (maximum: number) =>
     }),
   );
 
-/** A page as it was read. */
+/** A loaded page. */
 const PAGE = Type.Object(
   {
     markdown: Type.Optional(Type.String()),

@@ -1,5 +1,5 @@
-// What an account sees of its own jobs, whatever their kind: list, look at one and its pages, cancel, take the whole result
-// away as JSON or as Markdown files. Operators see who has jobs under way and how far they are, not what they are about.
+// An account's view of its own jobs of every kind: list them, view one and its pages, cancel it, download the whole result as
+// JSON or as Markdown files. Operators see whose jobs are running and their progress, not their subject.
 
 import type { FrontierStore } from "../store/work/frontier.ts";
 import type { JobPlace, ListedJob } from "../store/work/job-lists.ts";
@@ -11,41 +11,41 @@ import { type LlmstxtJobsDeps, pollLlmstxt } from "./llmstxt/jobs.ts";
 import { createPageNames, markdownOf } from "./page-files.ts";
 import type { Body } from "./params.ts";
 
-/** A job, as far as lists show it. */
+/** A job in a list. */
 export interface OwnedJob {
   readonly id: string;
   readonly kind: string;
   readonly state: ListedJob["state"];
-  /** The first address it was given, and how many there were. */
+  /** Its first address, and how many there are. */
   readonly url: string;
   readonly urls: number;
   readonly completed: number;
   readonly total: number;
   readonly failedPages: number;
-  /** What an llms.txt is at; null for other kinds. */
+  /** The current phase of an llms.txt; null for other kinds. */
   readonly stage: string | null;
   readonly credits: number;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly bytes: number;
-  /** Can it be had as Markdown files? */
+  /** Whether it can be downloaded as Markdown files. */
   readonly hasFiles: boolean;
   readonly createdAtMs: number;
   readonly finishedAtMs: number | null;
-  /** While it runs: when it is gone at the latest. */
+  /** While it runs: when it will be gone at the latest. */
   readonly expiresAtMs: number;
 }
 
-/** One of them with its pages. */
+/** A job with its pages. */
 export interface OwnedJobDetail extends OwnedJob {
   readonly pages: readonly { readonly url: string; readonly failed: boolean; readonly bytes: number }[];
   readonly errors: readonly { readonly url: string; readonly code: string; readonly message: string }[];
-  /** What it was asked for. */
+  /** Its parameters. */
   readonly input: Body;
-  /** What it gave beside its pages; null while it has not. */
+  /** Its result besides the pages; null while there is none. */
   readonly result: Body | null;
 }
 
-/** A job of anybody that has not ended. */
+/** An unfinished job of any account. */
 export type OpenJob = OwnedJob & { readonly accountId: string; readonly username: string };
 
 export interface OwnedJobsDeps {
@@ -64,7 +64,7 @@ interface JobRef {
 
 const OPEN_MAX = 500;
 
-/** Builds the verbs; what is not there, or not the account's, is undefined. */
+/** Builds the verbs; what does not exist, or belongs to another account, is undefined. */
 export function createOwnedJobs(deps: OwnedJobsDeps) {
   const { lists, pages, crawls } = deps;
   const viewOf = (job: ListedJob) => ownedJob(job, crawls.limits().jobTtlMs);
@@ -94,7 +94,7 @@ export function createOwnedJobs(deps: OwnedJobsDeps) {
       return { ...viewOf(job), pages: heads, errors, input: shownInput(job.input), result };
     },
 
-    /** What one page of a job holds, by its place among them. */
+    /** The content of one page of a job, by its index. */
     async page(ref: JobRef, index: number): Promise<Body | undefined> {
       const job = await find(ref);
       if (job === undefined) return undefined;
@@ -107,7 +107,7 @@ export function createOwnedJobs(deps: OwnedJobsDeps) {
       return job !== undefined && cancel(ref.accountId, ref.id, job.kind);
     },
 
-    /** Jobs of everybody that have not ended. */
+    /** Unfinished jobs of all accounts. */
     open: async (): Promise<OpenJob[]> =>
       (await lists.listOpenJobs(OPEN_MAX)).map((job) => ({
         ...viewOf(job),
@@ -115,7 +115,7 @@ export function createOwnedJobs(deps: OwnedJobsDeps) {
         username: job.username,
       })),
 
-    /** For operators: ends anybody's job; gives whose it was. */
+    /** For operators: cancels any account's job; returns whose it was. */
     async cancelAny(id: string): Promise<{ readonly accountId: string; readonly kind: string } | undefined> {
       const owner = await lists.findJobOwner(id);
       if (owner === undefined) return undefined;
@@ -123,13 +123,13 @@ export function createOwnedJobs(deps: OwnedJobsDeps) {
       return owner;
     },
 
-    /** The whole answer as the API's poll gives it, in pieces: one page at a time is in memory. */
+    /** The complete response of the API's poll, in pieces: only one page at a time is in memory. */
     async json(ref: JobRef): Promise<AsyncIterable<string> | undefined> {
       const job = await find(ref);
       return job === undefined ? undefined : jsonOf(job, ref, deps);
     },
 
-    /** The same as Markdown files; undefined for kinds that make none. */
+    /** The same as Markdown files; undefined for kinds without files. */
     async files(ref: JobRef): Promise<AsyncIterable<JobFile> | undefined> {
       const job = await find(ref);
       return job === undefined || !viewOf(job).hasFiles ? undefined : filesOf(job, ref, deps);
@@ -143,7 +143,7 @@ export interface JobFile {
   readonly text: string;
 }
 
-/** Kinds whose pages are not the result but its material, by what their result is. */
+/** Kinds whose pages are not the result but its input, with the format of their result. */
 const RESULTS = {
   extract: (ref: JobRef, { extracts }: OwnedJobsDeps) => pollExtract(ref, extracts),
   llmstxt: (ref: JobRef, { llmstxts }: OwnedJobsDeps) => pollLlmstxt(ref, llmstxts),
@@ -224,14 +224,14 @@ function ownedJob(job: ListedJob, ttlMs: number): OwnedJob {
   };
 }
 
-/** How many pages it will come to, as far as is known. */
+/** The expected number of pages, as far as it is known. */
 function expected({ progress, input, frontierSize }: ListedJob, urls: number): number {
   if (typeof progress["total"] === "number") return progress["total"];
   if (typeof input["limit"] === "number") return Math.min(input["limit"], Math.max(1, frontierSize));
   return urls;
 }
 
-/** Which key and request began it is ours. */
+/** The key and request that started it are internal. */
 function shownInput({ keyId: _key, requestId: _request, ...input }: Body): Body {
   return input;
 }

@@ -1,17 +1,17 @@
-// The pages of a crawl as Markdown files: what each is called and what is in it.
+// The pages of a crawl as Markdown files: their names and contents.
 
 import { sha256Hex } from "../base/ids.ts";
 import { percentDecoded } from "../base/percent.ts";
 
-/** Longer file names are cut and told apart by a hash: file systems take 255 bytes, and a letter may be three. */
+/** Longer file names are cut and made unique by a hash: file systems allow 255 bytes, and a letter may take three. */
 const NAME_CHARS_MAX = 80;
 
-/** Names files by the addresses of their pages; no two alike, and none that leads out of a folder. */
+/** Names files by the addresses of their pages; names are unique and cannot leave their folder. */
 export function createPageNames(): (url: string) => string {
   const names = new Set<string>();
   return (url) => {
     let name = fileName(url);
-    // Lower case: file systems may not tell /A from /a.
+    // Lower case: some file systems ignore case.
     if (names.has(name.toLowerCase())) name = `${name.slice(0, -3)}-${sha256Hex(url).slice(0, 8)}.md`;
     names.add(name.toLowerCase());
     return name;

@@ -3,10 +3,10 @@
 import type { LoadedPage, LoadRequest } from "../pages/load.ts";
 import type { Format, PageShape } from "./params.ts";
 
-/** Why each part of a page was kept or left out. */
+/** Why each part of a page was kept or removed. */
 export type Explanation = Required<Pick<LoadedPage, "parts" | "removals">>;
 
-/** `data` of a scrape, and one entry of a crawl's. */
+/** `data` of a scrape, and one entry of a crawl. */
 export function pageView(page: LoadedPage, formats: readonly Format[]): Record<string, unknown> {
   const has = (format: Format) => formats.includes(format);
   return {
@@ -22,18 +22,18 @@ export function pageView(page: LoadedPage, formats: readonly Format[]): Record<s
   };
 }
 
-/** Less text than this beside scripts is no page yet. */
+/** With less text than this beside scripts a page has not been rendered. */
 const TEXT_CHARS_MIN = 200;
 
-/** What its reader is told. */
+/** The warning for its reader. */
 export const UNDRAWN = "This page draws its text by script, and what it draws could not be had without a browser.";
 
-/** The shell of an application that no browser has filled. */
+/** The shell of an application that was not rendered. */
 export function isUndrawn({ rendered, needsScript, markdown, html, textChars }: LoadedPage): boolean {
   return !rendered && needsScript !== undefined && ((markdown ?? html)?.length ?? textChars ?? 0) < TEXT_CHARS_MIN;
 }
 
-/** What `pages` is asked for. */
+/** The options for `pages`. */
 export function loadRequest(
   url: string,
   shape: PageShape,
@@ -54,7 +54,7 @@ export function loadRequest(
   };
 }
 
-/** Credits: one per page fetched, one more when a browser showed it. */
+/** Credits: one per page fetched, plus one if a browser rendered it. */
 export function creditsOf(page: LoadedPage): number {
   return page.rendered ? 2 : 1;
 }

@@ -1,5 +1,5 @@
-// Reads the parameters of the web endpoints. Names in snake_case; the camelCase ones that Firecrawl's clients send are
-// taken too. Unknown fields are left alone, wrong ones are 400 with their path.
+// Reads the parameters of the web endpoints. Names are in snake_case; the camelCase names of Firecrawl's clients are accepted
+// too. Unknown fields are ignored; wrong values are 400 with their path.
 
 import { ApiError } from "../base/errors.ts";
 
@@ -80,7 +80,7 @@ export function readTexts(body: Body, names: readonly string[]): string[] | unde
   return value as string[];
 }
 
-/** What shape a page is wanted in. */
+/** The options of a page. */
 export interface PageShape {
   readonly formats: readonly Format[];
   readonly fullPage: boolean;

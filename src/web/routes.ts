@@ -1,5 +1,5 @@
-// The web endpoints: search, scrape, map, crawl, extract and llms.txt, with the old paths of scrape and search in the shapes of other services.
-// POSTs are admitted and counted, and a search that is a GET; polls and cancellations need the key alone.
+// The web endpoints: search, scrape, map, crawl, extract and llms.txt, with the older paths of scrape and search in the
+// formats of other services. POSTs, and searches by GET, are admitted and counted; polls and cancellations only need the key.
 
 import { Elysia } from "elysia";
 import type { AtOnce } from "../base/at-once.ts";
@@ -16,12 +16,12 @@ import { type Asker, scrape } from "./scrape.ts";
 import { searchWeb, type WebSearchDeps } from "./search.ts";
 import type { SinglePageDeps } from "./single-page.ts";
 
-/** Who asks. */
+/** The client. */
 export interface WebCaller {
   readonly accountId: string;
 }
 
-/** Who asks with a key. */
+/** The client with its key. */
 export interface KeyHolder extends WebCaller {
   readonly keyId: string;
 }
@@ -30,7 +30,7 @@ export interface KeyHolder extends WebCaller {
 export interface WebRoutesDeps {
   /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
   admit(request: Request): AtOnce<KeyHolder>;
-  /** The same, but for clients that may search without a key: they are admitted by their address. */
+  /** The same, but admits clients without a key by their address. */
   admitSearcher(request: Request): AtOnce<WebCaller>;
   /** Key alone; throws 401. */
   authenticate(request: Request): AtOnce<WebCaller>;
@@ -46,34 +46,34 @@ export interface WebRoutesDeps {
   /** As in logs and usage. */
   requestId(request: Request): string;
   readonly llmstxts: LlmstxtJobsDeps;
-  /** A job began, for which the request may wait. */
+  /** A job was started, and the request may wait for it. */
   jobStarted(request: Request, id: string): void;
-  /** The client left before its answer. */
+  /** The client left before its response. */
   clientGone(request: Request): void;
-  /** An error no one expected. */
+  /** An unexpected error. */
   unexpected(request: Request, error: unknown): void;
 }
 
-/** In logs and metrics only: by what web servers commonly write there. */
+/** In logs and metrics only: the status that web servers commonly record. */
 const CLIENT_GONE = 499;
 
-/** Plan and rights of a key that is good. What is refused for its rate is refused unread. */
+/** Plan and rights of a valid key. A request above the rate limit is refused without reading its body. */
 const TOLD_AFTER_READING: ReadonlySet<number> = new Set([402, 403]);
 
-/** Bodies are read by us, within limits. */
+/** Bodies are read by our own code, within limits. */
 const RAW = { parse: "none" } as const;
 
 type Answer<From = Asker> = (body: Body, from: From) => Promise<object>;
 
-/** Who asks, with which key, and by which request. */
+/** The client: its key and its request. */
 interface KeyAsker extends Asker {
   readonly keyId: string;
   readonly requestId: string;
-  /** Told the id of the job that it asks for. */
+  /** Called with the id of the requested job. */
   started(id: string): void;
 }
 
-/** Pages have megabytes, and streams do not wait for them. */
+/** Pages are megabytes, and streams do not wait for them. */
 async function json(value: object): Promise<Response> {
   return new Response(await jsonInTurns(value), { headers: { "content-type": "application/json;charset=utf-8" } });
 }
@@ -81,7 +81,7 @@ async function json(value: object): Promise<Response> {
 /** The endpoints. */
 export function webRoutes(deps: WebRoutesDeps) {
   const { answering } = createAnswering(deps);
-  // Method and body are kept by the status; nothing is asked for or read before the caller comes again.
+  // The status preserves method and body; nothing is requested or read before the client sends the request again.
   const toScrape = () => new Response(null, { status: 307, headers: { location: "/v1/scrape" } });
   return new Elysia()
     .post("/v1/fetch", toScrape, RAW)
@@ -154,7 +154,7 @@ function llmstxtRoutes(deps: WebRoutesDeps) {
     });
 }
 
-/** Search in our own shape and in those of other services. */
+/** Search in our own format and in those of other services. */
 function searchRoutes(deps: WebRoutesDeps) {
   const { answering, finish } = createAnswering(deps);
   const compatible =
@@ -194,13 +194,13 @@ function searchRoutes(deps: WebRoutesDeps) {
     );
 }
 
-/** What the endpoints have in common: who is admitted, and what becomes of a failure. */
+/** What the endpoints share: admission, and how failures are reported. */
 function createAnswering(deps: WebRoutesDeps) {
   const admit = async (request: Request): Promise<KeyHolder> => {
     try {
       return await deps.admit(request);
     } catch (error) {
-      // Whose key is good is told in its client's words, which only the body tells; no one else's body is read.
+      // A client with a valid key gets failures in its own format, which only the body tells; no other body is read.
       if (!(error instanceof ApiError) || !TOLD_AFTER_READING.has(error.status)) throw error;
       throw inClientsWords(error, await deps.readJson(request).catch(() => undefined));
     }
@@ -210,13 +210,13 @@ function createAnswering(deps: WebRoutesDeps) {
     if (known.status === 500) deps.unexpected(request, error);
     return known;
   };
-  /** The work's answer, or its failure in the words of the body's client. */
+  /** The result, or the failure in the format of the body's client. */
   const finish = async (feature: WebFeature, request: Request, work: () => Promise<object>, body?: Body) => {
     try {
       return await json(await work());
     } catch (error) {
       if (request.signal.aborted) {
-        // No one reads the answer any more, and it is no one's failure.
+        // Nobody reads the response any more, and it is nobody's failure.
         deps.clientGone(request);
         return new Response(null, { status: CLIENT_GONE });
       }

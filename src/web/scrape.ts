@@ -6,15 +6,15 @@ import { loadSingle, type SinglePageDeps } from "./single-page.ts";
 
 const TIMEOUT_MS = 60_000;
 
-/** Who waits for an answer. */
+/** The client. */
 export interface Asker {
   readonly signal: AbortSignal;
   readonly accountId: string;
-  /** Adds why each part of the page was kept or left out. */
+  /** Adds why each part of the page was kept or removed. */
   readonly explain?: boolean;
 }
 
-/** Reads the parameters, loads the page and gives the answer. Throws `ApiError` and what loading throws. */
+/** Reads the parameters, loads the page and builds the response. Throws `ApiError` and what loading throws. */
 export async function scrape(body: Body, deps: SinglePageDeps, from: Asker): Promise<Record<string, unknown>> {
   const url = readUrl(body);
   const shape = readShape(body);

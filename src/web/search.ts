@@ -1,4 +1,4 @@
-// Search as an endpoint and a command: parameters, the pages of the hits where they are wanted, and the answer's shape.
+// Search as an endpoint and a command: parameters, the pages of the hits if requested, and the response.
 
 import { CATEGORIES, type Category } from "../search/engine.ts";
 import type { Fused } from "../search/fuse.ts";
@@ -20,9 +20,9 @@ const LIMIT = 5;
 const TIMEOUT_SECONDS = 30;
 const TIMEOUT_SECONDS_MAX = 60;
 const QUERY_CHARS_MAX = 2000;
-/** A page that had less time than this was not worth asking for. */
+/** With less time than this left a page is not requested. */
 const PAGE_TIME_MIN_MS = 250;
-/** From the last page to the answer's last byte. */
+/** Time reserved between the last page and the end of the response. */
 const ANSWER_TIME_MS = 100;
 
 /** Reads the parameters, searches and gives the answer. Throws `ApiError` and `SearchError`. */
@@ -44,7 +44,7 @@ export async function searchWeb(body: Body, deps: WebSearchDeps, from: Asker): P
   };
 }
 
-/** What stands beside the results. */
+/** The members besides the results. */
 function envelope({ results, suggestions, corrections, unresponsive }: SearchAnswer, query: string) {
   return {
     suggestions,
@@ -71,7 +71,7 @@ function readSearch(body: Body): { query: string; request: SearchRequest } {
 
 function readTimeoutMs(body: Body): number {
   const seconds = readInteger(body, ["timeout_seconds"], { min: 5, max: TIMEOUT_SECONDS_MAX });
-  // Firecrawl's clients send milliseconds, and more of them than a search may take.
+  // Firecrawl's clients send milliseconds, possibly more than a search may take.
   const ms = readInteger(body, ["timeout"], { min: 1000, max: 300_000 });
   if (seconds !== undefined) return seconds * 1000;
   return ms === undefined ? TIMEOUT_SECONDS * 1000 : Math.min(TIMEOUT_SECONDS_MAX * 1000, ms);
@@ -83,7 +83,7 @@ function readQuery(body: Body): string {
   return checkQuery(query, "text_query");
 }
 
-/** What was asked for, as it was written. Throws 400 where that is nothing, or too much. */
+/** The query as written. Throws 400 if it is empty or too long. */
 export function checkQuery(query: string, param: string): string {
   if (query.trim() === "") throw invalid(param, `${param} must not be empty.`);
   if (query.length > QUERY_CHARS_MAX) throw invalid(param, `${param} may have at most ${QUERY_CHARS_MAX} characters.`);
@@ -104,12 +104,12 @@ function readLanguage(body: Body): string {
   return language;
 }
 
-/** Whether a text is spelled as a BCP-47 tag. */
+/** Whether a text is a well-formed BCP-47 tag. */
 export function isLanguage(text: string): boolean {
   return /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}$/i.test(text);
 }
 
-/** Firecrawl's clients ask for pages by the formats they want of them. */
+/** Firecrawl's clients request pages by the formats they want. */
 function wantsFirecrawlPages(body: Body): boolean {
   const options = body["scrapeOptions"];
   const formats = typeof options === "object" && options !== null ? (options as Body)["formats"] : undefined;
@@ -121,7 +121,7 @@ function firecrawlView({ url, title, content }: Fused, markdown: string | undefi
   return { url, title, description: content, ...(markdown === undefined ? {} : { markdown, metadata }) };
 }
 
-/** The pages' Markdown in the order of the hits, all at once; undefined for those that cannot be obtained in time. */
+/** The pages' Markdown in the order of the hits, loaded concurrently; undefined for those that cannot be loaded in time. */
 async function readPages(
   hits: readonly Fused[],
   pages: SinglePageDeps,
@@ -133,7 +133,7 @@ async function readPages(
   return read.map((page) => page?.markdown);
 }
 
-/** One page's main content, or undefined where it cannot be read. Throws the signal's reason alone. */
+/** One page's main content, or undefined if it cannot be read. Only throws the signal's reason. */
 export async function tryPage(
   url: string,
   pages: SinglePageDeps,
@@ -145,7 +145,7 @@ export async function tryPage(
     if (page.status >= 400 || page.markdown === undefined || page.markdown.trim() === "") return undefined;
     return { markdown: page.markdown, title: page.metadata.title ?? "" };
   } catch {
-    // Whatever is wrong with the page, the hit stands without its text.
+    // Whatever is wrong with the page, the hit is returned without its text.
     signal.throwIfAborted();
     return undefined;
   }

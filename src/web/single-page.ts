@@ -1,5 +1,5 @@
-// A page that someone waits for, in its place among all of them. It takes the place with its host's turn, so that what
-// waits for a slow host, or may not be read, keeps no one out.
+// Loads a page that someone waits for, in its own kind of slot. It takes the slot together with its host's turn, so that a
+// page that waits for a slow host, or may not be read, blocks no one.
 
 import type { GuardedFetch } from "../net/fetch.ts";
 import type { LoadedPage, LoadPage, LoadRequest } from "../pages/load.ts";

@@ -1,5 +1,5 @@
-// The web tools of a program, put together: guard, fetch, browser, conversion threads, robots and loading. A changed
-// configuration is seen by the next page.
+// The web tools of a program: address guard, fetch, browser, conversion threads, robots and loading. A changed configuration
+// applies from the next page on.
 
 import { availableParallelism } from "node:os";
 import type { Clock } from "../base/clock.ts";
@@ -28,23 +28,23 @@ export interface WebTools {
   readonly pickLinks: Converter["pickLinks"];
   readonly mapLinks: Converter["mapLinks"];
   readSitemaps(starts: readonly string[], options: SitemapOptions): Promise<string[]>;
-  /** Turns at hosts, over all jobs and single pages. */
+  /** The scheduler, shared by all jobs and single pages. */
   readonly scheduler: HostScheduler;
-  /** What a request for a page has to wait for at its host: the operator's delay, or the host's own if that is longer. */
+  /** The minimum delay of a page's host: the operator's, or the host's own if that is longer. */
   claimOf(url: string, signal?: AbortSignal): Promise<Claim>;
-  /** Takes the configuration as it is now: resolvers, allow-lists, browser. */
+  /** Applies the current configuration: resolvers, allow-lists, browser. */
   reconfigure(): void;
   /** How many conversions run, and how many wait for a thread. */
   conversions(): { readonly running: number; readonly waiting: number };
-  /** `degraded`: it could not be started when it was needed last. */
+  /** `degraded`: its last start failed. */
   browserHealth(): { status: "ok" | "degraded" | "disabled" };
   close(): Promise<void>;
 }
 
-/** Conversion threads: pages are short work, and every thread has a heap of its own. */
+/** Number of conversion threads: pages are short tasks, and every thread has its own heap. */
 const THREADS_MAX = 4;
 /**
- * After a changed configuration the pages in progress may still need the browser before it: the longest time of a page.
+ * After a configuration change, pages in progress may still need the previous browser: the longest time of a page.
  */
 const RETIRED_MS = 300_000;
 
@@ -55,7 +55,7 @@ export interface WebToolsDeps {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** Puts the tools together; browser and threads start when first needed. */
+/** Builds the tools; browser and threads start on first use. */
 export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools {
   const web = () => config().web;
   const converter = createConverter(Math.max(1, Math.min(THREADS_MAX, availableParallelism())));
@@ -64,7 +64,7 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
     singles: () => web().singleConcurrency,
     browser: () => web().browser.maxPages,
   });
-  // A remote browser's egress proxy outlives a change of configuration: open pages still use it, and its port is taken.
+  // A remote browser's egress proxy survives a configuration change: open pages still use it, and its port is taken.
   const egresses = new Map<string, BrowserEgress>();
   const browserState = createBrowserState(warn);
   let parts = assemble(web(), egresses, browserState.started);
@@ -76,7 +76,7 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
     };
     old.set(renderer, setTimeout(close, RETIRED_MS));
   };
-  // Everybody holds these; what is behind them is exchanged.
+  // References to these are kept everywhere; their contents are replaced.
   const guard: AddressGuard = {
     check: (url, options) => parts.guard.check(url, options),
     isListed: (host, port) => parts.guard.isListed(host, port),
@@ -137,7 +137,10 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
   };
 }
 
-/** Whether the browser started when it was needed last; told once, until it starts again: pages are then given as they were sent. */
+/**
+ * Whether the last start of the browser succeeded; logged once until it starts again: pages are then returned as they were
+ * sent.
+ */
 function createBrowserState(warn: WebToolsDeps["warn"]) {
   let isBroken = false;
   return {
@@ -153,24 +156,24 @@ function createBrowserState(warn: WebToolsDeps["warn"]) {
   };
 }
 
-/** What a page and a sitemap have to wait for at their host, and whether a sitemap may be read. */
+/** The host delay for a page or sitemap, and whether a sitemap may be read. */
 function claimsOf({ web, guard, rulesFor }: { web(): Config["web"]; guard: AddressGuard } & Pick<Robots, "rulesFor">) {
   const claimOf = async (url: string, signal?: AbortSignal): Promise<Claim> => {
     const { perHostDelayMs, respectRobots } = web();
-    // What is no address is refused by the guard.
+    // An invalid address is refused by the guard.
     if (!URL.canParse(url)) return { host: "", delayMs: 0 };
     const { crawlDelayMs } = respectRobots ? await rulesFor(url, signal) : { crawlDelayMs: 0 };
     return { host: siteKey(url), delayMs: Math.max(perHostDelayMs, crawlDelayMs) };
   };
-  // A host's own delay is meant for its pages; what lists them is read once.
+  // A host's own delay applies to its pages; the file that lists them is read once.
   const sitemapClaim = async (url: string): Promise<Claim> => ({
     host: URL.canParse(url) ? siteKey(url) : "",
     delayMs: web().perHostDelayMs,
   });
-  /** A sitemap that robots.txt names is read as any other address: when that allows it. */
+  /** A sitemap named in robots.txt is subject to its rules like any other address. */
   const obey: SitemapDeps["obey"] = async (url, { home, signal }) => {
     if (!web().respectRobots) return;
-    // The robots.txt of a place that may not be asked is not asked for either.
+    // The robots.txt of a forbidden host is not fetched either.
     await guard.check(url, { purpose: purposeOf(url, home), signal });
     await (await rulesFor(url, signal)).check(url, signal);
   };

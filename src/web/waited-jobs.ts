@@ -1,6 +1,6 @@
-// Jobs whose starter waits for them a while: the answer, or that it is still in progress, to be polled later. A job is
-// its account's alone: to others it does not exist. Whoever leaves before an answer has nothing to poll with, and ends
-// the job.
+// Jobs that their client waits for up to a time limit: it gets the result, or that the job is still running and can be
+// polled. A job belongs to its account; for others it does not exist. A client that leaves before a response cannot poll, so
+// its job is cancelled.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError, type ErrorCode } from "../base/errors.ts";
@@ -10,7 +10,7 @@ import { OPEN_JOBS_MAX } from "./crawl-jobs.ts";
 import type { StoredJob } from "./crawl-view.ts";
 import type { Body } from "./params.ts";
 
-/** The stored job, as far as it is shown. */
+/** The shown part of the stored job. */
 export interface EndingJob extends StoredJob {
   readonly result: Body | null;
 }
@@ -29,7 +29,7 @@ export interface WaitedJobsDeps {
     cancelJob(job: { kind: string; accountId: string; id: string; ttlMs: number }): Promise<EndingJob | undefined>;
     countOpenJobs(accountId: string): Promise<number>;
   };
-  /** Makes room for what an account keeps; false when there is none. */
+  /** Makes space for what an account stores; false if there is none. */
   makeRoom(accountId: string, bytes: number): Promise<boolean>;
   readonly runner: { wake(): void; cancel(id: string): void; settled(id: string, ms: number): Promise<void> };
   readonly clock: Clock;
@@ -42,24 +42,24 @@ export interface WaitedJobRef {
   readonly accountId: string;
 }
 
-/** What is to be done, and for whom. */
+/** A job to run, and for whom. */
 export interface NewWaitedJob {
   readonly accountId: string;
   readonly input: Body;
   readonly waitMs: number;
-  /** Aborts when its starter leaves. */
+  /** Aborts when its client leaves. */
   readonly signal: AbortSignal;
-  /** Told the job's id as soon as it is queued. */
+  /** Called with the job's id as soon as it is queued. */
   started?(id: string): void;
 }
 
-/** Kinds whose starter waits. */
+/** Kinds whose client waits. */
 export type WaitedKind = "extract" | "llmstxt";
 
-/** Another process may run the job: its end is looked for in the store, too. */
+/** Another process may run the job: the store is polled for its end, too. */
 const LOOK_EVERY_MS = 2000;
 
-/** Queues a job, waits for it, and gives it as it is then. Throws why it failed meanwhile, or why it cannot be queued. */
+/** Queues a job, waits for it, and returns its state. Throws why it failed meanwhile, or why it cannot be queued. */
 export async function startWaited(kind: WaitedKind, job: NewWaitedJob, deps: WaitedJobsDeps): Promise<EndingJob> {
   const { accountId, input, signal } = job;
   if ((await deps.jobs.countOpenJobs(accountId)) >= OPEN_JOBS_MAX)
@@ -101,7 +101,7 @@ export async function findWaited(
   return job;
 }
 
-/** Ends a job unless it has ended; gives it as it is then. Throws 404. */
+/** Cancels a job unless it has ended; returns its state. Throws 404. */
 export async function cancelWaited(
   kind: WaitedKind,
   ref: WaitedJobRef,
@@ -113,9 +113,9 @@ export async function cancelWaited(
   return job;
 }
 
-/** What every answer about such a job says. */
+/** What every response about such a job contains. */
 export function jobView(job: EndingJob, { limits }: Pick<WaitedJobsDeps, "limits">): Record<string, unknown> {
-  // While it runs: when it is gone at the latest.
+  // While it runs: when it will be gone at the latest.
   const expires = new Date(job.expiresAtMs ?? job.deadlineAtMs + limits().jobTtlMs).toISOString();
   return {
     success: job.state !== "failed",
@@ -141,7 +141,7 @@ function gone(signal: AbortSignal): Promise<void> {
   return promise;
 }
 
-/** A failure while its caller waits is an error like any other. */
+/** A failure while its client waits is an ordinary error. */
 function failureOf({ id, error }: EndingJob): ApiError {
   const { code, message, param } = error ?? {};
   const at = typeof param === "string" ? { param } : {};

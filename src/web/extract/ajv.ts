@@ -1,4 +1,4 @@
-// Checks values against a schema with ajv. Synchronous, and as slow as the schema's worst regular expression: run it in a
+// Validates values against a schema with ajv. Synchronous, and as slow as the schema's worst regular expression: run it in a
 // worker.
 
 import Ajv, { type ErrorObject, type Options } from "ajv";
@@ -7,14 +7,14 @@ import addFormats from "ajv-formats";
 import { readPattern } from "./keywords.ts";
 import { draftOf, type JsonSchema } from "./schema.ts";
 
-/** What is wrong with a value. */
+/** One validation error. */
 export interface Complaint {
   /** JSON pointer into the value; "" is the value itself. */
   readonly path: string;
   readonly message: string;
 }
 
-/** A value to be checked. */
+/** A value to validate. */
 export interface ValidateTask {
   readonly schema: JsonSchema;
   readonly value: unknown;
@@ -29,15 +29,15 @@ const MESSAGE_CHARS_MAX = 500;
 
 const OPTIONS: Options = {
   allErrors: true,
-  // What a draft does not know says nothing: formats and keywords of others are notes.
+  // Unknown formats and keywords are annotations.
   strict: false,
   logger: false,
-  // Schemas were checked before they came here.
+  // Schemas were checked before they arrive here.
   validateSchema: false,
   code: { regExp: Object.assign((pattern: string) => readPattern(pattern), { code: "readPattern" }) },
 };
 
-/** Checks one value. Each call compiles the schema again, so that nothing of one job is there in the next. */
+/** Validates one value. Each call compiles the schema anew, so that nothing of one job remains for the next. */
 export function validateNow({ schema, value }: ValidateTask): ValidateAnswer {
   const ajv = draftOf(schema) === "2020-12" ? new Ajv2020(OPTIONS) : new Ajv(OPTIONS);
   addFormats.default(ajv);
@@ -50,7 +50,10 @@ export function validateNow({ schema, value }: ValidateTask): ValidateAnswer {
   return { complaints: check(value) ? [] : complaints(check.errors ?? []) };
 }
 
-/** Without its draft, which was read already, and without what is no keyword of it: ajv refuses one in some places, and by the other it would answer later. */
+/**
+ * Without `$schema`, which was read already, and without non-standard keywords: ajv refuses some of them, and interprets
+ * others.
+ */
 function forAjv({ $schema: _, ...schema }: JsonSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema), function (this: { type?: unknown }, name, value) {
     if (typeof value !== "boolean") return value;
@@ -61,7 +64,7 @@ function forAjv({ $schema: _, ...schema }: JsonSchema): JsonSchema {
   });
 }
 
-/** One of each: alternatives say the same of one place several times. */
+/** One of each: alternatives report the same error for one place several times. */
 function complaints(errors: readonly ErrorObject[]): Complaint[] {
   const found = new Map<string, Complaint>();
   for (const error of errors) {

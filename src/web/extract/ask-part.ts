@@ -1,6 +1,6 @@
-// One part of a page, asked until the answer holds: what is not JSON, lacks a field or has the wrong type goes back
-// with the validator's words, at most twice. Every answer of the model is kept before anything is made of it, so that a
-// program that dies pays for none twice.
+// Asks the model about one part of a page until the answer is valid: an answer that is not JSON, lacks a field or has a wrong
+// type is sent back with the validator's messages, at most twice. Every answer is stored before it is processed, so that a
+// restarted program pays for none twice.
 
 import { ApiError } from "../../base/errors.ts";
 import { sha256Hex } from "../../base/ids.ts";
@@ -13,36 +13,36 @@ import { put } from "./quotes.ts";
 import { type Reply, readReply } from "./reply.ts";
 import type { Complaint, Validator } from "./validate.ts";
 
-/** What calling an engine needs. */
+/** What calling a model needs. */
 export interface AskPartDeps {
   readonly model: WebModel;
   readonly validator: Pick<Validator, "validate">;
-  /** Answers that were kept before the program died, and the way to keep one. */
+  /** The stored answers of an earlier run, and the way to store one. */
   recall(key: string): string | undefined;
   keep(key: string, answer: string): Promise<void>;
-  /** Models whose providers refuse to hold them to a shape. */
+  /** Models whose providers refuse a response schema. */
   readonly shapeless: Set<string>;
   readonly signal: AbortSignal;
 }
 
-/** What a part gave. */
+/** The result of a part. */
 export interface PartAnswer {
   readonly part: PagePart;
   readonly reply: Reply;
   readonly warnings: readonly string[];
 }
 
-/** Times that an answer is sent back. */
+/** How often an answer is sent back. */
 const REPAIRS_MAX = 2;
-/** Of one answer. */
+/** Output tokens of one answer. */
 const ANSWER_TOKENS = 8192;
-/** Halves of halves of a part whose answer was too long. */
+/** How often a part whose answer was too long is halved. */
 const HALVINGS_MAX = 3;
-/** Other questions of the same key may hold its budget for a while. */
+/** Other requests of the same key may hold its budget for a while. */
 const BUSY_TRIES_MAX = 20;
 const BUSY_WAIT_SECONDS = 2;
 
-/** Asks; several answers when the part had to be halved. Throws `ApiError`. */
+/** Asks; returns several answers if the part had to be halved. Throws `ApiError`. */
 export async function askPart(wish: Wish, part: PagePart, deps: AskPartDeps, halvings = 0): Promise<PartAnswer[]> {
   const question = questionOf(wish, part);
   const key = sha256Hex(JSON.stringify([wish, part.url, part.evidence, part.text]));
@@ -72,7 +72,7 @@ export async function askPart(wish: Wish, part: PagePart, deps: AskPartDeps, hal
   }
 }
 
-/** Asks about both halves of a part; undefined where it has none, or was halved often enough. */
+/** Asks about both halves of a part; undefined if it cannot be halved (again). */
 async function askHalves(
   wish: Wish,
   part: PagePart,
@@ -84,7 +84,7 @@ async function askHalves(
   return parts && (await Promise.all(parts.map((half) => askPart(wish, half, deps, halvings + 1)))).flat();
 }
 
-/** The model's window is smaller than is known of it. */
+/** The model's context window is smaller than the catalog says. */
 function isTooLong(error: unknown): boolean {
   return error instanceof ApiError && error.apiCode === "context_length_exceeded";
 }
@@ -97,7 +97,7 @@ function outputTokens({ maxOutputTokens }: WebModel): number {
   return Math.min(ANSWER_TOKENS, maxOutputTokens);
 }
 
-/** The kept answer, or the model's, which is kept. */
+/** The stored answer, or the model's, which is then stored. */
 async function answerOf(
   question: WebQuestion,
   key: string,
@@ -124,7 +124,7 @@ async function askPatiently(question: WebQuestion, deps: AskPartDeps): ReturnTyp
   }
 }
 
-/** A refusal may be meant for the shape: then, and from then on, the model is told of it in words alone. */
+/** The refusal may be due to the response schema: from then on the model gets it in words only. */
 async function askInShape(question: WebQuestion, { model, shapeless, signal }: AskPartDeps) {
   const { responseFormat: _, ...plain } = question;
   if (shapeless.has(model.id)) return model.ask(plain, signal);
@@ -139,10 +139,10 @@ async function askInShape(question: WebQuestion, { model, shapeless, signal }: A
   return said;
 }
 
-/** What is the caller's own affair stays as it is. */
+/** Errors that are the caller's own are passed on. */
 const CALLERS_OWN: ReadonlySet<string> = new Set(["budget_exceeded", "rate_limit_exceeded"]);
 
-/** A part that is too long is the asker's affair. */
+/** The caller handles a part that is too long. */
 function modelFailure(error: unknown): unknown {
   if (error instanceof DOMException && error.name === "TimeoutError")
     return new ApiError("extract_upstream_error", "The model did not answer in time.", { cause: error });
@@ -150,7 +150,7 @@ function modelFailure(error: unknown): unknown {
   return new ApiError("extract_upstream_error", `The model did not answer: ${error.message}`, { cause: error });
 }
 
-/** What the schema has against the answer. Null is no offence: it stands where the page says nothing. */
+/** The validation errors of the value. Null is allowed: it means that the page does not say. */
 async function complaintsOf({ schema }: Wish, { value }: Reply, deps: AskPartDeps): Promise<Complaint[]> {
   if (schema === null) return [];
   const all = await deps.validator.validate(schema, value, deps.signal);
@@ -184,7 +184,7 @@ function repairText(problems: readonly string[], whole: boolean): string {
   ].join("\n");
 }
 
-/** The last answer, without the fields that still do not fit. Throws where nothing can be made of it. */
+/** The last answer without its invalid fields. Throws if nothing usable is left. */
 function settled(part: PagePart, reply: Reply | string, complaints: readonly Complaint[]): PartAnswer {
   if (typeof reply === "string")
     throw new ApiError("extract_upstream_error", `The model's answer could not be used: ${reply}`);

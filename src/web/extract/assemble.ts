@@ -1,4 +1,4 @@
-// Extraction in a running gateway: the job that does it, and what its endpoints need.
+// Extraction in a running gateway: its job, and what its endpoints need.
 
 import type { FindWebModel } from "../../gateway/web-model.ts";
 import type { JobKind } from "../../jobs/kind.ts";
@@ -12,7 +12,7 @@ export interface ExtractServiceDeps extends Omit<ExtractKindDeps, "validator"> {
   readonly findModel: FindWebModel;
 }
 
-/** Builds it; `jobs` is for when there is a runner. */
+/** Builds it; `jobs` is for use once there is a runner. */
 export function createExtractService(deps: ExtractServiceDeps) {
   const validator = createValidator();
   const kind: JobKind = extractKind({ ...deps, validator });

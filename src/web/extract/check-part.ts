@@ -1,5 +1,5 @@
-// A model's answer about a part of a page, held to that part: what no quote of it stands for is left out, and what is
-// quoted and yet not written there is told.
+// Checks a model's answer against its part of the page: values without a supporting quote are dropped, and quotes that do not
+// occur in the part are reported.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { PartAnswer } from "./ask-part.ts";
@@ -9,16 +9,16 @@ import type { PageAnswer } from "./merge.ts";
 import { dropUnsupported, put, quotesIn } from "./quotes.ts";
 import { sourcesOf } from "./reply.ts";
 
-/** What a page, or a part of it, gave. */
+/** The result of a page, or of a part of it. */
 export interface AnsweredPage extends PageAnswer {
   readonly warnings: readonly string[];
 }
 
-/** Of the words of a text that stands nowhere in a page as a whole. */
+/** Share of the words of a text that is nowhere in a page as a whole. */
 const WORDS_SHARE = 0.5;
 const SHOWN_CHARS_MAX = 120;
 
-/** Checks it. Lets others run meanwhile. */
+/** Checks it. Yields to other work meanwhile. */
 export async function checkedPart({ part, reply, warnings }: PartAnswer): Promise<AnsweredPage> {
   const { url } = part;
   const { text, orders } = await siftOrders(`${part.evidence}\n${part.text}`);
@@ -60,10 +60,10 @@ export async function checkedPart({ part, reply, warnings }: PartAnswer): Promis
   return { url, value: supported.value, sources: supported.sources, warnings: told };
 }
 
-/** Of one field; more of them say no more. */
+/** Quotes of one field; more add nothing. */
 const STRANGERS_MAX = 3;
 
-/** Numbers and texts of a value that are not written there. */
+/** Numbers and texts of a value that do not occur there. */
 function strangersIn(value: unknown, isWritten: HoldsLiteral): unknown[] {
   return leavesOf(value)
     .filter((leaf) => !isWritten(leaf))

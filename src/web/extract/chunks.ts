@@ -1,14 +1,14 @@
-// A page's Markdown in parts that fit a model's window. Sections, tables, lists and code stay whole where they can: a part
-// ends before a heading if possible, else between blocks, and a table that must be cut repeats its head. Pure.
+// Splits a page's Markdown into parts that fit a model's window. Sections, tables, lists and code stay whole where possible:
+// a part ends before a heading, else between blocks, and a table that must be split repeats its header. Pure.
 
-/** Behind the Latin alphabets; the scripts there take a token for a letter or so. */
+/** Characters beyond the Latin alphabets; their scripts take about one token per letter. */
 const WIDE_FROM = 0x24f;
-/** Letters of Latin alphabets that are counted as a token. */
+/** Letters of Latin alphabets per token. */
 export const CHARS_PER_TOKEN_MAX = 3;
-/** Shorter parts are not halved: their answers are not long for what they say. */
+/** Shorter parts are not halved: their answers are not too long because of their length. */
 const HALVED_TOKENS_MIN = 50;
 
-/** A text's tokens are at most about this: few characters each in English, one each in scripts without an alphabet. */
+/** An upper estimate of a text's tokens: a few characters each in English, one each in scripts without an alphabet. */
 export function estimateTokens(text: string): number {
   let wide = 0;
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > WIDE_FROM) wide++;
@@ -37,7 +37,7 @@ export function chunksOf(markdown: string, tokensMax: number): string[] {
     for (const piece of section.flatMap((block) => piecesOf(block, tokensMax))) {
       if (size + tokensOf(piece) > tokensMax) {
         close();
-        // What a section is about stands above it.
+        // A section is repeated under its headings.
         if (heading !== undefined && piece !== heading && tokensOf(heading) + tokensOf(piece) <= tokensMax) {
           current.push(heading);
           size += tokensOf(heading);
@@ -51,7 +51,7 @@ export function chunksOf(markdown: string, tokensMax: number): string[] {
   return chunks;
 }
 
-/** Two halves of a part, for a model that could not say everything of it at once; undefined where it cannot be parted. */
+/** Two halves of a part, for a model whose answer was too long; undefined if it cannot be split. */
 export function halvesOf(chunk: string): readonly string[] | undefined {
   const tokens = estimateTokens(chunk);
   if (tokens < HALVED_TOKENS_MIN) return undefined;
@@ -93,7 +93,7 @@ function sectionsOf(blocks: readonly string[]): string[][] {
   const sections: string[][] = [];
   for (const block of blocks) {
     const last = sections.at(-1);
-    // A heading right under another belongs to it.
+    // A heading directly under another belongs to it.
     if (last === undefined || (isHeading(block) && !last.every(isHeading))) sections.push([block]);
     else last.push(block);
   }
@@ -107,7 +107,7 @@ function headingOf(section: readonly string[]): string | undefined {
   return first !== undefined && isHeading(first) ? first : undefined;
 }
 
-/** A block in pieces that fit, cut between its lines where it has some. */
+/** A block in pieces that fit, split between its lines if it has several. */
 function piecesOf(block: string, tokensMax: number): string[] {
   if (tokensOf(block) <= tokensMax) return [block];
   const lines = block.split("\n");
@@ -133,11 +133,11 @@ function piecesOf(block: string, tokensMax: number): string[] {
   return pieces;
 }
 
-/** A line in pieces that fit, cut between words where it has some. */
+/** A line in pieces that fit, split between words if it has several. */
 function cut(line: string, tokensMax: number): string[] {
   if (tokensOf(line) <= tokensMax) return [line];
   const pieces: string[] = [];
-  // In thirds of a token, which is what a letter takes.
+  // In thirds of a token, the estimate for one letter.
   const room = Math.max(3, (tokensMax - 1) * 3);
   let [start, space, used] = [0, -1, 0];
   for (let at = 0; at < line.length; at++) {

@@ -1,12 +1,11 @@
-// What a page says in forms made for programs, as text: what a model is shown beside the page, and what quotes of it are
-// looked for in.
+// A page's structured data as text: shown to the model beside the page, and searched for quotes.
 
 import type { Entity, StructuredData } from "../../pages/structured/structured.ts";
 import { isFrame } from "./things.ts";
 
 /**
- * A line of JSON for each thing and for the metadata, with a label before it; empty where there is nothing. Lines that go
- * beyond `charsMax` are left out, those about the site as a whole first.
+ * One line of JSON for each entity and for the metadata, with a label before it; empty if there is none. Lines beyond
+ * `charsMax` are left out, those about the whole site first.
  */
 export function evidenceText(structured: StructuredData, charsMax = Number.POSITIVE_INFINITY): string {
   const { jsonLd, microdata, meta } = structured;

@@ -1,10 +1,10 @@
-// The fields at the top of a schema's object.
+// The top-level fields of a schema's object.
 
 import { isRecord } from "../../base/json-object.ts";
 import { referencesOf } from "./references.ts";
 import type { JsonSchema } from "./schema.ts";
 
-/** Their names; none where the schema is not one of an object with named fields. */
+/** Their names; none if the schema does not describe an object with named fields. */
 export function fieldNames(schema: JsonSchema | null): string[] {
   if (schema === null) return [];
   const reference = schema["$ref"];

@@ -1,4 +1,4 @@
-// What a page describes as a schema wants it. A value that would have to be guessed is not taken: the field is missing then.
+// Fits a page's structured data to a schema. A value that would have to be guessed is not taken: its field is missing.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { Entity } from "../../pages/structured/structured.ts";
@@ -10,11 +10,11 @@ import { sameText } from "./same-item.ts";
 import type { JsonSchema } from "./schema.ts";
 import { type Thing, typesOf } from "./things.ts";
 
-/** A value with the words of the page that it comes from. */
+/** A value with the page's words that support it. */
 export interface Fitted {
   readonly value: unknown;
   readonly quotes: readonly string[];
-  /** Members that were asked for within it and not found. */
+  /** Requested members within it that were not found. */
   readonly missing: readonly string[];
 }
 
@@ -22,31 +22,31 @@ export interface Fitted {
 export interface Fitting {
   readonly references: References;
   follow(value: unknown): unknown;
-  /** Things that name each other, and a schema that holds itself, could be examined without end. */
+  /** Entities that refer to each other, and recursive schemas, could be searched endlessly. */
   readonly left: { steps: number };
 }
 
-/** Far more than real pages take; some tenths of a second. */
+/** Far more than real pages need; some tenths of a second. */
 const STEPS_MAX = 15_000;
 
-/** A page takes more steps than it may. */
+/** A page takes more steps than allowed. */
 export class FittingEnded extends Error {
   override name = "FittingEnded";
 }
 
-/** For one page. */
+/** Steps for one page. */
 export function fittingOf(references: References, follow: (value: unknown) => unknown): Fitting {
   return { references, follow, left: { steps: STEPS_MAX } };
 }
 
-/** Schemas within schemas that are filled; one may hold itself. */
+/** Depth of nested schemas that are filled; a schema may contain itself. */
 const LEVELS_MAX = 8;
 const QUOTE_CHARS_MAX = 300;
 
-/** Of several fits that disagree none is taken. */
+/** If several fits disagree, none is taken. */
 export type Outcome = Fitted | "absent" | "ambiguous";
 
-/** A member of the thing for a field of this name: under its own name, else under what it is also called. Throws `FittingEnded`. */
+/** An entity's member for a field of this name: under its own name, else under a synonym. Throws `FittingEnded`. */
 export function fitField(thing: Thing, name: string, schema: JsonSchema, fitting: Fitting, level = 0): Outcome {
   if (--fitting.left.steps < 0) throw new FittingEnded();
   const folded = foldedName(name);
@@ -67,7 +67,7 @@ export function fitField(thing: Thing, name: string, schema: JsonSchema, fitting
   return "absent";
 }
 
-/** The one fit that all agree on. */
+/** The one fit on which all agree. */
 export function agreed(fits: readonly (Fitted | undefined)[]): Outcome {
   const found = fits.filter((one) => one !== undefined);
   const [first, ...others] = found.sort((one, two) => one.missing.length - two.missing.length);
@@ -82,7 +82,7 @@ function own(thing: Thing, folded: string): unknown[] {
 
 const members = new WeakMap<Entity, ReadonlyMap<string, readonly unknown[]>>();
 
-/** By their folded names, folded once. */
+/** By their normalised names, computed once. */
 function membersOf(entity: Entity): ReadonlyMap<string, readonly unknown[]> {
   const known = members.get(entity);
   if (known !== undefined) return known;
@@ -96,18 +96,18 @@ function membersOf(entity: Entity): ReadonlyMap<string, readonly unknown[]> {
   return found;
 }
 
-/** Values under what schema.org calls the same. */
+/** Values under schema.org's name for the field. */
 function elsewhere(thing: Thing, folded: string, fitting: Fitting): unknown[] {
   return schemaOrgPaths(folded).flatMap((path) => walk(thing, path.split("."), fitting));
 }
 
-/** Whether a value says its unit: a bare number may be in another than the field's. */
+/** Whether a value states its unit: a bare number may have another than the field's. */
 export function hasUnit(value: unknown): boolean {
   if (isRecord(value)) return value["unitText"] !== undefined || value["unitCode"] !== undefined;
   return typeof value === "string" && /\p{L}/u.test(value);
 }
 
-/** Values at the end of a path; several where it leads through lists. */
+/** Values at the end of a path; several if it leads through lists. */
 function walk(thing: Thing, path: readonly string[], { follow }: Fitting): unknown[] {
   let at: unknown[] = [...thing];
   path.forEach((name, index) => {
@@ -126,7 +126,7 @@ interface Fit {
   readonly level: number;
 }
 
-/** The value in the first of the schema's types that it fits; undefined where it fits none. */
+/** The value in the first type of the schema that it fits; undefined if it fits none. */
 export function fit(given: unknown, at: Fit): Fitted | undefined {
   if (at.level > LEVELS_MAX) return undefined;
   if (--at.fitting.left.steps < 0) throw new FittingEnded();
@@ -139,7 +139,7 @@ export function fit(given: unknown, at: Fit): Fitted | undefined {
   return undefined;
 }
 
-/** The schemas that a value may follow. */
+/** The schemas that a value may match. */
 function variantsOf(schema: JsonSchema, references: References, level = 0): JsonSchema[] {
   if (level > LEVELS_MAX) return [];
   const reference = schema["$ref"];
@@ -155,7 +155,7 @@ function variantsOf(schema: JsonSchema, references: References, level = 0): Json
   return [{ ...Object.assign({}, ...joined), properties: joinedWord("properties"), required }];
 }
 
-/** The schema itself, without references and alternatives; undefined where several are possible. */
+/** The schema itself, without references and alternatives; undefined if several are possible. */
 export function plainSchema(schema: JsonSchema, references: References): JsonSchema | undefined {
   const variants = variantsOf(schema, references).filter(({ type }) => type !== "null");
   return variants.length === 1 ? variants[0] : undefined;
@@ -219,7 +219,7 @@ function fitText(given: unknown, at: Fit): Fitted | undefined {
   return leaf(lastWord(text), text);
 }
 
-/** What a thing is called, or says, where a text is wanted of it. */
+/** An entity's name or text, where a text is wanted. */
 function textIn(given: unknown, { name, schema }: Fit): unknown {
   const value = Array.isArray(given) && given.length === 1 ? given[0] : given;
   if (!isRecord(value)) return value;
@@ -237,13 +237,13 @@ function fitNumber(given: unknown, { name }: Fit): Fitted | undefined {
   return read === undefined ? undefined : leaf(read, value);
 }
 
-/** Of an amount with a unit, only where the unit is the field's. */
+/** An amount with a unit counts only if the unit is the field's. */
 function amountOf(entity: Entity, name: string): unknown {
   const unit = entity["unitText"] ?? entity["unitCode"];
   return unit === undefined || (typeof unit === "string" && namesUnit(name, unit)) ? entity["value"] : undefined;
 }
 
-/** One text that may hold several. */
+/** A text that may hold several values. */
 const MAY_BE_SEVERAL = /[,;|\n]|\. /;
 
 function fitList(given: unknown, at: Fit): Fitted | undefined {
@@ -263,7 +263,7 @@ function fitList(given: unknown, at: Fit): Fitted | undefined {
 function valuesIn(given: unknown, name: string): readonly unknown[] | undefined {
   if (Array.isArray(given)) return given;
   if (isRecord(given)) return Array.isArray(given["itemListElement"]) ? given["itemListElement"] : [given];
-  // schema.org: keywords in a text are parted by commas.
+  // schema.org: keywords in a text are separated by commas.
   if (isText(given) && schemaOrgPaths(foldedName(name)).includes("keywords"))
     return given.split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
   return isText(given) && MAY_BE_SEVERAL.test(given) ? undefined : [given];
@@ -274,7 +274,7 @@ function fitObject(given: unknown, at: Fit): Fitted | undefined {
   return isRecord(value) ? fitMembers([value], at.schema, at.fitting, at.level) : undefined;
 }
 
-/** All members of a schema; undefined where none is found, or one that the schema insists on is missing. */
+/** All members of a schema; undefined if none is found, or a required one is missing. */
 export function fitMembers(thing: Thing, schema: JsonSchema, fitting: Fitting, level = 0): Fitted | undefined {
   const { properties, required } = schema;
   if (!isRecord(properties)) return undefined;

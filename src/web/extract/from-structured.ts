@@ -1,5 +1,5 @@
-// Answers from what pages say in forms made for programs, without a model. What is found is exact; what could be one thing
-// or another is missing, and is left to a model.
+// Answers from structured data, without a model. What is found is exact; ambiguous values are missing, and are left to a
+// model.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { StructuredData } from "../../pages/structured/structured.ts";
@@ -25,29 +25,29 @@ import { sameText } from "./same-item.ts";
 import type { JsonSchema } from "./schema.ts";
 import { type Thing, type Things, thingsOf, typesOf } from "./things.ts";
 
-/** A page with what it says of itself. */
+/** A page with its structured data. */
 export interface StructuredPage {
   readonly url: string;
   readonly structured: StructuredData;
 }
 
-/** What was found. */
+/** The result. */
 export interface StructuredAnswer {
-  /** Fields at the top that were not found are null. */
+  /** Top-level fields that were not found are null. */
   readonly value: unknown;
-  /** Quotes are words of `evidenceText`, or of a table or list of the page. */
+  /** Quotes are taken from `evidenceText`, or from a table or list of the page. */
   readonly sources: Readonly<Record<string, readonly QuoteSource[]>>;
-  /** Paths of what was not found, `offers.price` or `reviews[].author`; "*" where the schema names no fields. */
+  /** Paths of missing values, `offers.price` or `reviews[].author`; "*" if the schema names no fields. */
   readonly missing: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** Of each field. */
+/** Quotes of each field. */
 const QUOTES_MAX = 5;
 
 /**
- * Fills the schema from the pages. A single value is missing when no page gives it; a list when one of the pages does not,
- * as that page may have entries in its text.
+ * Fills the schema from the pages. A single value is missing if no page gives it; a list if any of the pages does not, as
+ * that page may have entries in its text.
  */
 export function answerFromStructured(schema: JsonSchema, pages: readonly StructuredPage[]): StructuredAnswer {
   const references = referencesOf(schema);
@@ -70,7 +70,7 @@ interface PageFound extends PageAnswer {
   readonly missing: readonly string[];
 }
 
-/** What one page gives; nothing where it would take too long to find out. */
+/** The result of one page; nothing if it would take too long. */
 function answerPage(root: JsonSchema, page: Page): PageFound {
   const isList = typesWanted(root)[0] === "array";
   try {
@@ -83,7 +83,7 @@ function answerPage(root: JsonSchema, page: Page): PageFound {
   }
 }
 
-/** What is missing of all pages together. */
+/** What is missing from all pages together. */
 function missingOf(root: JsonSchema, pages: readonly PageFound[], references: References): string[] {
   const properties = isRecord(root["properties"]) ? root["properties"] : {};
   const isList = (field: string) => {
@@ -107,7 +107,7 @@ function answerList(root: JsonSchema, page: Page): PageFound {
   return { url: page.url, value: found?.value ?? null, sources: {}, missing: found?.missing ?? ["[]"] };
 }
 
-/** The entries of the page's one list, else its things where all are of one kind. */
+/** The entries of the page's only list, else its entities if all are of one kind. */
 function listedThings({ things }: Page): readonly Thing[] {
   const [list, ...others] = things.lists;
   if (list !== undefined) return others.length === 0 ? list : [];
@@ -115,7 +115,7 @@ function listedThings({ things }: Page): readonly Thing[] {
   return things.main.length > 1 && kinds.size === 1 ? things.main : [];
 }
 
-/** Every thing as an entry; undefined where one does not fit. */
+/** Every entity as an entry; undefined if one does not fit. */
 function fitThings(found: readonly Thing[], schema: JsonSchema, fitting: Fitting): Fitted | undefined {
   const items = isRecord(schema["items"]) ? plainSchema(schema["items"], fitting.references) : undefined;
   if (items === undefined || found.length === 0) return undefined;
@@ -154,9 +154,9 @@ function quotesOf({ quotes }: Fitted, url: string): QuoteSource[] {
   return [...new Set(quotes)].slice(0, QUOTES_MAX).map((quote) => ({ url, quote }));
 }
 
-/** A page of more things is a list. */
+/** A page with more entities is a list. */
 const THINGS_MAX = 200;
-/** Nearly everything has these: they do not tell what the fields are about. */
+/** Nearly every entity has these: they do not tell what the fields are about. */
 const COMMON = new Set(
   ["name", "title", "headline", "description", "url", "link", "image", "date", "author", "id", "category"].map(
     foldedName,
@@ -164,8 +164,8 @@ const COMMON = new Set(
 );
 
 /**
- * The thing that the fields are about: the one that gives most of them. Where several give as many it is the one that the
- * page calls itself, else none: the empty thing.
+ * The entity that the fields are about: the one that provides most of them. If several provide the same number, the one that
+ * the page names as its main entity, else none: an empty entity.
  */
 function mainThing(names: readonly string[], properties: JsonSchema, page: Page): Thing {
   const { main, frame } = page.things;
@@ -204,12 +204,12 @@ function findField(name: string, schema: JsonSchema, thing: Thing, page: Page): 
   return shown === "ambiguous" ? undefined : fromMeta(name, schema, page);
 }
 
-/** A figure that readers are shown otherwise may be out of date. */
+/** A figure may be out of date if readers are shown another one. */
 function contradicts(own: Fitted, shown: Fitted | string): boolean {
   return typeof shown !== "string" && typeof own.value === "number" && sameText(own.value) !== sameText(shown.value);
 }
 
-/** Values that the page shows under this name; as one where a list is wanted. */
+/** Values that the page shows under this name; as a single list if a list is wanted. */
 function pairsCalled(name: string, schema: JsonSchema, { structured, fitting }: Page): unknown[] {
   const called = (other: string) =>
     structured.pairs.filter((pair) => foldedName(pair.name) === foldedName(other)).map(({ value }) => value);
@@ -220,7 +220,7 @@ function pairsCalled(name: string, schema: JsonSchema, { structured, fitting }: 
   return plain !== undefined && typesWanted(plain)[0] === "array" ? [values] : values;
 }
 
-/** Things that the field calls by their kind: `product`, `events`. */
+/** Entities whose kind the field names: `product`, `events`. */
 function wholeThing(name: string, schema: JsonSchema, main: Thing, page: Page): Fitted | undefined {
   const plain = plainSchema(schema, page.fitting.references);
   if (plain === undefined) return undefined;
@@ -241,7 +241,7 @@ function wholeThing(name: string, schema: JsonSchema, main: Thing, page: Page): 
 
 const ANY_LIST = new Set(["item", "result", "entry", "list", "listing"]);
 
-/** Metadata that means one thing. */
+/** Metadata with a single meaning. */
 const META: Readonly<Record<string, string>> = {
   siteName: "og:site_name",
   imageUrl: "og:image",

@@ -1,6 +1,6 @@
-// Sentences of a page that give a language model orders. The model is told not to follow them; where it does all the same,
-// no quote may come from them. Patterns see only what is written plainly, so they stand beside the guard that every value
-// needs a quote, not in its place. What they take for an order and is none is lost as a quote, and told.
+// Finds sentences of a page that give a language model orders. The model is told not to follow them; in case it does, no
+// quote may come from them. Patterns only see plain text, so this adds to the rule that every value needs a quote and does
+// not replace it. A false positive loses a quote, which is reported.
 
 import { createTurns } from "../../base/turns.ts";
 
@@ -28,18 +28,18 @@ const SIGNS: readonly RegExp[] = [
   /^\W*(?:please |now |instead,? )?(?:set|change|report|return|output|give|state|record)\b[^.!?\n]{0,20}\b(?:fields?|value|json|answer|output|result|price|rating|title|name)\b[^.!?\n]{0,20}\b(?:to|as|is)\b/i,
 ];
 
-/** Of one sentence; a longer one is read in pieces. */
+/** Length of one sentence; a longer one is read in pieces. */
 const SENTENCE_CHARS_MAX = 600;
 const ORDERS_MAX = 50;
 
-/** A text, and what of it gives orders. */
+/** A text, and its orders. */
 export interface Sifted {
   /** Without the orders. */
   readonly text: string;
   readonly orders: readonly string[];
 }
 
-/** Takes the orders out of a text. Lets others run meanwhile. */
+/** Removes the orders from a text. Yields to other work meanwhile. */
 export async function siftOrders(text: string): Promise<Sifted> {
   const turn = createTurns();
   const orders: string[] = [];

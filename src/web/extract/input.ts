@@ -1,4 +1,4 @@
-// What an extraction is asked for. Wrong parameters are 400 with their path; Firecrawl's names are taken too.
+// Reads the parameters of an extraction. Wrong ones are 400 with their path; Firecrawl's names are accepted too.
 
 import { type Body, checkUrl, invalid, readBoolean, readInteger, readText, readTexts } from "../params.ts";
 import { checkSchema, type JsonSchema, SchemaError } from "./schema.ts";
@@ -7,7 +7,7 @@ import { checkSchema, type JsonSchema, SchemaError } from "./schema.ts";
 export interface ExtractInput {
   readonly urls: readonly string[];
   readonly prompt: string;
-  /** Null: an object as the prompt asks. */
+  /** Null: an object as the prompt describes. */
   readonly schema: JsonSchema | null;
   /** The caller's own instructions to the model; empty: none. */
   readonly systemPrompt: string;
@@ -16,7 +16,7 @@ export interface ExtractInput {
   readonly onlyMainContent: boolean;
 }
 
-/** What was asked, and how long the asker waits for it. */
+/** The parameters, and how long the client waits for the result. */
 export interface ExtractRequest {
   readonly input: ExtractInput;
   readonly waitMs: number;
@@ -24,9 +24,9 @@ export interface ExtractRequest {
 
 const URLS_MAX = 20;
 const TIMEOUT_SECONDS = { min: 10, max: 120, fallback: 60 };
-/** Every part of every page is asked with them. */
+/** They are sent with every part of every page. */
 const PROMPT_CHARS_MAX = 20_000;
-/** Where a client gives a schema and no words, which Firecrawl's may do. */
+/** The prompt if a client gives a schema only, as Firecrawl's may. */
 const SCHEMA_PROMPT = "Extract what the schema describes.";
 
 /** Reads the parameters. Throws 400. */
@@ -39,7 +39,7 @@ export function readExtract(body: Body): ExtractRequest {
       systemPrompt: shortText(body, ["system_prompt", "systemPrompt"]) ?? "",
       allowExternalLinks: readBoolean(body, ["allow_external_links", "allowExternalLinks"], false),
       documents: readBoolean(body, ["documents"], false),
-      // Tables, prices and specifications often stand outside of it.
+      // Tables, prices and specifications are often outside the main content.
       onlyMainContent: readBoolean(scrapeOptions(body), ["only_main_content", "onlyMainContent"], false),
     },
     waitMs: readWaitMs(body),
@@ -62,7 +62,7 @@ function readUrls(body: Body): string[] {
 function readPrompt(body: Body): string {
   const prompt = shortText(body, ["prompt"]);
   if (prompt !== undefined && prompt.trim() !== "") return prompt;
-  // Firecrawl's clients, which name themselves in `origin`, may leave it to the schema.
+  // Firecrawl's clients, which identify themselves in `origin`, may leave it to the schema.
   if (typeof body["origin"] === "string" && typeof body["schema"] === "object" && body["schema"] !== null)
     return SCHEMA_PROMPT;
   throw invalid("prompt", prompt === undefined ? "Missing required parameter: prompt." : "prompt must not be empty.");
@@ -86,14 +86,14 @@ function readSchema(body: Body): JsonSchema | null {
   }
 }
 
-/** A schema that cannot be used as the 400 that names its place; other errors as they are. */
+/** Turns a schema error into the 400 that names its place; other errors are passed on. */
 export function schemaRefused(error: unknown): unknown {
   if (!(error instanceof SchemaError)) return error;
   const param = `schema${pathOf(error.place)}`;
   return invalid(param, `${param}: ${error.message}`);
 }
 
-/** A JSON pointer as parameters are written: `.properties.price`, `.anyOf[0]`. */
+/** A JSON pointer in the notation of parameters: `.properties.price`, `.anyOf[0]`. */
 function pathOf(pointer: string): string {
   const steps = pointer.split("/").slice(1);
   return steps
@@ -104,7 +104,7 @@ function pathOf(pointer: string): string {
     .join("");
 }
 
-/** A page's shape may be inside `scrapeOptions`. */
+/** A page's options may be inside `scrapeOptions`. */
 function scrapeOptions(body: Body): Body {
   const inner = body["scrapeOptions"];
   return typeof inner === "object" && inner !== null ? { ...inner, ...body } : body;
@@ -113,7 +113,7 @@ function scrapeOptions(body: Body): Body {
 function readWaitMs(body: Body): number {
   const { min, max, fallback } = TIMEOUT_SECONDS;
   const seconds = readInteger(body, ["timeout_seconds", "timeoutSeconds"], { min, max });
-  // Firecrawl's clients send milliseconds, fewer or more of them than an extraction may take.
+  // Firecrawl's clients send milliseconds, possibly outside the bounds of an extraction.
   const ms = readInteger(body, ["timeout"], { min: 1000, max: 3_600_000 });
   if (seconds !== undefined) return seconds * 1000;
   return ms === undefined ? fallback * 1000 : Math.min(max * 1000, Math.max(min * 1000, ms));

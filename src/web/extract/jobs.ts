@@ -1,4 +1,4 @@
-// Starting, polling and cancelling extractions, and their answers.
+// Starts, polls and cancels extractions, and builds their responses.
 
 import { ApiError } from "../../base/errors.ts";
 import type { FindWebModel } from "../../gateway/web-model.ts";
@@ -27,19 +27,19 @@ export interface ExtractJobsDeps extends WaitedJobsDeps {
   readonly findModel: FindWebModel;
 }
 
-/** Whose key asks, and by which request. */
+/** The key and the request that ask. */
 export interface ExtractAsker {
   readonly accountId: string;
   readonly keyId: string;
   readonly requestId: string;
   readonly signal: AbortSignal;
-  /** Told the job's id as soon as it is queued. */
+  /** Called with the job's id as soon as it is queued. */
   started?(id: string): void;
 }
 
 const KIND = "extract";
 
-/** Reads the parameters, waits for the answer as long as was asked, and gives it or what is known by then. */
+/** Reads the parameters, waits for the result as long as requested, and returns it or the state at that time. */
 export async function startExtract(
   body: Body,
   { deps, ...from }: ExtractAsker & { deps: ExtractJobsDeps },
@@ -48,7 +48,7 @@ export async function startExtract(
   const { input, waitMs } = readExtract(body);
   await checkAddresses(input.urls, { deps, signal });
   if (input.schema !== null) {
-    // Whether it can be compiled is seen before anything is fetched.
+    // The schema is compiled before anything is fetched.
     await deps.validator.validate(input.schema, null, signal).catch((error: unknown) => {
       throw error instanceof SchemaError ? schemaRefused(error) : error;
     });
@@ -61,7 +61,7 @@ export async function startExtract(
   return viewOf(job, deps);
 }
 
-/** An address that may never be asked is told at once; among others that may, it is a warning in the end. */
+/** An address that may never be fetched is refused immediately; beside others that may, it becomes a warning in the result. */
 async function checkAddresses(
   urls: readonly string[],
   { deps, signal }: { deps: ExtractJobsDeps; signal: AbortSignal },
@@ -89,12 +89,12 @@ function refused({ known, param }: { known: ApiError; param: string }): ApiError
   return new ApiError(known.apiCode, known.message, { param });
 }
 
-/** The answer to a poll. */
+/** The response to a poll. */
 export async function pollExtract(ref: WaitedJobRef, deps: ExtractJobsDeps): Promise<Record<string, unknown>> {
   return viewOf(await findWaited(KIND, ref, deps), deps);
 }
 
-/** Ends an extraction, and gives the answer to that: its state as it is then. */
+/** Cancels an extraction and returns its state afterwards. */
 export async function cancelExtract(ref: WaitedJobRef, deps: ExtractJobsDeps): Promise<Record<string, unknown>> {
   const { id, state } = await cancelWaited(KIND, ref, deps);
   return { success: true, job_id: id, id, status: state };

@@ -1,4 +1,4 @@
-// The job that an extraction is: its caller's model, and what became of it as a state of the job.
+// The extraction job: runs it with its caller's model, and maps the outcome to the job's state.
 
 import { ApiError } from "../../base/errors.ts";
 import type { FindWebModel } from "../../gateway/web-model.ts";
@@ -19,10 +19,10 @@ export interface ExtractKindDeps extends ExtractDeps {
   readonly findModel: FindWebModel;
 }
 
-/** The endpoint, as usage is written down under it. */
+/** The endpoint under which usage is recorded. */
 const ENDPOINT = "/v1/extract";
 
-/** Makes the kind. */
+/** Creates the job kind. */
 export function extractKind(deps: ExtractKindDeps): JobKind {
   const extract = createExtract(deps);
   const run = async (job: RunningJob, signal: AbortSignal): Promise<JobOutcome> => {
@@ -31,7 +31,7 @@ export function extractKind(deps: ExtractKindDeps): JobKind {
     try {
       const model = await deps.findModel({ keyId, requestId, endpoint: ENDPOINT }).catch((error: unknown) => {
         if (!(error instanceof ApiError) || error.apiCode !== "tier_required") throw error;
-        // What pages say of themselves is for every plan; it is told where that is not enough.
+        // Structured data is available to every plan; the plan is mentioned only if that is not enough.
         refused = error;
         return undefined;
       });
@@ -42,7 +42,7 @@ export function extractKind(deps: ExtractKindDeps): JobKind {
       job.winding.throwIfAborted();
       const found = failureOf(error);
       const failure = refused !== undefined && found.code === "extract_unavailable" ? failureOf(refused) : found;
-      // What no one expected is logged by whoever runs the job.
+      // Unexpected errors are logged by the runner.
       if (failure.code === "extract_internal_error") throw error;
       return { state: "failed", error: failure };
     }

@@ -1,6 +1,6 @@
-// Which links of a page may help to answer: those whose address or text has words of the prompt. Pure.
+// Selects links of a page that may help to answer: those whose address or text has words of the prompt. Pure.
 
-/** The links that fit, best first; `known` are left out. */
+/** The matching links, best first; `known` ones are left out. */
 export function rankedLinks(
   page: { readonly links: readonly string[]; readonly markdown: string; readonly url: string },
   prompt: string,
@@ -18,17 +18,17 @@ export function rankedLinks(
     .map(({ url }) => url);
 }
 
-/** Nothing that says something in words. */
+/** Addresses without meaningful words. */
 const FILE = /\.(?:png|jpe?g|gif|webp|svg|ico|css|js|mjs|woff2?|ttf|mp[34]|webm|avi|mov|zip|gz|tar|exe|dmg|iso)$/i;
 
-/** Words that say nothing of a topic. */
+/** Stop words. */
 const COMMON = new Set(
   "about all also and any are but can each every extract find for from get give has have how its list many much name not off one page pages per please product site tell that the their them there these they this those url use value was web what when where which who will with you your".split(
     " ",
   ),
 );
 
-/** A word in the text of a link says more than one in its address. */
+/** A word in the text of a link weighs more than one in its address. */
 const TEXT_POINTS = 2;
 
 function pointsOf(url: string, text: string, wanted: ReadonlySet<string>): number {
@@ -45,7 +45,7 @@ function plain(address: string): string {
   }
 }
 
-/** Words without what makes them plural: `prices` and `price`, `boxes` and `box`, `companies` and `company` are alike. */
+/** Words without plural endings: `prices` and `price`, `boxes` and `box`, `companies` and `company` are equal. */
 function stemsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words
@@ -53,7 +53,7 @@ function stemsOf(text: string): string[] {
     .map((word) => (word.length > 3 ? word.replace(/s$/, "").replace(/e$/, "").replace(/y$/, "i") : word));
 }
 
-/** What the links of a Markdown text are called. */
+/** The texts of the links in Markdown. */
 function textsOf(markdown: string): Map<string, string> {
   const texts = new Map<string, string>();
   for (const [, text = "", url = ""] of markdown.matchAll(/\[([^[\]\n]{1,300})\]\(<?([^()<>\s]{1,2000})>?/g))

@@ -1,14 +1,14 @@
-// Whether a value stands as it is in some words. One that does not may be derived, as a sum or a summary, or made up: its
+// Whether a value occurs literally in a text. One that does not may be derived, such as a sum or a summary, or made up: the
 // reader should know. Pure.
 
 import { isRecord } from "../../base/json-object.ts";
 
-/** Whether words hold a number or a text; true, false and null never stand literally, and count as held. */
+/** Whether the text contains a number or a string; true, false and null never occur literally and count as contained. */
 export type HoldsLiteral = (value: unknown) => boolean;
 
 const WORD = /[\p{L}\p{N}]+/gu;
 
-/** Reads the words once, when the first value is looked for. `share` is how many words of a text must be among them; one at least. */
+/** Reads the text once, when the first value is searched. `share` is how many words of a string must occur; at least one. */
 export function literalsIn(texts: readonly string[], share = 0): HoldsLiteral {
   const plain = once(() => texts.map(plainText));
   const words = once(() => new Set(plain().flatMap(wordsOf)));
@@ -25,7 +25,7 @@ export function literalsIn(texts: readonly string[], share = 0): HoldsLiteral {
   };
 }
 
-/** The numbers and texts of a value, itself or within it. */
+/** The numbers and strings of a value, itself or nested. */
 export function leavesOf(value: unknown): unknown[] {
   const leaves: unknown[] = [];
   const waiting = [value];
@@ -50,14 +50,14 @@ function plainText(text: string): string {
   return text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim();
 }
 
-/** Words of a letter or two are in every sentence; numbers are not. */
+/** Words of one or two letters occur in every sentence; numbers do not. */
 function wordsOf(plain: string): string[] {
   const words = plain.match(WORD) ?? [];
   const telling = words.filter((word) => word.length > 2 || /\p{N}/u.test(word) || /[^\u0000-\u024f]/.test(word));
   return telling.length > 0 ? telling : words;
 }
 
-/** The numbers of a text, in each way that its points and commas may be meant. */
+/** The numbers of a text, in each way that its points and commas may be read. */
 function numbersOf(text: string): number[] {
   const found: number[] = [];
   for (const [written] of text.normalize("NFKC").matchAll(/\d[\d.,'’\u00a0\u202f ]*/g)) {

@@ -1,5 +1,5 @@
-// Makes one answer of those that several pages, or parts of one, gave: lists are united, single values are settled by how
-// many pages agree and then by the order of the answers. What was decided against is told in a warning.
+// Merges the answers of several pages, or parts of one: lists are united; for single values the majority of pages decides,
+// then the order of the answers. A warning names each value that was rejected.
 
 import { isRecord } from "../../base/json-object.ts";
 import { put, type QuoteSource, type Sources } from "./quotes.ts";
@@ -7,14 +7,14 @@ import { type References, referencesOf } from "./references.ts";
 import { joinItems, sameText } from "./same-item.ts";
 import type { JsonSchema } from "./schema.ts";
 
-/** What one page, or a part of it, gave. */
+/** The answer of one page, or of a part of it. */
 export interface PageAnswer {
   readonly url: string;
   readonly value: unknown;
   readonly sources: Sources;
 }
 
-/** One answer of all. */
+/** The merged answer. */
 export interface MergedAnswer {
   readonly value: unknown;
   readonly sources: Sources;
@@ -23,10 +23,10 @@ export interface MergedAnswer {
 
 const WARNINGS_MAX = 50;
 const SOURCES_MAX = 20;
-/** Of a value within a warning. */
+/** Length of a value within a warning. */
 const SHOWN_CHARS_MAX = 80;
 
-/** Merges; the order of the answers is that of the caller's addresses. `schema` undefined: by the values alone. */
+/** Merges; the answers are in the order of the caller's addresses. `schema` undefined: by the values alone. */
 export function mergeAnswers(schema: JsonSchema | undefined, answers: readonly PageAnswer[]): MergedAnswer {
   const warnings = new Set<string>();
   const context: Context = {
@@ -52,7 +52,7 @@ interface Found {
 
 interface Place {
   readonly schema: JsonSchema | undefined;
-  /** As a reader writes it: `offers.price`. */
+  /** A path in readable form: `offers.price`. */
   readonly path: string;
   readonly context: Context;
 }
@@ -87,7 +87,7 @@ function mergeObjects(found: readonly (Found & { value: object })[], place: Plac
 
 function mergeLists(found: readonly (Found & { value: unknown[] })[], place: Place): unknown[] {
   const [first, ...others] = found.map(({ value }) => value) as [unknown[], ...unknown[][]];
-  // One page may well say the same twice.
+  // One page may repeat itself.
   if (others.every((other) => sameText(other) === sameText(first))) return first;
   const warn = (field: string, kept: unknown, dropped: unknown) =>
     place.context.warn(`${place.path}[].${field}: ${shown(kept)} was kept, another page says ${shown(dropped)}.`);
@@ -131,7 +131,7 @@ function shown(value: unknown): string {
   return text.length <= SHOWN_CHARS_MAX ? text : `${text.slice(0, SHOWN_CHARS_MAX)}…`;
 }
 
-/** The schema of a member, where it is plain to see. */
+/** The schema of a member, if it is unambiguous. */
 function memberSchema(place: Place, name: string): JsonSchema | undefined {
   const properties = resolved(place)?.["properties"];
   const member = isRecord(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -145,7 +145,7 @@ function resolved({ schema, context }: Place): JsonSchema | undefined {
   return isRecord(target) ? target : undefined;
 }
 
-/** Sources of the answers whose value is in the merged one. */
+/** Sources of the answers whose value was taken. */
 function mergeSources(merged: Readonly<Record<string, unknown>>, answers: readonly PageAnswer[]): Sources {
   const sources: Record<string, readonly QuoteSource[]> = {};
   for (const [field, kept] of Object.entries(merged)) {

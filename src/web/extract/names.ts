@@ -1,14 +1,14 @@
-// How callers call what pages describe. A field is looked for under its own name first, then under what schema.org calls
-// the same: only names that mean one thing are here.
+// Callers' names for what pages describe. A field is looked up under its own name first, then under schema.org's name for it:
+// only unambiguous names are listed.
 
-/** A name without signs, case and plural: `in_stock`, `inStock` and "In stock" are one. */
+/** A normalised name, without punctuation, case and plural: `in_stock`, `inStock` and "In stock" are equal. */
 export function foldedName(name: string): string {
   const letters = name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
   if (letters.length < 4 || /(?:ss|us|is)$/.test(letters)) return letters;
   return letters.endsWith("ies") ? `${letters.slice(0, -3)}y` : letters.replace(/s$/, "");
 }
 
-/** What callers say: where schema.org has it, with steps into members. */
+/** Callers' names: where schema.org has them, as paths into members. */
 const SYNONYMS = `
 name title headline label: name headline title
 description: description abstract
@@ -83,12 +83,12 @@ const PATHS: ReadonlyMap<string, readonly string[]> = new Map(
     }),
 );
 
-/** Where schema.org has what a field of this folded name asks for. */
+/** Where schema.org has the value for a field of this normalised name. */
 export function schemaOrgPaths(folded: string): readonly string[] {
   return PATHS.get(folded) ?? [];
 }
 
-/** What callers call things of a type that has another name. */
+/** Callers' names for types that have another name. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   job: ["jobposting"],
   position: ["jobposting"],
@@ -105,14 +105,14 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   concert: ["musicevent"],
 };
 
-/** Whether things of these folded types are what the folded name calls: a `MusicEvent` is an event. */
+/** Whether entities of these types match the name: a `MusicEvent` is an event. */
 export function isKind(folded: string, types: readonly string[]): boolean {
   if (folded.length < 3) return false;
   const known = KINDS[folded] ?? [];
   return types.some((type) => type.endsWith(folded) || known.includes(type));
 }
 
-/** The name without the kind of thing before it: a product's `productName` is its name. */
+/** The name without a leading kind of entity: a product's `productName` is its name. */
 export function withoutKind(folded: string, types: readonly string[]): string | undefined {
   for (let at = folded.length - 3; at >= 3; at--)
     if (isKind(folded.slice(0, at), types)) return foldedName(folded.slice(at));

@@ -1,5 +1,5 @@
-// Numbers, dates and yes or no as pages write them. Only what can be read in one way is read: "1,299" may be a thousand or
-// one, and "5 kg" is no number for a field that does not speak of kilograms.
+// Reads numbers, dates and booleans as pages write them, only if they are unambiguous: "1,299" may be a thousand or one, and
+// "5 kg" is not a number for a field that does not mention kilograms.
 
 import { foldedName } from "./names.ts";
 
@@ -7,10 +7,10 @@ import { foldedName } from "./names.ts";
 const CURRENCY =
   /^(?:[A-Z]{2,3}\s?[$£]|[A-Z]{3}|[$€£¥₹₽₩])\s?(?=[\d+-])|(?<=\d)\s?(?:[A-Z]{3}|[$€£¥₹₽₩]|zł|kr\.?|Kč)$/u;
 const CHARS_MAX = 60;
-/** More digits than a number of the language holds without loss. */
+/** More digits than a JavaScript number holds without loss. */
 const DIGITS_MAX = 15;
 
-/** The number that a text gives for a field of this name; undefined where it could be another. */
+/** The number in a text for a field of this name; undefined if it is ambiguous. */
 export function readNumber(text: string, field: string): number | undefined {
   const trimmed = text.replace(/[\s\u00a0\u202f]+/g, " ").trim();
   if (trimmed.length > CHARS_MAX) return undefined;
@@ -22,7 +22,7 @@ export function readNumber(text: string, field: string): number | undefined {
   return plain === undefined || plain.replace(/\D/g, "").length > DIGITS_MAX ? undefined : Number(plain);
 }
 
-/** Without a unit that the field itself names; undefined with another. */
+/** Without a unit that the field itself names; undefined with another unit. */
 function withoutUnit(text: string, field: string): string | undefined {
   const [, amount = "", unit = ""] = /^([+-]?[\d.,' ]*\d)\s?(\p{L}*)$/u.exec(text) ?? [];
   if (amount === "") return undefined;
@@ -35,7 +35,7 @@ export function namesUnit(field: string, unit: string): boolean {
   return wordsOf(field).some((word) => word === folded || (UNITS[folded] ?? []).includes(word));
 }
 
-/** What the field would be called without the unit at its end: `weight` for `weight_kg`; undefined for one without. */
+/** The field's name without its unit: `weight` for `weight_kg`; undefined without one. */
 export function withoutUnitWord(field: string): string | undefined {
   const words = wordsOf(field);
   const last = words.at(-1);
@@ -49,7 +49,7 @@ function wordsOf(field: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** Abbreviated units, and units of which the field says it otherwise. */
+/** Abbreviated units, and units that fields call otherwise. */
 const UNITS: Readonly<Record<string, readonly string[]>> = {
   min: ["minute"],
   h: ["hour"],
@@ -69,13 +69,13 @@ const KNOWN_UNITS = new Set(
   "kg g mg gram lb oz cm mm m km inch in ft l ml minute min hour second day kcal w kw v wh mah mb gb tb".split(" "),
 );
 
-/** Digits with one point at most; undefined where a sign could mean two things. */
+/** Digits with at most one decimal point; undefined if a separator is ambiguous. */
 function plainDigits(text: string): string | undefined {
   if (/^[+-]?\d+$/.test(text)) return text;
   const grouped = /^([+-]?\d{1,3})((?:([.,' ])\d{3})(?:\3\d{3})*)(?:([.,])(\d+))?$/.exec(text);
   if (grouped !== null) {
     const [, head = "", groups = "", sign = "", point, decimals] = grouped;
-    // One group after a point or comma may be decimals.
+    // A single group after a point or comma may be decimals.
     const isEither = point === undefined && (sign === "." || sign === ",") && groups.length === 4;
     if (isEither) return /^[+-]?0$/.test(head) ? `${head}.${groups.slice(1)}` : undefined;
     if (point === sign) return undefined;
@@ -87,7 +87,7 @@ function plainDigits(text: string): string | undefined {
 
 const DURATION = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
 
-/** A duration by ISO 8601, in the unit that the field names. */
+/** An ISO 8601 duration, in the unit that the field names. */
 function readDuration(text: string, field: string): number | undefined {
   const parts = DURATION.exec(text);
   if (parts === null || /^PT?$/.test(text)) return undefined;
@@ -106,19 +106,19 @@ function readDuration(text: string, field: string): number | undefined {
 const YES = new Set(["true", "yes", "instock", "onlineonly", "instoreonly", "limitedavailability", "telecommute"]);
 const NO = new Set(["false", "no", "outofstock", "soldout", "discontinued"]);
 
-/** Yes or no; undefined for what is neither. */
+/** A boolean; undefined if it is neither yes nor no. */
 export function yesOrNo(text: string): boolean | undefined {
   const word = foldedName(lastWord(text));
   if (YES.has(word)) return true;
   return NO.has(word) ? false : undefined;
 }
 
-/** The value of a schema.org list of values without its address. */
+/** A schema.org enumeration value without its address. */
 export function lastWord(text: string): string {
   return text.trim().replace(/^https?:\/\/(?:www\.)?schema\.org\/(?=\w+$)/i, "");
 }
 
-/** A date or a time in the given format; undefined where the text does not give one. */
+/** A date or time in the given format; undefined if the text has none. */
 export function readDate(text: string, format: "date" | "date-time"): string | undefined {
   const [, date = "", time = ""] = /^(\d{4}-\d{2}-\d{2})(?:[T ](.+))?$/.exec(text.trim()) ?? [];
   if (!isDay(date)) return undefined;

@@ -1,5 +1,5 @@
-// What one page gives: from what it says of itself in structured form where that is all that is asked for, else from a
-// model, part by part. Nothing of another page is seen, and what no quote of this page stands for is not taken.
+// Answers from one page: from its structured data if that is sufficient, else from a model, part by part. The model sees
+// nothing of other pages, and values without a quote from this page are not taken.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { WebModel } from "../../gateway/web-model.ts";
@@ -13,31 +13,31 @@ import { mergeAnswers } from "./merge.ts";
 import { questionOf, type Wish } from "./prompt.ts";
 import { put, type QuoteSource } from "./quotes.ts";
 
-/** A page as it is read. */
+/** A page to read. */
 export interface ReadPage {
   readonly url: string;
   readonly markdown: string;
-  /** What it says in forms made for programs; documents have none. */
+  /** Its structured data; documents have none. */
   readonly structured?: StructuredData | undefined;
 }
 
-/** What asking about a page needs; without a model there is only what is structured. */
+/** What asking about a page needs; without a model only structured data is used. */
 export interface PageAnswerDeps extends Omit<AskPartDeps, "model"> {
   readonly model: WebModel | undefined;
 }
 
-/** Parts of one page in progress at once. */
+/** Concurrent parts of one page. */
 const PARALLEL_MAX = 2;
-/** Of one page; what is beyond is left out, and told. */
+/** Maximum length of one page; the rest is left out, with a warning. */
 const PARTS_MAX = 12;
-/** However large a window is: models lose what is in the middle of more. */
+/** However large a window is: models overlook what is in the middle of a longer text. */
 const PART_TOKENS_MAX = 60_000;
-/** The answer, and two that were sent back with what was wrong. */
+/** The answer, and two repairs. */
 const ANSWERS_TOKENS = 12_000;
-/** The page's word about itself takes at most this share of a part; a character is one token at most. */
+/** Structured data takes at most this share of a part, counting one token per character. */
 const EVIDENCE_SHARE = 0.4;
 const PART_TOKENS_MIN = 500;
-/** Vocabularies differ from the estimate. */
+/** Tokenisers differ from the estimate. */
 const WINDOW_SHARE = 0.9;
 
 /** Answers from one page. Throws `ApiError`. */
@@ -54,7 +54,7 @@ function structuredAnswer({ url, structured }: ReadPage, { schema }: Wish): Stru
   return schema === null || structured === undefined ? undefined : answerFromStructured(schema, [{ url, structured }]);
 }
 
-/** Everything that is asked for is there, and is as the schema says. */
+/** Everything requested is present and valid. */
 async function isWhole({ value, missing }: StructuredAnswer, { schema }: Wish, deps: PageAnswerDeps): Promise<boolean> {
   if (missing.length > 0 || schema === null) return false;
   return (await deps.validator.validate(schema, value, deps.signal)).length === 0;
@@ -67,7 +67,7 @@ function withoutModel(url: string, own: StructuredAnswer | undefined): AnsweredP
   return { url, value, sources, warnings: [...warnings, ...left] };
 }
 
-/** What the model left open, from what the page says of itself. */
+/** Fills what the model left open from structured data. */
 function filled(asked: AnsweredPage, own: StructuredAnswer): AnsweredPage {
   if (!isRecord(asked.value) || !isRecord(own.value)) return asked;
   const value: Record<string, unknown> = { ...asked.value };

@@ -1,12 +1,12 @@
-// What a model is told. The page stands between marks that no one can know beforehand, and is called what it is: data
-// of unknown origin. The model has no tools, and sees one part of one page at a time.
+// The prompt. The page stands between unpredictable delimiters and is introduced as data of unknown origin. The model has no
+// tools, and sees one part of one page at a time.
 
 import { randomText } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";
 import type { ResponseFormat } from "../../chat/request.ts";
 import type { JsonSchema } from "./schema.ts";
 
-/** What every part of every page is asked with. */
+/** What accompanies every part of every page. */
 export interface Wish {
   readonly prompt: string;
   readonly systemPrompt: string;
@@ -17,16 +17,16 @@ export interface Wish {
 export interface PagePart {
   readonly url: string;
   readonly text: string;
-  /** What the page says of itself in structured form, as JSON; empty: nothing. */
+  /** The page's structured data as JSON; empty: none. */
   readonly evidence: string;
-  /** Which part it is, from 1, and of how many. */
+  /** The number of this part, from 1, and the total. */
   readonly part: number;
   readonly parts: number;
 }
 
 const BOUNDARY_CHARS = 20;
 
-/** The two messages of a question. */
+/** The two messages of a request. */
 export function questionOf(wish: Wish, page: PagePart): { system: string; user: string } {
   const boundary = randomText(BOUNDARY_CHARS);
   return { system: systemText(wish, boundary), user: userText(wish, page, boundary) };
@@ -65,11 +65,11 @@ function userText({ prompt }: Wish, { url, text, evidence, part, parts }: PagePa
   ].join("\n");
 }
 
-/** Words that bind a schema to the place where it stands: within another it would mean something else. */
+/** Keywords that depend on a schema's position: within another one they would mean something else. */
 const BOUND = /"\$(?:id|anchor|dynamicAnchor|dynamicRef|recursiveRef|recursiveAnchor)":/;
 const VALUE_PLACE = "#/properties/value";
 
-/** The shape of the answer, for models that can be held to one. */
+/** The schema of the answer, for models that support one. */
 export function answerFormat(schema: JsonSchema | null): ResponseFormat {
   if (schema === null || BOUND.test(JSON.stringify(schema))) return { type: "json_object" };
   const { $schema: _, ...inner } = moved(schema) as Record<string, unknown>;
@@ -97,7 +97,7 @@ export function answerFormat(schema: JsonSchema | null): ResponseFormat {
   };
 }
 
-/** The schema with its references to itself as they are one level deeper. */
+/** The schema with its internal references adjusted to one level deeper. */
 function moved(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(moved);
   if (!isRecord(schema)) return schema;

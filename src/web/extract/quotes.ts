@@ -1,32 +1,32 @@
-// Whether a page says what it is quoted with. Nothing is taken from a model's answer that no quote stands for.
+// Checks whether quotes occur in their page. Nothing is taken from a model's answer without a supporting quote.
 
 import { isRecord } from "../../base/json-object.ts";
 
 /** Where a field's value comes from. */
 export interface QuoteSource {
   readonly url: string;
-  /** Words of the page. */
+  /** The quoted text. */
   readonly quote: string;
 }
 
-/** The sources of each field at the top of an answer. */
+/** The sources of each top-level field of an answer. */
 export type Sources = Readonly<Record<string, readonly QuoteSource[]>>;
 
-/** A page as it was shown to the model, with the evidence beside its text. */
+/** A page as it was shown to the model, with its structured data. */
 export interface QuotedPage {
   readonly url: string;
   readonly text: string;
 }
 
-/** What is left of an answer. */
+/** The supported part of an answer. */
 export interface Supported {
   readonly value: unknown;
   readonly sources: Sources;
-  /** Fields that are null because no quote stands for them. */
+  /** Fields that are null because no quote supports them. */
   readonly unsupported: readonly string[];
 }
 
-/** Whether the page holds the quote: as it is written, or as it is read, without markup and with plain signs. */
+/** Whether the page contains the quote: literally, or normalised without markup and typographic characters. */
 export function quoteStands(pageText: string, quote: string): boolean {
   return quotesIn(pageText)(quote);
 }
@@ -37,7 +37,7 @@ export function quotesIn(pageText: string): (quote: string) => boolean {
   return (quote) => standsIn(page, quote);
 }
 
-/** A text in the two ways that a quote may stand in it. */
+/** A text in the two forms in which a quote may occur. */
 interface Reading {
   readonly written: string;
   readonly read: string;
@@ -54,7 +54,7 @@ function readingOf(text: string): Reading {
   return { written, read: withoutMarkup(written) };
 }
 
-/** Signs that typographers and keyboards write differently. */
+/** Characters that typographers and keyboards write differently. */
 function plainSigns(text: string): string {
   return text
     .normalize("NFC")
@@ -67,7 +67,7 @@ function plainSigns(text: string): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 
-/** Without the marks of Markdown and HTML: where a link leads, cells of tables, emphasis, headings. */
+/** Without Markdown and HTML markup: link targets, table cells, emphasis, headings. */
 function withoutMarkup(text: string): string {
   return plainSigns(
     text
@@ -90,8 +90,8 @@ function characterOf(name: string): string | undefined {
 }
 
 /**
- * Keeps the sources whose quote stands in the page they name. A field at the top of an object that none is left for becomes
- * null, whatever the schema says of null. Other values are given back as they are, without sources.
+ * Keeps the sources whose quote occurs in the page that they name. A top-level field without any becomes null, whatever the
+ * schema says about null. Other values are returned unchanged, without sources.
  */
 export function dropUnsupported(value: unknown, sources: Sources, pages: readonly QuotedPage[]): Supported {
   if (!isRecord(value)) return { value, sources: {}, unsupported: [] };
@@ -111,12 +111,12 @@ export function dropUnsupported(value: unknown, sources: Sources, pages: readonl
   return { value: supported, sources: kept, unsupported };
 }
 
-/** Also under names that mean something to objects. */
+/** Works for names such as `__proto__` too. */
 export function put<T>(object: Record<string, T>, name: string, value: T): void {
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Two addresses that differ in their fragment are one page. */
+/** Two addresses that differ only in their fragment are one page. */
 function pageOf(url: string): string {
   return url.replace(/#.*$/, "");
 }

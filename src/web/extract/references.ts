@@ -1,18 +1,18 @@
-// References within one schema: to a pointer, an anchor, or a part that has an address of its own. Nothing else is ever
-// looked for: a reference that leads out of the schema leads nowhere.
+// References within one schema: to a pointer, an anchor, or a part with its own address. Nothing is ever fetched: a reference
+// out of the schema resolves to nothing.
 
 import { isRecord } from "../../base/json-object.ts";
 
 /** The references of one schema. */
 export interface References {
-  /** What `reference`, written in `from`, leads to; undefined when that is not within the schema. */
+  /** The target of `reference`, written in `from`; undefined if it is not within the schema. */
   follow(from: object, reference: string): unknown;
 }
 
 /** Addresses are relative to one that no schema has. */
 const BASE = "schema:/";
 
-/** Indexes a schema; several times the same one costs nothing. */
+/** Indexes a schema; repeated calls with the same one are free. */
 export function referencesOf(root: object): References {
   let found = known.get(root);
   if (found === undefined) {
@@ -51,14 +51,14 @@ function index(root: object): References {
   };
 }
 
-/** The address that relative references in this object start from. */
+/** The base address of relative references in this object. */
 function baseWithin(schema: Readonly<Record<string, unknown>>, base: string): string {
   const id = schema["$id"];
   if (typeof id !== "string" || id.startsWith("#")) return base;
   return resolve(id, base)?.replace(/#.*$/, "") ?? base;
 }
 
-/** Names by which this object may be referred to. In draft 7 an anchor is written as `$id`. */
+/** Names by which this object can be referenced. In draft 7 an anchor is written as `$id`. */
 function anchorsOf(schema: Readonly<Record<string, unknown>>): string[] {
   const { $id, $anchor, $dynamicAnchor } = schema;
   const older = typeof $id === "string" && $id.startsWith("#") ? $id.slice(1) : undefined;
@@ -79,7 +79,7 @@ function pointed(root: unknown, pointer: string): unknown {
   return at;
 }
 
-/** Undefined for what is not text in an address. */
+/** Undefined for invalid percent encoding. */
 function textOf(step: string): string | undefined {
   try {
     return decodeURIComponent(step).replace(/~1/g, "/").replace(/~0/g, "~");

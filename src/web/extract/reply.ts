@@ -1,18 +1,18 @@
-// What a model answered, read: its JSON out of whatever stands around it, the quotes by field, and no field that was not
-// asked for. Pure.
+// Reads a model's answer: extracts the JSON from surrounding text, and the quotes by field, and drops fields that were not
+// requested. Pure.
 
 import { isRecord } from "../../base/json-object.ts";
 import { put, type QuoteSource } from "./quotes.ts";
 import type { JsonSchema } from "./schema.ts";
 
-/** What was understood of an answer. */
+/** The parsed answer. */
 export interface Reply {
   readonly value: unknown;
-  /** The quotes of each field at the top. For a list whose entries are quoted one by one, as many as it has entries. */
+  /** The quotes of each top-level field. For a list whose entries are quoted one by one, as many as it has entries. */
   readonly quotes: Readonly<Record<string, readonly (string | null)[]>>;
-  /** The quotes of the entries of a list at the root. */
+  /** The quotes of the entries of a top-level list. */
   readonly entryQuotes: readonly (string | null)[];
-  /** Fields that no one asked for; they are left out. */
+  /** Fields that were not requested; they are dropped. */
   readonly surplus: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const SURPLUS_MAX = 20;
 /** Far deeper than any schema. */
 const LEVELS_MAX = 128;
 
-/** Reads an answer; a text says what is wrong with it. */
+/** Parses an answer; returns a string that says what is wrong with it. */
 export function readReply(text: string, schema: JsonSchema | null): Reply | string {
   const json = jsonIn(text);
   if (json === undefined) return "The answer is not valid JSON.";
@@ -47,7 +47,7 @@ function jsonIn(text: string): unknown {
     try {
       return JSON.parse(candidate);
     } catch {
-      // The next reading of it may do.
+      // The next interpretation may parse.
     }
   }
   return undefined;
@@ -64,7 +64,7 @@ interface Pruning {
   readonly level: number;
 }
 
-/** Words that may allow more fields than are listed. */
+/** Keywords that may allow more fields than are listed. */
 const OPENERS = [
   "additionalProperties",
   "patternProperties",
@@ -76,7 +76,7 @@ const OPENERS = [
   "if",
 ];
 
-/** The value without fields that its schema does not list. A schema that says more of them than a list is left to the check. */
+/** The value without fields that its schema does not list. A schema with more than a plain list is left to validation. */
 function pruned(value: unknown, schema: unknown, at: Pruning): unknown {
   if (!isRecord(schema) || at.level > LEVELS_MAX) return value;
   if (Array.isArray(value)) {

@@ -1,5 +1,5 @@
-// The result of an extraction from what its pages gave: merged, checked once more against the schema, with null for what no
-// page says.
+// Builds the result of an extraction from its pages' answers: merged, validated once more against the schema, with null for
+// what no page says.
 
 import { ApiError, type ErrorCode } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
@@ -13,7 +13,7 @@ import type { Validator } from "./validate.ts";
 /** What was found. */
 export interface ExtractResult {
   readonly data: unknown;
-  /** Where each field at the top comes from. */
+  /** The source of each top-level field. */
   readonly sources: Sources;
   /** Fields that are null because no page says them. */
   readonly unsupported: readonly string[];
@@ -21,10 +21,10 @@ export interface ExtractResult {
   readonly credits: number;
 }
 
-/** What one page came to, as stored. */
+/** The outcome of one page, as stored. */
 export type PageOutcome = {
   readonly url: string;
-  /** Its place among the caller's addresses; pages that were linked from them come after. */
+  /** Its index among the caller's addresses; linked pages come after them. */
   readonly at: number;
   readonly depth: number;
 } & (
@@ -37,7 +37,7 @@ export type PageOutcome = {
   | { readonly isFailed: true; readonly code: ErrorCode; readonly message: string }
 );
 
-/** What the result depends on beside the pages. */
+/** What the result depends on besides the pages. */
 export interface Ending {
   readonly input: ExtractInput;
   readonly model: WebModel | "none" | undefined;
@@ -48,7 +48,7 @@ export interface Ending {
 
 const WARNINGS_MAX = 100;
 
-/** The result. Throws the first page's `ApiError` where no page could be read, and `extract_unavailable` where a model is missing. */
+/** The result. Throws the first page's `ApiError` if no page could be read, and `extract_unavailable` if a model is missing. */
 export async function resultOf(pages: readonly PageOutcome[], ending: Ending): Promise<ExtractResult> {
   const { schema } = ending.input;
   const failures = pages.flatMap((page) => (page.isFailed ? [page] : []));
@@ -76,7 +76,7 @@ export async function resultOf(pages: readonly PageOutcome[], ending: Ending): P
   };
 }
 
-/** What the pages together have against the schema that each alone had not; null is told in `unsupported`. */
+/** Validation errors of the merged value that no single page had; nulls are reported in `unsupported`. */
 async function complaintsOf(value: unknown, { input, validator, signal }: Ending): Promise<string[]> {
   if (input.schema === null || value === null) return [];
   const found = await validator.validate(input.schema, value, signal);
@@ -85,7 +85,7 @@ async function complaintsOf(value: unknown, { input, validator, signal }: Ending
     .map(({ path, message }) => `${path === "" ? "The answer" : path.slice(1).replaceAll("/", ".")} ${message}.`);
 }
 
-/** Null or missing: it is told as unsupported. */
+/** Null or missing: reported as unsupported. */
 function isAbsence(value: unknown, pointer: string, message: string): boolean {
   let at = value;
   for (const step of pointer.split("/").slice(1))
@@ -104,7 +104,7 @@ function withEveryField(value: unknown, schema: ExtractInput["schema"]): Record<
   return whole;
 }
 
-/** Without a model, what pages say of themselves must do. */
+/** Without a model, structured data must suffice. */
 function requireModel(value: unknown, unsupported: readonly string[], { model, input }: Ending): void {
   if (typeof model === "object") return;
   const all = Array.isArray(value) ? value.length : isRecord(value) ? Object.keys(value).length : 0;
@@ -113,7 +113,7 @@ function requireModel(value: unknown, unsupported: readonly string[], { model, i
   throw modelMissing(model, input.schema === null ? [] : unsupported);
 }
 
-/** The failure of an extraction that needs a model where there is none. */
+/** The failure of an extraction that needs a model when there is none. */
 export function modelMissing(model: "none" | undefined, fields: readonly string[]): ApiError {
   const why =
     model === "none"

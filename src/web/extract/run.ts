@@ -1,5 +1,5 @@
-// An extraction over its pages: each loaded in its turn, asked about alone and stored when it is done; in the end all
-// are merged. What was stored is not done again, so a killed extraction continues where it was.
+// Runs an extraction over its pages: each is scheduled, loaded, asked about alone and stored; finally all are merged. What
+// was stored is not repeated, so a killed extraction continues where it was.
 
 import { ApiError } from "../../base/errors.ts";
 import { pageKey } from "../../base/page-key.ts";
@@ -18,7 +18,7 @@ import { type ExtractResult, type PageOutcome, resultOf } from "./result.ts";
 import { SchemaError } from "./schema.ts";
 import type { Validator } from "./validate.ts";
 
-/** What an extraction keeps while it runs. */
+/** The state of a running extraction. */
 export interface ExtractStore extends AnswerVerbs {
   addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
   takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]>;
@@ -36,7 +36,7 @@ export interface ExtractStore extends AnswerVerbs {
   listPages(jobId: string): Promise<readonly StoredPage[]>;
 }
 
-/** What a page came to. */
+/** The outcome of a page. */
 export interface StoredPage {
   readonly url: string;
   readonly failed: boolean;
@@ -49,7 +49,7 @@ export interface ExtractDeps extends Omit<VisitDeps, "store"> {
   readonly robots: Robots;
   readonly validator: Pick<Validator, "validate">;
   readonly settings: () => { readonly respectRobots: boolean };
-  /** Makes room for what an account keeps; false when there is none. Absent where nothing is kept. */
+  /** Makes space for what an account stores; false if there is none. Absent if nothing is stored. */
   readonly makeRoom?: (accountId: string, bytes: number) => Promise<boolean>;
 }
 
@@ -58,27 +58,27 @@ export interface ExtractTask {
   readonly id: string;
   readonly accountId: string;
   readonly input: ExtractInput;
-  /** "none": what is structured is enough, even where it is not all; undefined: there is none, so it must be all. */
+  /** "none": structured data is used even if incomplete; undefined: there is no model, so structured data must be complete. */
   readonly model: WebModel | "none" | undefined;
   readonly store: ExtractStore;
-  /** How far it was, as last stored. */
+  /** The progress stored last. */
   readonly progress?: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
-  /** The program ends soon: begins nothing new. */
+  /** The program will stop soon: start nothing new. */
   readonly winding?: AbortSignal;
-  /** Told after each page. */
+  /** Called after each page. */
   readonly onPage?: (page: StoredPage) => void;
 }
 
 /** Runs extractions. */
 export type Extract = (task: ExtractTask) => Promise<ExtractResult>;
 
-/** Pages of one extraction in progress at once. */
+/** Concurrent pages of one extraction. */
 const PARALLEL_MAX = 4;
-/** Links that one extraction follows in all. */
+/** Links that one extraction follows. */
 const LINKS_MAX = 5;
 const PAGE_TIMEOUT_MS = 60_000;
-/** What concerns the caller and not the page ends the whole extraction. */
+/** An error that concerns the caller and not the page ends the whole extraction. */
 const FATAL: ReadonlySet<string> = new Set([
   "budget_exceeded",
   "rate_limit_exceeded",
@@ -86,7 +86,7 @@ const FATAL: ReadonlySet<string> = new Set([
   "request_too_large",
 ]);
 
-/** Makes the function that the server's jobs and the command share. It throws `ApiError`, or the reason of a signal. */
+/** Creates the function that the server's jobs and the command share. It throws `ApiError`, or a signal's reason. */
 export function createExtract(deps: ExtractDeps): Extract {
   const shapeless = new Set<string>();
   return (task) => new Extraction(task, { ...deps, shapeless }).run();
@@ -95,7 +95,7 @@ export function createExtract(deps: ExtractDeps): Extract {
 class Extraction {
   readonly #task: ExtractTask;
   readonly #deps: ExtractDeps & Pick<PageAnswerDeps, "shapeless">;
-  /** The task's, and ours for the case that one page breaks the extraction while others are in progress. */
+  /** The task's signal, and our own for the case that one page breaks the extraction while others are running. */
   readonly #broken = new AbortController();
   readonly #signal: AbortSignal;
   readonly #order: ReadonlyMap<string, number>;
@@ -155,7 +155,7 @@ class Extraction {
       await this.#save(entry, { url: page.url, failed: false, body: { ...answered } }, page);
     } catch (error) {
       this.#signal.throwIfAborted();
-      // Whatever the page says, its answer cannot be checked.
+      // Whatever the page says, its answer cannot be validated.
       if (error instanceof SchemaError) throw error;
       const failure = asWebError("extract", error);
       if (FATAL.has(failure.apiCode)) throw failure;
@@ -169,7 +169,7 @@ class Extraction {
     const { robots, load, settings } = this.#deps;
     const { id, accountId, input, store } = this.#task;
     const signal = this.#signal;
-    // Before its turn: what may not be asked for takes no one's place.
+    // Before it is scheduled: a page that may not be requested takes no slot.
     const rules = settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
     await rules?.check(entry.url, signal);
     return visitPage({ job: { id, accountId }, entry, signal }, { ...this.#deps, store }, (visiting) =>
@@ -214,7 +214,7 @@ class Extraction {
           .catch((error: unknown) => problem("a model's answer could not be kept; a restart would ask again", error));
       },
     });
-    // Such a page seldom says what its address promises.
+    // Such a page rarely has what its address promises.
     const told = status < 400 ? [] : [`${url}: the server answered ${status}.`];
     return { ...answered, warnings: [...told, ...answered.warnings] };
   }
@@ -250,5 +250,5 @@ class Extraction {
   }
 }
 
-/** Beside what the site answered: no address begins so. */
+/** Beside the site's response: no address begins with this. */
 const MODEL_ANSWER = "model ";

@@ -1,18 +1,17 @@
-// Which entries of a list are about the same thing: those with the same identifier; those with the same address whose names
-// do not differ; those with the same name that contradict each other in nothing; those that are equal. Their members are
-// joined.
+// Merges the entries of a list that describe the same item: those with the same identifier; those with the same address whose
+// names do not differ; those with the same name and no contradiction; and equal ones.
 
 import { isRecord } from "../../base/json-object.ts";
 import { put } from "./quotes.ts";
 
-/** Told of a member that an entry of the same identifier gives otherwise. */
+/** Called for a member that two entries with the same identifier give differently. */
 export type Contradicted = (field: string, kept: unknown, dropped: unknown) => void;
 
-/** Names of members that one thing alone has, without signs between words. */
+/** Members that identify an item, normalised. */
 const IDENTIFIERS = new Set(
   "id identifier uuid guid sku mpn gtin gtin8 gtin12 gtin13 gtin14 ean upc asin isbn isbn10 isbn13 issn doi".split(" "),
 );
-/** Several things may share these: a page that tells of all of them, an office that answers for all. */
+/** Several items may share these: a page that lists all of them, an office that is responsible for all. */
 const ADDRESSES = new Set("url link href permalink email slug".split(" "));
 const NAMES = new Set("name title headline label question term".split(" "));
 const TELLING = [IDENTIFIERS, ADDRESSES, NAMES];
@@ -20,7 +19,7 @@ const TELLING = [IDENTIFIERS, ADDRESSES, NAMES];
 /** Joins entries of the same thing, in the order of first mention. Doing it again changes nothing. */
 export function joinItems(items: readonly unknown[], contradicted: Contradicted): unknown[] {
   let joined = joinOnce(items, contradicted);
-  // An entry that has learnt an identifier from another may now be the same as a third.
+  // An entry that has gained an identifier from another may now equal a third.
   for (let before = items.length; joined.length < before; ) {
     before = joined.length;
     joined = joinOnce(joined, contradicted);
@@ -28,10 +27,10 @@ export function joinItems(items: readonly unknown[], contradicted: Contradicted)
   return joined;
 }
 
-/** Entries of one name that contradict each other: a page may list thousands, and an entry is compared with so many. */
+/** Entries of one name that contradict each other: a page may list thousands, and an entry is compared with this many. */
 const COMPARED_MAX = 8;
 
-/** By what they hold, so that long lists are not compared each with each. */
+/** Indexed by content, so that long lists are not compared pairwise. */
 function joinOnce(items: readonly unknown[], contradicted: Contradicted): unknown[] {
   const kept: unknown[] = [];
   const texts: string[] = [];
@@ -61,7 +60,7 @@ function joinOnce(items: readonly unknown[], contradicted: Contradicted): unknow
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Two entries that share none of these are not the same. */
+/** Two entries that share none of these are different. */
 function keysOf(item: unknown, text: string): string[] {
   if (!isRecord(item)) return [text];
   const named = Object.entries(item).flatMap(([name, value]) =>
@@ -91,7 +90,7 @@ function isPlain(value: unknown): boolean {
   return value !== null && value !== undefined && typeof value !== "object";
 }
 
-/** What the first leaves open is taken from the second. */
+/** The second fills what the first leaves open. */
 function joinMembers(one: Members, two: Members, contradicted: Contradicted): Members {
   const joined: Record<string, unknown> = { ...one };
   for (const [name, value] of Object.entries(two)) {
@@ -107,7 +106,7 @@ function joinMembers(one: Members, two: Members, contradicted: Contradicted): Me
   return joined;
 }
 
-/** Equal for values that say the same: case and white space say nothing, nor do the order of members and empty ones. */
+/** Equal for equivalent values: case, white space, the order of members and empty members are ignored. */
 export function sameText(value: unknown): string {
   return JSON.stringify(plainForm(value));
 }

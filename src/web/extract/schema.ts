@@ -1,18 +1,18 @@
-// Schemas that callers hand in: refuses what is too large, too deep, no schema, or refers to something outside itself, and
-// names the place. What passes can be compiled, and no reference in it leads round in a circle.
+// Checks schemas of callers: refuses those that are too large, too deep, invalid or with external references, and names the
+// place. A schema that passes can be compiled and has no circular reference.
 
 import { isNestedDeeper } from "../../base/json-depth.ts";
 import { isRecord } from "../../base/json-object.ts";
 import { complaintOf, isNames, KEYWORDS } from "./keywords.ts";
 import { type References, referencesOf } from "./references.ts";
 
-/** A schema that is an object; within it `true` and `false` are schemas too. */
+/** An object schema; nested schemas can also be `true` or `false`. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** The schema cannot be used. */
 export class SchemaError extends Error {
   override name = "SchemaError";
-  /** JSON pointer to what is wrong; "" is the schema itself. */
+  /** JSON pointer to the error; "" is the schema itself. */
   readonly place: string;
 
   constructor(place: string, message: string) {
@@ -21,14 +21,14 @@ export class SchemaError extends Error {
   }
 }
 
-/** As compact JSON, in UTF-8. */
+/** As compact JSON in UTF-8. */
 const BYTES_MAX = 64 * 1024;
-/** Schemas within schemas. */
+/** Depth of nested schemas. */
 const LEVELS_MAX = 32;
-/** Of any values: each level of schemas takes up to three, and constants may be nested too. */
+/** Depth of any values: each level of schemas takes up to three, and constants may be nested too. */
 const JSON_LEVELS_MAX = LEVELS_MAX * 4;
 
-/** Returns the schema back. Throws `SchemaError`. */
+/** Returns the schema. Throws `SchemaError`. */
 export function checkSchema(schema: unknown): JsonSchema {
   if (!isRecord(schema)) throw new SchemaError("", "Expected a JSON Schema, which is an object.");
   const text = JSON.stringify(schema);
@@ -42,7 +42,7 @@ export function checkSchema(schema: unknown): JsonSchema {
 /** The drafts that a schema may be written in. */
 export type Draft = "draft-07" | "2020-12";
 
-/** The draft that the schema names, or is written like. Throws `SchemaError` for one that is not known. */
+/** The draft that the schema names, or whose keywords it uses. Throws `SchemaError` for an unknown one. */
 export function draftOf(schema: JsonSchema): Draft {
   const named = schema["$schema"];
   if (typeof named === "string") {
@@ -50,7 +50,7 @@ export function draftOf(schema: JsonSchema): Draft {
     if (/json-schema\.org\/draft\/20(?:19-09|20-12)\/schema#?$/.test(named)) return "2020-12";
     throw new SchemaError("/$schema", "This draft is not known here: write the schema in draft 7 or 2020-12.");
   }
-  // A list of schemas for `items` is the older way to say what 2020-12 says with `prefixItems`.
+  // A list in `items` is the older form of `prefixItems` of 2020-12.
   return /"items":\[/.test(JSON.stringify(schema)) ? "draft-07" : "2020-12";
 }
 
@@ -60,7 +60,7 @@ interface Part {
   readonly level: number;
 }
 
-/** Walks all schemas within the schema, those that references lead to among them. */
+/** Walks all nested schemas, including referenced ones. */
 function checkParts(root: JsonSchema, references: References): void {
   const waiting: Part[] = [{ schema: root, place: "", level: 1 }];
   const seen = new Set<unknown>();
@@ -78,7 +78,7 @@ function checkParts(root: JsonSchema, references: References): void {
   for (const schema of seen) refuseCircle(schema as JsonSchema, references, state);
 }
 
-/** Checks a keyword and gives the schemas in it. */
+/** Checks a keyword and returns its subschemas. */
 function partsOf(word: string, value: unknown, { place: above, level }: Part): Part[] {
   const shape = KEYWORDS.get(word);
   if (shape === undefined) return [];
@@ -107,7 +107,7 @@ function partsOf(word: string, value: unknown, { place: above, level }: Part): P
   }
 }
 
-/** What the schema refers to. Throws where that is not within. */
+/** The target of the schema's reference. Throws if it is not within the schema. */
 function targetOf(schema: JsonSchema, place: string, references: References): unknown {
   for (const word of ["$ref", "$dynamicRef"]) {
     const reference = schema[word];
@@ -123,7 +123,7 @@ function targetOf(schema: JsonSchema, place: string, references: References): un
 const SAME_VALUE_ONE = ["not", "if", "then", "else"];
 const SAME_VALUE_LIST = ["allOf", "anyOf", "oneOf"];
 
-/** Refuses references that come back to the same schema for the same value: checking a value would never end. */
+/** Refuses references that lead back to the same schema for the same value: validation would never end. */
 function refuseCircle(schema: JsonSchema, references: References, state: Map<JsonSchema, "open" | "done">): void {
   if (state.get(schema) === "done") return;
   if (state.get(schema) === "open") {
@@ -135,7 +135,7 @@ function refuseCircle(schema: JsonSchema, references: References, state: Map<Jso
   state.set(schema, "done");
 }
 
-/** The schemas that look at the same value as this one does. */
+/** The schemas that apply to the same value as this one. */
 function sameValue(schema: JsonSchema, references: References): JsonSchema[] {
   const named = isRecord(schema["dependentSchemas"]) ? Object.values(schema["dependentSchemas"]) : [];
   const older = isRecord(schema["dependencies"]) ? Object.values(schema["dependencies"]) : [];

@@ -1,44 +1,44 @@
-// The things that one page describes for programs: which are of one kind, which are the same, and which are only about the
-// site around the page.
+// The entities in one page's structured data: which are of one kind, which are the same, and which only describe the
+// surrounding site.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { Entity, StructuredData } from "../../pages/structured/structured.ts";
 import { foldedName } from "./names.ts";
 
-/** One thing, in all the descriptions that the page gives of it. */
+/** One entity, with all descriptions that the page gives of it. */
 export type Thing = readonly Entity[];
 
-/** The things of a page. */
+/** The entities of a page. */
 export interface Things {
-  /** Those that stand for themselves, in order; the ones about the site are left out where there are others. */
+  /** The top-level ones, in order; those about the site are left out if there are others. */
   readonly main: readonly Thing[];
   readonly frame: readonly Thing[];
-  /** The lists that the page gives as such, each with its entries. */
+  /** The page's explicit lists, each with its entries. */
   readonly lists: readonly (readonly Thing[])[];
-  /** What a member that only names another thing stands for. */
+  /** The target of a member that only refers to another entity. */
   follow(value: unknown): unknown;
 }
 
-/** Told by nearly every page, whatever it is about. */
+/** Types that nearly every page has, whatever it is about. */
 const FRAME_TYPES = new Set(
   "website webpage collectionpage itempage searchresultspage aboutpage contactpage faqpage breadcrumblist itemlist organization newsmediaorganization onlinestore corporation person imageobject searchaction sitenavigationelement wpheader wpfooter wpsidebar listitem"
     .split(" ")
     .map(foldedName),
 );
 
-/** Whether it is about the site rather than about what the page is for. */
+/** Whether it is about the site rather than the page's subject. */
 export function isFrame(entity: Entity): boolean {
   const types = typesOf(entity);
   return types.length > 0 && types.every((type) => FRAME_TYPES.has(type));
 }
 
-/** Its kinds, in folded letters. */
+/** Its types, normalised. */
 export function typesOf(entity: Entity): string[] {
   const types = [entity["@type"]].flat().filter((type): type is string => typeof type === "string");
   return types.map((type) => foldedName(type.replace(/^.*[/#:]/, "")));
 }
 
-/** Sorts what a page describes. */
+/** Sorts a page's structured data. */
 export function thingsOf({ jsonLd, microdata }: StructuredData): Things {
   const top = [...jsonLd, ...microdata];
   const follow = follower(top);
@@ -54,7 +54,7 @@ export function thingsOf({ jsonLd, microdata }: StructuredData): Things {
   };
 }
 
-/** Finds things by their `@id`. */
+/** Finds entities by their `@id`. */
 function follower(top: readonly Entity[]): (value: unknown) => unknown {
   const byId = new Map<string, Entity>();
   const waiting: unknown[] = [...top];
@@ -73,12 +73,12 @@ function follower(top: readonly Entity[]): (value: unknown) => unknown {
   return follow;
 }
 
-/** Whether it says nothing but which thing is meant. */
+/** Whether it is only a reference. */
 function isReference(entity: Entity): boolean {
   return typeof entity["@id"] === "string" && Object.keys(entity).every((name) => name === "@id" || name === "@type");
 }
 
-/** The entries of a list that say more than where they are. */
+/** The entries of a list with more than an address. */
 function entriesOf(list: Entity, follow: (value: unknown) => unknown): Entity[] {
   const elements = [follow(list["itemListElement"])].flat().filter(isRecord);
   return elements
@@ -88,7 +88,7 @@ function entriesOf(list: Entity, follow: (value: unknown) => unknown): Entity[] 
 
 const LISTING = new Set(["@type", "@id", "position", "url", "item"]);
 
-/** Descriptions with one type and one name are of one thing. */
+/** Descriptions with the same type and name belong to one entity. */
 function grouped(entities: readonly Entity[]): Thing[] {
   const groups = new Map<string, Entity[]>();
   entities.forEach((entity, at) => {

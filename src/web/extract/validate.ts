@@ -1,5 +1,5 @@
-// Checks answers against callers' schemas in threads with a deadline: a schema may hold a regular expression that never
-// comes to an end, and its thread is ended then.
+// Validates answers against callers' schemas in threads with a deadline: a regular expression in a schema may never finish,
+// and then its thread is killed.
 
 import { createPool, TaskTimeout } from "../../workers/pool.ts";
 import { startThread } from "../../workers/start.ts";
@@ -8,19 +8,19 @@ import { type JsonSchema, SchemaError } from "./schema.ts";
 
 export type { Complaint };
 
-/** Checks values. */
+/** Validates values. */
 export interface Validator {
   /**
-   * What is wrong with the value, at most fifty complaints; empty: it fits. Throws `SchemaError` when the schema cannot be
-   * compiled or takes too long, `PoolFull`, or the signal's reason.
+   * The errors of the value, at most fifty; empty: it is valid. Throws `SchemaError` if the schema cannot be compiled or
+   * takes too long, `PoolFull`, or the signal's reason.
    */
   validate(schema: JsonSchema, value: unknown, signal: AbortSignal): Promise<readonly Complaint[]>;
   close(): void;
 }
 
-/** How it works. */
+/** Options. */
 export interface ValidatorDeps {
-  /** For one value, the start of a thread included. */
+  /** Time limit for one value, including the start of a thread. */
   readonly timeoutMs?: number;
 }
 
@@ -29,7 +29,7 @@ const TIMEOUT_MS = 5000;
 const THREADS = 2;
 const WAITING_MAX = 200;
 
-/** Makes one; its threads start when first needed. */
+/** Creates a validator; its threads start on first use. */
 export function createValidator({ timeoutMs = TIMEOUT_MS }: ValidatorDeps = {}): Validator {
   const pool = createPool<ValidateTask, ValidateAnswer>({
     start: () => startThread("./web/extract/worker.ts", new URL("./worker.ts", import.meta.url)),

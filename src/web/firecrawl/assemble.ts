@@ -1,4 +1,4 @@
-// What Firecrawl's endpoints are put together from in a running gateway.
+// Builds Firecrawl's endpoints in a running gateway.
 
 import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/schema.ts";

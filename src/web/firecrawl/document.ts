@@ -1,4 +1,4 @@
-// A page as Firecrawl's clients ask for it and get it.
+// A page in Firecrawl's request and response formats.
 
 import type { Acted } from "../../pages/browser/browsing.ts";
 import type { LoadedPage, LoadRequest } from "../../pages/load.ts";
@@ -6,7 +6,7 @@ import { creditsOf, isUndrawn, UNDRAWN } from "../page-view.ts";
 import { type PageOptions, warningOf } from "./options.ts";
 import { needsReading, type Reading } from "./reading.ts";
 
-/** A document as it is sent. */
+/** A document as sent. */
 export type FirecrawlDocument = Readonly<Record<string, unknown>> & { readonly metadata: Record<string, unknown> };
 
 /** How a page is loaded for these options. */
@@ -52,20 +52,20 @@ export function loadingOf(
   };
 }
 
-/** Each a little less wanted than the one before it. */
+/** In descending order of preference. */
 function acceptLanguage(languages: readonly string[]): string {
   return languages
     .map((language, index) => (index === 0 ? language : `${language};q=${Math.max(0.1, 1 - index / 10).toFixed(1)}`))
     .join(",");
 }
 
-/** What is known of a page beside its content. */
+/** Metadata of a page besides its content. */
 export interface DocumentFacts {
-  /** As it was asked for. */
+  /** The requested address. */
   readonly url: string;
   readonly options: PageOptions;
   readonly scrapeId: string;
-  /** When it was kept, where it comes from the cache. */
+  /** When it was cached, if it comes from the cache. */
   readonly cachedAtMs?: number | undefined;
   /** Undefined: there is no cache. */
   readonly cacheState?: "hit" | "miss" | undefined;
@@ -117,7 +117,7 @@ function actedView({ screenshots, scrapes, scriptReturns, pdfs }: Acted): Record
   };
 }
 
-/** A picture as an address that holds it, which is what these clients expect. */
+/** A screenshot as a data URL, as these clients expect. */
 function pictureOf(bytes: Uint8Array): string {
   const type = bytes[0] === 0xff ? "image/jpeg" : "image/png";
   return `data:${type};base64,${Buffer.from(bytes).toString("base64")}`;

@@ -1,20 +1,20 @@
-// What Firecrawl's clients are told when something fails: `error` as a text, and no 502 or 504. Those clients send a
-// request that got a 502 three times, and a page whose server is broken is not mended by asking for it again.
+// Errors for Firecrawl's clients: `error` is a string, and 502 and 504 are not used. Those clients send a request three times
+// on a 502, and repeating it does not repair a page whose server is broken.
 
 import { ApiError, type ErrorBody } from "../../base/errors.ts";
 import type { EndpointTraits } from "../../http/edge.ts";
 import { asWebError, type WebFeature } from "../failure.ts";
 
-/** Statuses of ours that these clients would read otherwise. */
+/** Statuses of ours that these clients would misread. */
 const STATUSES: ReadonlyMap<number, number> = new Map([
   [502, 500],
   [504, 408],
 ]);
 
-/** Their own name for it. */
+/** Firecrawl's name for it. */
 const CODES: Readonly<Record<string, string>> = { scrape_timeout: "SCRAPE_TIMEOUT" };
 
-/** How every error under `/v2/` is written. */
+/** The format of every error under `/v2/`. */
 export const FIRECRAWL_TRAITS: EndpointTraits = {
   envelope: ({ message, code, param, details }: ErrorBody) => ({
     success: false,
@@ -25,12 +25,12 @@ export const FIRECRAWL_TRAITS: EndpointTraits = {
   }),
 };
 
-/** The status under `/v2/` of what is another elsewhere. */
+/** The status under `/v2/` for errors that have a different one elsewhere. */
 export function statusOf(status: number): number {
   return STATUSES.get(status) ?? status;
 }
 
-/** The failure with the status that these clients are to see. */
+/** The failure with the status for these clients. */
 export function asFirecrawlError(feature: WebFeature, thrown: unknown): ApiError {
   const error = asWebError(feature, thrown);
   const status = statusOf(error.status);

@@ -1,4 +1,4 @@
-// `formats` as Firecrawl's clients write them: names, or objects that say more.
+// `formats` of Firecrawl's clients: names, or objects with options.
 
 import type { PictureOptions } from "../../pages/browser/read-page.ts";
 import type { AttributeWish } from "../../pages/content/picks.ts";
@@ -8,7 +8,7 @@ import { checkSchema, type JsonSchema, SchemaError } from "../extract/schema.ts"
 import { type Body, invalid, readBoolean, readText } from "../params.ts";
 import { readPicture } from "./actions.ts";
 
-/** What a document is to hold. */
+/** What a document must contain. */
 export interface FormatWishes {
   readonly markdown: boolean;
   readonly html: boolean;
@@ -21,7 +21,7 @@ export interface FormatWishes {
   /** A question about the page. */
   readonly question: string | null;
   readonly attributes: readonly AttributeWish[];
-  /** Names of formats that are not made here. */
+  /** Formats that are not supported here. */
   readonly missing: readonly string[];
 }
 
@@ -39,13 +39,13 @@ const NONE: FormatWishes = {
   missing: [],
 };
 
-/** Entries of `formats`. */
+/** Maximum entries of `formats`. */
 export const FORMATS_MAX = 50;
 const SELECTORS_MAX = 50;
 const PROMPT_CHARS_MAX = 20_000;
-/** Where a client gives a schema and no words. */
+/** The prompt if a client gives a schema only. */
 const SCHEMA_PROMPT = "Extract what the schema describes.";
-/** Formats that exist elsewhere. */
+/** All formats of the API. */
 const MISSING = ["changeTracking", "branding", "product", "menu", "audio", "video", "highlights", "deterministicJson"];
 
 /** Reads `formats`. Throws 400. */

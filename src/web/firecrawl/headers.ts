@@ -1,15 +1,15 @@
-// Headers that a caller wants sent with a page's request. What belongs to the connection, or says whom the request is
-// for, is ours: those are refused, as are characters that would end a header.
+// Request headers that a caller adds for a page. Connection headers, and headers that we set, are refused, as are characters
+// that would end a header.
 
 import { type Body, invalid } from "../params.ts";
 
 const HEADERS_MAX = 50;
 const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 const VALUE_CHARS_MAX = 8192;
-/** Of all of them. */
+/** Size of all headers. */
 const CHARS_MAX = 16_384;
 
-/** Of the connection, or of our own making. */
+/** Headers of the connection, or set by us. */
 const OURS: ReadonlySet<string> = new Set([
   "accept-encoding",
   "connection",
@@ -27,7 +27,7 @@ const OURS: ReadonlySet<string> = new Set([
   "via",
 ]);
 
-/** Reads `headers`; names come in lower case. Throws 400. */
+/** Reads `headers`; names are lower-cased. Throws 400. */
 export function readHeaders(value: unknown, param = "headers"): Record<string, string> {
   if (value === undefined || value === null) return {};
   if (typeof value !== "object" || Array.isArray(value)) throw invalid(param, `${param} must be an object of texts.`);

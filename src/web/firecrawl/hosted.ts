@@ -1,9 +1,9 @@
-// What Firecrawl's hosted service does and this gateway does not: its agents, its remote browsers, its watches over pages,
-// its research. Each address says so in the shape that its clients read.
+// Features of Firecrawl's hosted service that this gateway does not have: agents, remote browsers, change tracking, research.
+// Each address says so in the format of its clients.
 
 import { ApiError } from "../../base/errors.ts";
 
-/** The addresses, each with all that is below it. */
+/** The addresses, with everything below them. */
 export const HOSTED_PATHS: readonly string[] = [
   "/v2/agent",
   "/v2/browser",
@@ -14,10 +14,10 @@ export const HOSTED_PATHS: readonly string[] = [
   "/v2/search/research",
 ];
 
-/** Single addresses below those of ours. */
+/** Single addresses below supported ones. */
 export const HOSTED_ADDRESSES: readonly string[] = ["/v2/scrape/:id/interact", "/v2/search/:id/feedback"];
 
-/** Says no. */
+/** Refuses. */
 export function refuseHosted(path: string): never {
   throw new ApiError(
     "not_implemented",

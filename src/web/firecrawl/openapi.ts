@@ -1,5 +1,5 @@
-// What the document says of Firecrawl's v2 endpoints. The options are many and Firecrawl's own documents describe them: here
-// stands what this gateway takes of them.
+// The OpenAPI description of Firecrawl's v2 endpoints. The options are many, and Firecrawl's own documents describe them:
+// this describes the part that the gateway supports.
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import { ERRORS, type ErrorCode } from "../../base/errors.ts";
@@ -33,7 +33,7 @@ const URL_PARAMETER = Type.String({ maxLength: 8192, description: "Fully-qualifi
 
 const SELECTOR = Type.String({ examples: ["main"] });
 
-/** What `scrape`, `batch/scrape` and `scrapeOptions` take. */
+/** The options of `scrape`, `batch/scrape` and `scrapeOptions`. */
 const PAGE_OPTIONS = {
   formats: Type.Optional(
     Type.Array(Type.Unknown({ examples: ["links"] }), {
@@ -109,7 +109,7 @@ const DOCUMENT = Type.Object(
   { $id: "FirecrawlDocument", description: "Only what `formats` asks for." },
 );
 
-/** What a feature's work may fail with. */
+/** The errors of a feature. */
 const failuresOf = (feature: WebFeature): ErrorCode[] => [
   `${feature}_timeout`,
   `${feature}_upstream_error`,
@@ -119,7 +119,7 @@ const failuresOf = (feature: WebFeature): ErrorCode[] => [
   "scrape_failed",
 ];
 
-/** A call that does some work. */
+/** An endpoint that does work. */
 function work(
   path: string,
   more: Pick<ApiEndpoint, "id" | "summary" | "description"> & {

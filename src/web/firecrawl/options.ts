@@ -1,5 +1,5 @@
-// The options of a page as Firecrawl's clients send them. What is taken and has no effect here is named, so that no one
-// relies on it.
+// The page options of Firecrawl's clients. Options that are accepted without effect are named in a warning, so that nobody
+// relies on them.
 
 import type { BrowserAction } from "../../pages/browser/browsing.ts";
 import { isSelector } from "../../pages/dom/select.ts";
@@ -8,7 +8,7 @@ import { type ActionRules, readActions, waitsOf } from "./actions.ts";
 import { type FormatWishes, readFormats } from "./formats.ts";
 import { readHeaders } from "./headers.ts";
 
-/** How a page is wanted. Stored with jobs, so it holds no headers: those may be credentials. */
+/** Options of a page. Stored with jobs, so it holds no headers: those may be credentials. */
 export interface PageOptions {
   readonly formats: FormatWishes;
   readonly includeTags: readonly string[];
@@ -22,14 +22,14 @@ export interface PageOptions {
   readonly languages: readonly string[];
   readonly keepsDataImages: boolean;
   readonly blocksAds: boolean;
-  /** How old a page from the cache may be; null: as the operator has it. */
+  /** Maximum age of a cached page; null: the operator's default. */
   readonly maxAgeMs: number | null;
   readonly isStored: boolean;
-  /** What was asked for and is not done. */
+  /** Options that were requested and have no effect. */
   readonly unmet: readonly string[];
 }
 
-/** Options, and what of them is kept in memory alone. */
+/** The options, and the part that is only kept in memory. */
 export interface ScrapeWish {
   readonly options: PageOptions;
   readonly headers: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ const SELECTORS_MAX = 100;
 const LANGUAGES_MAX = 10;
 const AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
 
-/** Options that are taken without effect, wherever they ask for something. */
+/** Options that are accepted without effect, if they ask for something. */
 const UNMET = [
   "proxy",
   "minAge",
@@ -54,7 +54,7 @@ const UNMET = [
   "useMock",
   "zeroDataRetention",
 ] as const;
-/** What asks for nothing that there is not. */
+/** Values that request nothing unsupported. */
 const PLAIN_VALUES: ReadonlySet<unknown> = new Set([undefined, null, false, "basic", "auto"]);
 
 /** Reads them. Throws 400. */
@@ -107,7 +107,7 @@ function readSelectors(body: Body, name: string): string[] {
   return selectors;
 }
 
-/** A document's kinds that are read. Without a word: all of them. */
+/** The document types that are read. Default: all of them. */
 function readParsers(value: unknown): { readsPdf: boolean; unmet: string[] } {
   if (value === undefined || value === null) return { readsPdf: true, unmet: [] };
   if (!Array.isArray(value)) throw invalid("parsers", "parsers must be a list.");
@@ -136,7 +136,7 @@ function readLocation(value: unknown): { languages: string[]; country: unknown }
   return { languages, country: (value as Body)["country"] ?? undefined };
 }
 
-/** What a client is told of what it asked for and does not get; undefined: there is nothing to tell. */
+/** The warning about ignored options; undefined if there is none. */
 export function warningOf(unmet: readonly string[]): string | undefined {
   if (unmet.length === 0) return undefined;
   return `Taken without effect here: ${[...new Set(unmet)].join(", ")}.`;

@@ -1,6 +1,5 @@
-// Pages that were read lately, for the account that had them read and for no other. In memory, bounded by bytes; the
-// operator says how long a page may serve. Nothing that was asked for with headers or steps of the caller's is kept, nor
-// what is no good answer.
+// A cache of recently read pages, per account. In memory, bounded by bytes; the operator sets how long a page is served.
+// Pages that were requested with the caller's own headers or actions are not cached, nor are errors.
 
 import type { Clock } from "../../base/clock.ts";
 import { sha256Hex } from "../../base/ids.ts";
@@ -13,7 +12,7 @@ export interface CacheSettings {
   readonly sizeBytes: number;
 }
 
-/** Whose page, and how it is wanted. */
+/** The account, and the page's options. */
 export interface CacheAsk {
   readonly accountId: string;
   readonly url: string;
@@ -21,7 +20,7 @@ export interface CacheAsk {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A kept page. */
+/** A cached page. */
 export interface CachedPage {
   readonly page: LoadedPage;
   readonly keptAtMs: number;
@@ -29,7 +28,7 @@ export interface CachedPage {
 
 /** The cache. */
 export interface PageCache {
-  /** Whether there is one for such a request. */
+  /** Whether such a request can be served from the cache. */
   serves(ask: CacheAsk): boolean;
   find(ask: CacheAsk): CachedPage | undefined;
   keep(ask: CacheAsk, page: LoadedPage): void;
@@ -39,10 +38,10 @@ interface Entry extends CachedPage {
   readonly bytes: number;
 }
 
-/** Where a client does not say how old a page may be. */
+/** The default maximum age. */
 const AGE_MS = 2 * 24 * 3_600_000;
 
-/** Makes an empty one. */
+/** Creates an empty cache. */
 export function createPageCache(settings: () => CacheSettings, clock: Clock): PageCache {
   const entries = new Map<string, Entry>();
   let bytes = 0;
@@ -75,7 +74,7 @@ export function createPageCache(settings: () => CacheSettings, clock: Clock): Pa
       if (size > most) return;
       entries.set(key, { page, keptAtMs: clock.now(), bytes: size });
       bytes += size;
-      // The oldest go first.
+      // The oldest entries are evicted first.
       for (const old of entries.keys()) {
         if (bytes <= most) break;
         drop(old);
@@ -92,7 +91,7 @@ function keyOf({ accountId, url, options }: CacheAsk): string {
   return sha256Hex(JSON.stringify([accountId, url, { ...shape, formats }, wants]));
 }
 
-/** Characters and bytes, which is near enough. */
+/** Characters plus bytes, which is precise enough. */
 function weightOf(page: LoadedPage): number {
   const { screenshot, ...text } = page;
   return (screenshot?.byteLength ?? 0) + 2 * JSON.stringify(text).length;

@@ -1,5 +1,5 @@
-// What a model makes of a page for its reader: data, a summary, the answer to a question. The page's text is data of
-// unknown origin: it stands between marks that no one can know beforehand, and the model has no tools.
+// Answers from a page by a model: data, a summary, the answer to a question. The page's text is data of unknown origin: it
+// stands between unpredictable delimiters, and the model has no tools.
 
 import { ApiError } from "../../base/errors.ts";
 import { randomText } from "../../base/ids.ts";
@@ -17,7 +17,7 @@ export interface ReadingDeps {
   readonly validator: Pick<Validator, "validate">;
 }
 
-/** What was made of the page. */
+/** The results. */
 export interface Reading {
   readonly json?: unknown;
   readonly summary?: string;
@@ -25,7 +25,7 @@ export interface Reading {
   readonly warnings: readonly string[];
 }
 
-/** Who pays, and who may leave. */
+/** The account that pays, and the signal of its request. */
 export interface ReadingFor {
   readonly payer: WebPayer;
   readonly signal: AbortSignal;
@@ -33,9 +33,9 @@ export interface ReadingFor {
 
 const SUMMARY_TOKENS_MAX = 800;
 const ANSWER_TOKENS_MAX = 1200;
-/** A summary says what stands in the first parts of a page. */
+/** A summary covers the first parts of a page. */
 const TEXT_TOKENS_MAX = 24_000;
-/** Of a model's window; the rest is for what is said around it. */
+/** Share of a model's window; the rest is for the prompt. */
 const WINDOW_SHARE = 0.6;
 
 const SUMMARIZE =
@@ -43,7 +43,7 @@ const SUMMARIZE =
 const ANSWER =
   "You answer one question about one web page, from what the page says and nothing else, in the language of the question. Where the page does not say it, say so in one sentence.";
 
-/** Whether a model is needed for any of these. */
+/** Whether any of these needs a model. */
 export function needsReading({ json, summary, question }: FormatWishes): boolean {
   return json !== null || summary || question !== null;
 }
@@ -57,7 +57,7 @@ export async function readPage(
 ): Promise<Reading> {
   let refused: unknown;
   const model = await deps.findModel(payer).catch((error: unknown) => {
-    // What a page says of itself needs no model; the plan is told of where that is not enough.
+    // Structured data needs no model; the plan is mentioned only if that is not enough.
     if (!(error instanceof ApiError) || error.apiCode !== "tier_required") throw error;
     refused = error;
     return undefined;
@@ -105,7 +105,7 @@ async function readData(
     validator,
     shapeless: new Set(),
     signal,
-    // One page, while someone waits: nothing outlives it.
+    // One page, while someone waits: nothing is stored.
     recall: () => undefined,
     keep: async () => undefined,
   });

@@ -1,5 +1,5 @@
-// Firecrawl's v2 endpoints, for its own clients. POSTs that do work are admitted and counted; polls, cancellations and
-// figures need the key alone. Every answer that is good is a 200, and every `error` is a text.
+// Firecrawl's v2 endpoints, for its clients. POSTs that do work are admitted and counted; polls, cancellations and status
+// only need the key. Every success is a 200, and every `error` is a string.
 
 import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
@@ -30,7 +30,7 @@ export interface FirecrawlRoutesDeps {
 
 /** In logs and metrics only. */
 const CLIENT_GONE = 499;
-/** Bodies are read by us, within limits. */
+/** Bodies are read by our own code, within limits. */
 const RAW = { parse: "none" } as const;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
@@ -46,7 +46,7 @@ export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
     .use(hostedRoutes());
 }
 
-/** What is not here says so, whoever asks. */
+/** Unsupported endpoints say so to everyone. */
 function hostedRoutes() {
   const routes = new Elysia();
   const refuse = ({ request }: { request: Request }) => refuseHosted(pathOf(request.url));
@@ -55,7 +55,7 @@ function hostedRoutes() {
   return routes;
 }
 
-/** What the endpoints have in common. */
+/** What the endpoints share. */
 export function createFirecrawlAnswering(deps: FirecrawlRoutesDeps) {
   const finish = async (feature: WebFeature, request: Request, work: () => Promise<object>) => {
     try {
@@ -71,7 +71,7 @@ export function createFirecrawlAnswering(deps: FirecrawlRoutesDeps) {
       throw known;
     }
   };
-  /** A call that takes a slot of the key's rate limit. */
+  /** A request that counts against the key's rate limit. */
   const counted =
     (feature: WebFeature, answer: (body: Body, from: FirecrawlAsker, request: Request) => Promise<object>) =>
     async ({ request }: { request: Request }) => {

@@ -1,4 +1,4 @@
-// One page on request, in Firecrawl's own shape.
+// Scrapes one page in Firecrawl's format.
 
 import { uuid } from "../../base/ids.ts";
 import type { LoadedPage } from "../../pages/load.ts";
@@ -18,7 +18,7 @@ export interface FirecrawlPageDeps {
   rules(): ActionRules;
 }
 
-/** Who asks, with which key and by which request. */
+/** Who asks: the key and the request. */
 export interface FirecrawlAsker {
   readonly accountId: string;
   readonly keyId: string;

@@ -1,5 +1,5 @@
-// The pages that a site's llms.txt may name, those that matter most first: from the root page's links and the sitemaps.
-// None of them is asked for here.
+// Candidate pages for a site's llms.txt, most important first: from the root page's links and the sitemaps. None of them is
+// fetched here.
 
 import { pageKey } from "../../base/page-key.ts";
 import { createTurns } from "../../base/turns.ts";
@@ -15,19 +15,19 @@ export type CandidateDeps = Pick<MapDeps, "readSitemaps" | "robots" | "mapLinks"
 export interface RootLinks {
   /** After redirects. */
   readonly home: string;
-  /** As it was asked for. */
+  /** The requested address. */
   readonly asked: string;
   readonly navigation: readonly NavigationLink[];
-  /** Line by line. */
+  /** One per line. */
   readonly allLinks: string;
 }
 
 /** Sitemaps may list far more than is wanted. */
 const SITEMAP_URLS_MAX = 50_000;
 const SITEMAPS_TIMEOUT_MS = 30_000;
-/** Addresses that are compared. */
+/** Maximum addresses to compare. */
 const CANDIDATES_MAX = 5000;
-/** For a machine that is busy. */
+/** Time limit for a busy machine. */
 const PICK_TIMEOUT_MS = 20_000;
 const PRIORITY_DEFAULT = 0.5;
 
@@ -39,7 +39,7 @@ export async function findCandidates(
 ): Promise<Candidate[]> {
   const { home, asked, navigation, allLinks } = root;
   const { urls, priorities } = await readSite(home, deps, signal);
-  // Those that matter most come first: behind the limit none is examined.
+  // The most important come first: beyond the limit none is examined.
   const addresses = [home, ...navigation.map(({ url }) => url), ...lines(allLinks), ...urls].join("\n");
   const task = { addresses, home, limit: CANDIDATES_MAX, search: undefined };
   const { links } = await deps.mapLinks(task, { timeoutMs: PICK_TIMEOUT_MS, signal });

@@ -1,4 +1,4 @@
-// From the pages that were read to the finished files. Pure.
+// Builds the finished files from the pages that were read. Pure.
 
 import { type NamedPage, namePages, siteNameOf } from "./naming.ts";
 import type { PageNote } from "./page-note.ts";
@@ -6,7 +6,7 @@ import { plainLine } from "./plain.ts";
 import { type Signpost, sectionsOf } from "./sections.ts";
 import { type SiteNote, writeFullText, writeLlmstxt } from "./write.ts";
 
-/** The finished files, as stored and answered. */
+/** The finished files, as stored and returned. */
 export interface LlmstxtFiles {
   readonly llmstxt: string;
   readonly llmsfulltxt?: string;
@@ -16,10 +16,10 @@ export interface LlmstxtFiles {
 export interface SiteFacts {
   /** The root page after redirects. */
   readonly home: string;
-  /** How the root page names its links, by the key of the page. */
+  /** The root page's names for its links, by page key. */
   readonly signposts: Readonly<Record<string, Signpost>>;
   readonly isFull: boolean;
-  /** What a model said of pages, by rank. */
+  /** The model's descriptions of pages, by rank. */
   readonly described?: ReadonlyMap<number, string>;
 }
 
@@ -44,7 +44,7 @@ export function writeFiles(notes: readonly PageNote[], facts: SiteFacts): Llmstx
   };
 }
 
-/** Pages that do not describe themselves, and have words that someone else can describe. */
+/** Pages without a description whose text is enough to describe. */
 export function undescribed(notes: readonly PageNote[], facts: SiteFacts): PageNote[] {
   return namedPages(notes, facts)
     .filter(({ note, isOwnDescription }) => !isOwnDescription && note.opening !== "")
@@ -60,7 +60,7 @@ function signpostOf(note: PageNote, signposts: SiteFacts["signposts"]): Signpost
   return note.keys.map((key) => signposts[key]).find((signpost) => signpost !== undefined) ?? NO_SIGNPOST;
 }
 
-/** How the root page begins, unless that is said already, or is a notice that all pages have. */
+/** The beginning of the root page, unless it repeats the description, or is a notice that all pages have. */
 function introductionOf({ note, description }: NamedPage, notes: readonly PageNote[]): string {
   const opening = plainLine(note.opening, INTRODUCTION_CHARS_MAX);
   const isSaid = description !== "" && opening.startsWith(description.replace(/…$/, ""));

@@ -1,4 +1,4 @@
-// Starting, polling and cancelling the making of an llms.txt, and its answers.
+// Starts, polls and cancels jobs that build an llms.txt, and builds their responses.
 
 import type { AddressGuard } from "../../net/address-guard.ts";
 import { asWebError } from "../failure.ts";
@@ -19,20 +19,20 @@ export interface LlmstxtJobsDeps extends WaitedJobsDeps {
   readonly guard: Pick<AddressGuard, "check">;
 }
 
-/** Whose key asks, and by which request. */
+/** The key and the request that ask. */
 export interface LlmstxtAsker {
   readonly accountId: string;
   readonly keyId: string;
   readonly requestId: string;
   readonly signal: AbortSignal;
-  /** Told the job's id as soon as it is queued. */
+  /** Called with the job's id as soon as it is queued. */
   started?(id: string): void;
 }
 
 const KIND = "llmstxt";
-/** Pages of a file that says nothing of it. */
+/** Pages of a file without a limit. */
 export const LLMSTXT_URLS = 10;
-/** Pages of one file. */
+/** Maximum pages of one file. */
 export const LLMSTXT_URLS_MAX = 100;
 const WAIT_SECONDS = 60;
 const WAIT_SECONDS_RANGE = { min: 10, max: 120 };
@@ -46,7 +46,7 @@ export function readLlmstxt(body: Body): LlmstxtInput {
   };
 }
 
-/** Reads the parameters, waits for the file as long as was asked, and gives it or what is known by then. */
+/** Reads the parameters, waits for the file as long as requested, and returns it or the state at that time. */
 export async function startLlmstxt(
   body: Body,
   { deps, ...from }: LlmstxtAsker & { deps: LlmstxtJobsDeps },
@@ -54,7 +54,7 @@ export async function startLlmstxt(
   const { keyId, requestId, signal } = from;
   const input = readLlmstxt(body);
   const waitSeconds = readInteger(body, ["timeout_seconds", "timeoutSeconds"], WAIT_SECONDS_RANGE) ?? WAIT_SECONDS;
-  // A root that may never be asked is told at once; one that cannot be read now fails the job.
+  // A root that may never be fetched is refused immediately; one that cannot be read now fails the job.
   await deps.guard.check(input.url, { signal }).catch((error: unknown) => {
     const { apiCode } = asWebError(KIND, error);
     if (apiCode === "url_not_allowed" || apiCode === "invalid_request") throw error;
@@ -64,12 +64,12 @@ export async function startLlmstxt(
   return viewOf(job, deps);
 }
 
-/** The answer to a poll. */
+/** The response to a poll. */
 export async function pollLlmstxt(ref: WaitedJobRef, deps: LlmstxtJobsDeps): Promise<Record<string, unknown>> {
   return viewOf(await findWaited(KIND, ref, deps), deps);
 }
 
-/** Ends a job, and gives the answer to that: its state as it is then. */
+/** Cancels a job and returns its state afterwards. */
 export async function cancelLlmstxt(ref: WaitedJobRef, deps: LlmstxtJobsDeps): Promise<Record<string, unknown>> {
   const { id, state } = await cancelWaited(KIND, ref, deps);
   return { success: true, job_id: id, id, status: state };

@@ -1,5 +1,5 @@
-// The job that makes a site's llms.txt: finds its pages, reads those that matter most, and writes the file. Each page is
-// stored when it was read, so a killed job reads only what is missing; with the same pages it writes the same file.
+// The job that builds a site's llms.txt: finds its pages, reads the most important ones, and writes the file. Each page is
+// stored when it was read, so a killed job only reads what is missing; with the same pages it writes the same file.
 
 import type { Clock } from "../../base/clock.ts";
 import { pageKey, siteKey } from "../../base/page-key.ts";
@@ -20,14 +20,14 @@ import { rankPages } from "./rank.ts";
 import type { Signpost } from "./sections.ts";
 import { readSitePage, type SitePageDeps, type SitePageRead } from "./site-page.ts";
 
-/** What is asked for. */
+/** The parameters. */
 export interface LlmstxtInput {
   readonly url: string;
   readonly maxUrls: number;
   readonly showFullText: boolean;
 }
 
-/** As stored with the job: without a key no model is asked. */
+/** As stored with the job: without a key no model is used. */
 export interface StoredLlmstxt extends LlmstxtInput {
   readonly keyId?: string;
   readonly requestId?: string;
@@ -56,19 +56,19 @@ interface Visit {
   readonly progress?: Readonly<Record<string, unknown>>;
 }
 
-/** What making it needs. */
+/** What building it needs. */
 export interface LlmstxtDeps extends Omit<SitePageDeps, "store" | "settings">, CandidateDeps {
   readonly store: LlmstxtStore;
   readonly pickLinks: Converter["pickLinks"];
   readonly clock: Pick<Clock, "now">;
-  /** Absent where no model is asked. */
+  /** Absent if no model is used. */
   readonly findModel?: FindWebModel;
-  /** Makes room for what an account keeps; false when there is none. Absent where nothing is kept. */
+  /** Makes space for what an account stores; false if there is none. Absent if nothing is stored. */
   readonly makeRoom?: (accountId: string, bytes: number) => Promise<boolean>;
   readonly settings: () => { readonly respectRobots: boolean; readonly jobTimeoutMs: number };
 }
 
-/** What the root page says of the site; stored with it. */
+/** What the root page says about the site; stored with it. */
 interface Plan {
   /** The root page after redirects. */
   readonly home: string;
@@ -76,35 +76,35 @@ interface Plan {
   readonly signposts: Readonly<Record<string, Signpost>>;
 }
 
-/** How far it is, as stored with each page. */
+/** The progress, stored with each page. */
 interface Progress {
   readonly stage: "mapping" | "reading" | "describing" | "writing";
-  /** Pages that it will have at most. */
+  /** The maximum number of pages. */
   readonly total: number;
   readonly completed: number;
   readonly credits: number;
-  /** What a model said, by rank. */
+  /** The model's descriptions, by rank. */
   readonly described?: Readonly<Record<number, string>>;
 }
 
-/** Pages in progress at once: what a host takes. */
+/** Concurrent pages: as many as one host allows. */
 const PARALLEL_MAX = 4;
-/** Pages that turn out to be none are replaced by the next best ones, up to so many in all. */
+/** Pages that cannot be used are replaced by the next best ones, up to this many in all. */
 const fetchedMax = (maxUrls: number) => 2 * maxUrls + 10;
-/** Hard limit of one page. */
+/** Time limit of one page. */
 const PAGE_TIMEOUT_MS = 30_000;
-/** Of the job's time: what was read until then is written down, however slow the site is. */
+/** Share of the job's time for reading: what was read until then is written, however slow the site is. */
 const READING_SHARE = 0.7;
-/** The same for what a model describes. */
+/** The same for descriptions by a model. */
 const DESCRIBING_SHARE = 0.9;
-/** Remembered of one page, where the root page and the sitemaps lead to too few. */
+/** Links kept from one page, if the root page and the sitemaps have too few. */
 const LINKS_MAX = 200;
-/** For a machine that is busy. */
+/** Time limit for a busy machine. */
 const PICK_TIMEOUT_MS = 20_000;
-/** The endpoint, as usage is written down under it. */
+/** The endpoint under which usage is recorded. */
 const ENDPOINT = "/v1/llmstxt";
 
-/** Makes the kind. */
+/** Creates the job kind. */
 export function llmstxtKind(deps: LlmstxtDeps): JobKind {
   return {
     name: "llmstxt",
@@ -122,7 +122,7 @@ function failureOf(error: unknown): JobFailure {
 class Generation {
   readonly #job: RunningJob;
   readonly #deps: LlmstxtDeps;
-  /** The job's, and ours for the case that one page breaks it while others are in progress. */
+  /** The job's signal, and our own for the case that one page breaks it while others are running. */
   readonly #signal: AbortSignal;
   readonly #broken = new AbortController();
   readonly #input: StoredLlmstxt;
@@ -132,7 +132,7 @@ class Generation {
   readonly #active = new Set<Promise<void>>();
   #plan: Plan | undefined;
   #fetched = 0;
-  /** The highest that a page was taken with. */
+  /** The highest rank that was assigned to a page. */
   #rank = 0;
   #credits = 0;
   /** Pages that are known. */
@@ -170,7 +170,7 @@ class Generation {
     return this.#finish();
   }
 
-  /** Takes what an earlier run has stored. */
+  /** Restores what an earlier run has stored. */
   #remember({ failed, body }: StoredPage): void {
     const { plan, credits, ...note } = body as unknown as PageNote & { plan?: Plan; credits: number };
     if (plan !== undefined) this.#follow(plan);
@@ -185,7 +185,7 @@ class Generation {
     this.#known = 1 + Object.keys(plan.signposts).length;
   }
 
-  /** Reads the root page and finds the others. A root page that cannot be read takes nothing from a sitemap that can. */
+  /** Reads the root page and finds the others. If the root page cannot be read, the sitemaps are still used. */
   async #begin(): Promise<void> {
     const { store } = this.#deps;
     const { id } = this.#job;
@@ -194,7 +194,7 @@ class Generation {
     if (entry === undefined) throw new Error("a job has no root page");
     const read = await this.#read(entry, undefined);
     if ("error" in read && read.error instanceof BlockedAddress) {
-      // Not to be asked for, whatever else the site lists.
+      // Not to be fetched, whatever else the site lists.
       this.#fatal = failureOf(read.error);
       return;
     }
@@ -226,7 +226,7 @@ class Generation {
         if (entry === undefined) break;
         const visit = this.#visit(entry).finally(() => this.#active.delete(visit));
         this.#active.add(visit);
-        // Whoever waits for all of them sees it.
+        // Awaited by whoever waits for all pages.
         visit.catch(() => undefined);
       }
       if (this.#active.size === 0) return;
@@ -295,7 +295,7 @@ class Generation {
     return urls === "" ? [] : urls.split("\n").slice(0, LINKS_MAX);
   }
 
-  /** Where the pages lead to that were read, when the site names too few itself; false when that is nowhere new. */
+  /** The links of the pages that were read, if the site itself lists too few; false if there are no new ones. */
   async #findMore(): Promise<boolean> {
     if (!this.#wantsMore()) return false;
     const links = [...this.#notes.values()].sort((a, b) => a.rank - b.rank).flatMap((note) => note.links ?? []);
@@ -350,7 +350,7 @@ class Generation {
     return { state: "completed", result: { ...result } };
   }
 
-  /** Asks a model, where there is one, about pages that do not describe themselves. */
+  /** Uses a model, if there is one, for pages without a description. */
   async #describe(picked: readonly PageNote[], facts: SiteFacts): Promise<void> {
     const waiting = undescribed(picked, facts).filter(({ rank }) => !this.#described.has(rank));
     const model = waiting.length === 0 ? undefined : await this.#findModel();
@@ -369,7 +369,7 @@ class Generation {
     });
   }
 
-  /** None is no failure: a key that has ended, or a plan without the model, leaves the pages' own words. */
+  /** Not an error: with an expired key, or a plan without the model, the pages' own text is used. */
   async #findModel(): Promise<WebModel | undefined> {
     const { keyId, requestId } = this.#input;
     if (keyId === undefined || requestId === undefined) return undefined;

@@ -1,26 +1,26 @@
-// What the site and its pages are called. Titles repeat the site's name; each page's own part is what tells it apart. Pure.
+// Names the site and its pages. Titles repeat the site's name; the rest of each title distinguishes the page. Pure.
 
 import type { PageNote } from "./page-note.ts";
 import { plainLine } from "./plain.ts";
 import { segmentsOf } from "./rank.ts";
 
-/** What a page is called and described as. */
+/** A page's name and description. */
 export interface NamedPage {
   readonly note: PageNote;
   readonly title: string;
-  /** Empty where the page says nothing of itself. */
+  /** Empty if the page has no description. */
   readonly description: string;
-  /** Its own words: no model can know better. */
+  /** The page's own description, which a model cannot improve. */
   readonly isOwnDescription: boolean;
 }
 
-/** How the parts of a title are set apart. */
+/** Separators between the parts of a title. */
 const SEPARATOR = /\s+(?:[|–—·•»«:/-]|::|\\)\s+|\s*[|»]\s*/;
-/** Of all titles: what stands in so many of them is the site's name. */
+/** Share of titles above which a common part is the site's name. */
 const SHARE_MIN = 0.5;
 const TITLE_CHARS_MAX = 120;
 
-/** The site's name: its own word, what its titles share, or the words of the root's title that its host is made of. */
+/** The site's name: its own, the common part of its titles, or the words of the root's title that make up its host name. */
 export function siteNameOf(notes: readonly PageNote[], home: string): string {
   const root = notes.find(({ rank }) => rank === 0);
   const own = root?.siteName || mostCommon(notes.map(({ siteName }) => siteName).filter((name) => name !== ""));
@@ -34,7 +34,7 @@ export function siteNameOf(notes: readonly PageNote[], home: string): string {
   return named ?? (title === "" ? root?.heading || host : title);
 }
 
-/** The first or last part that most titles have, that of the root page too. */
+/** The first or last part that most titles have, including the root page's. */
 function sharedPart(notes: readonly PageNote[]): string | undefined {
   if (notes.length < 3) return undefined;
   const root = notes.find(({ rank }) => rank === 0)?.title ?? "";
@@ -48,7 +48,7 @@ function sharedPart(notes: readonly PageNote[]): string | undefined {
     : undefined;
 }
 
-/** The most frequent; of equals the one that came first. */
+/** The most frequent; of equals the first. */
 function mostCommon(texts: readonly string[]): string | undefined {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
@@ -61,7 +61,10 @@ function letters(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-/** Names the pages. `labelOf` is how the root page calls an address; `described` is what a model said, by rank. */
+/**
+ * Names the pages. `labelOf` returns the root page's name for an address; `described` holds the model's descriptions, by
+ * rank.
+ */
 export function namePages(
   notes: readonly PageNote[],
   {
@@ -74,14 +77,14 @@ export function namePages(
   const uses = countOf(titles);
   const descriptions = countOf(notes.map(({ description }) => description));
   const sentences = countOf(notes.flatMap((note) => note.sentences));
-  /** What several pages say is a notice of the site; of two, the one that matters more says it. */
+  /** A text that several pages repeat is a notice of the site; of two pages, the more important one keeps it. */
   const isOwnSentence = (text: string, note: PageNote) => {
     const uses = sentences.get(text) ?? 0;
     return uses === 1 || (uses === 2 && notes.find((one) => one.sentences.includes(text)) === note);
   };
   return notes.map((note, index) => {
     const cleaned = titles[index] as string;
-    // A title that several pages have tells no one which one it is.
+    // A title that several pages share does not distinguish them.
     const isShared = note.rank > 0 && ((uses.get(cleaned) ?? 0) > 1 || letters(cleaned) === letters(siteName));
     const choices = isShared ? [note.heading, labelOf(note), cleaned] : [cleaned, note.heading, labelOf(note)];
     const title = plainLine(choices.find((text) => letters(text) !== "") ?? pathTitle(note.url), TITLE_CHARS_MAX);
@@ -110,13 +113,13 @@ function withoutSite(title: string, siteName: string): string {
   const own = parts.filter((part, index) => !((index === 0 || index === parts.length - 1) && letters(part) === name));
   if (own.length === 0) return parts[0] as string;
   if (own.length === parts.length) return title;
-  // What stood between the parts that stay.
+  // The separator between the remaining parts.
   const start = title.indexOf(own[0] as string);
   const last = own[own.length - 1] as string;
   return title.slice(start, title.lastIndexOf(last) + last.length);
 }
 
-/** What an address says of its page. */
+/** A page name derived from an address. */
 export function pathTitle(address: string): string {
   const { pathname, host } = new URL(address);
   const last = segmentsOf(pathname).at(-1);
@@ -131,7 +134,7 @@ export function segmentTitle(segment: string): string {
   try {
     plain = decodeURIComponent(segment);
   } catch {
-    // A stray percent sign is a letter like others.
+    // A stray percent sign is literal.
   }
   const words = plainLine(plain.replace(/\.(?:html?|php|aspx?|jsp|md)$/i, "").replace(/[-_+.]+/g, " "), 60).split(" ");
   const spelled = words.map((word) => (SHORT_FORMS.has(word.toLowerCase()) ? word.toUpperCase() : word)).join(" ");

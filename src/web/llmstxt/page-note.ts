@@ -1,4 +1,4 @@
-// What is kept of one page for llms.txt: what it says about itself, and its text where the whole text is wanted.
+// What is stored of one page for llms.txt: its metadata, and its text if the full text is wanted.
 
 import { sha256Hex } from "../../base/ids.ts";
 import { pageKey, siteKey } from "../../base/page-key.ts";
@@ -7,9 +7,9 @@ import { firstSentence, paragraphsOf, plainLine, plainWords } from "./plain.ts";
 
 /** A page as stored. Texts are plain, on one line, and bounded. */
 export interface PageNote {
-  /** Its place among the picked pages; the root page is 0. */
+  /** Its index among the selected pages; the root page is 0. */
   readonly rank: number;
-  /** All keys that it goes by. */
+  /** All its keys. */
   readonly keys: readonly string[];
   readonly url: string;
   readonly title: string;
@@ -17,17 +17,17 @@ export interface PageNote {
   readonly heading: string;
   /** Its own description. */
   readonly description: string;
-  /** How its first paragraphs begin. */
+  /** The beginning of its first paragraphs. */
   readonly sentences: readonly string[];
-  /** How its text begins, for a model or as the site's introduction. */
+  /** The beginning of its text, for a model or as the site's introduction. */
   readonly opening: string;
   readonly siteName: string;
   readonly language: string;
   /** It asks not to be listed. */
   readonly isUnlisted: boolean;
-  /** Where it leads to on its site; only where the root page leads to too few. */
+  /** Its links on the site; only if the root page has too few. */
   readonly links?: readonly string[];
-  /** Only where the whole text is wanted. */
+  /** Only if the full text is wanted. */
   readonly markdown?: string;
   readonly isCut?: boolean;
 }
@@ -39,10 +39,10 @@ const OPENING_CHARS_MAX = 2000;
 const TELLING_CHARS_MIN = 40;
 const SENTENCES_MAX = 3;
 const TEXT_CHARS_MIN = 200;
-/** Of one page; a book on a single page does not take the place of all others. */
+/** Text of one page; a book on a single page must not displace all others. */
 const MARKDOWN_CHARS_MAX = 256 * 1024;
 
-/** Makes the note. */
+/** Builds the note. */
 export function pageNote(
   page: LoadedPage,
   { rank, key, withText }: { rank: number; key: string; withText: boolean },
@@ -53,7 +53,7 @@ export function pageNote(
   const begins = [...telling, ...paragraphs.filter((text) => text.length < TELLING_CHARS_MIN)].slice(0, SENTENCES_MAX);
   const { canonical } = metadata;
   const isOwn = canonical !== undefined && URL.canParse(canonical) && siteKey(canonical) === siteKey(page.url);
-  // A template that names the root on every page says nothing.
+  // A template that names the root on every page is meaningless.
   const isMistaken = isOwn && new URL(canonical).pathname === "/" && new URL(page.url).pathname !== "/";
   const words = {
     title: plainLine(metadata.title, TITLE_CHARS_MAX),
@@ -79,7 +79,10 @@ export function pageNote(
   };
 }
 
-/** Two addresses with the same title and text are one page, as /docs/ and /docs/index.html; a page of few words is none yet. */
+/**
+ * Two addresses with the same title and text are one page, such as /docs/ and /docs/index.html; a page with little text is
+ * not compared.
+ */
 function textKey({ title, heading, opening }: Pick<PageNote, "title" | "heading" | "opening">): string[] {
   return opening.length < TEXT_CHARS_MIN ? [] : [`text ${sha256Hex([title, heading, opening].join("\n"))}`];
 }

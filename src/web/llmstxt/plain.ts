@@ -1,13 +1,13 @@
-// Text of strangers on one line of Markdown, so that it can neither end its line nor begin a link, a heading or a section.
+// Puts untrusted text on one line of Markdown, so that it can neither end its line nor start a link, a heading or a section.
 
 import { escapeMarkdown } from "../../pages/markdown/escape.ts";
 
-/** Control and format characters (marks of direction among them), private and broken ones; joiners are part of words. */
+/** Control and format characters (including direction marks), private and invalid ones; joiners are part of words. */
 const INVISIBLE = /[\p{Cc}\p{Co}\p{Cs}\ufffd]|(?!\u200c|\u200d|[\u0600-\u0605\u06dd\u070f])\p{Cf}/gu;
-/** Read at most, however long a text is. */
+/** Characters read, however long a text is. */
 const READ_CHARS_MAX = 10_000;
 
-/** One line of plain text, cut between words where it is longer than `charsMax`. */
+/** One line of plain text, cut between words if it is longer than `charsMax`. */
 export function plainLine(text: string, charsMax: number): string {
   const visible = text
     .slice(0, READ_CHARS_MAX)
@@ -16,7 +16,7 @@ export function plainLine(text: string, charsMax: number): string {
   return cut(visible.replace(/\s+/g, " ").trim(), charsMax);
 }
 
-/** Ends between words where there are any near the limit, and never inside a character. */
+/** Cuts between words if there are any near the limit, and never inside a character. */
 function cut(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
   const head = text.slice(0, charsMax - 1).replace(/[\ud800-\udbff]$/, "");
@@ -24,26 +24,26 @@ function cut(text: string, charsMax: number): string {
   return `${(space > charsMax * 0.7 ? head.slice(0, space) : head).replace(/[\s,;:–-]+$/, "")}…`;
 }
 
-/** A plain line as Markdown shows it. What would be a link is parted: there are readers that know no backslash. */
+/** A plain line as Markdown displays it. Link syntax is broken up: some readers ignore backslashes. */
 export function escapeLine(line: string, { isAmidLine }: { isAmidLine: boolean }): string {
   const escaped = escapeMarkdown(line.replace(/\](?=[([])/g, "] "), { isAmidLine });
-  // There are readers that take "#word" for a heading.
+  // Some readers take "#word" for a heading.
   return isAmidLine ? escaped : escaped.replace(/^#/, "\\#");
 }
 
-/** The same for the words of a link or a heading: many readers end them at the first bracket, escaped or not. */
+/** The same for the text of a link or heading: many readers end it at the first bracket, escaped or not. */
 export function escapeTitle(line: string): string {
   return escapeMarkdown(line.replace(/\[/g, "(").replace(/\]/g, ")"), { isAmidLine: true });
 }
 
-/** An address for the brackets of a link: nothing in it ends them, or is read as an entity. */
+/** An address for a link destination: nothing in it ends the link, or is read as an entity. */
 export function linkTarget(address: string): string {
   return address
     .replace(/[()<>"\\^`{|}\s]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)
     .replace(/(&#?\w{1,32});/g, "$1%3B");
 }
 
-/** Markdown as the words that a reader sees, block by block: headings, lists, tables, code and pictures are left out. */
+/** Markdown as plain text, block by block: headings, lists, tables, code and images are left out. */
 export function paragraphsOf(markdown: string): string[] {
   const head = markdown
     .slice(0, READ_CHARS_MAX)
@@ -73,7 +73,7 @@ export function plainWords(block: string): string {
 
 const OPENING_CHARS_MIN = 30;
 
-/** The first sentence of a text, and those after it while it is very short. */
+/** The first sentence of a text, and the following ones while it is very short. */
 export function firstSentence(text: string, language: string): string {
   let opening = "";
   for (const { segment } of segmenter(language).segment(text.slice(0, 2000))) {
@@ -87,7 +87,7 @@ function segmenter(language: string): Intl.Segmenter {
   try {
     return new Intl.Segmenter(language === "" ? "en" : language, { granularity: "sentence" });
   } catch {
-    // Pages name languages that there are none of.
+    // Pages use language tags that do not exist.
     return new Intl.Segmenter("en", { granularity: "sentence" });
   }
 }

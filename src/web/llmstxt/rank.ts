@@ -1,26 +1,26 @@
-// Which pages of a site matter most: by depth, by the site's own navigation and sitemap, and by what their addresses say
-// they are. Pure, and the same for the same input: equals are in the order of their addresses.
+// Ranks the pages of a site by depth, by the site's own navigation and sitemap, and by what their addresses suggest. Pure and
+// deterministic: equal pages are in the order of their addresses.
 
 import { createTurns } from "../../base/turns.ts";
 import type { Place } from "../../pages/convert/navigation.ts";
 
-/** A page that may be picked. */
+/** A page that may be selected. */
 export interface Candidate {
   readonly key: string;
   readonly url: string;
-  /** How the root page names it; empty without a link there. */
+  /** The root page's name for it; empty without a link there. */
   readonly label: string;
-  /** The menu or heading of the root page that it stands under. */
+  /** The menu or heading of the root page that it is under. */
   readonly group: string;
-  /** Where on the root page it is linked; undefined: only a sitemap knows it. */
+  /** The part of the root page that links to it; undefined: only a sitemap lists it. */
   readonly place: Place | undefined;
-  /** Its place among the links of that part. */
+  /** Its index among the links of that part. */
   readonly order: number;
-  /** Of its sitemap, 0 to 1; undefined where that says nothing. */
+  /** Its sitemap priority, 0 to 1; undefined if there is none. */
   readonly priority: number | undefined;
 }
 
-/** What an address says of its page. `secondary`: legal, login, tag, archive and the like, which come last. */
+/** What an address suggests about its page. `secondary`: legal, login, tag, archive and similar pages, which come last. */
 export type PageType = "main" | "article" | "plain" | "secondary";
 
 const PLACE_WEIGHTS: Readonly<Record<Place, number>> = { header: 40, sidebar: 30, content: 15, footer: 5 };
@@ -29,14 +29,14 @@ const DEPTH_MAX = 6;
 const ORDER_WEIGHT = 0.25;
 const ORDER_MAX = 40;
 const PRIORITY_WEIGHT = 40;
-/** What a sitemap means when it says nothing (sitemaps.org, "priority"). */
+/** The default priority of a sitemap (sitemaps.org, "priority"). */
 const PRIORITY_DEFAULT = 0.5;
 const WITHIN_WEIGHT = 30;
 const QUERY_WEIGHT = -15;
 const LANGUAGE_WEIGHT = -60;
 const TYPE_WEIGHTS: Readonly<Record<PageType, number>> = { main: 12, plain: 0, article: -8, secondary: -1000 };
 
-/** Pages that matter most come first. `home` is the root page after redirects. */
+/** The most important pages first. `home` is the root page after redirects. */
 export async function rankPages(candidates: readonly Candidate[], home: string): Promise<Candidate[]> {
   const at = { within: folderOf(home), language: languageOf(home) };
   const turn = createTurns();
@@ -87,7 +87,7 @@ export function typeOf(address: string): PageType {
   if (segments.length === 0) return search === "" ? "main" : "plain";
   if (PAGED.test(search)) return "secondary";
   if (LEGAL.test(last) || LEGAL.test(segments[0] as string)) return "secondary";
-  // Deeper ones are documentation of the matter.
+  // Deeper ones are documentation of the same subject.
   if (segments.length <= 2 && segments.some((segment) => LOGIN.test(segment))) return "secondary";
   if (segments.slice(0, 2).some((segment) => TAG.test(segment))) return "secondary";
   if (isArchive(segments)) return "secondary";
@@ -110,13 +110,13 @@ const LANGUAGES = new Set(
   ),
 );
 
-/** The language that a path begins with, as /de/ or /pt-br/. */
+/** The language prefix of a path, such as /de/ or /pt-br/. */
 export function languageOf(address: string): string | undefined {
   const first = segmentsOf(new URL(address).pathname)[0]?.toLowerCase() ?? "";
   return /^[a-z]{2}(?:[-_][a-z]{2,4})?$/.test(first) && LANGUAGES.has(first.slice(0, 2)) ? first : undefined;
 }
 
-/** The folder of an address: what its relative links are held against. */
+/** The folder of an address: the base of its relative links. */
 function folderOf(address: string): string {
   return new URL(address).pathname.replace(/[^/]*$/, "");
 }

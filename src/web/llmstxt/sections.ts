@@ -1,4 +1,4 @@
-// Which pages stand together: by the site's own menus, then by the folders of their addresses. Legal pages, logins and the
+// Groups pages into sections: by the site's own menus, then by the folders of their addresses. Legal pages, logins and the
 // like go to "Optional", which readers may skip. Pure.
 
 import type { Place } from "../../pages/convert/navigation.ts";
@@ -12,23 +12,23 @@ export interface Section {
   readonly pages: readonly NamedPage[];
 }
 
-/** What the root page says of an address. */
+/** The root page's link to an address. */
 export interface Signpost {
   readonly label: string;
   readonly group: string;
   readonly place: Place | undefined;
 }
 
-/** By the convention of llms.txt: what a reader with little room leaves out. */
+/** By the convention of llms.txt: what a reader with little context leaves out. */
 const OPTIONAL = "Optional";
 const MAIN = "Main pages";
 const TITLE_CHARS_MAX = 60;
-/** Fewer pages than this make no section. */
+/** Fewer pages than this are not a section. */
 const PAGES_MIN = 2;
-/** A folder with more pages than this, and more than half of all, is parted by its own folders. */
+/** A folder with more pages than this, and more than half of all, is split by its subfolders. */
 const PAGES_MANY = 12;
 
-/** Groups the pages; sections and their pages are in the order of the pages that were given, which is by rank. */
+/** Groups the pages; sections and their pages keep the given order, which is by rank. */
 export function sectionsOf(
   pages: readonly NamedPage[],
   { signpostOf, home }: { signpostOf: (page: NamedPage) => Signpost; home: string },
@@ -46,7 +46,7 @@ export function sectionsOf(
   const byFolder = folderTitles(listed, { signpostOf, home });
   for (const page of listed) add(page.note.rank === 0 ? MAIN : (byFolder.get(page) ?? MAIN), page);
   const sections = [...groups].map(([title, members]) => ({ title, pages: members }));
-  // The pages that stand by themselves are what a reader wants first.
+  // Pages without a section are what a reader wants first.
   const main = sections.filter(({ title }) => title === MAIN);
   const optional = pages.filter(isOptional);
   return [
@@ -88,7 +88,7 @@ function folderTitles(pages: readonly NamedPage[], naming: Naming): Map<NamedPag
   return titles;
 }
 
-/** Headings amid the text of the root page are no menus. */
+/** Headings within the text of the root page are not menus. */
 function isMenu({ group, place }: Signpost): boolean {
   return group !== "" && (place === "header" || place === "sidebar");
 }
@@ -103,13 +103,13 @@ function folderAt({ note }: NamedPage, depth: number): string {
   return segmentsOf(new URL(note.url).pathname)[depth] ?? "";
 }
 
-/** What the root page's menu calls the folder, else what its address says. */
+/** The root page's name for the folder, else one derived from its address. */
 function folderTitle(folder: string, members: readonly NamedPage[], { signpostOf }: Naming, depth: number): string {
   const index = members.find(({ note }) => segmentsOf(new URL(note.url).pathname).length === depth + 1);
   return (index === undefined ? "" : signpostOf(index).label) || segmentTitle(folder);
 }
 
-/** A title that is neither of our own. */
+/** A title that differs from both of our own. */
 function sectionTitle(text: string): string {
   const title = plainLine(text, TITLE_CHARS_MAX);
   return title === "" || title.toLowerCase() === OPTIONAL.toLowerCase() ? MAIN : title;

@@ -1,4 +1,4 @@
-// One page of an llms.txt, in its turn and within its time.
+// Loads one page of an llms.txt, scheduled and with a time limit.
 
 import { siteKey } from "../../base/page-key.ts";
 import type { RunningJob } from "../../jobs/kind.ts";
@@ -22,14 +22,14 @@ export interface SitePageTask {
   readonly entry: FrontierEntry;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** The site that it must be on; undefined for the root page, which says where that is. */
+  /** The site that it must be on; undefined for the root page, which determines the site. */
   readonly home: string | undefined;
 }
 
-/** A page, or why it is none of the site's; `credits` are for what was loaded. */
+/** A page, or why it does not belong to the site; `credits` are for what was loaded. */
 export type SitePageRead = ({ readonly page: LoadedPage } | { readonly error: unknown }) & { readonly credits: number };
 
-/** Reads it. Throws only when the signal aborts. */
+/** Reads it. Throws only if the signal aborts. */
 export async function readSitePage(task: SitePageTask, deps: SitePageDeps): Promise<SitePageRead> {
   let credits = 0;
   try {
@@ -46,7 +46,7 @@ export async function readSitePage(task: SitePageTask, deps: SitePageDeps): Prom
 }
 
 async function load({ job, entry, timeoutMs, signal, home }: SitePageTask, deps: SitePageDeps): Promise<LoadedPage> {
-  // Before its turn: what may not be asked for takes no one's place.
+  // Before it is scheduled: a page that may not be requested takes no slot.
   const rules = deps.settings().respectRobots ? await deps.robots.rulesFor(entry.url, signal) : undefined;
   await rules?.check(entry.url, signal);
   return visitPage({ job, entry, signal }, deps, (visiting) =>

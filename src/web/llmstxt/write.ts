@@ -1,5 +1,5 @@
-// Writes llms.txt (llmstxt.org): a heading, a quoted summary, a paragraph, and sections of links with notes; and the same
-// pages with their whole text. What pages say stays within its line, or below its page's heading. Pure.
+// Writes llms.txt (llmstxt.org): a heading, a quoted summary, a paragraph, and sections of links with notes; and
+// llms-full.txt with the full text of the same pages. A page's text cannot break out of its line or its page's heading. Pure.
 
 import type { NamedPage } from "./naming.ts";
 import { escapeLine, escapeTitle, linkTarget } from "./plain.ts";
@@ -13,7 +13,7 @@ export interface SiteNote {
   readonly introduction: string;
 }
 
-/** The whole text of all pages: more than most windows take, and small enough for an answer. */
+/** Full text of all pages: more than most context windows, and small enough for a response. */
 const FULL_TEXT_CHARS_MAX = 4 * 1024 * 1024;
 
 /** The summary of the site. */
@@ -38,7 +38,7 @@ function writeLink({ note, title, description }: NamedPage): string {
   return `- [${escapeTitle(title)}](${linkTarget(note.url)})${text}`;
 }
 
-/** All pages with their text, each under a heading of the second level: those of the page itself stand below it. */
+/** All pages with their text, each under a second-level heading: the page's own headings are below it. */
 export function writeFullText(site: SiteNote, sections: readonly Section[]): string {
   const parts = headOf(site);
   let left = FULL_TEXT_CHARS_MAX;
@@ -57,7 +57,7 @@ export function writeFullText(site: SiteNote, sections: readonly Section[]): str
   return `${parts.join("\n\n")}\n`;
 }
 
-/** The page's own first heading says its title again. */
+/** The page's own first heading repeats its title. */
 function withoutTitle(markdown: string, titles: readonly string[]): string {
   const [first = "", ...rest] = markdown.trim().split("\n");
   const heading = /^#{1,2}\s+(.+?)\s*$/.exec(first)?.[1]?.replace(/\\/g, "");
@@ -67,7 +67,7 @@ function withoutTitle(markdown: string, titles: readonly string[]): string {
 const HEADING_LEVEL_MIN = 3;
 const HEADING_LEVEL_MAX = 6;
 
-/** Headings as far down as that the highest is of the third level; code is left alone, and ends with its page. */
+/** Lowers headings so that the highest has level three; code is left alone, and fences are closed. */
 function withLowerHeadings(markdown: string): string {
   const lines = markdown.split("\n");
   let fence: string | undefined;
