@@ -1,4 +1,4 @@
-// What every answer leaves behind, streamed or not: response headers, the usage row, suspended keys.
+// What every answer records, streamed or not: response headers, the usage row, suspended keys.
 
 import type { Usage } from "../chat/event.ts";
 import type { Provider } from "../upstream/provider.ts";
@@ -8,7 +8,7 @@ import type { GatewayDeps } from "./deps.ts";
 import { usageRecord } from "./meter.ts";
 import type { RouteAttempt } from "./route-call.ts";
 
-/** Writes down what one upstream call cost. `isCall`: it failed, and the request goes on. */
+/** Records the cost of one upstream call. `isCall`: it failed, and the request continues. */
 export function spend(
   deps: GatewayDeps,
   admitted: AdmittedRequest,
@@ -44,7 +44,7 @@ export function spend(
   );
 }
 
-/** Stores a finished answer where it is to be stored. The client has paid for it: a failure to store does not take it away. */
+/** Stores a finished answer if it is to be stored. The client has paid for it, so a failure to store does not withhold it. */
 export async function keepAnswer(
   deps: GatewayDeps,
   admitted: AdmittedRequest,
@@ -59,7 +59,7 @@ export async function keepAnswer(
   }
 }
 
-/** Holds an answer of a conversation that is held here; a failure ends the thread, and the client is told at its next turn. */
+/** Stores an answer of a conversation that is held here; a failure ends the thread, and the client is told at its next turn. */
 export async function holdAnswer(
   deps: GatewayDeps,
   { held, id, model, exchange }: AdmittedRequest,
@@ -74,7 +74,7 @@ export async function holdAnswer(
   }
 }
 
-/** Tells the client which route answered and what could not be said to it. */
+/** Tells the client which route answered and what was dropped. */
 export function noteRoute(admitted: AdmittedRequest, attempt: RouteAttempt, dropped: readonly string[]): void {
   const { headers } = admitted.exchange;
   headers["x-sallyport-route"] = headerText(`${attempt.route.provider}/${attempt.route.model}`);
@@ -82,14 +82,14 @@ export function noteRoute(admitted: AdmittedRequest, attempt: RouteAttempt, drop
   if (all.size > 0) headers["x-sallyport-dropped"] = headerText([...all].join(", "));
 }
 
-/** Response headers of the provider's that clients of the same family act on. */
+/** Response headers of the provider that clients of the same family use. */
 export function forwardHeaders(admitted: AdmittedRequest, provider: Provider, upstream: Headers): void {
   Object.assign(admitted.exchange.headers, provider.dialect.familyHeaders?.(upstream));
 }
 
-/** Header values hold visible ASCII only; anything else is percent-encoded. */
+/** Header values may only hold visible ASCII; anything else is percent-encoded. */
 export function headerText(text: string): string {
-  // Upstreams and clients may send halves of characters, which cannot be encoded.
+  // Upstreams and clients may send unpaired surrogates, which cannot be encoded.
   return text
     .slice(0, 1000)
     .toWellFormed()

@@ -21,10 +21,13 @@ export interface AdmitDeps {
   rejected?(): void;
 }
 
-/** Lets a request in, at once where its key is remembered, or throws. `free`: it does not count against the rate limit and spends nothing. */
+/**
+ * Admits a request, synchronously if its key is cached, or throws. `free`: it does not count against the rate limit and costs
+ * nothing.
+ */
 export type Admit = (request: Request, exchange: Exchange, options?: { free?: boolean }) => AtOnce<Caller>;
 
-/** `authenticate`, which also refuses keys of accounts whose address no one has proved, while `mustVerify` says so. */
+/** `authenticate`, which also refuses keys of accounts with an unverified address while `mustVerify` says so. */
 export function verifiedCallers<C extends Caller>(
   authenticate: (request: Request) => AtOnce<C>,
   mustVerify: () => boolean,
@@ -40,7 +43,7 @@ function requireVerified({ account }: Pick<Caller, "account">): void {
   if (!account.emailVerified) throw new ApiError("email_not_verified", "Verify your e-mail address first.");
 }
 
-/** The guard of every endpoint that counts against the rate limit. Puts the three rate headers on the answer. */
+/** The guard of every endpoint that counts against the rate limit. Adds the three rate-limit headers to the response. */
 export function createAdmission(deps: AdmitDeps): Admit {
   const letIn = (caller: Caller, exchange: Exchange, free: boolean): Caller => {
     const { log } = exchange;

@@ -1,16 +1,16 @@
-// Keeps a conversation on the route and the credential it began with: prompt caches are there, and the reasoning of
-// some models is bound to the account. A first turn is routed by weight; later ones follow. In memory, bounded: what is
-// forgotten is routed by weight again.
+// Keeps a conversation on the route and credential it began with: prompt caches are there, and some models' reasoning is
+// bound to the account. A first turn is routed by weight; later ones follow it. In memory and bounded: a forgotten
+// conversation is routed by weight again.
 
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { ChatMessage, ChatRequest } from "../chat/request.ts";
 import type { KeyChoice } from "../upstream/ask.ts";
 import type { Provider } from "../upstream/provider.ts";
 
-/** Conversations that are remembered; some dozens of bytes each. */
+/** Conversations that are remembered; a few dozen bytes each. */
 const CONVERSATIONS_MAX = 50_000;
 
-/** Where a conversation is. */
+/** Where a conversation is served. */
 interface Place {
   provider: string;
   /** The model as the provider knows it. */
@@ -19,19 +19,19 @@ interface Place {
   key: number | bigint;
 }
 
-/** What one request follows. */
+/** Where one request should go. */
 export interface Stay {
-  /** The route that it began with. */
+  /** The route of its first turn. */
   readonly first: Pick<ModelRoute, "provider" | "model"> | undefined;
-  /** Which of a route's credentials is taken, and what is remembered when it works. */
+  /** Chooses one of a route's credentials, and remembers it if it works. */
   choice(route: ModelRoute): KeyChoice;
-  /** Present on a first turn without a name: takes its answer, by which the next turn is known. */
+  /** Present on an unnamed first turn: receives its answer, by which the next turn is recognised. */
   begun?(answer: ChatMessage): void;
-  /** Takes what stands for the conversation from now on, where its beginning was replaced. */
+  /** Receives what replaces the beginning of the conversation from now on. */
   renamed(messages: readonly ChatMessage[]): void;
 }
 
-/** A request, as far as its place goes. */
+/** The parts of a request that determine its place. */
 export interface Staying {
   accountId: string;
   chat: ChatRequest;
@@ -42,7 +42,7 @@ export interface Staying {
 
 export interface AffinityDeps {
   provider(name: string): Provider | undefined;
-  /** The provider that minted a sealed value, where that was seen. */
+  /** The provider that issued a sealed value, if that was seen. */
   minterOf(value: string): string | undefined;
 }
 
@@ -55,7 +55,7 @@ export class Affinity {
     this.#deps = deps;
   }
 
-  /** What a request follows; undefined where there is nothing to choose. */
+  /** Where a request should go; undefined if there is no choice. */
   stayOf(request: Staying): Stay | undefined {
     const { routes } = request;
     const only = routes.length === 1 ? routes[0] : undefined;
@@ -77,7 +77,7 @@ export class Affinity {
     };
   }
 
-  /** A first turn is routed by weight, and has a name once it is answered. */
+  /** A first turn is routed by weight, and gets a name once it is answered. */
   #firstTurn(request: Staying): Stay {
     let place: Place | undefined;
     return {
@@ -93,13 +93,13 @@ export class Affinity {
     };
   }
 
-  /** Remembers a place under the name that the messages give to a conversation. */
+  /** Remembers a place under the name derived from the messages. */
   #named(request: Staying, messages: readonly ChatMessage[], place: Place | undefined): void {
     const name = nameOf({ ...request, chat: { ...request.chat, messages: [...messages] } });
     if (name !== undefined && place !== undefined) this.#used(name, place, request.routes);
   }
 
-  /** A conversation moves for good only when what it began with is no more. */
+  /** A conversation moves for good only if its first route or credential no longer exists. */
   #used(name: number | bigint, now: Place, routes: readonly ModelRoute[]): void {
     const before = this.#places.get(name);
     const isThere =
@@ -137,7 +137,7 @@ function latestMinter(
   return undefined;
 }
 
-/** A fingerprint of the conversation, of its account and model; undefined on a first turn that has no name. */
+/** A fingerprint of the conversation with its account and model; undefined for an unnamed first turn. */
 function nameOf({ accountId, chat, body, model }: Staying): number | bigint | undefined {
   const said = chat.threadId ?? body["prompt_cache_key"] ?? userOf(body);
   if (typeof said === "string" && said !== "") return Bun.hash(`name\u0000${accountId}\u0000${model.id}\u0000${said}`);
@@ -153,7 +153,7 @@ function userOf({ metadata }: Readonly<Record<string, unknown>>): unknown {
   return typeof metadata === "object" && metadata !== null && "user_id" in metadata ? metadata.user_id : undefined;
 }
 
-/** What is said and called in a message: reasoning may be handed back in other forms. */
+/** The texts and calls of a message: clients may return reasoning in another form. */
 function textOf({ role, content }: ChatMessage): string {
   let text: string = role;
   for (const part of content) {

@@ -1,4 +1,4 @@
-// Notes of one answer: what it thought and which tools it called, kept when it is complete.
+// Collects the reasoning and tool calls of one answer, and stores them when it is complete.
 
 import type { ChatEvent } from "../chat/event.ts";
 import type { ReasoningPart } from "../chat/request.ts";
@@ -8,7 +8,7 @@ import type { AnswerListener } from "../upstream/dialect.ts";
 /** More reasoning than this in one answer is not kept. */
 const CHARS_MAX = 1024 * 1024;
 
-/** Takes the notes. `keep` is called once, at the end of an answer that thought and called tools. */
+/** Collects them. `keep` is called once, at the end of an answer with reasoning and tool calls. */
 export class AnswerNotes implements AnswerListener {
   readonly #minter: string;
   readonly #keep: (callIds: readonly string[], thought: Thought) => void;
@@ -42,7 +42,7 @@ export class AnswerNotes implements AnswerListener {
     this.#keep(this.#callIds, { parts, seals: this.#seals });
   }
 
-  /** Takes an event of the answer; of several choices only the first is followed. */
+  /** Takes an event of the answer; of several choices only the first is recorded. */
   push(event: ChatEvent): void {
     if (!("choice" in event) || event.choice !== 0) return;
     switch (event.type) {
@@ -56,7 +56,7 @@ export class AnswerNotes implements AnswerListener {
         if (event.summaryIndex === undefined) part.text += event.text;
         else {
           part.summary ??= [];
-          // Indices come from the upstream and may skip.
+          // Indices come from the upstream and may skip numbers.
           const at = Math.min(event.summaryIndex, part.summary.length);
           part.summary[at] = (part.summary[at] ?? "") + event.text;
         }

@@ -1,5 +1,5 @@
-// The answer to a request for a record of its conversation: one compaction item or block, made here because the model's
-// providers cannot make one. Streaming too: the client gets keepalives while the record is written.
+// Answers a request for a record of its conversation with one compaction item or block, made here because the model's
+// providers cannot make one. Supports streams: the client gets keepalives while the record is written.
 
 import { prefixedId } from "../base/ids.ts";
 import type { ChatEvent, Usage } from "../chat/event.ts";
@@ -19,7 +19,7 @@ export async function answerRecord(deps: GatewayDeps, request: Request, admitted
     return Response.json(body);
   }
   const { exchange, format } = admitted;
-  // It is examined when the client reads.
+  // The client checks it when it reads it.
   events.catch(() => undefined);
   exchange.streaming = true;
   deps.streamOpened?.();
@@ -34,7 +34,7 @@ export async function answerRecord(deps: GatewayDeps, request: Request, admitted
     {
       async next() {
         if (state === "waiting") {
-          // The headers go out with the first bytes.
+          // The headers are sent with the first bytes.
           state = "writing";
           return format.keepalive;
         }
@@ -59,7 +59,7 @@ export async function answerRecord(deps: GatewayDeps, request: Request, admitted
   );
 }
 
-/** A record that stands before an answer has its cost told beside the answer's own, which is nothing yet. */
+/** A record that precedes an answer has its cost reported beside the answer's own, which is still zero. */
 function dressFor(admitted: AdmittedRequest, usage: Usage) {
   const dress = dressOf(admitted, undefined);
   return dress.edited === undefined ? dress : { ...dress, edited: { ...dress.edited, usage } };

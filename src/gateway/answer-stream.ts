@@ -33,16 +33,16 @@ import { Translation } from "./translation.ts";
 
 /** Before the first event an error is still an HTTP status. */
 const PEEK_MS = 10_000;
-/** From the upstream's first event to its first content, at most. */
+/** Maximum time from the upstream's first event to its first content. */
 const CONTENT_GRACE_MS = 1000;
 
-/** Answers with a stream, once the upstream has begun or after the longest wait. */
+/** Answers with a stream, once the upstream has started or after the longest wait. */
 export async function answerStreaming(
   deps: GatewayDeps,
   request: Request,
   admitted: AdmittedRequest,
 ): Promise<Response> {
-  // While its body was read or its model looked up: that event has been.
+  // The client may have left while its body was read or its model looked up, before a listener was added.
   if (request.signal.aborted) throw clientGone();
   const abort = new AbortController();
   const onGone = () => abort.abort(clientGone());
@@ -87,7 +87,7 @@ export async function answerStreaming(
   return pump(deps, { request, admitted, opening, live, abort });
 }
 
-/** A stream that has begun, and the request as it went up. */
+/** A stream that has started, and the request as it was sent. */
 interface LiveJobAnswer extends LiveAnswer {
   admitted: AdmittedRequest;
 }
@@ -105,7 +105,7 @@ function pump(deps: GatewayDeps, flow: Flow): Response {
   return sseResponse(new AnswerPump(deps, flow), { keepalive: admitted.format.keepalive, signal: request.signal });
 }
 
-/** Returns the client what the upstream says, and writes down what it came to: once, however it ends. */
+/** Sends the client what the upstream says, and records the outcome: once, however it ends. */
 class AnswerPump implements SseSource {
   readonly #deps: GatewayDeps;
   readonly #flow: Flow;
@@ -114,10 +114,10 @@ class AnswerPump implements SseSource {
   #settled = false;
   #kept = false;
   #opened: boolean;
-  /** What the headers could not say because they had gone out; it goes before the answer. */
+  /** What the headers could not say because they had been sent; it precedes the answer. */
   #late = "";
   #ttfbMs: number | null = null;
-  /** Read once it is complete, where the conversation is kept. */
+  /** Read once it is complete, if the conversation is stored. */
   readonly #heard: string[] | undefined;
   readonly #sentHeaders: ReadonlySet<string>;
 
@@ -140,7 +140,7 @@ class AnswerPump implements SseSource {
     const { admitted, opening } = this.#flow;
     if (!this.#opened) {
       this.#opened = true;
-      // The headers go out with the first bytes, and the longest wait is over.
+      // The headers are sent with the first bytes, and the longest wait is over.
       return admitted.format.keepalive;
     }
     if (this.#live === undefined) {
@@ -154,14 +154,14 @@ class AnswerPump implements SseSource {
     }
     const live = this.#live;
     const text = await live.next();
-    // Before the client has the end: it may ask for the answer at once.
+    // Before the client sees the end: it may fetch the answer immediately.
     if (!this.#kept && admitted.keep !== undefined && live.relay.answer !== undefined) {
       this.#kept = true;
       const hidden = live.request.hidesEncrypted === true;
       await keepAnswer(this.#deps, admitted, live.relay.answer, { provider: live.attempt.provider, hidden });
     }
     if (text !== undefined) this.#heard?.push(text);
-    // Before the client has the end here too: it may continue at once.
+    // Also before the client sees the end: it may continue immediately.
     if (text === undefined && live.relay.fault === undefined && this.#heard !== undefined) {
       const heard = this.#heard.join("");
       await holdAnswer(this.#deps, live.admitted, { text: heard, usage: live.relay.usage });
@@ -191,7 +191,7 @@ class AnswerPump implements SseSource {
     this.#settle(true);
   }
 
-  /** No route gave an answer, and the headers have gone out. */
+  /** No route answered, and the headers have been sent. */
   #fail(error: unknown): string {
     const { admitted } = this.#flow;
     const { exchange, format } = admitted;
@@ -220,7 +220,7 @@ class AnswerPump implements SseSource {
   }
 }
 
-/** Headers of ours that were set too late, as comments of the stream: readers pass over them, people find them. */
+/** Our headers that were set too late, as comments of the stream: parsers skip them, people can read them. */
 function lateHeaders(headers: Readonly<Record<string, string>>, sent: ReadonlySet<string>): string {
   const late = Object.entries(headers).filter(([name]) => name.startsWith("x-sallyport-") && !sent.has(name));
   return late.length === 0 ? "" : `${late.map(([name, value]) => `: ${name}: ${value}\n`).join("")}\n`;
@@ -242,14 +242,14 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
   const passes = isRelayed(admitted, provider) && !short;
   const build = () => buildRequest(deps, admitted, { provider, route });
   const asked = build();
-  // A translated answer shows every seal, whatever protocol it is of.
+  // A translated answer contains every seal, whatever its protocol.
   const built = passes ? asked : { ...asked, hidesEncrypted: false };
   const identity = identityOf(deps, admitted, { provider, request: built });
   const translation = (reader: EventReader) =>
     new Translation({
       reader,
       writer: admitted.format.writer(dressOf(admitted, provider, short)),
-      // Names that went up as they came are not restored.
+      // Names that were sent unchanged are not restored.
       request: passes ? { ...admitted.chat, tools: [], messages: [] } : admitted.chat,
       requestId: identity.requestId,
       opening: openingOf(admitted),
@@ -268,7 +268,7 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
     rememberRecord(admitted);
     return Object.assign(live, { admitted });
   } catch (error) {
-    // A failed attempt that cost tokens counts once, under the model that spent them.
+    // A failed attempt that cost tokens counts once, under the model that used them.
     if (relay.usage !== undefined)
       spend(deps, admitted, attempt, {
         usage: relay.usage,

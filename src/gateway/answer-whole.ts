@@ -29,7 +29,7 @@ import { faultOfAnswer, faultOfReading } from "./policy.ts";
 import { withinDeadline } from "./request-deadline.ts";
 import type { RouteAttempt } from "./route-call.ts";
 
-/** Answers without a stream: the first route that gives a whole, readable answer. */
+/** Answers without a stream: the first route with a complete, readable answer. */
 export function answerWhole(deps: GatewayDeps, request: Request, admitted: AdmittedRequest): Promise<Response> {
   return withinDeadline(request, deps.requestTimeoutMs(), ({ signal, remainingMs }) =>
     tryRoutes(admitted.routes, deps, {
@@ -77,7 +77,7 @@ async function wholeFrom(
   try {
     written = writeWhole(admitted, provider, read);
   } catch (error) {
-    // A failed attempt that cost tokens counts once, under the model that spent them.
+    // A failed attempt that cost tokens counts once, under the model that used them.
     const failed = read.events.findLast((event) => event.type === "error");
     const usage = finish?.usage ?? failed?.usage;
     const errorCode = error instanceof ApiError ? error.apiCode : "provider_unavailable";
@@ -108,13 +108,13 @@ async function wholeFrom(
 
 interface WholeAnswer {
   events: ChatEvent[];
-  /** The client's text, where both sides speak the same protocol. */
+  /** The response text, if both sides speak the same protocol. */
   lossless: string | undefined;
-  /** What is stored of it, where that is more than the client gets. */
+  /** What is stored, if that is more than the client gets. */
   answer?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a whole upstream answer says. Throws `UpstreamFault` when it is not one, so that another route may be tried. */
+/** Reads a complete upstream answer. Throws `UpstreamFault` if it is not one, so that another route may be tried. */
 function readWhole(
   deps: GatewayDeps,
   provider: Provider,
@@ -149,11 +149,11 @@ function noteAnswer(
 
 interface WrittenAnswer {
   text: string;
-  /** The same, parsed, where it is to be kept. */
+  /** The same, parsed, if it is stored. */
   body: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The client's text of it. Throws for an answer that reports a failure or cannot be said. */
+/** The response text. Throws for an answer that reports a failure or cannot be expressed. */
 function writeWhole(
   admitted: AdmittedRequest,
   provider: Provider,

@@ -1,5 +1,5 @@
-// One whole answer of a model for the gateway's own use, paid for by a caller: through the model's routes like any
-// request, with its budgets, breakers and its own usage row.
+// One complete model answer for the gateway's own use, paid for by a caller: through the model's routes like any request,
+// with its budgets, breakers and its own usage row.
 
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";
@@ -23,15 +23,15 @@ export interface ModelCallDeps extends AttemptDeps {
   record(usage: UsageRecord): void;
 }
 
-/** A question to a model. */
+/** A request to a model. */
 export interface Prompt {
   model: CatalogModel;
   routes: readonly ModelRoute[];
   system: string;
   user: string;
-  /** What was said since, oldest first: an answer of the model's, and what was said to it. */
+  /** Further turns, oldest first: an answer of the model, and the reply to it. */
   turns?: readonly { readonly said: string; readonly reply: string }[];
-  /** The shape of the answer; models without a parameter for it are told in words. */
+  /** The schema of the answer; models without a parameter for it get it in the prompt. */
   responseFormat?: ResponseFormat;
   maxTokens: number;
 }
@@ -41,22 +41,22 @@ export interface Payer {
   caller: Caller;
   requestId: string;
   endpoint: string;
-  /** What the request holds of its caller's budgets: the question is a part of it. */
+  /** The caller's budget reservation: this call is part of it. */
   hold?: Hold | undefined;
 }
 
-/** What a model said. */
+/** The model's answer. */
 export interface ModelAnswer {
   text: string;
-  /** False where a limit cut it. */
+  /** False if a limit cut it off. */
   whole: boolean;
   usage: Usage;
 }
 
-/** A reasoning model's limit covers what it thinks before it writes. */
+/** A reasoning model's limit includes its reasoning. */
 const REASONING_TOKENS = 8192;
 
-/** Asks; throws `ApiError` when no route answers, or where the caller's budgets do not allow it. */
+/** Asks; throws `ApiError` if no route answers, or the caller's budgets do not allow it. */
 export async function askModel(
   deps: ModelCallDeps,
   question: Prompt,

@@ -1,5 +1,5 @@
-// Tries a model's routes until one works: each once in order, then again after a backoff, within the providers' retry
-// settings and the request's deadline. Breakers are asked before and told after every call.
+// Tries a model's routes until one succeeds: each once in order, then again after a backoff, within the providers' retry
+// settings and the request's deadline. Breakers are consulted before every call and updated after it.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
@@ -31,14 +31,14 @@ export interface AttemptDeps {
 export interface TryOptions<T> {
   signal: AbortSignal;
   remainingMs(): number;
-  /** The attempt is ended by `tryRoutes` when this throws; else by whoever sees the answer's end. */
+  /** `tryRoutes` ends the attempt when this throws; otherwise whoever sees the answer's end does. */
   attempt(attempt: RouteAttempt): Promise<T>;
   trace?: CallTrace;
-  /** The route that is tried first while its provider is well. */
+  /** The route to try first while its provider is healthy. */
   first?: Pick<ModelRoute, "provider" | "model"> | undefined;
-  /** What is asked, where that decides by which protocol a provider is spoken to. */
+  /** What the request asks for, if that determines the protocol for a provider. */
   chat?: ChatRequest;
-  /** The client's protocol, where it is also a provider's. */
+  /** The client's protocol, if a provider speaks it too. */
   family?: string | undefined;
 }
 
@@ -47,7 +47,7 @@ interface Candidate {
   readonly provider: Provider;
   tries: number;
   over: boolean;
-  /** `performance.now()` before which its provider asked to be left alone. */
+  /** `performance.now()` until which its provider asked not to be called. */
   restsUntilMs: number;
 }
 
@@ -58,8 +58,8 @@ interface Failure {
 }
 
 /**
- * Runs `attempt` on the routes in turn and gives the first that succeeds. Throws the `ApiError` the client gets when none
- * does, or the signal's reason when it aborted.
+ * Runs `attempt` on the routes in order and returns the first success. If none succeeds, throws the `ApiError` for the
+ * client, or the signal's reason if it aborted.
  */
 export async function tryRoutes<T>(
   routes: readonly ModelRoute[],
@@ -85,7 +85,7 @@ export async function tryRoutes<T>(
   }
 }
 
-/** One try of a route, with each of its provider's keys that is not resting; undefined when its breaker is open. */
+/** One attempt on a route, with each credential of its provider that is not suspended; undefined if its breaker is open. */
 async function tryCandidate<T>(
   candidate: Candidate,
   deps: AttemptDeps,
@@ -121,13 +121,13 @@ async function tryCandidate<T>(
   candidate.tries++;
   const askedMs = (last?.fault.retryAfterSeconds ?? 0) * 1000;
   candidate.restsUntilMs = performance.now() + askedMs;
-  // A provider that asks for more patience than the operator's longest wait: the client decides what to do.
+  // A provider asks for a longer wait than the operator allows: the client decides what to do.
   candidate.over =
     !mayRetry(last!.fault) || candidate.tries >= provider.retry.attempts || askedMs > provider.retry.maxMs;
   return last;
 }
 
-/** Milliseconds until the routes may be tried again; undefined when none may, or none in time. */
+/** Milliseconds until the routes may be tried again; undefined if none may, or none in time. */
 function waitBeforeNext(
   candidates: readonly Candidate[],
   deps: AttemptDeps,
@@ -136,7 +136,7 @@ function waitBeforeNext(
   const open = candidates.filter(({ over, provider }) => !over && deps.breakers.get(provider.name)?.refuses !== true);
   const first = open[0];
   if (first === undefined) return undefined;
-  // A breaker that has just cooled down: nothing was tried, so there is nothing to wait for.
+  // A breaker that has just cooled down: nothing was tried, so there is no need to wait.
   if (open.every(({ tries }) => tries === 0)) return 0;
   const restMs = Math.min(...open.map(({ restsUntilMs }) => restsUntilMs)) - performance.now();
   return retryWaitMs(round, first.provider.retry, {

@@ -1,4 +1,4 @@
-// Which budgets a caller's requests count against, and the error of a request that exceeds them.
+// Which budgets a caller's requests count against, and the error if a request exceeds them.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
@@ -10,25 +10,25 @@ import type { AccountBudget, AccountBudgetStore } from "../store/access/account-
 import type { KeyStore } from "../store/access/keys.ts";
 import { afterSpending, leftMicros, type Spending, type SpendingWindow } from "../store/usage/spending.ts";
 
-/** A caller as far as budgets go. */
+/** A caller, as far as budgets need it. */
 export interface Spender {
-  /** Undefined for most: neither the key nor the account has a budget. */
+  /** Undefined for most callers: neither the key nor the account has a budget. */
   readonly budgets?: readonly Budget[] | undefined;
 }
 
-/** Holds requests to the budgets of their callers. */
+/** Enforces the budgets of callers. */
 export interface Budgets {
-  /** Throws 402 or 429 where no request of this caller can be let in. */
+  /** Throws 402 or 429 if no request of this caller can be admitted. */
   admit(caller: Spender): void;
   /**
-   * Reserves what a request may cost until its exchange ends; throws 402 or 429 where that does not fit. Call it only
-   * for callers with budgets, and where the answer continues after the exchange, share the hold. `within`: what the
-   * request that this is a part of holds already.
+   * Reserves what a request may cost until its exchange ends; throws 402 or 429 if that exceeds a budget. Call it only for
+   * callers with budgets; if the answer continues after the exchange, share the hold. `within`: the reservation of the
+   * enclosing request.
    */
   reserve(budgets: readonly Budget[], exchange: Pick<Exchange, "atEnd">, micros: number, within?: Hold): Promise<Hold>;
 }
 
-/** What is refused for the moment may be tried again after so long: most answers take seconds. */
+/** Retry-After of a temporary refusal: most answers take seconds. */
 const RETRY_AFTER_SECONDS = 2;
 
 /** Budgets over the given reservations. */
@@ -61,17 +61,17 @@ export interface SpendersDeps {
   readonly keys: Pick<KeyStore, "findKeyBudget">;
   readonly accounts: Pick<AccountBudgetStore, "openAccountBudget">;
   readonly clock: Clock;
-  /** What accounts on a plan may spend. */
+  /** The budget of accounts on a plan. */
   planBudget(tier: TierId): TierBudget | undefined;
-  /** Spent by a key or an account and not written down yet. */
+  /** Spent by a key or an account and not yet written. */
   pendingMicros(id: string): number;
-  /** Calls back with what was spent at the moment it stops being pending. */
+  /** Calls back with the spent amounts at the moment they stop being pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void;
-  /** The write in progress, if there is one. */
+  /** The current write, if there is one. */
   writing(): Promise<unknown> | undefined;
 }
 
-/** A key that requests come with, and whose it is. */
+/** A key and its account. */
 interface SpendingKey {
   readonly keyId: string;
   readonly accountId: string;
@@ -79,12 +79,12 @@ interface SpendingKey {
   readonly account: { readonly tier: TierId };
 }
 
-/** Far more than the callers that are remembered, with two budgets each. */
+/** Far more than the callers that are cached, with two budgets each. */
 const WINDOWS_MAX = 40_000;
 
 /**
- * Finds the budgets of a caller; asked when its key is looked up, not for each of its requests. What was spent is remembered
- * from then on, and kept up with what is written, so that a request is judged without asking the database.
+ * Finds the budgets of a caller; called when its key is looked up, not for each request. The spending is cached from then on,
+ * and updated with every write, so that a request is checked without a query.
  */
 export function createSpenders({
   keys,
@@ -109,7 +109,7 @@ export function createSpenders({
       await writing();
       const before = writes;
       const window = await look();
-      // Written meanwhile: whether it is part of what was read cannot be told.
+      // Written meanwhile: it is unknown whether the read includes it.
       if (before !== writes || writing() !== undefined) continue;
       windows.delete(id);
       if (window === undefined) return undefined;

@@ -1,15 +1,15 @@
-// The names under which the reasoning behind tool calls is kept. Most providers' call ids are never given twice; some count
-// the calls of a conversation (`functions.look:0`), and an account's conversations, which may be of different people, must
-// not get each other's reasoning: there the conversation up to the call belongs to the name.
+// Names under which the reasoning behind tool calls is stored. Most providers' call ids are unique, but some number the calls
+// of a conversation (`functions.look:0`), and an account's conversations, possibly of different people, must not share
+// reasoning: for those ids the conversation up to the call is part of the name.
 
 import type { ChatMessage } from "../chat/request.ts";
 
 /** Names for the calls of one conversation. */
 export class CallNames {
   readonly #messages: readonly ChatMessage[];
-  /** Fingerprints of what stands before a call, by its id; made when one is asked for. */
+  /** Fingerprints of the conversation before a call, by its id; computed on demand. */
   #prints: Map<string, bigint> | undefined;
-  /** The fingerprint of the whole. */
+  /** The fingerprint of the whole conversation. */
   #whole = 0n;
 
   constructor(messages: readonly ChatMessage[]) {
@@ -23,7 +23,7 @@ export class CallNames {
     return print === undefined ? callId : `${callId} ${print}`;
   }
 
-  /** The name of a call in the answer that comes next. */
+  /** The name of a call in the next answer. */
   next(callId: string): string {
     if (isNeverAgain(callId)) return callId;
     this.#read();
@@ -39,7 +39,7 @@ export class CallNames {
     };
     for (const { role, content } of this.#messages) {
       const before = print;
-      // Clients leave reasoning out, or hand it back in other forms.
+      // Clients leave reasoning out, or return it in another form.
       for (const part of content) {
         if (part.type === "text" && part.text !== "") add(`${role} ${part.text}`);
         else if (part.type === "tool-call") {
@@ -56,7 +56,7 @@ export class CallNames {
   }
 }
 
-/** True for ids with a part that is left to chance: long, and with figures as no tool's name has them. */
+/** True for ids with a random part: long, with digits, unlike any tool's name. */
 function isNeverAgain(callId: string): boolean {
   if (/:\d+$/.test(callId)) return false;
   const runs = callId.match(/[A-Za-z0-9]{8,}/g) ?? [];

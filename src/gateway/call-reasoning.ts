@@ -1,15 +1,15 @@
-// The reasoning behind tool calls, kept for clients that do not hand it back: some providers refuse the next turn without
-// it. Found again by account and call id. Bounded in entries and bytes, by account and overall; the oldest goes first.
+// The reasoning behind tool calls, stored for clients that do not return it: some providers refuse the next turn without it.
+// Looked up by account and call id. Bounded in entries and bytes, per account and overall; the oldest is evicted first.
 
 import type { Thought } from "../chat/seals.ts";
 
-/** How much is kept. An agent's long session has some hundred calls of a few kilobytes each. */
+/** The bounds. A long agent session has a few hundred calls of a few kilobytes each. */
 export interface ThoughtLimits {
   accountEntries: number;
   accountBytes: number;
   entries: number;
   bytes: number;
-  /** Longer than a session that someone comes back to after a night. */
+  /** Longer than a session that is resumed the next morning. */
   keptMs: number;
 }
 
@@ -29,7 +29,7 @@ interface Entry {
 }
 
 interface Account {
-  /** By call id; an answer with several calls stands under each. */
+  /** By call id; an answer with several calls is stored under each. */
   byCall: Map<string, Entry>;
   /** Oldest first. */
   entries: Set<Entry>;
@@ -39,7 +39,7 @@ interface Account {
 /** The store. */
 export class CallReasoning {
   readonly #limits: ThoughtLimits;
-  /** The account that was longest without an answer stands first. */
+  /** The least recently active account is first. */
   readonly #accounts = new Map<string, Account>();
   #entries = 0;
   #bytes = 0;
@@ -48,7 +48,7 @@ export class CallReasoning {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** Entries and bytes that are held. */
+  /** Number of entries and bytes. */
   get size(): { entries: number; bytes: number } {
     return { entries: this.#entries, bytes: this.#bytes };
   }
@@ -58,14 +58,14 @@ export class CallReasoning {
     const { accountEntries, accountBytes, entries, bytes: bytesMax, keptMs } = this.#limits;
     if (callIds.length === 0 || bytes > accountBytes) return;
     this.#removeExpired(accountId, nowMs);
-    // The account that was longest quiet stands first: what is over stands before what is not.
+    // The least recently active account is first, so expired entries come before live ones.
     for (const id of this.#accounts.keys()) if (!this.#removeExpired(id, nowMs)) break;
     const account = this.#accounts.get(accountId) ?? { byCall: new Map(), entries: new Set(), bytes: 0 };
     this.#accounts.delete(accountId);
     this.#accounts.set(accountId, account);
     for (const id of callIds) this.#remove(accountId, account.byCall.get(id));
     const entry: Entry = { callIds, thought, bytes, expiresAtMs: nowMs + keptMs };
-    // Removing its last entry forgot the account.
+    // Removing its last entry removed the account.
     this.#accounts.set(accountId, account);
     account.entries.add(entry);
     for (const id of callIds) account.byCall.set(id, entry);
@@ -80,7 +80,7 @@ export class CallReasoning {
     }
   }
 
-  /** The thought behind a call; undefined when it is not held any more. */
+  /** The reasoning behind a call; undefined if it is no longer stored. */
   find(accountId: string, callId: string, nowMs: number): Thought | undefined {
     const entry = this.#accounts.get(accountId)?.byCall.get(callId);
     if (entry === undefined) return undefined;
@@ -89,7 +89,7 @@ export class CallReasoning {
     return undefined;
   }
 
-  /** True when nothing of the account is left. */
+  /** True if the account has no entries left. */
   #removeExpired(accountId: string, nowMs: number): boolean {
     for (const entry of this.#accounts.get(accountId)?.entries ?? []) {
       if (entry.expiresAtMs > nowMs) return false;
@@ -113,7 +113,7 @@ export class CallReasoning {
   }
 }
 
-/** About what an entry takes; an object and a map's place are some hundred bytes. */
+/** Approximate size of an entry; an object and a map entry take a few hundred bytes. */
 function bytesOf(callIds: readonly string[], { parts, seals }: Thought): number {
   let chars = 0;
   for (const id of callIds) chars += id.length + 200;

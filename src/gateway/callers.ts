@@ -1,5 +1,4 @@
-// Who calls, and whether they are admitted: keys with the budgets they count against, and the accounts whom the
-// dashboard speaks for.
+// Authentication and admission: keys with the budgets they count against, and the accounts for which the dashboard acts.
 
 import type { Clock } from "../base/clock.ts";
 import type { TierGrant } from "../catalog/tiers.ts";
@@ -24,15 +23,15 @@ export interface CallersDeps {
   limiter: RateLimiter;
   grants(): Readonly<Record<TierId, TierGrant>>;
   requireVerifiedEmail(): boolean;
-  /** Spent by a key or an account and not written down yet. */
+  /** Spent by a key or an account and not yet written. */
   pendingMicros(id: string): number;
-  /** Calls back with what was spent at the moment it stops being pending. */
+  /** Calls back with the spent amounts at the moment they stop being pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void;
-  /** The write in progress, if there is one. */
+  /** The current write, if there is one. */
   writing(): Promise<unknown> | undefined;
-  /** Times a look-up in the database. */
+  /** Measures a database look-up. */
   time<T>(operation: string, work: () => Promise<T>): Promise<T>;
-  /** A request was beyond its rate limit. */
+  /** A request exceeded its rate limit. */
   rejected(): void;
 }
 
@@ -66,20 +65,20 @@ export function createCallers({
     takesXApiKey,
   });
   const changed = () => authenticator.invalidate();
-  /** Callers that the dashboard's session speaks for. */
+  /** Callers for which a dashboard session acts. */
   const vouched = new WeakMap<Request, Caller>();
   return {
-    /** Keys or accounts have changed: what is remembered of them is stale. */
+    /** Keys or accounts have changed: their cached copies are stale. */
     changed,
-    /** What plans grant may have changed. */
+    /** The plans' limits may have changed. */
     reconfigure: changed,
-    /** The caller of an endpoint that is free; the others are admitted by `admit`. */
+    /** The caller of a free endpoint; other endpoints use `admit`. */
     authenticate: verifiedCallers((request) => authenticator.authenticate(request), deps.requireVerifiedEmail),
     budgets,
     budgetsOf,
-    /** Who holds a key, for work that outlives the request it came with; undefined once the key is revoked or expired. */
+    /** The holder of a key, for work that outlives its request; undefined once the key is revoked or expired. */
     callerOf: async (keyId: string) => withBudgets(await keys.findLiveKeyById(keyId)),
-    /** `answer` for a caller who is known without a key: `admit` lets the request in as theirs. */
+    /** Runs `answer` for a caller known without a key: `admit` admits the request as theirs. */
     vouched: (answer: (request: Request) => Promise<Response>) => (request: Request, caller: Caller) => {
       vouched.set(request, caller);
       return answer(request);

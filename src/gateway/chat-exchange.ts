@@ -1,4 +1,4 @@
-// One chat request on its way: what was asked, by whom, of which model; and how its upstream request is built.
+// A chat request in progress: what was asked, by whom, of which model; and how its upstream request is built.
 
 import type { Clock } from "../base/clock.ts";
 import { prefixedId } from "../base/ids.ts";
@@ -38,7 +38,7 @@ export interface AdmittedRequest {
   readonly exchange: Exchange;
   readonly caller: Caller;
   readonly format: WireFormat;
-  /** The body as it came. */
+  /** The body as received. */
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly chat: ChatRequest;
@@ -55,27 +55,27 @@ export interface AdmittedRequest {
   /** The time, in whole seconds. */
   nowSeconds(): number;
   /**
-   * The request's messages were changed here (stored history, resolved files, compaction): top-level members that replace
-   * the client's on the lossless path. Undefined: cannot be said in the client's format, translate instead.
+   * The request's messages were changed here (stored history, resolved files, compaction): top-level members that replace the
+   * client's on the lossless path. Undefined: the change cannot be expressed in the client's format, so translate.
    */
   readonly members: Readonly<Record<string, unknown>> | undefined;
   /** Parameters that were left out before any provider was chosen. */
   readonly dropped?: readonly string[];
-  /** Stores the finished answer; absent when it is not to be stored. */
+  /** Stores the finished answer; absent if it is not to be stored. */
   readonly keep?: Keep;
-  /** What it holds of its caller's budgets, until its exchange ends. */
+  /** Its reservation in its caller's budgets, until its exchange ends. */
   readonly hold?: Hold | undefined;
   /** The routes that refused its reasoning. */
   readonly refusedReasoning: RefusedReasoning;
-  /** Present: the answer belongs to a conversation that its upstream holds. */
+  /** Present: the answer belongs to a conversation that its upstream stores. */
   readonly thread?: ThreadRequest;
   /** The conversation is held here. */
   readonly held?: HeldRequest | undefined;
-  /** Where the conversation stays; absent where there is nothing to choose. */
+  /** Where the conversation is served; absent if there is no choice. */
   readonly stay?: Stay | undefined;
-  /** What the format read the body with. */
+  /** Options with which the format read the body. */
   readonly options: DecodeOptions;
-  /** Present: a record of the conversation is the answer, and is made here. */
+  /** Present: the answer is a record of the conversation, made here. */
   readonly asksRecord?: { readonly wish: string | undefined } | undefined;
   /** Present: the conversation may be shortened. */
   readonly conversation?: ConversationState | undefined;
@@ -83,19 +83,19 @@ export interface AdmittedRequest {
 
 /** A conversation that may be shortened. */
 export interface ConversationState {
-  /** The client's name for it; undefined: nothing of it is kept. */
+  /** The client's name for it; undefined: nothing of it is stored. */
   readonly threadId: string | undefined;
-  /** What is kept: summaries of a conversation that is held here, or nothing; undefined: all of a thread. */
+  /** What is stored: summaries of a conversation that is held here, or nothing; undefined: everything of a thread. */
   readonly keeps?: "conversation" | "nothing" | undefined;
-  /** When the request came, as the memory of compactions counts. */
+  /** When the request arrived, on the clock of the memory of compactions. */
   readonly since?: number | undefined;
-  /** What the client asks to be done to it, where a provider may not know how. */
+  /** The edits that the client asks for, which a provider may not support. */
   readonly edits?: readonly ContextEdit[];
-  /** What was done of that for this attempt. */
+  /** The result of those edits for this attempt. */
   readonly edited?: EditedContext & {
     /** The request as it was before. */
     readonly original: AdmittedRequest;
-    /** It was refused as too long before: it is not tried again. */
+    /** A provider refused it as too long before: do not try again. */
     readonly atWall: boolean;
   };
   /** It was shortened for this attempt. */
@@ -110,14 +110,14 @@ export interface ShortenedConversation {
   readonly strippedCalls: ReadonlySet<string>;
   /** Tokens counted here of what goes up, before any correction. */
   readonly counted: number;
-  /** It was refused as too long before: it is not tried again. */
+  /** A provider refused it as too long before: do not try again. */
   readonly atWall: boolean;
 }
 
-/** Headers of the client's that belong to a protocol and continue to upstreams that speak it. */
+/** Client headers of a protocol that are forwarded to upstreams that speak it. */
 const FORWARDED = ["anthropic-beta", "anthropic-version", "openai-beta"];
 
-/** Picks the client headers that may go upstream. */
+/** Selects the client headers that may be forwarded. */
 export function forwardedHeaders(request: Request): Record<string, string> {
   const out: Record<string, string> = {};
   for (const name of FORWARDED) {
@@ -127,7 +127,7 @@ export function forwardedHeaders(request: Request): Record<string, string> {
   return out;
 }
 
-/** What a format reads a body with. */
+/** Options with which a format reads a body. */
 export function decodeOptions({ headers }: Request): DecodeOptions {
   const betas = headers.get("anthropic-beta");
   const version = headers.get("anthropic-version");
@@ -143,30 +143,30 @@ export function answerId(format: WireFormat): string {
   return prefixedId(format.idPrefix);
 }
 
-/** True when the client's bytes may go up as they are: same protocol on both sides. */
+/** Whether the client's bytes may be sent unchanged: same protocol on both sides. */
 export function isLossless(admitted: AdmittedRequest, provider: Provider): boolean {
   return admitted.format.dialect === provider.dialect.name && admitted.members !== undefined;
 }
 
-/** True when the answer goes back as it came: nothing is to be told in it that its provider does not know of. */
+/** Whether the answer is returned unchanged: nothing must be added that its provider does not know. */
 export function isRelayed(admitted: AdmittedRequest, provider: Provider): boolean {
   const { cleared = [], record } = admitted.conversation?.edited ?? {};
   return cleared.length === 0 && record === undefined && isLossless(admitted, provider);
 }
 
-/** What an answer begins with before its provider has said anything. */
+/** How an answer starts before its provider has said anything. */
 export function openingOf({ conversation, format }: AdmittedRequest): OpaqueEvent | undefined {
   const record = conversation?.edited?.record;
   return record === undefined ? undefined : { type: "opaque", choice: 0, origin: format.name, value: record };
 }
 
-/** What reasoning is remembered with. */
+/** Where reasoning is stored. */
 interface ReasoningDeps {
   reasoning: ReasoningMemory;
   clock: Clock;
 }
 
-/** The request for one route of a provider. Throws `ApiError` 400 for what it cannot express. */
+/** The upstream request for one route. Throws `ApiError` 400 for what it cannot express. */
 export function buildRequest(
   deps: ReasoningDeps,
   admitted: AdmittedRequest,
@@ -183,7 +183,7 @@ export function buildRequest(
   return refused ? withoutReasoning(request, admitted.format) : request;
 }
 
-/** Who reads the history: reasoning behind calls of a shortened one stays away where it is bound to what went before. */
+/** The reader of the history: in a shortened conversation, reasoning that is bound to earlier messages is left out. */
 function readerOf(
   deps: ReasoningDeps,
   admitted: AdmittedRequest,
@@ -204,7 +204,7 @@ function readerOf(
   };
 }
 
-/** The client's messages, also where fewer go up. */
+/** The client's messages, even if fewer are sent upstream. */
 function wholeMessages({ chat, conversation }: AdmittedRequest): readonly ChatMessage[] {
   return conversation?.shortened?.original.chat.messages ?? chat.messages;
 }
@@ -262,7 +262,7 @@ function requestFor(
   });
 }
 
-/** The values of ours in an answer. */
+/** Our own values in an answer. */
 export function identityOf(
   deps: ReasoningDeps & { threads: UpstreamThreads; scrub(text: string): string },
   admitted: AdmittedRequest,
@@ -288,7 +288,7 @@ export function identityOf(
   };
 }
 
-/** The upstream was sent the history itself, and cannot name the answer that it continues or its conversation. */
+/** The upstream got the history itself, so it cannot name the previous answer or the conversation. */
 function echoOf(body: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
   const previous = body["previous_response_id"];
   if (previous != null) return { previous_response_id: previous };
@@ -297,8 +297,8 @@ function echoOf(body: Readonly<Record<string, unknown>>): Record<string, unknown
 }
 
 /**
- * Notes of the answer to a chat client, which may not hand its reasoning back: all of a translated one, and of one that goes
- * through as it came only where the provider refuses the next turn without it.
+ * Records the answer for a chat client, which may not return its reasoning: always for a translated answer, and on the
+ * lossless path only if the provider refuses the next turn without it.
  */
 export function answerNotesOf(
   { reasoning, clock }: ReasoningDeps,
@@ -315,7 +315,7 @@ export function answerNotesOf(
   });
 }
 
-/** What the format's writers dress an answer in. `provider` is who answers, where someone does. */
+/** What the format's writers need for an answer. `provider` is the one that answers, if there is one. */
 export function dressOf(admitted: AdmittedRequest, provider: Provider | undefined, shortEventTypes = false) {
   return {
     id: admitted.id,

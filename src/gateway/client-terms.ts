@@ -1,5 +1,5 @@
-// Names fields of a translated request as the client's format does: those that were dropped or refused, and nested
-// members that the format's reader ignored.
+// Names fields of a translated request in the client's terms: dropped or refused ones, and nested members that the format's
+// reader ignored.
 
 import { ApiError } from "../base/errors.ts";
 import type { UpstreamRequest } from "../upstream/dialect.ts";
@@ -10,13 +10,13 @@ import { unreadMembers } from "../wire/unread.ts";
 
 export interface ClientTerms {
   format: WireFormat;
-  /** The body as it came. */
+  /** The body as received. */
   body: Readonly<Record<string, unknown>>;
-  /** True for a parameter of ours, which the client does not miss. */
+  /** Whether a parameter is one of our defaults, which the client does not miss. */
   isOurs(name: string): boolean;
 }
 
-/** What `build` makes, in the client's terms; its `ApiError`s too. */
+/** Runs `build` and renames fields in its result and its `ApiError`s. */
 export function inClientTerms(terms: ClientTerms, build: () => UpstreamRequest): UpstreamRequest {
   const { format, body } = terms;
   let request: UpstreamRequest;

@@ -1,5 +1,5 @@
-// POST /v1/responses/compact: a compaction now, of a stored thread or of the input that comes with the request. The second is
-// answered as OpenAI's own endpoint does, and stored nowhere.
+// POST /v1/responses/compact: compacts a stored thread, or the input in the request. The latter is answered as OpenAI's own
+// endpoint does, and not stored.
 
 import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
@@ -29,7 +29,7 @@ export interface CompactDeps
   settings(): { enabled: boolean; keepLast: number };
 }
 
-/** What an answer says beside what everyone says. */
+/** Members of the response besides the common ones. */
 interface CompactAnswer {
   compacted: boolean;
   messagesBefore: number;
@@ -100,7 +100,7 @@ async function ofThread(deps: CompactDeps, asked: Asked & { threadId: string }):
   if (found === undefined || format?.entries === undefined) throw threadNotFound(threadId);
   const { entries } = format;
   const { messages } = found.text;
-  // Records that the client carries are opened; a vendor's own stay as they are.
+  // Records of ours that the client carries are opened; a vendor's own stay unchanged.
   const list = entries.expand(messages, (record, param) =>
     openRecord(record, {
       sealer: deps.sealer,
@@ -166,10 +166,10 @@ function entriesOf({ entries }: WireFormat): EntryFormat {
   return entries;
 }
 
-/** Characters of the user's own messages that are kept; the newest, and the first, which says the task. */
+/** Characters of the user's own messages that are kept; the newest, and the first, which states the task. */
 const USER_CHARS_MAX = 80_000;
 
-/** The user's own messages. A record from before is none: the new one continues from it. */
+/** The user's own messages. An earlier record is not one: the new record continues from it. */
 function keptUsers(list: readonly Element[], entries: EntryFormat): Element[] {
   const users = list.filter((element) => {
     const entry = entries.entry(element);

@@ -1,4 +1,4 @@
-// POST /v1/messages/count_tokens: asked of the model's first provider when that counts itself, else counted here. Spends
+// POST /v1/messages/count_tokens: forwarded to the model's first provider if that supports it, else counted here. Costs
 // nothing and does not count against the rate limit.
 
 import type { ModelRoute } from "../catalog/models.ts";
@@ -69,7 +69,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     }
     const { members } = counted;
     if (provider.quirks.compaction === false) {
-      // In counting a wish for a summary is skipped by those who know it.
+      // In counting, providers that support summary requests ignore them.
       for (const name of ["compaction", "context_management"]) if (name in body) members[name] = undefined;
     }
     const opened = openHistory(
@@ -97,11 +97,11 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
       const { text: said } = await fetchAnswer(provider, built, { clock: deps.clock, signal });
       return answerOf(said, counted);
     } catch (error) {
-      // The request itself would be asked again without the reasoning that is refused.
+      // The request itself would be retried without the refused reasoning.
       if (error instanceof UpstreamFault && error.kind === "bad_request" && !refusesReasoning(error))
         throw clientError(error, deps.scrub, messagesFormat.dialect);
       request.signal.throwIfAborted();
-      // Not every server that speaks the protocol counts; an estimate is better than none.
+      // Not every server that speaks the protocol can count; an estimate is better than none.
       exchange.log["count_estimated"] = true;
       return Response.json(counted.told(await promptTokens(counted.chat)));
     }
@@ -109,7 +109,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
 }
 
 /**
- * What the provider could not be asked cannot be counted for it either; a wish for a summary is skipped in counting.
+ * What cannot be sent to the provider cannot be counted by it either; a summary request is ignored in counting.
  */
 function refuseUncountable(chat: ChatRequest, provider: Provider): void {
   const { compaction: _compaction, ...extra } = chat.extra;
@@ -117,18 +117,18 @@ function refuseUncountable(chat: ChatRequest, provider: Provider): void {
   refuseUntranslatable({ ...asked, extra }, messagesFormat, provider);
 }
 
-/** What is counted in place of a body. */
+/** What is counted instead of a body. */
 interface Countable {
   chat: ChatRequest;
   /** Members of the body that were changed. */
   members: Record<string, unknown>;
-  /** Tokens that clearing takes away; undefined where the client asked for none, or the provider clears itself. */
+  /** Tokens that clearing removes; undefined if the client asked for none, or the provider clears itself. */
   gone: number | undefined;
-  /** What the client is told of so many tokens. */
+  /** The response for this many tokens. */
   told(tokens: number): Record<string, unknown>;
 }
 
-/** The body with files and records in their places, and cleared as its client asks where the provider does not know how. */
+/** The body with files and records resolved, and cleared as its client asks if the provider does not support that. */
 async function countable(
   deps: CountDeps,
   given: {
@@ -161,7 +161,7 @@ async function countable(
   return { chat, members, gone, told };
 }
 
-/** The provider's count, and what clearing took away before it counted. */
+/** The provider's count, and what clearing removed before. */
 function answerOf(said: string, { gone, told }: Countable): Response {
   if (gone === undefined) return new Response(said, { headers: { "content-type": "application/json" } });
   const { input_tokens: tokens } = JSON.parse(said) as { input_tokens: number };

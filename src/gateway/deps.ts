@@ -1,4 +1,4 @@
-// What the chat pipeline needs of the rest of the program; the wiring hands it over.
+// What the chat pipeline needs from the rest of the program, passed in by the wiring.
 
 import type { Clock } from "../base/clock.ts";
 import type { Catalog, CatalogModel, ModelRoute } from "../catalog/models.ts";
@@ -19,37 +19,37 @@ import type { ReasoningMemory } from "./reasoning-memory.ts";
 import type { HeldRequest } from "./threads/held.ts";
 import type { UpstreamThreads } from "./upstream-threads.ts";
 
-/** What the pipeline needs of the rest of the program. */
+/** What the pipeline needs from the rest of the program. */
 export interface GatewayDeps extends AttemptDeps {
   clock: Clock;
   catalog(): Catalog;
   isDecisionModel(id: string): boolean;
-  /** Authenticates, and counts against plan, rate limit and budget; throws 401, 402, 403 or 429. */
+  /** Authenticates, and checks plan, rate limit and budget; throws 401, 402, 403 or 429. */
   admit: Admit;
   /** Reserves what a request may cost of its caller's budgets. */
   budgets: Pick<Budgets, "reserve">;
   bodyLimits(): BodyLimits;
-  /** The overall deadline of a request that is not streaming. */
+  /** The deadline of a request that does not stream. */
   requestTimeoutMs(): number;
   /** How long a stream's headers wait for the upstream's first event; 10 s except in tests. */
   peekMs?: number | undefined;
   record(usage: UsageRecord): void;
-  /** What is remembered of the reasoning that went through. */
+  /** The memory of reasoning that passed through. */
   reasoning: ReasoningMemory;
-  /** Where conversations stay. */
+  /** The memory of where conversations are served. */
   affinity: Affinity;
-  /** What is remembered of conversations that upstreams hold. */
+  /** The memory of conversations that upstreams hold. */
   threads: UpstreamThreads;
-  /** Changes a request before it is routed: stored history, uploaded files, compaction. */
+  /** Changes a request before routing: stored history, uploaded files, compaction. */
   prepare?(draft: PreparedRequest): Promise<Prepared | undefined>;
-  /** Shortens conversations that have grown too long; absent: none is. */
+  /** Shortens conversations that are too long; absent: compaction is off. */
   conversations?: Pick<
     Conversations,
     "of" | "fit" | "atWall" | "answered" | "record" | "asked" | "pausing" | "editsOf"
   >;
-  /** Makes a request fit one provider: images it cannot take by URL are fetched. */
+  /** Adapts a request to one provider: fetches images that it cannot take by URL. */
   fitImages?(admitted: AdmittedRequest, provider: Provider, signal: AbortSignal): Promise<AdmittedRequest>;
-  /** An answer could not be stored; the client gets it all the same. */
+  /** An answer could not be stored; the client gets it anyway. */
   keepFailed?(error: unknown, requestId: string): void;
   streamOpened?(): void;
   streamClosed?(): void;
@@ -62,26 +62,26 @@ export interface PreparedRequest {
   format: WireFormat;
   chat: ChatRequest;
   body: Readonly<Record<string, unknown>>;
-  /** What the format reads a body with. */
+  /** Options with which the format read the body. */
   options: DecodeOptions;
   model: CatalogModel;
   routes: readonly ModelRoute[];
-  /** The thread that it begins is held here, as the provider refused to. */
+  /** The new thread is held here, as the provider refused to. */
   holdsThread?: boolean | undefined;
 }
 
-/** What `prepare` makes of it. */
+/** The result of `prepare`. */
 export interface Prepared {
   chat: ChatRequest;
   members: Readonly<Record<string, unknown>> | undefined;
-  /** Parameters that were left out here, to be told. */
+  /** Parameters that were dropped here, to be reported. */
   dropped?: readonly string[];
-  /** The conversation is held here: takes the answer when it is complete, before the client has its end. */
+  /** The conversation is held here: stores the complete answer before the client sees its end. */
   held?: HeldRequest;
-  /** It continues with a conversation that is held here, which may have to be shortened; and what is kept of that. */
+  /** Continues a conversation that is held here and may have to be shortened; and what of it is stored. */
   holding?: { id: string; keeps: ConversationState["keeps"] };
-  /** The routes that are left, where only some can take what was sent. */
+  /** The remaining routes, if only some support the request. */
   routes?: readonly ModelRoute[];
-  /** Keeps the finished answer, in the client's format; called before the client has all of it. */
+  /** Stores the finished answer, in the client's format; called before the client has all of it. */
   keep?: Keep;
 }

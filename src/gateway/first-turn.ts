@@ -1,16 +1,16 @@
-// What names a conversation from now on, so that it stays where it is: after its first turn the answer, as the client will send
-// it back, and after a compaction that the client is told of what stands for all that was said before.
+// Names a conversation so that it stays on its route: after its first turn by the answer, as the client will return it, and
+// after a compaction that the client sees by the record.
 
 import type { ChatMessage } from "../chat/request.ts";
 import { answerElements } from "../wire/assembled.ts";
 import type { AdmittedRequest } from "./chat-exchange.ts";
 
-/** Remembers where a conversation began again because a record went out with its answer. */
+/** Remembers where a conversation started again because a record was sent with its answer. */
 export function rememberRecord({ stay, chat, conversation }: AdmittedRequest): void {
   if (conversation?.edited?.record !== undefined) stay?.renamed(chat.messages);
 }
 
-/** Remembers where a conversation began, once its first answer is complete. `text`: what the client got. */
+/** Remembers where a conversation started, once its first answer is complete. `text`: what the client got. */
 export function rememberBeginning({ stay, format, body, options }: AdmittedRequest, text: string): void {
   const { entries } = format;
   if (stay?.begun === undefined || entries === undefined) return;
@@ -21,7 +21,7 @@ export function rememberBeginning({ stay, format, body, options }: AdmittedReque
     const list = [entries.userMessage("."), ...elements];
     messages = format.decode({ ...body, [entries.member]: list }, options).messages;
   } catch {
-    // What no client could send back has no second turn.
+    // An answer that no client can return has no second turn.
     return;
   }
   const answer = messages.find(({ role }) => role === "assistant");

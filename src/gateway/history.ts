@@ -1,5 +1,5 @@
-// The history of a responses request: what it names of earlier answers (`previous_response_id`, `conversation`, item
-// references) becomes the items themselves, from the store of the caller's account. No upstream's own memory is relied on.
+// The history of a responses request: references to earlier answers (`previous_response_id`, `conversation`, item references)
+// are replaced by the items themselves, from the store of the caller's account. No upstream's own storage is relied on.
 
 import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
@@ -23,11 +23,11 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export interface HistoryDeps {
   store: Pick<ResponseStore, "responseChain" | "findResponse" | "findItems" | "saveResponse"> & {
-    /** Lets an account's oldest texts go until it keeps no more than it may. */
+    /** Deletes an account's oldest texts until it is within its quota. */
     makeRoom(accountId: string, bytes: number): Promise<boolean>;
   };
   conversations: Pick<KeptConversations, "find" | "history" | "append">;
-  /** Configuration `compaction.enabled`: with it off no conversation is kept. */
+  /** Configuration `compaction.enabled`: if off, no conversation is stored. */
   keepsConversations(): boolean;
   /** Configuration `responses`. */
   settings(): { store: boolean; retentionMs: number };
@@ -42,13 +42,13 @@ export interface Expanded {
   portableInput: readonly unknown[] | undefined;
   /** Whether the answer can be fetched later. */
   stores: boolean;
-  /** Stores the answer, and appends it to its conversation; undefined when it is kept nowhere. */
+  /** Stores the answer, and appends it to its conversation; undefined if it is not stored. */
   keep: Keep | undefined;
   /** The conversation that it belongs to. */
   conversationId: string | undefined;
 }
 
-/** A conversation longer than this fits no model's context. */
+/** A longer conversation fits no model's context. */
 const HISTORY_BYTES_MAX = 32 * 1024 * 1024;
 /** References of one request; each costs a look-up. */
 const REFERENCES_MAX = 2000;
@@ -72,7 +72,7 @@ export async function expandHistory(deps: HistoryDeps, caller: TextOwner, body: 
   return { body: { ...rest, input }, portableInput: portableItems(input), stores, keep, conversationId };
 }
 
-/** What keeps an answer with the input that it is to. */
+/** Stores an answer together with its input. */
 function keeperOf(
   deps: HistoryDeps,
   {
@@ -94,7 +94,7 @@ function keeperOf(
     try {
       if (conversationId !== undefined) {
         const items = [...own, ...outputOf(answer)] as Fields[];
-        // Nothing is kept of a conversation that was deleted meanwhile.
+        // Nothing is stored for a conversation that was deleted meanwhile.
         await deps.conversations.append(accountId, conversationId, items, { model });
       }
     } finally {
@@ -120,7 +120,7 @@ function outputOf(answer: Fields): readonly unknown[] {
   return Array.isArray(answer["output"]) ? (answer["output"] as unknown[]) : [];
 }
 
-/** What a request continues from; undefined where it begins again. */
+/** What a request continues from; undefined if it starts a conversation. */
 async function earlierItems(
   deps: HistoryDeps,
   accountId: string,
@@ -151,7 +151,7 @@ async function answeredItems(deps: HistoryDeps, accountId: string, id: string): 
   return [...before, ...chain.responses.flatMap(({ input, body }) => [...input, ...outputOf(body)])];
 }
 
-/** What stood in an answer's conversation before it, where it is of one. */
+/** The items before an answer in its conversation, if it belongs to one. */
 async function itemsBefore(
   deps: HistoryDeps,
   accountId: string,
@@ -173,14 +173,14 @@ function tooLong(param: string): ApiError {
   return new ApiError("context_too_large", "The conversation has become too long.", { param });
 }
 
-/** `id`: of the response that was named; undefined for one before it. */
+/** `id`: of the named response; undefined for one before it. */
 function previousNotFound(id: string | undefined): ApiError {
   const which = id === undefined ? "An earlier response of this conversation" : `The response '${id.slice(0, 100)}'`;
   const message = `${which} was not found: it may be deleted or expired.`;
   return new ApiError("previous_response_not_found", message, { param: "previous_response_id" });
 }
 
-/** Items with those in place of which only a reference came, as far as they are stored here. */
+/** The items with references replaced, as far as they are stored here. */
 export async function resolveItems(
   deps: Pick<HistoryDeps, "store">,
   accountId: string,
@@ -189,7 +189,7 @@ export async function resolveItems(
   return inputItems(await withItems(deps, accountId, { input: items }));
 }
 
-/** The body with the items it refers to, as far as they are stored here. */
+/** The body with references replaced, as far as they are stored here. */
 async function withItems(deps: Pick<HistoryDeps, "store">, accountId: string, body: Fields): Promise<Fields> {
   const ids = referencedItems(body).slice(0, REFERENCES_MAX);
   if (ids.length === 0) return body;
@@ -206,7 +206,7 @@ async function withItems(deps: Pick<HistoryDeps, "store">, accountId: string, bo
     const output = Array.isArray(stored?.body["output"]) ? (stored.body["output"] as Fields[]) : [];
     for (const item of output) if (wanted.includes(String(item["id"]))) items.set(String(item["id"]), item);
   }
-  // Newest first; the one that was told last is meant.
+  // Newest first: of several items with one id the newest is meant.
   for (const item of await deps.store.findItems(accountId, unknown)) {
     const id = String(item["id"]);
     if (!items.has(id)) items.set(id, item);

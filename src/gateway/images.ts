@@ -1,12 +1,12 @@
-// Which images this service takes, told by their first bytes and never by a name or a header
+// Which images are accepted, detected by their first bytes and never by a name or header
 // (docs/reference/http-api.md#post-v1files).
 
-/** Largest image, uploaded or fetched. */
+/** Maximum size of an image, uploaded or fetched. */
 export const IMAGE_BYTES_MAX = 10 * 1024 * 1024;
 
 const ascii = (bytes: Uint8Array, from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));
 
-/** The media type of an image; undefined for anything else, also where only the first bytes look like one. */
+/** The media type of an image; undefined for anything else, even if the first bytes look like one. */
 export function sniffImage(bytes: Uint8Array): string | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes[0] === 0x89 && ascii(bytes, 1, 8) === "PNG\r\n\x1a\n") return pngHasSize(view) ? "image/png" : undefined;
@@ -26,21 +26,21 @@ function pngHasSize(view: DataView): boolean {
   return view.getUint32(16) > 0 && view.getUint32(20) > 0;
 }
 
-/** Segments follow each other until one that starts a frame. */
+/** Segments follow each other until one starts a frame. */
 function jpegHasSize(view: DataView): boolean {
   for (let at = 2; at + 9 <= view.byteLength; ) {
     if (view.getUint8(at) !== 0xff) return false;
     const marker = view.getUint8(at + 1);
-    // Any number of filling bytes may stand before a marker.
+    // Any number of fill bytes may precede a marker.
     if (marker === 0xff) {
       at += 1;
       continue;
     }
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
-    // Its height may be zero: then it is told after the first scan.
+    // The height may be zero: then it follows the first scan.
     if (isFrame) return view.getUint16(at + 7) > 0;
     const length = view.getUint16(at + 2);
-    // The image data, its end, or a length that does not even count itself: no frame comes any more.
+    // Image data, the end, or a length that does not include itself: no frame follows.
     if (marker === 0xda || marker === 0xd9 || length < 2) return false;
     at += 2 + length;
   }
@@ -51,7 +51,7 @@ function gifHasSize(view: DataView): boolean {
   return view.byteLength >= 10 && view.getUint16(6, true) > 0 && view.getUint16(8, true) > 0;
 }
 
-/** The first chunk is a frame of one of two kinds, or says that more follows. */
+/** The first chunk is a frame of one of two kinds, or an extended header. */
 function webpHasSize(view: DataView): boolean {
   if (view.byteLength < 30) return false;
   switch (text(view, 12, 16)) {
@@ -62,7 +62,7 @@ function webpHasSize(view: DataView): boolean {
     case "VP8L":
       return view.getUint8(20) === 0x2f;
     case "VP8X":
-      // Width and height are stored less one: every value is a size.
+      // Width and height are stored minus one: every value is valid.
       return view.getUint32(16, true) === 10;
     default:
       return false;

@@ -1,5 +1,5 @@
-// POST /v1/responses/input_tokens: asked of the model's first provider when that speaks Responses, else counted here.
-// Spends nothing and does not count against the rate limit.
+// POST /v1/responses/input_tokens: forwarded to the model's first provider if that speaks Responses, else counted here. Costs
+// nothing and does not count against the rate limit.
 
 import { spliceMembers } from "../base/json-splice.ts";
 import { requireModel } from "../catalog/resolve.ts";
@@ -16,7 +16,7 @@ import { promptTokens } from "./prompt-tokens.ts";
 
 /** Counting is quick or not worth waiting for. */
 const TIMEOUT_MS = 15_000;
-/** Where OpenAI has it, below the base URL. */
+/** OpenAI's path, below the base URL. */
 const UPSTREAM_PATH = "/responses/input_tokens";
 
 type InputTokensDeps = Pick<
@@ -67,7 +67,7 @@ export function createInputTokens(deps: InputTokensDeps): (request: Request) => 
       if (error instanceof UpstreamFault && error.kind === "bad_request")
         throw clientError(error, deps.scrub, responsesFormat.dialect);
       request.signal.throwIfAborted();
-      // Not every server that speaks the protocol counts; an estimate is better than none.
+      // Not every server that speaks the protocol can count; an estimate is better than none.
       exchange.log["count_estimated"] = true;
       return counted();
     }
@@ -78,7 +78,7 @@ function answered(tokens: number): Response {
   return Response.json({ object: "response.input_tokens", input_tokens: tokens });
 }
 
-/** Throws `UpstreamFault` where the provider answered something else. */
+/** Throws `UpstreamFault` if the provider answered something else. */
 function countOf(text: string): number {
   const tokens = (JSON.parse(text) as { input_tokens?: unknown } | null)?.input_tokens;
   if (typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0) return tokens;

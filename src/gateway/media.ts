@@ -1,5 +1,5 @@
-// What a request's images and files are for its upstream: uploaded ones become base64 before routing; URLs stay URLs where
-// the provider takes them, and are fetched (through the guard alone) where it does not.
+// Images and files of a request: uploaded ones become base64 before routing; URLs stay URLs if the provider accepts them, and
+// are otherwise fetched (through the address guard only).
 
 import { ApiError } from "../base/errors.ts";
 import { BlockedAddress } from "../net/address-guard.ts";
@@ -14,15 +14,15 @@ import { fileNotFound } from "./uploads.ts";
 /** A parsed JSON object. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Images of one request; also what the largest context holds. */
+/** Images of one request; also the maximum of the largest context. */
 const IMAGES_MAX = 100;
 const FETCH_TIMEOUT_MS = 15_000;
-/** All images of one request, so that a few links do not fill the memory. */
+/** Bytes of all images of one request, so that a few links cannot fill the memory. */
 const FETCHED_BYTES_MAX = 50 * 1024 * 1024;
-/** Ids made here; others may be an upstream's own. */
+/** Ids generated here; others may be an upstream's own. */
 const OUR_ID = /^file-[0-9a-f]{32}$/;
 
-/** The body with the bytes of uploaded files; the same object when it names none. Throws 404 `file_not_found`. */
+/** The body with the bytes of uploaded files; the same object if it names none. Throws 404 `file_not_found`. */
 export async function withFiles(store: FileStore, accountId: string, body: Fields): Promise<Fields> {
   const { fileIds } = mediaReferences(body);
   if (fileIds.size === 0) return body;
@@ -38,11 +38,11 @@ export async function withFiles(store: FileStore, accountId: string, body: Field
   return replaceMedia(body, { file: (id) => files.get(id) });
 }
 
-/** Makes requests fit providers; each request's images are fetched once, however many routes are tried. */
+/** Adapts requests to providers; each request's images are fetched once, however many routes are tried. */
 export function createImageFetch(fetch: () => GuardedFetch) {
   const fetched = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
 
-  /** The request as this provider can take it. Throws 400 for images that cannot be fetched. */
+  /** The request adapted to this provider. Throws 400 for images that cannot be fetched. */
   return async function fitImages(
     admitted: AdmittedRequest,
     provider: Provider,
@@ -65,7 +65,7 @@ async function inlined(admitted: AdmittedRequest, fetch: GuardedFetch, signal: A
   if (urls.size > IMAGES_MAX) throw tooMany();
   const images = new Map<string, Media>();
   let left = FETCHED_BYTES_MAX;
-  // One after the other: the sum is bounded before the next is asked for.
+  // One after the other: the sum is checked before the next is fetched.
   for (const url of urls) {
     const bytes = await fetchImage(fetch, url, { bytesMax: Math.min(IMAGE_BYTES_MAX, left), signal });
     const mediaType = sniffImage(bytes);

@@ -1,4 +1,4 @@
-// Counts what a request used, once: what the upstream reported, else what was streamed, and writes it down off the path.
+// Records a request's usage once, off the request path: what the upstream reported, else what was counted here.
 
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import { costMicros } from "../catalog/prices.ts";
@@ -8,7 +8,7 @@ import type { UsageRecord } from "../store/usage/record.ts";
 import type { FailedRoute } from "../telemetry/attempt.ts";
 import { countTokens } from "../tokens/count.ts";
 
-/** What is written about one upstream call. */
+/** What is recorded of one upstream call. */
 export interface CallUsage {
   model: CatalogModel;
   route: ModelRoute;
@@ -16,11 +16,11 @@ export interface CallUsage {
   status: number;
   errorCode: string | null;
   ttfbMs: number | null;
-  /** The call failed and the request goes on. */
+  /** The call failed and the request continues. */
   isCall?: true;
 }
 
-/** Who spent it and when. */
+/** The account and the time. */
 export interface UsageOwner {
   requestId: string;
   accountId: string;
@@ -30,7 +30,7 @@ export interface UsageOwner {
   startedMs: number;
   nowMs: number;
   failedRoutes?: readonly FailedRoute[];
-  /** When the route that answered was asked. */
+  /** When the answering route was called. */
   askedMs?: number;
 }
 
@@ -67,12 +67,12 @@ export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord 
   };
 }
 
-/** Usage counted here: the request's text once, and the output text. */
+/** Usage counted here: the request's text, and the output text. */
 export function estimateUsage(chat: ChatRequest, outputText: string): Usage {
   return { inputTokens: countTokens(promptText(chat)), outputTokens: countTokens(outputText), estimated: true };
 }
 
-/** All text of a prompt, for counting. Images and documents are not text and are left out. */
+/** All text of a prompt, for counting. Images and documents are left out. */
 export function promptText(chat: ChatRequest): string {
   const texts: string[] = [];
   for (const message of chat.messages) {

@@ -1,5 +1,5 @@
-// Serves the endpoints for models that do not chat: admission, plan, budget, routes with fallback and breakers, and the
-// usage row, as for a chat. The body goes up as it came except for the model, and the answer comes back so.
+// Serves the endpoints of models that do not chat: admission, plan, budget, routes with fallback and breakers, and the usage
+// row, as for a chat. The body is forwarded unchanged except for the model, and so is the answer.
 
 import { ApiError } from "../base/errors.ts";
 import { spliceMembers } from "../base/json-splice.ts";
@@ -24,7 +24,7 @@ import { worstCostMicros } from "./worst-case.ts";
 
 type EndpointDeps = Omit<GatewayDeps, "reasoning" | "threads">;
 
-/** One request at an endpoint. */
+/** One request to an endpoint. */
 interface Asked {
   readonly endpoint: ModelEndpoint;
   readonly exchange: Exchange;
@@ -65,7 +65,7 @@ export function createModelEndpoint(deps: EndpointDeps) {
   };
 }
 
-/** The routes whose provider has the endpoint. Throws 400 when none has. */
+/** The routes whose provider has the endpoint. Throws 400 if none has. */
 function routesThatHave(
   deps: EndpointDeps,
   endpoint: ModelEndpoint,
@@ -158,7 +158,7 @@ function readAnswer(text: string, asked: Asked, words: OtherWords | undefined): 
   }
 }
 
-/** The answer, which must be an object that reports no failure. Throws `UpstreamFault`, so that another route is tried. */
+/** The answer, which must be an object without an error. Throws `UpstreamFault`, so that another route is tried. */
 function fieldsOf(text: string): JsonObject {
   let value: unknown;
   try {

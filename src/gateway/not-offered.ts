@@ -1,9 +1,8 @@
-// Endpoints of OpenAI that are not offered here. A client gets a clear error instead of wondering whether it misspelt
-// the path.
+// OpenAI endpoints that are not offered here. A client gets a clear error instead of a 404 for the path.
 
 import { ApiError } from "../base/errors.ts";
 
-/** What is not offered, by its path below `/v1`; what to use instead, where there is something. */
+/** What is not offered, by path below `/v1`; and what to use instead, if anything. */
 const NOT_OFFERED: Readonly<Record<string, string>> = {
   assistants: "Use /v1/responses with tools.",
   batches: "Send the requests one by one: limits are by the minute, and many may be under way at once.",
@@ -18,13 +17,13 @@ const NOT_OFFERED: Readonly<Record<string, string>> = {
   videos: "",
 };
 
-/** Where the documents list what is not offered. */
+/** The page that lists what is not offered. */
 const PAGE = "/docs/guides/not-offered";
 
-/** The paths of the endpoints, each with all that is below it. */
+/** The paths of the endpoints, each with everything below it. */
 export const NOT_OFFERED_PATHS: readonly string[] = Object.keys(NOT_OFFERED).map((name) => `/v1/${name}`);
 
-/** Says no to a request at one of them, or below. */
+/** Refuses a request to one of them, or below. */
 export function refuseNotOffered(path: string): never {
   const instead = NOT_OFFERED[path.slice("/v1/".length)] ?? "";
   throw new ApiError("not_offered", `${path} is not offered. ${instead}${instead && " "}See ${PAGE}.`);

@@ -1,5 +1,5 @@
-// The history of a request as one provider may receive it: reasoning sealed by that provider is sent, reasoning sealed
-// by another is not.
+// The history of a request for one provider: reasoning sealed for that provider is included, reasoning sealed for another is
+// not.
 
 import type { Clock } from "../base/clock.ts";
 import { editJson, editValue } from "../base/json-edit.ts";
@@ -18,11 +18,11 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface History {
   text: string;
   body: Fields;
-  /** Members that were changed here and win over the text's. */
+  /** Members that were changed here and override the text's. */
   members: Fields;
 }
 
-/** Who reads a history. */
+/** The reader of a history. */
 export function historyReader(
   provider: Provider,
   model: string,
@@ -41,7 +41,7 @@ export function historyReader(
     protocol: dialect.name,
     minter,
     refused,
-    // A model that signs all of its reasoning refuses unsigned reasoning, whichever provider serves it.
+    // A model that signs all its reasoning refuses unsigned reasoning, whichever provider serves it.
     unsigned: memory.gaveUnsigned(minter) && provider.card.signsThinking !== true && !factsOf(model).signsThinking,
     minterOf: (value) => memory.minterOf(value),
     refusesReasoning: quirks.refuses_reasoning === true,
@@ -50,7 +50,7 @@ export function historyReader(
   };
 }
 
-/** The request with its seals opened. `removed`: reasoning is missing now. */
+/** The request with its seals opened. `removed`: some reasoning was left out. */
 export function openHistory(
   history: History,
   format: WireFormat,

@@ -1,5 +1,5 @@
-// A streamed answer: opens the upstream, holds back the first frames until content arrives so that an early failure is
-// still an HTTP status (or another route), then relays. Aborts the upstream as soon as the client leaves.
+// A streamed answer: opens the upstream, buffers the first frames until content arrives so that an early failure is still an
+// HTTP status (or another route), then relays. Aborts the upstream as soon as the client leaves.
 
 import { FrameCutter } from "../base/sse.ts";
 import type { ChatEvent } from "../chat/event.ts";
@@ -10,7 +10,7 @@ import type { Provider } from "../upstream/provider.ts";
 import { faultOfAnswer } from "./policy.ts";
 import type { RouteAttempt } from "./route-call.ts";
 
-/** More than this is not held back while content is waited for: no real opening is as long. */
+/** Maximum size of the buffer before content arrives: no real opening is as long. */
 const OPENING_CHARS_MAX = 256 * 1024;
 
 /** An upstream stream that has begun. */
@@ -19,7 +19,7 @@ export interface LiveAnswer {
   relay: FrameRelay;
   request: UpstreamRequest;
   responseHeaders: Headers;
-  /** The next text for the client; undefined at the end. Never throws: a break becomes the family's error event. */
+  /** The next text for the client; undefined at the end. Never throws: a broken connection becomes the family's error event. */
   next(): Promise<string | undefined>;
   cancel(): void;
 }
@@ -27,13 +27,13 @@ export interface LiveAnswer {
 export interface OpenOptions {
   signal: AbortSignal;
   secret: string;
-  /** Told of the upstream's first event. */
+  /** Called on the upstream's first event. */
   begun(): void;
-  /** The relay of an answer that came whole. */
+  /** The relay of an answer that was not streamed. */
   whole(events: readonly ChatEvent[]): FrameRelay;
 }
 
-/** Calls the provider and waits for content or an end. Throws `UpstreamFault` when it fails before content. */
+/** Calls the provider and waits for content or an end. Throws `UpstreamFault` if it fails before content. */
 export async function openLive(
   attempt: RouteAttempt,
   request: UpstreamRequest,
@@ -71,7 +71,7 @@ export async function openLive(
       try {
         intake.take(await body.read());
       } catch {
-        // Whatever broke the connection, the client learns it by the family's own error event.
+        // Whatever broke the connection, the client gets the family's own error event.
         intake.ended = true;
         intake.pending += relay.end();
       }
@@ -85,14 +85,14 @@ export async function openLive(
   };
 }
 
-/** Pushes what is read through the relay and holds what comes out. */
+/** Pushes what is read through the relay and buffers the output. */
 class Intake {
   relay: FrameRelay;
-  /** Text for the client that was not read yet. */
+  /** Text for the client that was not yet read. */
   pending = "";
   ended = false;
   readonly #cutter = new FrameCutter();
-  /** Undefined once the upstream's first event was told of. */
+  /** Undefined once the upstream's first event was reported. */
   #begun: (() => void) | undefined;
 
   constructor(relay: FrameRelay, begun: () => void) {
@@ -114,7 +114,7 @@ class Intake {
       this.pending += relay.push(block);
     }
     if (this.ended || (!relay.finished && relay.fault === undefined)) return;
-    // What the upstream sends after the end is ignored; the terminator may be ours to send.
+    // Anything after the upstream's end is ignored; we may have to send the terminator.
     this.pending += relay.end();
     this.ended = true;
   }
@@ -126,7 +126,7 @@ class Intake {
   }
 }
 
-/** Reads until there is content, an end, or more of an opening than any has. */
+/** Reads until there is content, an end, or more than any real opening. */
 async function readOpening(
   intake: Intake,
   { body, provider, options }: { body: BodyReader; provider: Provider; options: OpenOptions },
@@ -144,24 +144,24 @@ async function readOpening(
   }
 }
 
-/** A whole answer's connection is worth keeping for the next call; a broken one's is not, and what was cut short is ended. */
+/** The connection of a complete answer is reused; a broken one is not, and one that was cut short is closed. */
 function letGo(relay: FrameRelay, body: BodyReader): void {
   if (relay.fault === undefined && relay.cutShort !== true) void body.drain();
   else body.cancel();
 }
 
-/** Of a whole answer where a stream was asked for this much is read. */
+/** Maximum size of a complete answer where a stream was requested. */
 const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** True when a body begins as JSON does and no event stream can. */
+/** Whether a body begins like JSON, which no event stream does. */
 function isJson(chunk: Uint8Array): boolean {
   const first = chunk.find((byte) => byte > 32);
   return first === 123 || first === 91;
 }
 
 /**
- * What a provider says that answers with JSON where a stream was asked for: an error, or a server's that knows no streams.
- * Throws `UpstreamFault` for what is no good answer.
+ * The answer of a provider that sent JSON although a stream was requested: an error, or a server without streams. Throws
+ * `UpstreamFault` for anything else.
  */
 async function eventsOfWhole(provider: Provider, body: BodyReader, first: Uint8Array): Promise<ChatEvent[]> {
   const chunks = [first];
@@ -181,7 +181,7 @@ function eventsOf(provider: Provider, bytes: Uint8Array): ChatEvent[] {
   try {
     return provider.dialect.events(JSON.parse(new TextDecoder().decode(bytes)));
   } catch {
-    // Half an answer, or none.
+    // An incomplete answer, or none.
     return [];
   }
 }

@@ -1,23 +1,23 @@
-// The order in which a model's routes are tried: by priority, equal ones shared by weight at random. Pure; breakers and the
-// failures of this request are asked, not kept.
+// The order in which a model's routes are tried: by priority, routes of equal priority by weighted random choice. Pure: the
+// state of breakers and of this request's failures is passed in.
 
 /** A route, as far as its order is concerned. */
 export interface Orderable {
   readonly provider: string;
-  /** Lower goes first. */
+  /** Lower values go first. */
   readonly priority: number;
-  /** Share among routes of equal priority; 0 or less: only after the others of its priority. */
+  /** Weight among routes of equal priority; 0 or less: only after the others of its priority. */
   readonly weight: number;
 }
 
 export interface OrderOptions<R> {
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** True for routes that may not be tried now: breaker open, or failed already in this request. */
+  /** Whether a route may not be tried now: breaker open, or already failed in this request. */
   readonly skip?: (route: R) => boolean;
 }
 
-/** The routes that may be tried, first to last. Equal input and random numbers give equal order; nothing is invented. */
+/** The routes that may be tried, in order. Deterministic for the same input and random numbers. */
 export function orderRoutes<R extends Orderable>(routes: readonly R[], options: OrderOptions<R>): R[] {
   const { skip, random } = options;
   const open = skip === undefined ? [...routes] : routes.filter((route) => !skip(route));
@@ -35,7 +35,7 @@ export function orderRoutes<R extends Orderable>(routes: readonly R[], options: 
   return out;
 }
 
-/** Draws without putting back, each time by weight. */
+/** Draws without replacement, by weight. */
 function drawAll<R extends Orderable>(group: R[], random: () => number, out: R[]): void {
   while (group.length > 0) {
     let total = 0;

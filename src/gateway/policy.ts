@@ -1,5 +1,5 @@
-// What is checked and filled in before any upstream is contacted: family, images, tools, limits, and what an upstream's
-// failure means to the client, the breaker and other routes.
+// Checks and defaults before any upstream is called: family, images, tools, limits; and what an upstream failure means for
+// the client, the breaker and other routes.
 
 import { ApiError, type ApiErrorDetail, type ErrorCode } from "../base/errors.ts";
 import type { CatalogModel } from "../catalog/models.ts";
@@ -11,12 +11,12 @@ import { type FaultKind, UpstreamFault } from "../upstream/fault.ts";
 import { mayReasonByName, refusedFor } from "../upstream/quirks.ts";
 import type { WireFormat } from "../wire/format.ts";
 
-/** Chat formats' default, where the client gives no limit. */
+/** Chat formats' default, if the client gives no limit. */
 const DEFAULT_MAX_TOKENS = 4096;
 /** The default of chat completions and responses. */
 const DEFAULT_TEMPERATURE = 0.7;
 
-/** Throws 400 for what the model cannot do; nothing upstream has been contacted yet. */
+/** Throws 400 for what the model does not support; nothing upstream has been called yet. */
 export function checkAgainstModel(chat: ChatRequest, model: CatalogModel, limitParam: string): void {
   if (!model.supportsVision) {
     const param = imageParam(chat);
@@ -45,13 +45,13 @@ function imageParam(chat: ChatRequest): string | undefined {
   return undefined;
 }
 
-/** What goes up where the client said nothing; the same on the lossless path. */
+/** What is sent if the client gave no value; the same on the lossless path. */
 export interface Defaults {
   temperature?: number;
   maxTokens?: number;
 }
 
-/** Words for reasoning that clients of compatible servers use beside those of the protocol. */
+/** Parameters for reasoning that clients of compatible servers use besides those of the protocol. */
 const REASONING_WORDS = [
   "reasoning",
   "reasoning_effort",
@@ -62,7 +62,7 @@ const REASONING_WORDS = [
   "chat_template_kwargs",
 ];
 
-/** Defaults: none beside reasoning, for reasoning models, nor for formats that have no such default. */
+/** Defaults: none besides reasoning for reasoning models, nor for formats without such a default. */
 export function defaultsFor(chat: ChatRequest, model: CatalogModel, format: Pick<WireFormat, "defaults">): Defaults {
   const out: Defaults = {};
   if (model.supportsReasoning || speaksOfReasoning(chat)) return out;
@@ -77,7 +77,7 @@ function speaksOfReasoning({ reasoning, extra }: ChatRequest): boolean {
   return reasoning !== undefined || REASONING_WORDS.some((word) => extra[word] !== undefined && extra[word] !== null);
 }
 
-/** The defaults without what the provider refuses for this model; none where its name says that it may reason. */
+/** The defaults without what the provider refuses for this model; none if its name suggests a reasoning model. */
 export function allowedDefaults(
   defaults: Defaults,
   ctx: Pick<RequestContext, "model" | "quirks">,
@@ -94,13 +94,13 @@ export function allowedDefaults(
 
 const LIMITS = new Set(["max_tokens", "max_completion_tokens", "max_output_tokens"]);
 
-/** True for a parameter that the client never sent: leaving a default of ours out is nothing to tell. */
+/** Whether the client did not send a parameter: dropping one of our defaults need not be reported. */
 export function isOwnDefault(name: string, { defaults }: { defaults: Defaults }): boolean {
   if (name === "temperature") return defaults.temperature !== undefined;
   return LIMITS.has(name) && defaults.maxTokens !== undefined;
 }
 
-/** What each failure within an answer means; the compiler holds this list and the readers' together. */
+/** The meaning of each failure within an answer; the compiler keeps this list complete. */
 const KIND_OF_CODE: Readonly<Record<AnswerFaultCode, FaultKind>> = {
   invalid_request: "bad_request",
   context_length_exceeded: "context_length",
@@ -108,7 +108,7 @@ const KIND_OF_CODE: Readonly<Record<AnswerFaultCode, FaultKind>> = {
   provider_model_missing: "model_missing",
   provider_rate_limited: "rate_limited",
   provider_unavailable: "unavailable",
-  // Before the first content; afterwards it is the client's word for every failure.
+  // Before the first content; afterwards clients see this code for every failure.
   provider_stream_interrupted: "unavailable",
   provider_timeout: "timeout",
   provider_answer_invalid: "answer_invalid",
@@ -127,31 +127,31 @@ const FAULT_CODES: Readonly<Record<FaultKind, ErrorCode>> = {
   answer_invalid: "provider_answer_invalid",
 };
 
-/** Replacement of messages that may reveal the operator's account. */
+/** Replaces messages that may reveal the operator's account. */
 const ACCOUNT_TEXT: Readonly<Partial<Record<FaultKind, string>>> = {
   auth: "The provider refused this gateway's credentials. Tell its operator.",
   model_missing: "The provider does not have this model any more. Tell the operator.",
   rate_limited: "The provider is limiting how much this gateway may ask of it. Try again later.",
 };
 
-/** Replacements of unhelpful upstream messages. */
+/** Replaces unhelpful upstream messages. */
 const FAULT_TEXT: Readonly<Partial<Record<FaultKind, string>>> = {
   ...ACCOUNT_TEXT,
   unavailable: "The provider is unavailable. Try again.",
   timeout: "The provider did not answer in time. Try again.",
 };
 
-/** The kind of failure that a code within an answer stands for. */
+/** The kind of failure for a code within an answer. */
 export function kindOfCode(code: AnswerFaultCode): FaultKind {
   return KIND_OF_CODE[code];
 }
 
-/** A failure that an answer reports, as a failed call. */
+/** A failure reported in an answer, as a failed call. */
 export function faultOfAnswer({ code, message, said }: AnswerFault): UpstreamFault {
   return new UpstreamFault(kindOfCode(code), message, { said });
 }
 
-/** An error that came while an answer was read, as a failed call; what is no failure of an answer stays itself. */
+/** An error while an answer was read, as a failed call; other errors are returned unchanged. */
 export function faultOfReading(error: unknown): unknown {
   if (error instanceof UpstreamFault) return error;
   if (error instanceof ApiError) {
@@ -162,11 +162,11 @@ export function faultOfReading(error: unknown): unknown {
 }
 
 /**
- * What the client is told about a failed call (docs/reference/errors.md). `scrub` takes secrets out of upstream text;
- * `family` is the client's protocol, where it is also a provider's.
+ * What the client is told about a failed call (docs/reference/errors.md). `scrub` removes secrets from upstream text;
+ * `family` is the client's protocol, if a provider speaks it too.
  */
 export function clientError(fault: UpstreamFault, scrub: (text: string) => string, family?: string): ApiError {
-  // Upstream text is shown where it helps the client mend its request, never where it may speak of the operator's account.
+  // Upstream text is shown if it helps the client to correct its request, never if it may reveal the operator's account.
   const message = FAULT_TEXT[fault.kind] ?? publicText(fault.message, scrub);
   return new ApiError(FAULT_CODES[fault.kind], message, {
     ...(fault.kind === "bad_request" ? publicWords(fault, scrub) : {}),
@@ -178,7 +178,7 @@ export function clientError(fault: UpstreamFault, scrub: (text: string) => strin
   });
 }
 
-/** The figures that a provider gave of a prompt that does not fit. */
+/** The figures that a provider reported for a prompt that does not fit. */
 function sizesOf({ message }: UpstreamFault): ApiErrorDetail {
   const { limit, requested } = contextCounts(message);
   if (limit === undefined && requested === undefined) return {};
@@ -190,23 +190,23 @@ function sizesOf({ message }: UpstreamFault): ApiErrorDetail {
   };
 }
 
-/** What the client is told about a failure within an answer that has begun. */
+/** What the client is told about a failure after an answer has started. */
 export function textOfAnswerFault(fault: AnswerFault, scrub: (text: string) => string): string {
   return ACCOUNT_TEXT[kindOfCode(fault.reported ?? fault.code)] ?? publicText(fault.message, scrub);
 }
 
 const MESSAGE_CHARS_MAX = 2000;
-/** Larger details are left out. */
+/** Larger details are dropped. */
 const DETAILS_CHARS_MAX = 8192;
 
-/** Organisations, projects and workspaces, as vendors write them into their errors. */
+/** Organisations, projects and workspaces, as vendors write them in their errors. */
 const ACCOUNT_IDS = /\b(?:org|proj|acct|wrkspc)[-_](?=[A-Za-z0-9]*\d)[A-Za-z0-9]{8,}/g;
 
 function publicText(text: string, scrub: (text: string) => string): string {
   return scrub(text).replace(ACCOUNT_IDS, "[redacted]").slice(0, MESSAGE_CHARS_MAX);
 }
 
-/** What a provider that refuses a request says beside its text: SDKs act on codes and details. */
+/** Further details of a provider's refusal: SDKs act on codes and details. */
 function publicWords({ status, said }: UpstreamFault, scrub: (text: string) => string): ApiErrorDetail {
   const { param, code, details } = said;
   const clean = (text: string) => publicText(text, scrub);
@@ -223,7 +223,7 @@ function isSmall(details: unknown): boolean {
   return details != null && JSON.stringify(details).length <= DETAILS_CHARS_MAX;
 }
 
-/** A copy of a JSON value with every text in it cleaned. */
+/** A copy of a JSON value with secrets removed from every string. */
 function cleanOf(value: unknown, clean: (text: string) => string): unknown {
   if (typeof value === "string") return clean(value);
   if (Array.isArray(value)) return value.map((one) => cleanOf(one, clean));
@@ -231,13 +231,15 @@ function cleanOf(value: unknown, clean: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [clean(name), cleanOf(one, clean)]));
 }
 
-/** Whether another route may succeed where this one failed: never for what the request itself is to blame for. */
+/** Whether another route may succeed after this failure: never if the request itself is the cause. */
 export function mayTryElsewhere(kind: FaultKind): boolean {
   return kind !== "bad_request" && kind !== "context_length";
 }
 
-/** Whether the same route may be tried again: connect errors, 5xx and 429. A provider that took the request and gave no
- * answer in time, or one that cannot be used, has had its chance. */
+/**
+ * Whether the same route may be retried: connection errors, 5xx and 429. A provider that accepted the request and did not
+ * answer in time, or that cannot be used, is not retried.
+ */
 export function mayRetry({ kind, connecting }: UpstreamFault): boolean {
   return kind === "unavailable" || kind === "rate_limited" || (kind === "timeout" && connecting);
 }

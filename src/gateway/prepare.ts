@@ -1,4 +1,4 @@
-// Prepares a request before routing: references to stored history and uploaded files are replaced by their content.
+// Prepares a request before routing: replaces references to stored history and uploaded files by their content.
 
 import { ApiError } from "../base/errors.ts";
 import type { ModelRoute } from "../catalog/models.ts";
@@ -33,7 +33,7 @@ const MEMBERS = [
   "tools",
 ] as const;
 
-/** Builds the step; undefined when there was nothing to do. */
+/** Builds the step; undefined if there is nothing to do. */
 export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Promise<Prepared | undefined> {
   return async (draft) => {
     const { caller, format, body: sent, chat, options } = draft;
@@ -67,7 +67,7 @@ export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Pr
     }
     const dropped: string[] = [];
     if (body["background"] === true) {
-      // No one could ask the upstream how far it is: the client waits, and has the whole answer then.
+      // Background responses cannot be polled here: the client waits and gets the complete answer.
       members["background"] = undefined;
       dropped.push("background");
     }
@@ -81,7 +81,7 @@ export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Pr
   };
 }
 
-/** The body without the wish that the provider keeps the answer. Where answers are kept by default it says so. */
+/** The body without the request that the provider store the answer. If providers store by default, it says no. */
 function withoutStore(body: Readonly<Record<string, unknown>>, format: WireFormat): Readonly<Record<string, unknown>> {
   return format.storesAnswers === true || body["store"] === true ? { ...body, store: false } : body;
 }
@@ -90,7 +90,7 @@ function withoutStore(body: Readonly<Record<string, unknown>>, format: WireForma
 async function heldRequest({ held, provider }: PrepareDeps, draft: PreparedRequest): Promise<HeldRequest | undefined> {
   const { format, body, caller, exchange, routes } = draft;
   if (format.hasThreads !== true || body["thread"] == null) return undefined;
-  // A provider that holds threads would keep the text. The refusal makes clients send their history.
+  // A provider that holds threads would store the text. The refusal makes clients send their history.
   if (caller.noStore) {
     throw new ApiError("unsupported_parameter", "This key was made to keep nothing that its requests say.", {
       param: "thread",
@@ -98,12 +98,12 @@ async function heldRequest({ held, provider }: PrepareDeps, draft: PreparedReque
     });
   }
   const isNative = draft.holdsThread !== true && routes.some((route) => holdsThreads(provider(route.provider)));
-  // One that was begun here continues here, whoever answers for the model by now.
+  // A thread that began here continues here, whoever serves the model now.
   if (isNative && !(await held.has(caller.accountId, threadOf(format, body)?.previousId))) return undefined;
   return held.open(format, body, { accountId: caller.accountId, exchange });
 }
 
-/** The body with records that clients carry opened; the same where there is none. A vendor's own leave its routes alone. */
+/** The body with carried records opened; unchanged if there is none. A vendor's own restrict the routes. */
 export function withRecords(
   { sealer, provider }: Pick<PrepareDeps, "sealer" | "provider">,
   { caller, format, routes }: Pick<PreparedRequest, "caller" | "format" | "routes">,
@@ -127,7 +127,7 @@ export function withRecords(
   };
 }
 
-/** What is no longer as the client sent it; undefined for what is to be left out. */
+/** The members that differ from the client's; undefined for those to leave out. */
 function changed(now: Readonly<Record<string, unknown>>, body: Readonly<Record<string, unknown>>) {
   const members: Record<string, unknown> = {};
   for (const key of MEMBERS) if (now[key] !== body[key]) members[key] = now[key];

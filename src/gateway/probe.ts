@@ -1,4 +1,4 @@
-// Asks a model for one token, if the operator enabled it (`health.probe: chat`). Its usage is recorded without an
+// Requests one token from a model, if the operator enabled it (`health.probe: chat`). Its usage is recorded without an
 // account.
 
 import { uuid } from "../base/ids.ts";
@@ -27,7 +27,7 @@ const QUESTION: ChatRequest = {
   extra: {},
 };
 
-/** The probe: true when one of the model's routes answered. */
+/** The probe: true if one of the model's routes answered. */
 export function createProbe(deps: ProbeDeps): (model: string, signal: AbortSignal) => Promise<boolean> {
   return async (id, signal) => {
     const found = resolveModel(deps.catalog(), id);

@@ -1,17 +1,17 @@
-// How many tokens a request is, counted here: where no provider counts it, or none answers.
+// Estimates a request's tokens, for when no provider counts them.
 
 import type { ChatRequest } from "../chat/request.ts";
 import { TokenCounter } from "../tokens/count.ts";
 import { promptText } from "./meter.ts";
 
 /**
- * Anthropic counts width × height / 750 and scales images down to about 1.15 megapixels, so that this is a large
- * image's count; pixels are not examined here.
+ * Anthropic counts width × height / 750 and scales images down to about 1.15 megapixels, so this is a large image's count;
+ * pixels are not examined here.
  */
 const IMAGE_TOKENS = 1600;
-/** A page of a document is about 1,500 to 3,000 tokens there; documents are not opened here. */
+/** A page of a document is about 1,500 to 3,000 tokens; documents are not opened here. */
 const DOCUMENT_TOKENS = 3000;
-/** Role marks and separators around a turn, and around a tool. */
+/** Role marks and separators around a message, and around a tool. */
 const TURN_TOKENS = 4;
 const TOOL_TOKENS = 8;
 

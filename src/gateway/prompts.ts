@@ -1,5 +1,5 @@
-// A legacy completions request with several prompts: one answer each, put together as the protocol wants them, choice
-// indices running on from prompt to prompt. Streams come one after the other.
+// A legacy completions request with several prompts: one answer each, combined as the protocol requires, with choice indices
+// continuing from prompt to prompt. Streams run one after the other.
 
 import { ApiError } from "../base/errors.ts";
 import { FrameCutter, parseFrames } from "../base/sse.ts";
@@ -10,15 +10,15 @@ import { sseResponse } from "../http/sse-response.ts";
 /** A parsed JSON object. */
 type Json = Record<string, unknown>;
 
-/** One prompt's answer: a whole one or a stream, as the request says. */
+/** One prompt's answer, complete or streamed as requested. */
 export type AnswerPrompt = (body: Json, exchange: Exchange) => Promise<Response>;
 
 /** Choices of one request, over all prompts. */
 const CHOICES_MAX = 128;
-/** Whole answers that are asked for at once. */
+/** Complete answers that are requested concurrently. */
 const AT_ONCE = 4;
 
-/** Answers several prompts. `reserve` is asked once, before the first of them: they are one request. */
+/** Answers several prompts. `reserve` is called once, before the first: they are one request. */
 export async function answerPrompts(
   answer: AnswerPrompt,
   prompts: readonly unknown[],
@@ -43,7 +43,7 @@ export async function answerPrompts(
   return Response.json({ ...answers[0], choices, usage });
 }
 
-/** A part of an exchange: what it leaves behind goes to the whole, which alone ends the log line. */
+/** One prompt's part of an exchange: its effects are added to the whole, which alone writes the log line. */
 function partOf(whole: Exchange): Exchange {
   const { requestId, startedMs, method, path, headers, log, span, holder } = whole;
   return {
@@ -88,7 +88,7 @@ function moved(choices: unknown, by: number): Json[] {
   }));
 }
 
-/** Sums of all numbers, those of the details too. */
+/** Sums of all numbers, including nested ones. */
 function added(sum: unknown, next: unknown): unknown {
   if (typeof sum === "number" && typeof next === "number") return sum + next;
   if (typeof sum !== "object" || sum === null) return next;
@@ -103,7 +103,7 @@ async function streams(
   given: { count: number; each: number; exchange: Exchange; signal: AbortSignal },
 ): Promise<Response> {
   const { count, each, exchange, signal } = given;
-  // The first one's failure is still an HTTP status.
+  // The first prompt's failure is still an HTTP status.
   let reader = readerOf(await ask(0));
   let at = 0;
   let cutter = new FrameCutter();
@@ -158,7 +158,7 @@ async function streams(
         }
       },
       cancel() {
-        // The part's own end aborts its upstream; the stream may have failed already.
+        // Ending the part aborts its upstream; the stream may have failed already.
         reader.cancel().catch(() => undefined);
         if (!over) end();
       },
@@ -169,7 +169,7 @@ async function streams(
 
 const encoder = new TextEncoder();
 
-/** Of a streamed answer made here: its chunks are text. */
+/** For a streamed answer built here: its chunks are text. */
 function readerOf(response: Response): ReadableStreamDefaultReader<string> {
   if (response.body === null) throw new Error("A streamed answer has a body.");
   return (response.body as unknown as ReadableStream<string>).getReader();

@@ -1,5 +1,5 @@
-// The providers and the catalog of the running program: built from the configuration, rebuilt when it or what the
-// providers list changes, swapped as a whole so that a request sees one state.
+// The providers and the catalog of the running program: built from the configuration, rebuilt when it or the providers' model
+// lists change, and swapped as a whole so that a request sees one state.
 
 import type { Clock } from "../base/clock.ts";
 import { createDiscovery, type Discovery, type ModelListing } from "../catalog/discover.ts";
@@ -17,10 +17,10 @@ import type { DiscoveredModel } from "../vendors/vendor.ts";
 export interface FleetDeps {
   config(): Config;
   clock: Clock;
-  /** A provider's list could not be fetched. */
+  /** A provider's model list could not be fetched. */
   discoveryFailed(provider: string, cause: unknown, kept: number): void;
   breakerChanged(provider: string, state: string): void;
-  /** The catalog was built again. Not called while the fleet itself is being built. */
+  /** The catalog was rebuilt. Not called while the fleet itself is being built. */
   catalogChanged?(): void;
 }
 
@@ -29,21 +29,21 @@ export interface Fleet {
   catalog(): Catalog;
   provider(name: string): Provider | undefined;
   breakers: Breakers;
-  /** What is publicly known of a provider's model; nothing before `start` has read it. */
+  /** Public metadata of a provider's model; nothing before `start` has loaded it. */
   known(provider: string, model: string): ModelFacts | undefined;
-  /** What a provider's last listing says; false when it failed, undefined when it is not asked. */
+  /** The result of a provider's last listing; false if it failed, undefined if it is not listed. */
   listed(provider: string, model: string): boolean | undefined;
-  /** How a provider's last model list came; undefined when it is not asked for one. */
+  /** The state of a provider's last model list; undefined if it is not listed. */
   listing(provider: string): ModelListing | undefined;
-  /** Takes a new configuration. */
+  /** Applies a new configuration. */
   reconfigure(): void;
-  /** Loads the metadata of well-known models and begins discovery; resolves after the first round. */
+  /** Loads the metadata of well-known models and starts discovery; resolves after the first round. */
   start(): Promise<void>;
   refresh(): Promise<void>;
   stop(): void;
 }
 
-/** Builds the fleet; nothing is asked of anybody before `start`. */
+/** Builds the fleet; nothing is fetched before `start`. */
 export function createFleet(deps: FleetDeps): Fleet {
   const breakers = new Breakers(deps.clock, deps.breakerChanged);
   let providers = new Map<string, Provider>();
@@ -61,7 +61,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     catalog = buildCatalog({
       models: configuredModels(config),
       providers: catalogProviders(config),
-      // The embedded provider needs no asking: its models are there from the first moment.
+      // The embedded provider's models are known from the start.
       discovered: new Map([...lists, ...embeddedLists(config, providers)]),
       metadata: (model, provider) => known(provider, model),
     });
@@ -123,7 +123,7 @@ export function createFleet(deps: FleetDeps): Fleet {
   };
 }
 
-/** Only real providers have well-known models; a demo alone starts without their table. */
+/** Only real providers have well-known models; a demo alone starts without their metadata. */
 function needsMetadata(config: Config): boolean {
   return config.providers.some((provider) => !isEmbedded(provider));
 }

@@ -1,5 +1,5 @@
-// Keeps the rate limiter's windows across restarts: read at startup, saved every few seconds and at shutdown, so that a
-// crash does not refill them.
+// Keeps the rate limiter's windows across restarts: read at start, saved every few seconds and at shutdown, so that a crash
+// does not reset them.
 
 import type { Clock } from "../base/clock.ts";
 import type { RateLimiter } from "../http/rpm.ts";
@@ -9,7 +9,7 @@ export interface RateWindowsDeps {
   readonly limiter: Pick<RateLimiter, "snapshot" | "restore">;
   readonly rates: RateStore;
   readonly clock: Clock;
-  /** They could not be saved; they are tried again soon. */
+  /** They could not be saved; retried soon. */
   failed(error: unknown): void;
 }
 
@@ -17,7 +17,7 @@ const SAVE_MS = 5000;
 /** Older windows have ended. */
 const WINDOW_MS = 60_000;
 
-/** Builds the keeper; `start` must have resolved before the limiter is asked. */
+/** Builds it; `start` must have resolved before the limiter is used. */
 export function createRateWindows({ limiter, rates, clock, failed }: RateWindowsDeps) {
   const save = () => rates.saveRateWindows(limiter.snapshot());
   let timer: ReturnType<typeof setInterval> | undefined;

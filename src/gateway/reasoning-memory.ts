@@ -1,11 +1,11 @@
-// What this process remembers of reasoning: which provider minted a sealed value that carries no mark of ours, because it
-// went to the client as it came. Bounded, and lost with the process: what is not known is left to the provider's judgement.
+// What this process remembers about reasoning: which provider issued a sealed value without our mark, relayed unchanged to
+// the client. Bounded, and lost with the process: unknown values are left to the provider's judgement.
 
 import { CallReasoning } from "./call-reasoning.ts";
 
 /** Sealed values whose provider is remembered; a few dozen bytes each. */
 const VALUES_MAX = 50_000;
-/** Models that are remembered to give no encrypted reasoning. */
+/** Models that are remembered to return no encrypted reasoning. */
 const MODELS_MAX = 1000;
 
 /** The memory. */
@@ -14,13 +14,13 @@ export class ReasoningMemory {
   readonly calls = new CallReasoning();
   /** Fingerprints of values to providers, oldest first. */
   readonly #minters = new Map<number | bigint, string>();
-  /** Providers that gave reasoning without a seal. */
+  /** Providers that returned reasoning without a seal. */
   readonly #unsigned = new Set<string>();
 
-  /** Providers and models that refused to give encrypted reasoning. */
+  /** Providers and models that refused to return encrypted reasoning. */
   readonly #sealless = new Set<string>();
 
-  /** A provider gave a sealed value; undefined: reasoning without one. */
+  /** Records that a provider returned a sealed value; undefined: reasoning without one. */
   minted(value: string | undefined, minter: string): void {
     if (value === undefined) {
       this.#unsigned.add(minter);
@@ -34,22 +34,22 @@ export class ReasoningMemory {
     if (oldest !== undefined) this.#minters.delete(oldest);
   }
 
-  /** Who minted a value; undefined where that was not seen. */
+  /** The provider that issued a value; undefined if that was not seen. */
   minterOf(value: string): string | undefined {
     return this.#minters.get(Bun.hash(value));
   }
 
-  /** A provider refused a request because encrypted reasoning of the model was asked for. */
+  /** Records that a provider refused a request because it asked for the model's encrypted reasoning. */
   refusedToSeal(minter: string, model: string): void {
     if (this.#sealless.size < MODELS_MAX) this.#sealless.add(`${minter} ${model}`);
   }
 
-  /** Whether encrypted reasoning may be asked for. */
+  /** Whether encrypted reasoning may be requested. */
   maySeal(minter: string, model: string): boolean {
     return !this.#sealless.has(`${minter} ${model}`);
   }
 
-  /** Whether the provider gave reasoning without a seal: such a one takes it back. */
+  /** Whether the provider returned reasoning without a seal: then it accepts it back. */
   gaveUnsigned(minter: string): boolean {
     return this.#unsigned.has(minter);
   }

@@ -1,5 +1,5 @@
-// What a provider refuses of reasoning, so that it is asked once more without it. Who minted a sealed value is not always
-// known: not after a restart, and not where the keys of one provider belong to several organisations.
+// Recognises refusals of reasoning, so that the provider is asked once more without it. The issuer of a sealed value is not
+// always known: not after a restart, and not if the keys of one provider belong to several organisations.
 
 import type { ModelRoute } from "../catalog/models.ts";
 import type { UpstreamRequest } from "../upstream/dialect.ts";
@@ -8,17 +8,17 @@ import type { Provider } from "../upstream/provider.ts";
 import type { WireFormat } from "../wire/format.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 
-/** Codes of servers that cannot read what is sealed. */
+/** Codes of servers that cannot read a seal. */
 const CODES: ReadonlySet<unknown> = new Set(["invalid_encrypted_content", "thinking_signature_invalid"]);
 
 /**
- * The same in words, without quotes around names: OpenAI (openai/codex#8145; items that it does not store), Anthropic
- * (openclaw/openclaw#84430; thinking that was changed), Google (google-gemini/gemini-cli#13467, decolua/9router#301).
+ * The same as text, without quotes around names: OpenAI (openai/codex#8145; items that it does not store), Anthropic
+ * (openclaw/openclaw#84430; changed thinking), Google (google-gemini/gemini-cli#13467, decolua/9router#301).
  */
 const WORDS =
   /encrypted content .*could not be (?:verified|decrypted|parsed)|item with id rs_\S* not found|invalid (?:signature|data) in (?:redacted_)?thinking block|thinking blocks? .*cannot be modified|(?:corrupted|invalid) thought[ _]signature|thought[ _]signature is not valid/i;
 
-/** `include` as the name of a parameter: many errors say that some list includes something. */
+/** `include` as a parameter's name: many errors use it as a verb. */
 const SEALLESS =
   /encrypted content is not supported|\b(?:parameter|field|argument|key|property|input)s?\W{1,4}include\b|^\W?include\b(?:\[\d+\])?\W/i;
 
@@ -40,7 +40,7 @@ export class RefusedReasoning {
     return this.#routes.has(route);
   }
 
-  /** Whether the route is to be asked once more, with a request that lacks what it refused. */
+  /** Whether to call the route once more, with a request without the refused part. */
   mayAskAgain({ error, route, provider, built, rebuild }: RefusedCall, memory: ReasoningMemory): boolean {
     if (!(error instanceof UpstreamFault) || error.kind !== "bad_request") return false;
     if (built.hidesEncrypted === true && refusesToSeal(error)) memory.refusedToSeal(provider.minter, route.model);
@@ -50,17 +50,17 @@ export class RefusedReasoning {
   }
 }
 
-/** The request with what is missing of it named. */
+/** The request with the missing part named. */
 export function withoutReasoning(request: UpstreamRequest, format: WireFormat): UpstreamRequest {
   return { ...request, dropped: [...request.dropped, format.reasoning] };
 }
 
-/** Whether a provider refused the reasoning of a history. */
+/** Whether a provider refused the reasoning in a history. */
 export function refusesReasoning({ kind, message, said }: UpstreamFault): boolean {
   return kind === "bad_request" && (CODES.has(said.code) || WORDS.test(message.replace(/[`'"]/g, "")));
 }
 
-/** The model has no encrypted reasoning to give, or the server does not know how to ask for it. */
+/** The model has no encrypted reasoning, or the server does not know the parameter. */
 function refusesToSeal({ message, said }: UpstreamFault): boolean {
   return said.param?.startsWith("include") === true || SEALLESS.test(message);
 }

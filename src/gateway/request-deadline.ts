@@ -1,16 +1,16 @@
-// The deadline of a request that is answered whole. Its work ends when the client leaves or the time is up.
+// The deadline of a request that does not stream. Its work ends when the client leaves or the time is up.
 
 import { ApiError } from "../base/errors.ts";
 import { limit } from "../base/limit.ts";
 
-/** What is left to the work. */
+/** The limits of the work. */
 export interface RequestDeadline {
-  /** Aborted with the `ApiError` that tells why. */
+  /** Aborted with the `ApiError` that says why. */
   readonly signal: AbortSignal;
   remainingMs(): number;
 }
 
-/** Runs the work within the time and as long as the client is there; throws at once where it left before. */
+/** Runs the work within the deadline and while the client is there; throws immediately if it has left before. */
 export async function withinDeadline<T>(
   request: Request,
   timeoutMs: number,
@@ -19,7 +19,7 @@ export async function withinDeadline<T>(
   const endsMs = performance.now() + timeoutMs;
   const abort = new AbortController();
   const onGone = () => abort.abort(clientGone());
-  // While its body was read or its model looked up: that event has been.
+  // The client may have left while its body was read or its model looked up, before a listener was added.
   if (request.signal.aborted) throw clientGone();
   const late = limit(timeoutMs, () =>
     abort.abort(new ApiError("provider_timeout", "The provider did not answer in time.")),
@@ -33,7 +33,7 @@ export async function withinDeadline<T>(
   }
 }
 
-/** Ends what is done for a client that left. */
+/** Stops the work for a client that left. */
 export function clientGone(): ApiError {
   return new ApiError("request_timeout", "The client went away.");
 }

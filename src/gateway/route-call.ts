@@ -9,28 +9,28 @@ import type { CallOutcome, Permit } from "../upstream/breaker.ts";
 import type { FaultKind } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
 
-/** What is traced of a request's calls; ids, counts and parameters only. */
+/** What is traced of a request's calls: ids, counts and parameters only. */
 export interface CallTrace {
   /** The request's span; undefined while tracing is off. */
   span: TraceSpan | undefined;
-  /** The client's trace context, which goes up unchanged while tracing is off. */
+  /** The client's trace context, which is forwarded unchanged while tracing is off. */
   headers: Readonly<Record<string, string>>;
   stream: boolean;
-  /** Takes the calls that fail. */
+  /** Collects the failed calls. */
   failedRoutes?: FailedRoute[];
-  /** What is asked of the model, when it is no chat. */
+  /** The operation, if it is not a chat. */
   operation?: string | undefined;
   maxTokens?: number | undefined;
   temperature?: number | undefined;
   topP?: number | undefined;
 }
 
-/** How a call went. */
+/** The outcome of a call. */
 export interface AttemptEnd {
   outcome: CallOutcome;
-  /** As metrics name it. */
+  /** The metrics label. */
   label: "ok" | "abandoned" | "interrupted" | FaultKind;
-  /** HTTP status of the upstream's refusal; absent or 0 where there was none. */
+  /** HTTP status of the upstream's refusal; absent or 0 if there was none. */
   status?: number;
   usage?: Usage | undefined;
   finishReason?: string | undefined;
@@ -41,7 +41,7 @@ export interface AttemptParts {
   provider: Provider;
   permit: Permit;
   trace: CallTrace | undefined;
-  /** Told when it is over. */
+  /** Called when it is over. */
   called: ((provider: string, label: string, seconds: number) => void) | undefined;
 }
 
@@ -53,7 +53,7 @@ export class RouteAttempt {
   readonly provider: Provider;
   /** Trace context for the provider. */
   readonly headers: Readonly<Record<string, string>>;
-  /** For callers that know nothing but how it went. */
+  /** For callers that only need to report the outcome. */
   readonly permit: Permit;
   readonly #parts: AttemptParts;
   readonly #span: TraceSpan | undefined;
@@ -70,7 +70,7 @@ export class RouteAttempt {
     this.permit = { settle: (outcome) => this.end({ outcome, label: LABEL_OF[outcome] }) };
   }
 
-  /** Tells how the call went; later calls do nothing. */
+  /** Records the outcome; later calls do nothing. */
   end({ outcome, label, status = 0, usage, finishReason }: AttemptEnd): void {
     if (this.#over) return;
     this.#over = true;
@@ -106,7 +106,7 @@ const LABEL_OF = { ok: "ok", failed: "unavailable", unknown: "abandoned" } as co
 function attributesOf({ route, provider, trace }: AttemptParts) {
   return genAiCallAttributes({
     operation: trace?.operation,
-    // What answers nothing but decisions borrows a dialect's name.
+    // Upstreams that only answer decisions use a dialect's name.
     dialect: trace?.operation === undefined ? provider.dialect.name : provider.card.name,
     model: route.model,
     baseUrl: provider.baseUrl,

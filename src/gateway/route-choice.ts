@@ -1,11 +1,11 @@
-// What a request wishes of the routing: which of a model's routes may be taken and in which order, and which models are
-// asked when the first cannot answer.
+// A request's own routing options: which of a model's routes may be used and in which order, and which models are tried if
+// the first cannot answer.
 
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import type { ModelRoute } from "../catalog/models.ts";
 import type { RouteWishes } from "../wire/format.ts";
 
-/** What another model may do better at. Everything else is the request's own fault, or nothing went up yet. */
+/** Failures after which another model may succeed. All others are the request's own fault, or happen before a call. */
 const FALLS_BACK: ReadonlySet<ErrorCode> = new Set([
   "model_not_found",
   "context_length_exceeded",
@@ -19,13 +19,13 @@ const FALLS_BACK: ReadonlySet<ErrorCode> = new Set([
   "tool_arguments_invalid",
 ]);
 
-/** The body's members that say it all. They do not go up. */
+/** The body's members for routing. They are not sent upstream. */
 export const ROUTING_MEMBERS = { models: undefined, provider: undefined } as const;
 
 /** A parsed JSON object. */
 type Body = Record<string, unknown>;
 
-/** The request as it is put to each of its models, in the order in which they are asked; one at least. */
+/** The request for each of its models, in order; at least one. */
 export function bodiesInTurn(body: Body, { models }: RouteWishes): readonly Body[] {
   const { models: _models, provider: _provider, ...rest } = body;
   const first = typeof body["model"] === "string" ? [body["model"]] : [];
@@ -33,7 +33,7 @@ export function bodiesInTurn(body: Body, { models }: RouteWishes): readonly Body
   return ids.length === 0 ? [rest] : ids.map((model) => ({ ...rest, model }));
 }
 
-/** The most that any of them costs. What cannot be asked costs nothing: it is refused in its turn. */
+/** The highest cost among them. A model that cannot be used costs nothing: it is refused when its turn comes. */
 export function dearest(bodies: readonly Body[], worstOf: (body: Body) => number): number {
   let most = 0;
   for (const body of bodies) {
@@ -46,7 +46,7 @@ export function dearest(bodies: readonly Body[], worstOf: (body: Body) => number
   return most;
 }
 
-/** Asks one after the other until one answers; throws what the last one came to. */
+/** Tries one after the other until one answers; throws the last one's error. */
 export async function askInTurn<T>(bodies: readonly Body[], ask: (body: Body) => Promise<T>): Promise<T> {
   for (const [at, body] of bodies.entries()) {
     try {
@@ -59,7 +59,7 @@ export async function askInTurn<T>(bodies: readonly Body[], ask: (body: Body) =>
   throw new Error("There is at least one body.");
 }
 
-/** The routes that the request allows, in its order. Names that are no provider of the model say nothing. */
+/** The routes that the request allows, in its order. Names that are not providers of the model are ignored. */
 export function chosenRoutes(routes: readonly ModelRoute[], { providers }: RouteWishes): readonly ModelRoute[] {
   if (providers === undefined) return routes;
   const { order, only, mayFallBack } = providers;
@@ -77,7 +77,7 @@ export function chosenRoutes(routes: readonly ModelRoute[], { providers }: Route
   return allowed.map((route) => ({ ...route, priority: rankOf(route) ?? order.length + route.priority }));
 }
 
-/** Where a route's provider stands in a list of names, whatever their case. */
+/** The index of a route's provider in a list of names, ignoring case. */
 function rank(names: readonly string[]): (route: ModelRoute) => number | undefined {
   const places = new Map(names.map((name, at) => [name.toLowerCase(), at]));
   return ({ provider }) => places.get(provider.toLowerCase());

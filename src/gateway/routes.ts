@@ -1,4 +1,4 @@
-// The chat endpoints and what belongs to them. Bodies are read by the gateway itself, after admission: 401 comes before 400.
+// The chat endpoints and related ones. Bodies are read by the gateway itself, after admission: 401 comes before 400.
 
 import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
@@ -12,7 +12,10 @@ import type { ConversationEndpoints } from "./threads/conversation-endpoints.ts"
 import type { StoredThreads } from "./threads/stored-threads.ts";
 import type { Uploads } from "./uploads.ts";
 
-/** The chat endpoints for callers that need no router: a tenth of a request's time. The same handlers as the routes. */
+/**
+ * The chat endpoints for callers that need no router, which takes a tenth of a request's time. The same handlers as the
+ * routes.
+ */
 export function directRoutes(gateway: Gateway): Map<string, (request: Request) => Promise<Response>> {
   return new Map(WIRE_FORMATS.map((format) => [format.path, (request: Request) => gateway.handle(request, format)]));
 }
@@ -25,7 +28,7 @@ export interface GatewayRoutesDeps {
   conversations: ConversationEndpoints;
   /** `POST /v1/responses/compact` */
   compact(request: Request): Promise<Response>;
-  /** Answers at an endpoint for models that do not chat. */
+  /** Serves an endpoint of models that do not chat. */
   modelEndpoint(request: Request, endpoint: ModelEndpoint): Promise<Response>;
   /** `POST /v1/messages/count_tokens` */
   countTokens(request: Request): Promise<Response>;
@@ -35,7 +38,7 @@ export interface GatewayRoutesDeps {
   passthrough(request: Request): Promise<Response>;
 }
 
-/** `POST` routes of every client format, stored answers, files, and the endpoints that only say no. */
+/** `POST` routes of every client format, stored responses, files, and the endpoints that are not offered. */
 export function gatewayRoutes(deps: GatewayRoutesDeps) {
   const { gateway, responses, uploads, threads, conversations, compact, countTokens, inputTokens, modelEndpoint } =
     deps;

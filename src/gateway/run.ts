@@ -1,5 +1,5 @@
-// The pipeline of one chat request: admit, read, resolve, check, then answer. What differs between protocols is in their
-// dialects and formats.
+// The pipeline of one chat request: admit, read, resolve, check, then answer. Protocol differences are in the dialects and
+// formats.
 
 import type { ModelRoute } from "../catalog/models.ts";
 import { requireModel, resolveModel } from "../catalog/resolve.ts";
@@ -41,11 +41,11 @@ interface Read {
   body: Record<string, unknown>;
   chat: ChatRequest;
   options: DecodeOptions;
-  /** What the whole request holds of its caller's budgets, where this is one of several prompts or models. */
+  /** The reservation of the whole request, if this is one of several prompts or models. */
   hold: Hold | undefined;
-  /** The thread that it begins is held here, as the provider refused to. */
+  /** The new thread is held here, as the provider refused to. */
   holdsThread?: boolean;
-  /** What it says of its routing. */
+  /** Its routing options. */
   wishes: RouteWishes | undefined;
   nowSeconds(): number;
 }
@@ -60,14 +60,14 @@ export function createGateway(deps: GatewayDeps) {
   async function handle(request: Request, format: WireFormat): Promise<Response> {
     const exchange = exchangeOf(request);
     const admitted = deps.admit(request, exchange);
-    // Mostly there at once: no turn of the event loop for it.
+    // Usually synchronous: no iteration of the event loop for it.
     const caller = admitted instanceof Promise ? await admitted : admitted;
     const { text, body } = await readJsonBody(request, deps.bodyLimits());
     const prompts = format.prompts?.(body);
     const wishes = wishesOf(deps, format, body);
     let hold: Hold | undefined;
     const answer = async (body: Record<string, unknown>, exchange: Exchange) => {
-      // One of several prompts may outlast the others' failure.
+      // One of several prompts may outlast the failure of the others.
       const own = hold?.share();
       try {
         return await answerOne(deps, { request, exchange, caller, format, text, body, hold, wishes, nowSeconds });
@@ -103,7 +103,7 @@ export function createGateway(deps: GatewayDeps) {
   return { handle };
 }
 
-/** What a request says of its routing, unless its model's provider is one that reads that itself. */
+/** The routing options of a request, unless its model's provider reads them itself. */
 function wishesOf(deps: GatewayDeps, format: WireFormat, body: Record<string, unknown>): RouteWishes | undefined {
   const wishes = format.routeWishes?.(body);
   const { model } = body;
@@ -137,7 +137,7 @@ async function answerOne(deps: GatewayDeps, read: Omit<Read, "chat" | "options">
   } catch (error) {
     if (!refusesThread(error)) throw error;
     const again = await admittedRequest(deps, { ...read, chat, options, hold: admitted.hold, holdsThread: true });
-    // With compaction off nothing is held here: the refusal is all there is to say.
+    // With compaction off nothing is held here: the refusal is passed on.
     if (again.held === undefined) throw error;
     return answer(again);
   }
@@ -154,7 +154,7 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
   const draft = { exchange, caller, format, chat: read.chat, body, options, model, routes, holdsThread };
   const prepared = await deps.prepare?.(draft);
   const chat = prepared?.chat ?? read.chat;
-  // What was stored earlier may hold what this model cannot read.
+  // Stored history may contain what this model cannot read.
   if (chat !== read.chat) checkAgainstModel(chat, model, limitParam(body));
   exchange.headers["x-sallyport-model"] = headerText(model.id);
   const held = prepared?.held;
@@ -167,7 +167,7 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
   const isOrdered = (wishes?.providers?.order.length ?? 0) > 0;
   const stay = isOrdered ? undefined : deps.affinity.stayOf({ accountId, chat, body, model, routes: open });
   const defaults = defaultsFor(chat, model, format);
-  // The last thing before a provider is called: what is refused before costs nothing.
+  // The last step before a provider is called: earlier refusals cost nothing.
   const hold =
     read.hold ?? (budgets && (await deps.budgets.reserve(budgets, exchange, worstCaseMicros(chat, model, defaults))));
   return {
@@ -206,7 +206,7 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
   };
 }
 
-/** What is to be another in the body that goes up, and what is named as dropped. */
+/** The members to change in the forwarded body, and those reported as dropped. */
 function changes(
   prepared: Prepared | undefined,
   wishes: RouteWishes | undefined,
@@ -217,7 +217,7 @@ function changes(
   return { members: { ...members, ...ROUTING_MEMBERS }, dropped: [...(dropped ?? []), ...wishes.dropped] };
 }
 
-/** The conversation as far as it may be shortened: the client's thread, or one that is held here. */
+/** The conversation that may be shortened: the client's thread, or one that is held here. */
 function conversationOf(
   deps: GatewayDeps,
   {

@@ -1,4 +1,4 @@
-// GET and DELETE of stored answers. An answer belongs to its account; for all others it does not exist.
+// GET and DELETE of stored responses. A response belongs to its account; for all others it does not exist.
 
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
@@ -52,7 +52,7 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
       return Response.json({ id, object: "response", deleted: true });
     },
 
-    /** Clients that would rather have a WebSocket fall back to POST at 426. */
+    /** Clients that prefer a WebSocket fall back to POST on 426. */
     refuseUpgrade(request: Request): Response {
       if (request.headers.get("upgrade") !== null) {
         throw new ApiError("upgrade_required", "Responses over WebSocket are not offered: use POST /v1/responses.");

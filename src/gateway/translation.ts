@@ -1,5 +1,5 @@
-// The translating path: upstream frames -> neutral events -> the client's frames, in one pass, with the same interface
-// as the lossless relay, so that the code that pumps bytes need not distinguish them.
+// The translating path: upstream frames -> neutral events -> the client's frames, in one pass, with the same interface as the
+// lossless relay, so that the code that moves bytes need not distinguish them.
 
 import { parseFrames } from "../base/sse.ts";
 import { type AnswerFault, afterContent } from "../chat/answer-fault.ts";
@@ -17,17 +17,17 @@ export interface TranslationOptions {
   writer: EventWriter;
   request: ChatRequest;
   requestId: string;
-  /** What the client gets before all that the upstream says. */
+  /** Sent to the client before anything from the upstream. */
   opening?: ChatEvent | undefined;
-  /** Is told of what the answer thinks and calls. */
+  /** Receives the reasoning and calls of the answer. */
   notes?: { push(event: ChatEvent): void } | undefined;
-  /** Counts tokens here where the upstream reported none. */
+  /** Counts tokens here if the upstream reports none. */
   estimate(outputText: string): Usage;
-  /** What the client is told of a failure. */
+  /** The error text for the client. */
   say(fault: AnswerFault): string;
-  /** What the upstream wants of the names of tools. */
+  /** The upstream's constraints on tool names. */
   toolNames?: NameRules | undefined;
-  /** Stop sequences that the upstream was not told of. */
+  /** Stop sequences that the upstream does not support. */
   cutAt?: readonly string[] | undefined;
 }
 
@@ -44,7 +44,7 @@ export class Translation implements FrameRelay {
   #choices = new Set<number>();
   #finishes: Extract<ChatEvent, { type: "finish" }>[] = [];
   #usage: Usage | undefined;
-  /** The usage is what the upstream said at the answer's end. */
+  /** The usage that the upstream reported at the answer's end. */
   #isWhole = false;
   #fault: AnswerFault | undefined;
   #ended = false;
@@ -71,7 +71,7 @@ export class Translation implements FrameRelay {
   get fault(): AnswerFault | undefined {
     return this.#fault;
   }
-  /** Of an answer that did not end the upstream has said at most what went in: what came out is counted here. */
+  /** Of an unfinished answer the upstream reported at most the input: the output is counted here. */
   get usage(): Usage | undefined {
     if (this.#usage === undefined || this.finished || this.#output.chars === 0) return this.#usage;
     return this.#counted();
@@ -95,7 +95,7 @@ export class Translation implements FrameRelay {
     return this.#flow();
   }
 
-  /** What the upstream did not say is counted here. */
+  /** What the upstream did not report is counted here. */
   #counted(): Usage {
     const own = this.#options.estimate(this.outputText());
     const told = this.#usage;
@@ -115,7 +115,7 @@ export class Translation implements FrameRelay {
     return out;
   }
 
-  /** Puts the opening before the first event that says something; false where none has come. */
+  /** Inserts the opening before the first event with content; false if there is none yet. */
   #open(events: ChatEvent[], opening: ChatEvent): boolean {
     const first = events.findIndex(({ type }) => type !== "start");
     if (first < 0) return false;
@@ -178,7 +178,7 @@ export class Translation implements FrameRelay {
     return this.#options.writer.push(event);
   }
 
-  /** The finish of the last choice carries the usage: it gets an estimate where there is none, then the stream is closed. */
+  /** The last choice's finish carries the usage: estimated if there is none; then the stream is closed. */
   #finish(event: Extract<ChatEvent, { type: "finish" }>): string {
     this.#finishes.push(event);
     this.#choices.add(event.choice);

@@ -1,4 +1,4 @@
-// What cannot be translated and must not be dropped because the answer would change: state kept by the client's own
+// What cannot be translated and must not be dropped because the answer would change: state stored by the client's own
 // provider, tools that it runs, references that only it can resolve.
 
 import { ApiError } from "../base/errors.ts";
@@ -6,7 +6,7 @@ import type { ChatRequest } from "../chat/request.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { WireFormat } from "../wire/format.ts";
 
-/** Throws 400 `unsupported_parameter` that names it. Only for requests that are translated. */
+/** Throws 400 `unsupported_parameter` that names it. Only for translated requests. */
 export function refuseUntranslatable(chat: ChatRequest, format: WireFormat, provider: Provider): void {
   for (const param of format.untranslatable) if (isSet(chat.extra[param])) throw unsupported(param);
   if (chat.maxTokens === 0) {
@@ -37,7 +37,7 @@ function isSet(value: unknown): boolean {
 }
 
 function unsupported(param: string): ApiError {
-  // Anthropic's own shape: its SDKs continue without a thread when they read it.
+  // Anthropic's own error: its SDKs then continue without a thread.
   const details =
     param === "thread" ? { details: { error_code: "thread_unsupported_request", unsupported: ["thread"] } } : {};
   return new ApiError("unsupported_parameter", `This model's provider does not know '${param}'.`, {

@@ -1,5 +1,5 @@
-// Uploaded images: POST, GET and DELETE /v1/files. Each belongs to an account and is unknown to all others. Clients that
-// send `anthropic-version` get that family's members beside the common ones.
+// Uploaded images: POST, GET and DELETE /v1/files. Each belongs to an account and is unknown to all others. Clients that send
+// `anthropic-version` get that family's members in addition.
 
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
@@ -12,20 +12,20 @@ import { requireKeeping, type TextOwner } from "./kept-text.ts";
 
 export interface UploadDeps {
   store: FileStore;
-  /** Sets room aside; gives what ends that, undefined when there is none. */
+  /** Reserves space; returns a function that ends the reservation, undefined if there is none. */
   claim(accountId: string, bytes: number): Promise<(() => void) | undefined>;
   /** Throws 401. */
   authenticate(request: Request): AtOnce<TextOwner>;
 }
 
-/** Part headers, names and the purpose beside the bytes. */
+/** Part headers, names and the purpose, besides the bytes. */
 const FORM_BYTES_MAX = 64 * 1024;
 /** Parts of a form; an upload has a file and a purpose. */
 const PARTS_MAX = 100;
 const PAGE_MAX = 1000;
 const PAGE = 100;
 const FILENAME_CHARS_MAX = 255;
-/** What OpenAI's clients say for files that go into messages. */
+/** The purpose that OpenAI's clients give for files in messages. */
 const PURPOSES = new Set(["vision", "user_data", "assistants"]);
 
 export type Uploads = ReturnType<typeof createUploads>;
@@ -88,7 +88,7 @@ export function createUploads({ store, claim, authenticate }: UploadDeps) {
       if (file === undefined || bytes === undefined) throw fileNotFound(id);
       const headers = {
         "content-type": file.mediaType,
-        // The name is the uploader's: written so that no character of it can end the header.
+        // The uploader chose the name: it is encoded so that no character of it can end the header.
         "content-disposition": `attachment; filename*=UTF-8''${headerName(file.filename)}`,
         "x-content-type-options": "nosniff",
       };
@@ -136,7 +136,7 @@ function pageSize(given: string | null): number {
   throw new ApiError("invalid_request", "Invalid 'limit': expected a positive integer.", { param: "limit" });
 }
 
-/** The last part of what a client calls its file: a program that saves it under its name must not leave its folder. */
+/** The last part of the client's file name: a program that saves it under its name must not leave its folder. */
 function plainName(given: string): string {
   const last = given.split(/[/\\]/).at(-1) ?? "";
   const name = last
@@ -168,7 +168,7 @@ async function readUpload(request: Request): Promise<{ content: Uint8Array; file
   if (file.size > IMAGE_BYTES_MAX) {
     throw new ApiError("request_too_large", `A file may have at most ${IMAGE_BYTES_MAX} bytes.`, { param: "file" });
   }
-  // Anthropic's clients name no purpose.
+  // Anthropic's clients send no purpose.
   const purpose = form.get("purpose") ?? "vision";
   if (typeof purpose !== "string" || !PURPOSES.has(purpose)) {
     throw new ApiError("invalid_request", "Invalid 'purpose': expected 'vision'.", { param: "purpose" });
@@ -176,7 +176,7 @@ async function readUpload(request: Request): Promise<{ content: Uint8Array; file
   return { content: await file.bytes(), filename: file instanceof File ? plainName(file.name) : "image", purpose };
 }
 
-/** Half a million empty parts fit into a form, and take a second to read. */
+/** A form can hold half a million empty parts, which take a second to read. */
 function hasManyParts(bytes: Uint8Array, type: string): boolean {
   const [, quoted, plain = quoted] = /boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(type) ?? [];
   if (plain === undefined) return false;

@@ -1,6 +1,6 @@
-// Conversations that an upstream holds (Anthropic's `thread`): which account's answer came from which provider, so that
-// each continues where it began and no account continues with another's. Kept in memory: a client that is told that its
-// thread is not known sends its history again, as it does when the upstream has forgotten it.
+// Conversations that an upstream holds (Anthropic's `thread`): which account's answer came from which provider, so that each
+// continues where it began and no account continues another's. Kept in memory: a client that is told that its thread is
+// unknown sends its history again, as it does if the upstream has forgotten it.
 
 import { ApiError } from "../base/errors.ts";
 import type { ModelRoute } from "../catalog/models.ts";
@@ -12,10 +12,10 @@ const ANSWERS_MAX = 50_000;
 
 /** The memory. */
 export class UpstreamThreads {
-  /** Answers' own ids to who got them and who gave them, oldest first. */
+  /** Answer ids to their account and provider, oldest first. */
   readonly #answers = new Map<string, { accountId: string; provider: string }>();
 
-  /** An answer that its account may continue from. */
+  /** Records an answer that its account may continue from. */
   answered(id: string, by: { accountId: string; provider: string }): void {
     this.#answers.delete(id);
     this.#answers.set(id, by);
@@ -24,32 +24,32 @@ export class UpstreamThreads {
     if (oldest !== undefined) this.#answers.delete(oldest);
   }
 
-  /** The provider that gave this account this answer. */
+  /** The provider of this account's answer. */
   providerOf(id: string, accountId: string): string | undefined {
     const found = this.#answers.get(id);
     return found?.accountId === accountId ? found.provider : undefined;
   }
 }
 
-/** True for providers that hold threads. */
+/** Whether a provider holds threads. */
 export function holdsThreads(provider: Provider | undefined): boolean {
   return provider?.dialect.hasThreads === true && provider.quirks.threads !== false;
 }
 
-/** True when a provider's refusal says that it holds no thread for such a request. */
+/** Whether a provider's refusal says that it does not hold threads for such a request. */
 export function refusesThread(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   const { upstream, details } = error.detail;
   const said = (upstream?.details ?? details) as { error_code?: unknown } | null | undefined;
   if (said?.error_code === "thread_unsupported_request") return true;
-  // Servers from before there were threads refuse the names of the parameter or the beta like any that they do not know.
+  // Servers older than threads refuse the parameter or the beta as an unknown name.
   return error.body().type === "invalid_request_error" && UNKNOWN_THREAD.test(error.message);
 }
 
 const UNKNOWN_THREAD =
   /\bthread\b[^.]{0,40}\b(?:extra inputs|unknown|unrecognized|unexpected)|unexpected value.*\bmessage-threads-/is;
 
-/** The client's headers without the beta that threads need, for a provider that is not sent one. */
+/** The client's headers without the beta for threads, for a provider that does not get one. */
 export function withoutThreads(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { "anthropic-beta": betas, ...rest } = headers;
   const left = (betas ?? "").split(",").map((name) => name.trim());
@@ -57,13 +57,13 @@ export function withoutThreads(headers: Readonly<Record<string, string>>): Reado
   return known.length === 0 ? rest : { ...rest, "anthropic-beta": known.join(",") };
 }
 
-/** What a request says of the thread it belongs to. */
+/** The thread of a request. */
 export interface ThreadRequest {
-  /** The answer it continues from; undefined: a new thread. */
+  /** The answer to continue from; undefined: a new thread. */
   previousId?: string;
 }
 
-/** Reads `thread` of a messages request; undefined where there is none. */
+/** Reads `thread` of a messages request; undefined if there is none. */
 export function threadOf(format: WireFormat, body: Readonly<Record<string, unknown>>): ThreadRequest | undefined {
   const thread = format.hasThreads === true ? body["thread"] : undefined;
   if (typeof thread !== "object" || thread === null) return undefined;
@@ -72,8 +72,8 @@ export function threadOf(format: WireFormat, body: Readonly<Record<string, unkno
 }
 
 /**
- * The routes that can continue with a thread: those of the provider that holds it. Where no provider of the model has
- * threads all routes stay, for the refusal that says so. Throws 404 `thread_not_found`.
+ * The routes that can continue a thread: those of the provider that holds it. If no provider of the model has threads, all
+ * routes stay, and the refusal says so. Throws 404 `thread_not_found`.
  */
 export function routesOfThread(
   { previousId }: ThreadRequest,
@@ -88,7 +88,7 @@ export function routesOfThread(
   if (left.length > 0) return left;
   throw new ApiError("thread_not_found", `There is no answer '${previousId.slice(0, 100)}' to go on from.`, {
     param: "thread.previous_message_id",
-    // Anthropic's own shape: its SDKs send the whole history when they read it.
+    // Anthropic's own error: its SDKs then send the whole history.
     details: { error_code: "thread_not_found" },
   });
 }

@@ -1,5 +1,5 @@
-// The model that extract and llmstxt ask: the configured one, or the cheapest that the caller may use, paid for by the key
-// that the request came with.
+// The model for extract and llmstxt: the configured one, or the cheapest that the caller may use, paid for by the request's
+// key.
 
 import { ApiError } from "../base/errors.ts";
 import { cheapestChatModel } from "../catalog/cheapest.ts";
@@ -8,7 +8,7 @@ import { requireModel, resolveModel } from "../catalog/resolve.ts";
 import { askModel, type ModelAnswer, type ModelCallDeps, type Prompt } from "./ask.ts";
 import type { Caller } from "./caller.ts";
 
-/** What a web tool may ask of it. */
+/** What a web tool may request from it. */
 export type WebQuestion = Omit<Prompt, "model" | "routes">;
 
 /** A model that answers for a caller. */
@@ -16,24 +16,24 @@ export interface WebModel {
   readonly id: string;
   readonly contextLength: number;
   readonly maxOutputTokens: number;
-  /** Throws `ApiError` when no provider answers, or where the caller's budgets do not allow it. */
+  /** Throws `ApiError` if no provider answers, or the caller's budgets do not allow it. */
   ask(question: WebQuestion, signal: AbortSignal): Promise<Pick<ModelAnswer, "text" | "whole">>;
 }
 
-/** For whom a model is wanted, and by which request. */
+/** The caller and the request that need a model. */
 export interface WebPayer {
   readonly keyId: string;
   readonly requestId: string;
   readonly endpoint: string;
 }
 
-/** Finds the model of a caller; "none" where the operator wants none, undefined where there is none that fits. */
+/** Finds a caller's model; "none" if the operator disabled it, undefined if none is suitable. */
 export type FindWebModel = (payer: WebPayer) => Promise<WebModel | "none" | undefined>;
 
-/** What a model is chosen by. */
+/** The criteria for a model. */
 export interface WebModelChoice {
   catalog(): Catalog;
-  /** The embedded demo: it is never chosen. */
+  /** The embedded demo, which is never chosen. */
   isDemo(provider: string): boolean;
   /** `web.model`. */
   setting(): string;
@@ -41,16 +41,16 @@ export interface WebModelChoice {
 
 export interface WebModelDeps extends WebModelChoice {
   readonly ask: ModelCallDeps;
-  /** Who holds a key; undefined once it is revoked or expired. */
+  /** The holder of a key; undefined once it is revoked or expired. */
   callerOf(keyId: string): Promise<Caller | undefined>;
 }
 
-/** A model that is chosen automatically needs this context size. */
+/** Minimum context size of an automatically chosen model. */
 const CONTEXT_MIN = 32_000;
-/** One answer; long ones of slow models take a minute. */
+/** Time limit of one answer; long ones of slow models take a minute. */
 const ANSWER_TIMEOUT_MS = 180_000;
 
-/** Builds the look-up. It throws 401 for a key that has ended, and 403 for a configured model above the caller's plan. */
+/** Builds the look-up. It throws 401 for an invalid key, and 403 if the configured model is above the caller's plan. */
 export function createWebModels(deps: WebModelDeps): FindWebModel {
   return async ({ keyId, requestId, endpoint }) => {
     const caller = await deps.callerOf(keyId);
@@ -75,13 +75,13 @@ export function hasWebModel(deps: WebModelChoice, caller: Subscribed): boolean {
   try {
     return typeof choose(deps, caller) === "object";
   } catch (error) {
-    // The configured one is above the caller's plan.
+    // The configured model is above the caller's plan.
     if (error instanceof ApiError) return false;
     throw error;
   }
 }
 
-/** What of a caller a model is chosen by. */
+/** The caller's properties that determine the model. */
 type Subscribed = Pick<Caller, "models"> & { readonly account: Pick<Caller["account"], "tier"> };
 
 function choose(deps: WebModelChoice, caller: Subscribed): ResolvedModel | "none" | undefined {
@@ -96,7 +96,7 @@ function cheapest({ catalog, isDemo }: WebModelChoice, caller: Subscribed): Reso
   return model && { model, routes: model.routes };
 }
 
-/** One that the operator names and that is not there is no fault of the caller's. */
+/** If the configured model does not exist, it is not the caller's fault. */
 function configured({ catalog }: WebModelChoice, id: string, caller: Subscribed): ResolvedModel | undefined {
   if (resolveModel(catalog(), id)?.model.kind !== "chat") return undefined;
   const { account, models } = caller;

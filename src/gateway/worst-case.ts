@@ -1,4 +1,4 @@
-// The most that a chat request can cost, as far as known before the call: its input counted, its output limit used up.
+// The maximum cost of a chat request before the call: its input is counted, its output limit assumed to be used up.
 
 import type { CatalogModel } from "../catalog/models.ts";
 import { costMicros, type Prices } from "../catalog/prices.ts";
@@ -7,19 +7,19 @@ import { countTokens } from "../tokens/count.ts";
 import { promptText } from "./meter.ts";
 import type { Defaults } from "./policy.ts";
 
-/** Other vendors' vocabularies cut a text into up to so many times the pieces. */
+/** Other vendors' vocabularies split a text into up to this many times the tokens. */
 const VOCABULARY_FACTOR = 1.5;
 /** The roles and marks around a message. */
 const MESSAGE_TOKENS = 10;
-/** The dearest picture of the vendors whose rules are public. */
+/** The most expensive image of the vendors whose rules are public. */
 const IMAGE_TOKENS = 5000;
-/** A document whose size is not known here: some twenty pages. */
+/** A document of unknown size: about twenty pages. */
 const FILE_TOKENS = 50_000;
-/** Characters of base64 for each token, by what documents of plain text and well-packed speech come to. */
+/** Base64 characters per token, for plain-text documents and well-compressed speech. */
 const FILE_CHARACTERS = 4;
 const AUDIO_CHARACTERS = 50;
 
-/** The most that the request can cost, in micro-dollars; 0 where the model's prices are not known. */
+/** The maximum cost in micro-dollars; 0 if the model's prices are unknown. */
 export function worstCaseMicros(
   chat: ChatRequest,
   {
@@ -37,7 +37,7 @@ export function worstCaseMicros(
   return worstCostMicros(prices, { inputTokens, outputTokens });
 }
 
-/** What so many tokens cost at most: all of them read again, or all of them written to a cache. */
+/** The maximum cost of these tokens: all read again, or all written to a cache. */
 export function worstCostMicros(prices: Prices, usage: { inputTokens: number; outputTokens: number }): number {
   return Math.max(costMicros(prices, usage), costMicros(prices, { ...usage, cacheWriteTokens: usage.inputTokens }));
 }
@@ -54,7 +54,7 @@ function worstInputTokens(chat: ChatRequest): number {
   return Math.ceil((tokens + countTokens(promptText(chat))) * VOCABULARY_FACTOR);
 }
 
-/** Tokens of a part that is not text of the prompt. */
+/** Tokens of a part that is not prompt text. */
 function tokensOfPart(part: { type: string } | FilePart | AudioPart | OpaquePart): number {
   if (part.type === "image") return IMAGE_TOKENS;
   if (part.type === "file" && "source" in part) return tokensOfFile(part);

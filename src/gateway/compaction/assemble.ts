@@ -20,20 +20,20 @@ import { Windows } from "./windows.ts";
 export interface CompactionDeps {
   clock: Clock;
   store: ThreadStore & { makeRoom(accountId: string, bytes: number): Promise<boolean> };
-  /** Seals what is kept. */
+  /** Seals what is stored. */
   secret: string;
   /** Configuration `compaction`. */
   settings(): { enabled: boolean; threshold: number; keepLast: number; model: string; retentionMs: number };
   /** A model by its id. */
   model(id: string): { model: CatalogModel; routes: readonly ModelRoute[] } | undefined;
-  /** What a summary is asked with. */
+  /** The model call for a summary. */
   ask: ModelCallDeps;
   warn(message: string, fields: Record<string, unknown>): void;
   /** Throws 401. */
   authenticate(request: Request): AtOnce<{ accountId: string }>;
 }
 
-/** Compaction and the threads that are kept. */
+/** Compaction and the stored threads. */
 export function createCompaction(deps: CompactionDeps) {
   const nowMs = () => deps.clock.now();
   const stopping = new AbortController();
@@ -82,7 +82,7 @@ export function createCompaction(deps: CompactionDeps) {
       memory.forget({ accountId, threadId, keeps: "conversation", opening: "" }),
     sealer,
     threads,
-    /** Ends summaries that are made beforehand. */
+    /** Aborts summaries that are being made in advance. */
     async stop() {
       stopping.abort(new Error("The program stops."));
       await compactor.idle();

@@ -1,5 +1,5 @@
-// Clearing, as clients ask for it: old results of tools become placeholders, the reasoning of old turns goes. The same list
-// and the same wish always give the same text.
+// Clearing on the client's request: old tool results become placeholders, the reasoning of old turns is dropped.
+// Deterministic: the same list and edits always give the same text.
 
 import type { ClearedEdit, ClearReasoningEdit, ClearResultsEdit, ContextEdit } from "../../chat/context-edits.ts";
 import type { Element, EntryFormat } from "../../chat/entries.ts";
@@ -10,22 +10,22 @@ import { callNames, placeholder } from "./shape.ts";
 export interface Cleared {
   list: readonly MeasuredElement[];
   cleared: ClearedEdit[];
-  /** Tokens that are gone, as counted here. */
+  /** Tokens removed, as counted here. */
   gone: number;
 }
 
-/** What is cleared, and by whose count. */
+/** What to clear, and how to count. */
 export interface Clearing {
   edits: readonly ContextEdit[];
   format: EntryFormat;
   tokens: TokenMemory;
-  /** The model whose counts are meant. */
+  /** The model whose token counts apply. */
   model: string;
   /** Tokens of instructions and tools, as counted here. */
   fixed: number;
 }
 
-/** Clears what the edits name, in their order, each where its time has come. */
+/** Applies the edits in order, each if its trigger is reached. */
 export async function clear(list: readonly MeasuredElement[], clearing: Clearing): Promise<Cleared> {
   const { edits, format, tokens, model, fixed } = clearing;
   const before = countOf(list);
@@ -53,7 +53,7 @@ export function countOf(list: readonly MeasuredElement[]): number {
   return list.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
-/** A list that was rewritten; `count`: what was cleared in it. */
+/** A rewritten list; `count`: how many parts were cleared. */
 interface Rewritten {
   list: Element[];
   count: number;
@@ -78,7 +78,7 @@ function withoutResults(
   const rewritten = list.map(({ element }) => {
     const left = format.withResults(element, (result) => {
       const said = placeholder(result, names);
-      // A placeholder would be longer, or stands there already.
+      // A placeholder would be longer, or is already there.
       if (!old.has(result.id) || (result.text.length <= said.length && result.media.length === 0)) return undefined;
       touched.add(result.id);
       return said;
@@ -94,7 +94,7 @@ function withoutResults(
   return touched.size === 0 ? undefined : { list: rewritten, count: touched.size };
 }
 
-/** A turn is all that the assistant says between two messages of the user: a loop of calls is one. */
+/** A turn is everything that the assistant says between two user messages: a loop of tool calls is one turn. */
 function withoutThoughts(
   list: readonly MeasuredElement[],
   format: EntryFormat,

@@ -1,5 +1,5 @@
-// The ladder: what is done, in turn, to a conversation that has grown too long for its model. Below the limit nothing is.
-// Each rung is taken only when those before do not suffice, and a rung that fails gives way to the next one.
+// The steps of compaction, applied in order to a conversation that is too long for its model. Below the limit nothing is
+// done. Each step is only taken if the earlier ones do not suffice, and a failed step falls through to the next.
 
 import { uuid } from "../../base/ids.ts";
 import type { Element, EntryFormat } from "../../chat/entries.ts";
@@ -11,18 +11,18 @@ import type { Space } from "./space.ts";
 import { tailStart } from "./split.ts";
 import { latestOf, recordWithout, type SummaryWork, summarise } from "./summarise.ts";
 
-/** What was done, as the response header says it. */
+/** The action, as reported in the response header. */
 export type CompactionAction = "cleared" | "reused" | "compacted" | "truncated";
 
-/** A conversation as a request brings it. */
+/** A conversation in a request. */
 export interface Conversation {
   accountId: string;
-  /** Where the client names it: its compactions are stored. */
+  /** Present if the client names it: its compactions are stored. */
   threadId: string | undefined;
   keeps?: ConversationName["keeps"];
-  /** When the request came, as the memory counts; now, where it is left out. */
+  /** When the request arrived, on the memory's clock; defaults to now. */
   since?: number | undefined;
-  /** The model whose counts are meant. */
+  /** The model whose token counts apply. */
   model: string;
   list: readonly Element[];
   format: EntryFormat;
@@ -31,7 +31,7 @@ export interface Conversation {
   space: Space;
   keepLast: number;
   work: SummaryWork;
-  /** The client wants a record: clearing results is not enough, and little is not worth one. */
+  /** The client requests a record: clearing results is not enough, and a small saving is not worth one. */
   demanded?: boolean;
 }
 
@@ -42,13 +42,13 @@ export interface Shortened {
   /** Tokens of the whole request. */
   before: number;
   after: number;
-  /** The same as counted here, before it is corrected by how the model counts. */
+  /** The same as counted here, before correction by the model's counts. */
   counted: number;
   /** Calls that lost the reasoning behind them. */
   strippedCalls: ReadonlySet<string>;
-  /** The text that stands for what was left out. */
+  /** The text that replaces what was left out. */
   record: string | undefined;
-  /** Messages left out. */
+  /** Number of messages left out. */
   upTo: number;
 }
 
@@ -60,13 +60,13 @@ export interface CompactorDeps {
   failed(error: unknown, threadId: string | undefined): void;
 }
 
-/** A conversation that was measured. */
+/** A conversation with its token counts. */
 interface Measure {
   name: ConversationName;
   list: readonly MeasuredElement[];
   /** Tokens of instructions and tools. */
   fixed: number;
-  /** Tokens of it all, as the model counts. */
+  /** Tokens of everything, in the model's counts. */
   total: number;
 }
 
@@ -80,7 +80,7 @@ export class Compactor {
     this.#deps = deps;
   }
 
-  /** The conversation as it may go up; undefined when it may go as it is. */
+  /** The conversation to send; undefined if it can be sent unchanged. */
   async shorten(conversation: Conversation): Promise<Shortened | undefined> {
     const { space } = conversation;
     const measure = await this.#measure(conversation);
@@ -94,7 +94,7 @@ export class Compactor {
       const isWorthIt = await this.#isWorthIt(conversation, measure);
       if (!isWorthIt) return this.#reuse(conversation, measure, { anyway: true });
     }
-    // One that was begun earlier may be all that is needed.
+    // A compaction that was started earlier may suffice.
     const flight = this.#flights.get(keyOf(measure.name));
     if (flight !== undefined) {
       await flight;
@@ -105,7 +105,7 @@ export class Compactor {
     return this.#apply(conversation, measure, made);
   }
 
-  /** Compacts everything before the last messages, whatever its length. Undefined when there is nothing before them. */
+  /** Compacts everything before the last messages, whatever its length. Undefined if there is nothing before them. */
   async compactAll(conversation: Conversation): Promise<Shortened | undefined> {
     const measure = await this.#measure(conversation);
     const tail = tailStart(measure.list, { keepLast: conversation.keepLast, tokens: 0 });
@@ -119,7 +119,7 @@ export class Compactor {
     return this.#apply(conversation, measure, await this.#summarised(conversation, measure, { before, tail }));
   }
 
-  /** A record of all that was said, to stand for the whole of it. */
+  /** A record of the whole conversation. */
   async record(conversation: Conversation): Promise<{ text: string; tokens: number; before: number }> {
     const { tokens, memory, failed } = this.#deps;
     const { list, name, total } = await this.#measure(conversation);
@@ -160,7 +160,7 @@ export class Compactor {
     return { name, list: measured, fixed: fixedTokens, total: tokens.own(model, counted) };
   }
 
-  /** What was done before, where it still suffices, or `anyway`. */
+  /** An earlier compaction, if it still suffices, or `anyway`. */
   async #reuse(conversation: Conversation, measure: Measure, { anyway = false } = {}): Promise<Shortened | undefined> {
     const compaction = await this.#deps.memory.match(measure.name, measure.list);
     if (compaction === undefined || (conversation.demanded === true && compaction.record === undefined))
@@ -172,21 +172,21 @@ export class Compactor {
     return done;
   }
 
-  /** Begins a compaction beside the request, unless one is in progress or made. */
+  /** Starts a compaction in parallel to the request, unless one is in progress or done. */
   async #ahead(conversation: Conversation, measure: Measure): Promise<void> {
     const key = keyOf(measure.name);
     if (this.#flights.has(key)) return;
     const before = await this.#deps.memory.match(measure.name, measure.list);
-    // What was made and is not needed yet: as long as little came after it, there is nothing new to say.
+    // A compaction that is done and not yet needed: while little was added after it, another is pointless.
     if (before !== undefined && !before.truncated) {
       const done = await this.#apply(conversation, measure, { compaction: before, action: "reused", dry: true });
       if (done.after <= conversation.space.soon) return;
     }
-    // A failure is reported where the compaction ends; the next request begins another.
+    // The failure is reported where the compaction ends; the next request starts another.
     if (!this.#flights.has(key)) void this.#start(conversation, measure).catch(() => undefined);
   }
 
-  /** A compaction in progress: it is known from this moment on, so that no second one begins. */
+  /** A compaction in progress: registered from now on, so that no second one starts. */
   #start(conversation: Conversation, measure: Measure): Promise<Made> {
     const key = keyOf(measure.name);
     const making = this.#deps.memory.match(measure.name, measure.list).then((before) => {
@@ -207,7 +207,7 @@ export class Compactor {
     return making;
   }
 
-  /** Clears results where that is enough, else summarises, else leaves out. */
+  /** Clears results if that suffices, else summarises, else drops messages. */
   async #make(conversation: Conversation, measure: Measure, { before, tail }: Start): Promise<Made> {
     const { space } = conversation;
     const from = before?.upTo ?? 0;
@@ -219,7 +219,7 @@ export class Compactor {
     return this.#summarised(conversation, measure, { before, tail });
   }
 
-  /** Whether a record would stand for so much that it saves something. */
+  /** Whether a record would replace enough to save tokens. */
   async #isWorthIt({ keepLast, space }: Conversation, measure: Measure): Promise<boolean> {
     const { list, name } = measure;
     const from = (await this.#deps.memory.match(name, list))?.upTo ?? 0;
@@ -270,7 +270,7 @@ export class Compactor {
     };
   }
 
-  /** The short form; kept with it from the first use on is what had been written before. `dry`: it is only measured. */
+  /** The short form; its text is recorded on first use. `dry`: it is only measured. */
   async #apply(
     conversation: Conversation,
     measure: Measure,
@@ -298,7 +298,7 @@ export class Compactor {
     return { shape, counted, after: tokens.own(model, counted) };
   }
 
-  /** Cuts the first user's message where what stays word for word would take more than half the window. */
+  /** Cuts the first user message if the verbatim parts would take more than half the window. */
   async #fit(
     conversation: Conversation,
     measure: Measure,
@@ -317,7 +317,7 @@ export class Compactor {
     return done.after <= space.most ? done : this.#clip(conversation, measure, done);
   }
 
-  /** Cuts long results in the tail, the longest first: the last that can be done. */
+  /** Cuts long results in the tail, the longest first: the last resort. */
   async #clip(conversation: Conversation, measure: Measure, given: Sized): Promise<Sized> {
     const { space, format } = conversation;
     let done = given;
@@ -331,13 +331,13 @@ export class Compactor {
   }
 }
 
-/** Below this share of what is allowed a demanded record is not worth its call. */
+/** Below this share of the allowed size a requested record is not worth its call. */
 const WORTH_SHARE = 0.2;
 
-/** A twentieth of the window for names, three characters to a token. */
+/** A twentieth of the window for names, at three characters per token. */
 const NAMES_CHARS_PER_TOKEN = 3 / 20;
 
-/** What is left for the tail beside all that stays word for word, and the record. */
+/** What is left for the tail besides the verbatim parts and the record. */
 function tailTokens({ list, fixed }: Measure, { tail, aim, record }: Space): number {
   const first = firstUserAt(list);
   const stays = list.reduce(
@@ -347,7 +347,7 @@ function tailTokens({ list, fixed }: Measure, { tail, aim, record }: Space): num
   return Math.max(0, Math.min(tail, aim - record - stays));
 }
 
-/** A short form and what it takes. */
+/** A short form and its size. */
 interface Sized {
   shape: ShortenedList;
   /** Tokens as counted here, and as the model counts. */
@@ -361,14 +361,14 @@ interface Start {
   tail: number;
 }
 
-/** A compaction and what it is. */
+/** A compaction and what was done. */
 interface Made {
   compaction: Compaction;
   action: CompactionAction;
 }
 
-/** Of a first message so many tokens stay at least. */
+/** A first message keeps at least this many tokens. */
 const FIRST_USER_LEAST = 200;
-/** Results of the tail are cut to so many characters, then to a quarter of that, and so on. */
+/** Results in the tail are cut to this many characters, then to a quarter of that, and so on. */
 const RESULT_CHARS_FIRST = 64_000;
 const RESULT_CHARS_LAST = 200;

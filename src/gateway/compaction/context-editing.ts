@@ -1,6 +1,6 @@
-// `context_management` of clients whose provider does not know it: old results and reasoning are cleared, and a conversation
-// above the client's threshold is compacted, with the record in the answer. The record is sealed together with what was kept,
-// so that the client may leave out everything before it.
+// `context_management` for clients whose provider does not support it: old results and reasoning are cleared, and a
+// conversation above the client's threshold is compacted, with the record in the answer. The record is sealed together with
+// the kept messages, so that the client may drop everything before it.
 
 import { prefixedId } from "../../base/ids.ts";
 import type { CompactEdit, EditedContext } from "../../chat/context-edits.ts";
@@ -20,18 +20,18 @@ export interface ContextEditingDeps {
   compactor: Compactor;
   tokens: TokenMemory;
   sealer: Sealer;
-  /** What the model's window allows; undefined where no one knows it. */
+  /** What the model's window allows; undefined if it is unknown. */
   spaceOf(admitted: AdmittedRequest): Space | undefined;
-  /** The conversation of a request; undefined where its format has no list. */
+  /** The conversation of a request; undefined if its format has no list. */
   conversationOf(admitted: AdmittedRequest, space: Space): Conversation | undefined;
 }
 
-/** By length alone a request is known to be short only where it is so by this much. */
+/** Below this share of the limit, the length alone shows that a request is short. */
 const GUESS_MARGIN = 1.15;
-/** Where nothing is to be compacted. */
+/** For requests without compaction. */
 const ANY_SPACE: Space = { ...spaceOf(1, 1), limit: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFINITY };
 
-/** This much of what is allowed must be new before a client is paused for it again. */
+/** This share of the limit must be new before a client is paused again. */
 const NEW_SHARE = 0.5;
 
 /** A request that was measured and cleared. */
@@ -47,17 +47,17 @@ interface Measure {
   after: number;
 }
 
-/** Edits conversations as their clients ask for. */
+/** Applies the edits that clients ask for. */
 export class ContextEditing {
   readonly #deps: ContextEditingDeps;
-  /** Several routes of one request get the same. */
+  /** All routes of one request get the same result. */
   readonly #edited = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
 
   constructor(deps: ContextEditingDeps) {
     this.#deps = deps;
   }
 
-  /** The request as it may go up to a provider that knows nothing of edits. */
+  /** The request to send to a provider that does not support edits. */
   fit(admitted: AdmittedRequest): AdmittedRequest | Promise<AdmittedRequest> {
     const space = this.#space(admitted);
     if (this.#isShort(admitted, space)) return withoutWish(admitted, { done: NOTHING_DONE, atWall: false });
@@ -69,7 +69,7 @@ export class ContextEditing {
     return edited;
   }
 
-  /** The request in the room that is left where a provider refused it as too long. */
+  /** The request within the space that is left after a provider refused it as too long. */
   atWall(admitted: AdmittedRequest, space: Space): Promise<AdmittedRequest> {
     return this.#edit(admitted, space, true);
   }
@@ -81,7 +81,7 @@ export class ContextEditing {
     if (compact?.pauses !== true || this.#isShort(admitted, space)) return undefined;
     const measure = await this.#measure(admitted, space);
     if (measure === undefined || measure.after <= space.limit) return undefined;
-    // A record and what the client put back beside it would be paused for without end.
+    // Otherwise a record and the messages that the client puts back beside it would cause endless pauses.
     const said = countOf(measure.list.filter(({ entry }) => recordOf(entry) === undefined));
     if (this.#deps.tokens.own(admitted.model.id, said) < space.limit * NEW_SHARE) return undefined;
     const { cleared } = measure.cleared;
@@ -93,7 +93,7 @@ export class ContextEditing {
     };
   }
 
-  /** Above what a conversation is compacted. */
+  /** The threshold of compaction. */
   #space(admitted: AdmittedRequest): Space {
     const compact = compactOf(admitted);
     if (compact === undefined && admitted.conversation?.threadId === undefined) return ANY_SPACE;
@@ -101,7 +101,7 @@ export class ContextEditing {
     return compact?.above === undefined ? (base ?? ANY_SPACE) : spaceAbove(compact.above, base);
   }
 
-  /** True where its length alone says that nothing is to be done. */
+  /** Whether its length alone shows that nothing is to be done. */
   #isShort(admitted: AdmittedRequest, { limit }: Space): boolean {
     let least = limit;
     for (const edit of admitted.conversation?.edits ?? []) {
@@ -148,7 +148,7 @@ export class ContextEditing {
     );
   }
 
-  /** Compacts what the client sent, which makes the better record, and clears what is left of it. */
+  /** Compacts what the client sent, which gives a better record, and clears the rest. */
   async #compact(measure: Measure, space: Space, atWall: boolean): Promise<AdmittedRequest> {
     const { admitted, format, conversation, clearing } = measure;
     const compact = compactOf(admitted);
@@ -156,7 +156,7 @@ export class ContextEditing {
     conversation.demanded = compact !== undefined;
     conversation.work = { ...withCountedUsage(conversation.work, usage), wish: compact?.wish };
     const short = await this.#deps.compactor.shorten(conversation);
-    // Where a summary could not be obtained, or saves nothing, nothing is given up that still fits.
+    // If a summary fails or saves nothing, nothing is dropped that still fits.
     const isOfUse = short !== undefined && short.action !== "truncated" && short.after < measure.after;
     const failed = short !== undefined && !isOfUse && measure.after <= space.most;
     if (short === undefined || failed) {
@@ -177,7 +177,7 @@ export class ContextEditing {
   }
 
   #recordOf(admitted: AdmittedRequest, format: EntryFormat, { list, record, action }: Shortened): Element | undefined {
-    // What could not be summarised stays the client's to keep.
+    // The client keeps what could not be summarised.
     if (record === undefined || action === "truncated") return format.editing?.failedRecord;
     const { sealer } = this.#deps;
     const { accountId } = admitted.caller;
@@ -192,7 +192,7 @@ function compactOf(admitted: AdmittedRequest): CompactEdit | undefined {
   return admitted.conversation?.edits?.find((edit) => edit.type === "compact");
 }
 
-/** The request with its list as it is, and without the wish, which is done with. */
+/** The request with its list unchanged, and without the edits, which are done. */
 function withoutWish(
   admitted: AdmittedRequest,
   { done, atWall }: { done: EditedContext; atWall: boolean },

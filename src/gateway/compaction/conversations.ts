@@ -1,5 +1,5 @@
-// Compaction in the pipeline of a chat request: which requests it may act on, the shortened request, what is done when a
-// provider says that a prompt does not fit, and what is learned and kept once there is an answer.
+// Compaction in the pipeline of a chat request: which requests it applies to, the shortened request, what happens when a
+// provider refuses a prompt as too long, and what is learned and stored after an answer.
 
 import { ApiError } from "../../base/errors.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
@@ -43,16 +43,16 @@ export interface ConversationsDeps {
   keepFailed(error: unknown, requestId: string): void;
 }
 
-/** A conversation as far as its record goes. */
+/** A conversation, as far as a record needs it. */
 export type RecordSource = Pick<
   AdmittedRequest,
   "exchange" | "caller" | "model" | "routes" | "body" | "format" | "members" | "conversation" | "asksRecord" | "hold"
 >;
 
-/** What a compaction at once came to. */
+/** The result of a direct compaction. */
 export interface CompactedNow {
   list: Element[] | undefined;
-  /** Tokens of it all. */
+  /** Tokens of everything. */
   before: number;
   after: number;
   usage: Usage;
@@ -60,14 +60,14 @@ export interface CompactedNow {
 
 /** How long a summary may take. */
 const SUMMARY_MS = 120_000;
-/** By length alone a request is known to be short only where it is so by this much. */
+/** Below this share of the limit, the length alone shows that a request is short. */
 const GUESS_MARGIN = 1.15;
 
 /** The service. */
 export class Conversations {
   readonly #deps: ConversationsDeps;
   readonly #editing: ContextEditing;
-  /** Several routes of one request get the same short form. */
+  /** All routes of one request get the same short form. */
   readonly #fitted = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
 
   constructor(deps: ConversationsDeps) {
@@ -79,7 +79,7 @@ export class Conversations {
     });
   }
 
-  /** What may be done to a request; undefined where no one asked for it. */
+  /** What compaction may do to a request; undefined if it does not apply. */
   of(chat: ChatRequest, format: WireFormat): ConversationState | undefined {
     if (chat.threadId === undefined || chat.threadId === "" || format.entries === undefined) return undefined;
     const { settings, memory } = this.#deps;
@@ -87,8 +87,8 @@ export class Conversations {
   }
 
   /**
-   * Whether the answer is to be a record, where it is asked for: made by the routes that know how, else here. Undefined for
-   * most requests. Throws 400 for a request in the wrong place.
+   * Whether the answer is to be a record, if one is requested: made by the routes that support it, else here. Undefined for
+   * most requests. Throws 400 if the request for it is misplaced.
    */
   asked(
     body: Element,
@@ -100,11 +100,11 @@ export class Conversations {
     if (asksRecord === undefined && !pauses) return undefined;
     const native = nativeRoutes(routes, format, this.#deps.provider);
     if (native.length > 0) return { routes: native };
-    // What no one can do is refused by name, where the request is translated.
+    // An unsupported request is refused by name where it is translated.
     return this.#deps.settings().enabled ? { asksRecord } : undefined;
   }
 
-  /** The request as it may go up to a provider: the same, at once, while it is short. */
+  /** The request to send to a provider: unchanged, and synchronously, while it is short. */
   fit(admitted: AdmittedRequest, provider: Provider): AdmittedRequest | Promise<AdmittedRequest> {
     const { conversation } = admitted;
     if (conversation === undefined || conversation.shortened !== undefined || conversation.edited !== undefined)
@@ -125,7 +125,7 @@ export class Conversations {
     return fitted;
   }
 
-  /** The request as it may be tried once more after a provider refused it as too long; undefined when it may not. */
+  /** The request to retry after a provider refused it as too long; undefined if a retry is pointless. */
   async atWall(admitted: AdmittedRequest, error: unknown): Promise<AdmittedRequest | undefined> {
     if (!(error instanceof UpstreamFault) || error.kind !== "context_length") return undefined;
     const counts = contextCounts(error.message);
@@ -145,15 +145,15 @@ export class Conversations {
     const window = this.#deps.windows.of(admitted.model);
     const told = counts.limit === undefined ? undefined : window;
     const known = told === undefined ? undefined : spaceOf(told, settings().threshold, admitted.chat.maxTokens);
-    // Without figures, or with some that what was sent would fit, half of it is sure to be less than what is too much.
+    // Without usable figures from the provider, half of what was sent is certainly less than what was too much.
     const space = known === undefined || sent <= known.limit ? halfOf(sent) : known;
     if (edited !== undefined) return this.#editing.atWall(edited.original, space);
     return this.#shorten(wholeOf(admitted), space, { atWall: true });
   }
 
   /**
-   * The edits that a body asks for, as far as they may have to be done here; undefined where it asks for none, or all of its
-   * providers judge them and do them themselves. Throws 400 for what makes no sense.
+   * The edits in a body that may have to be applied here; undefined if there are none, or all its providers apply them.
+   * Throws 400 for invalid ones.
    */
   editsOf(
     body: Element,
@@ -165,7 +165,7 @@ export class Conversations {
     return editing.edits(body) ?? [];
   }
 
-  /** The list of a body as clearing leaves it, and the tokens that are gone by it; undefined where it asks for no edits. */
+  /** The list of a body after clearing, and the tokens removed; undefined if it asks for no edits. */
   async cleared(
     body: Element,
     { entries }: WireFormat,
@@ -180,12 +180,12 @@ export class Conversations {
     return { list: done.list.map(({ element }) => element), gone: tokens.own(model, done.gone) };
   }
 
-  /** The request for a record that stands in a request's place, where its client wants to see it before it goes on. */
+  /** The request for a record instead of an answer, if its client wants to see it before it continues. */
   pausing(admitted: AdmittedRequest): Promise<AdmittedRequest | undefined> | undefined {
     return admitted.conversation?.edits === undefined ? undefined : this.#editing.pausing(admitted);
   }
 
-  /** The record that a client asked for, sealed for its account, and what it cost. Throws 400 where a call is open. */
+  /** The requested record, sealed for its account, and its usage. Throws 400 if a tool call has no result yet. */
   async record(source: RecordSource): Promise<{ text: string; sealed: string; usage: Usage }> {
     const { compactor, sealer } = this.#deps;
     const { conversation, usage } = this.#accounted(source);
@@ -200,7 +200,7 @@ export class Conversations {
     return { text, sealed: sealer.sealText(text, source.caller.accountId), usage };
   }
 
-  /** Compacts all but the last messages; `list` is undefined where there is nothing before them. */
+  /** Compacts all but the last messages; `list` is undefined if there is nothing before them. */
   async compactNow(source: RecordSource): Promise<CompactedNow> {
     const { conversation, usage } = this.#accounted(source);
     const before = await this.tokensOf(source);
@@ -208,13 +208,13 @@ export class Conversations {
     return { list: done?.list, before, after: done?.after ?? before, usage };
   }
 
-  /** Tokens of a conversation, as its model counts. */
+  /** Tokens of a conversation, in its model's counts. */
   async tokensOf(source: RecordSource): Promise<number> {
     const { compactor, tokens } = this.#deps;
     return tokens.own(source.model.id, await compactor.counted(this.#accounted(source).conversation));
   }
 
-  /** A conversation whose summaries are added up. */
+  /** A conversation whose summaries' usage is added up. */
   #accounted(source: RecordSource): { conversation: Conversation; usage: Usage } {
     const window = this.#deps.windows.of(source.model) ?? source.model.contextLength;
     const usage: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -224,7 +224,7 @@ export class Conversations {
     return { conversation, usage };
   }
 
-  /** There is an answer: counts are learned, and the thread is kept. Never throws. */
+  /** After an answer: learns token counts and stores the thread. Never throws. */
   answered(admitted: AdmittedRequest, { text, usage }: { text: string; usage: Usage | undefined }): void {
     const { conversation } = admitted;
     if (conversation === undefined) return;
@@ -269,7 +269,7 @@ export class Conversations {
     return spaceOf(window, this.#deps.settings().threshold, chat.maxTokens);
   }
 
-  /** The client's list: as it came, or as it was filled in here. */
+  /** The client's list, as received or as completed here. */
   #list(admitted: RecordSource): readonly Element[] | undefined {
     const { body, members, format, asksRecord } = wholeOf(admitted);
     const whole = { ...body, ...members };
@@ -295,11 +295,11 @@ export class Conversations {
     };
   }
 
-  /** Who summarises: the configured model, else the request's own. */
+  /** The model for summaries: the configured one, else the request's own. */
   #work({ model, routes, caller, exchange, hold }: RecordSource): SummaryWork {
     const { settings, windows, ask } = this.#deps;
     const configured = settings().model === "" ? undefined : this.#deps.model(settings().model);
-    // A provider's list may say only later that a model does not chat.
+    // Discovery may find out later that a model does not chat.
     const by = configured?.model.kind === "chat" ? configured : { model, routes };
     const payer = { caller, requestId: exchange.requestId, endpoint: exchange.path, hold };
     return {
@@ -309,7 +309,7 @@ export class Conversations {
   }
 }
 
-/** For counting alone. */
+/** For counting only. */
 const NO_SPACE: Space = spaceOf(1, 1);
 
 function halfOf(tokens: number): Space {

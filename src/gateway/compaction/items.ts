@@ -1,5 +1,5 @@
-// Compaction by protocol: the items and blocks in which clients carry records, and their requests for one. A record that was
-// sealed here is opened for its account alone; a vendor's own goes to that vendor, or stands as text where it is readable.
+// Compaction by protocol: the items and blocks in which clients carry records, and their requests for one. A record sealed
+// here is opened for its account only; a vendor's own is sent to that vendor, or becomes text if it is readable.
 
 import { ApiError } from "../../base/errors.ts";
 import type { ModelRoute } from "../../catalog/models.ts";
@@ -10,14 +10,14 @@ import { emptyLedger } from "./ledger.ts";
 import { recordText } from "./record.ts";
 import { isSealedHere, type Sealer } from "./seal.ts";
 
-/** True for providers that know the format's own compaction. */
+/** Whether a provider supports the format's own compaction. */
 export function compactsItself(provider: Provider, format: WireFormat): boolean {
   return provider.dialect.name === format.dialect && provider.quirks.compaction !== false;
 }
 
 /**
- * Members of a body that do not go up to a provider of its own format that knows nothing of compaction, and that nothing was
- * done for here. Throws 400 where the answer would be another one without them.
+ * Members of a body that are not sent to a provider of its own format that lacks compaction, and that had no effect here.
+ * Throws 400 if dropping them would change the answer.
  */
 export function compactionMembers(body: Element, members: Element, format: WireFormat): string[] {
   const { editing } = format.entries ?? {};
@@ -31,7 +31,7 @@ export function compactionMembers(body: Element, members: Element, format: WireF
   return isLeft ? [editing.member] : [];
 }
 
-/** The routes whose providers know the format's own compaction. */
+/** The routes whose providers support the format's own compaction. */
 export function nativeRoutes(
   routes: readonly ModelRoute[],
   format: WireFormat,
@@ -43,7 +43,7 @@ export function nativeRoutes(
   });
 }
 
-/** Seals all that goes up in place of what a client has sent, so that it may leave out everything before the item. */
+/** Seals what is sent upstream instead of the client's messages, so that the client may drop everything before the item. */
 export function sealList(
   list: readonly Element[],
   { sealer, accountId, format }: { sealer: Sealer; accountId: string; format: string },
@@ -51,14 +51,14 @@ export function sealList(
   return sealer.sealText(JSON.stringify({ format, list }), accountId);
 }
 
-/** What is sealed: a record's text begins with its own mark, never so. */
+/** The prefix of a sealed list: a record's text begins with its own mark, never with this. */
 function readSealed(opened: string, format: string): OpenedRecord | undefined {
   if (!opened.startsWith("{")) return { text: opened };
   const { format: of, list } = JSON.parse(opened) as { format: string; list: Element[] };
   return of === format ? { list } : undefined;
 }
 
-/** What is in a carried record; undefined: it is the upstream's to read. Throws 400 `invalid_compaction`. */
+/** The content of a carried record; undefined: only the upstream can read it. Throws 400 `invalid_compaction`. */
 export function openRecord(
   { sealed, text }: CarriedRecord,
   {

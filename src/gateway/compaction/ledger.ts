@@ -1,5 +1,5 @@
-// Names that a summary must not lose: paths, addresses, identifiers and amounts, taken from the text by rule and not by the
-// model, which drops or changes them. The newest are kept.
+// Names that a summary must not lose: paths, addresses, identifiers and amounts, extracted from the text by rule, since
+// models drop or change them. The newest are kept.
 
 /** The names of a conversation, oldest first. */
 export interface Ledger {
@@ -21,15 +21,15 @@ export const LEDGER_KINDS = {
 
 /** Names of one kind. */
 const NAMES_MAX = 150;
-/** Longer ones are no names that anybody repeats. */
+/** Nobody repeats longer names. */
 const NAME_CHARS_MAX = 200;
-/** Characters of all kinds in a record, and the share of one. */
+/** Characters of all kinds in a record, and the share of one kind. */
 const CHARS_MAX = 12_000;
 const KIND_SHARE = 1 / 3;
-/** Of one text so much is examined: its beginning and its end. */
+/** How much of one text is examined, at its beginning and its end. */
 const TEXT_CHARS_MAX = 20_000;
 
-// Every run has a most, so that no text takes more than that for each of its characters.
+// Every repetition is bounded, so that the work per character is bounded.
 const URL = /\bhttps?:\/\/[^\s"'<>`\\)\]}]{1,500}/g;
 const PATH = /(?:\.{0,2}\/|~\/|[A-Za-z]:\\)?[\w.@+-]{1,80}(?:[/\\][\w.@+-]{1,80}){1,20}\/?/g;
 const FILE =
@@ -44,7 +44,7 @@ export function emptyLedger(): Ledger {
   return { paths: [], urls: [], identifiers: [], amounts: [], media: [] };
 }
 
-/** The ledger with the names of a text; the one given is not touched. */
+/** The ledger with the names of a text added; the argument is not changed. */
 export function enter(ledger: Ledger, text: string): Ledger {
   const looked =
     text.length <= TEXT_CHARS_MAX
@@ -63,12 +63,12 @@ export function enter(ledger: Ledger, text: string): Ledger {
   };
 }
 
-/** The ledger with images and files that were seen. */
+/** The ledger with images and files added. */
 export function enterMedia(ledger: Ledger, labels: readonly string[]): Ledger {
   return labels.length === 0 ? ledger : { ...ledger, media: together(ledger.media, labels) };
 }
 
-/** Words with a slash between them are choices more often than paths. */
+/** Words separated by a slash are alternatives more often than paths. */
 function isPath(name: string): boolean {
   return name.includes("\\") || /^[.~/]/.test(name) || /\.\w{1,8}$/.test(name) || name.split("/").length > 2;
 }
@@ -79,7 +79,7 @@ function namesIn(text: string, pattern: RegExp): string[] {
     .filter((name) => name.length <= NAME_CHARS_MAX);
 }
 
-/** Both lists, each name once and in place of its last mention. */
+/** Both lists, each name once at the position of its last mention. */
 function together(before: readonly string[], found: readonly string[]): string[] {
   if (found.length === 0) return [...before];
   const names = new Set(before);
@@ -90,7 +90,7 @@ function together(before: readonly string[], found: readonly string[]): string[]
   return [...names].slice(-NAMES_MAX);
 }
 
-/** The ledger as lines; "" when it is empty. `charsMax`: about how long it may be. */
+/** The ledger as lines; "" if it is empty. `charsMax`: its approximate maximum length. */
 export function ledgerText(ledger: Ledger, charsMax = CHARS_MAX): string {
   const most = Math.min(CHARS_MAX, charsMax) * KIND_SHARE;
   const lines: string[] = [];

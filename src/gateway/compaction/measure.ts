@@ -1,46 +1,46 @@
-// How many tokens a conversation has: a guess from its length that costs nothing on the request path, and a count of each
-// message, once, off it. Both are corrected by what providers report.
+// Counts the tokens of a conversation: an estimate from its length that costs nothing on the request path, and a count of
+// each message, once, off it. Both are corrected by what providers report.
 
 import { createTurns } from "../../base/turns.ts";
 import { type Element, type Entry, type EntryFormat, type Piece, textOfEntry } from "../../chat/entries.ts";
 import { TokenCounter } from "../../tokens/count.ts";
 
-/** An element with what is known of it. */
+/** An element with what is known about it. */
 export interface MeasuredElement {
   element: Element;
   entry: Entry;
   tokens: number;
-  /** Stands for all elements up to this one; system messages, which stay as they are, aside. */
+  /** Hash of all elements up to this one, except system messages, which are never changed. */
   prefix: string;
 }
 
-/** A large image's count; pixels are not examined here. */
+/** Tokens of a large image; pixels are not examined here. */
 const IMAGE_TOKENS = 1600;
-/** A document's first pages. */
+/** Tokens of a document's first pages. */
 const DOCUMENT_TOKENS = 3000;
 /** Role marks and separators around a message. */
 const MESSAGE_TOKENS = 4;
 
-/** Messages whose count is remembered; some dozens of bytes each. */
+/** Messages whose count is remembered; a few dozen bytes each. */
 const COUNTS_MAX = 100_000;
-/** Models of which is remembered how they count. */
+/** Models whose correction is remembered. */
 const MODELS_MAX = 1000;
 
-/** Tokens of a character of JSON, until a model's own figure is known: more than most texts have. */
+/** Tokens per character of JSON until a model's own ratio is known: more than most texts have. */
 const FIRST_GUESS = 0.4;
-/** No text has fewer: who reports less leaves something out, as what was read from a cache. */
+/** No text has fewer tokens per character: a lower report leaves something out, such as cached tokens. */
 const PER_CHAR_MIN = 0.1;
-/** How much a new figure counts against those before it. */
+/** Weight of a new report relative to earlier ones. */
 const NEW_SHARE = 0.2;
 
-/** What a model makes of characters, and of tokens counted here. */
+/** A model's ratios to characters, and to tokens counted here. */
 interface Rates {
   perChar: number | undefined;
-  /** Its own tokens for one counted here. */
+  /** The model's tokens per token counted here. */
   perToken: number | undefined;
 }
 
-/** The memory of counts. */
+/** Remembers counts and ratios. */
 export class TokenMemory {
   readonly #counts = new Map<number | bigint, number>();
   readonly #rates = new Map<string, Rates>();
@@ -50,12 +50,12 @@ export class TokenMemory {
     return chars * (this.#rates.get(model)?.perChar ?? FIRST_GUESS);
   }
 
-  /** Corrects a count by how the model counts. */
+  /** Corrects a count by the model's ratio. */
   own(model: string, counted: number): number {
     return Math.ceil(counted * (this.#rates.get(model)?.perToken ?? 1));
   }
 
-  /** A model reported how many tokens a request had: of so many characters, or of so many tokens counted here. */
+  /** A model reported the tokens of a request with this many characters or counted tokens. */
   learn(model: string, reported: number, sent: { chars?: number | undefined; counted?: number | undefined }): void {
     if (!(reported > 0)) return;
     const { perChar, perToken } = this.#rates.get(model) ?? {};
@@ -66,7 +66,7 @@ export class TokenMemory {
     });
   }
 
-  /** A model refused what was counted to fit: it counts more than was learned. */
+  /** A model refused what was counted to fit: its ratio is higher than learned. */
   correct(model: string, reported: number, counted: number): void {
     if (counted <= 0) return;
     const known = this.#rates.get(model);
@@ -102,7 +102,7 @@ export class TokenMemory {
     return out;
   }
 
-  /** Tokens of a text, in turns, and only once. */
+  /** Tokens of a text, counted in steps, and only once. */
   async count(text: string): Promise<number> {
     return this.#count(Bun.hash(text), text, new TokenCounter());
   }
@@ -120,7 +120,7 @@ export class TokenMemory {
   }
 }
 
-/** Of shorter requests the figures say more about the wrapping than about the text. */
+/** For shorter requests the ratio depends mostly on the protocol overhead. */
 const CHARS_MIN = 2000;
 const COUNTED_MIN = 500;
 
@@ -132,7 +132,7 @@ function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value));
 }
 
-/** Kinds and names of pieces, so that a call and a text of the same words are two things. */
+/** Includes kinds and names of parts, so that a call and a text with the same words differ. */
 function shapeOf(entry: Entry): string {
   return entry.pieces
     .filter((piece) => piece.type !== "reasoning")
@@ -140,7 +140,7 @@ function shapeOf(entry: Entry): string {
     .join(",");
 }
 
-/** Tokens of what is not text that was counted. */
+/** Tokens of parts that are not counted text. */
 function besides(entry: Entry): number {
   return MESSAGE_TOKENS + entry.pieces.reduce((sum, piece) => sum + tokensBeside(piece), 0);
 }
@@ -148,7 +148,7 @@ function besides(entry: Entry): number {
 function tokensBeside(piece: Piece): number {
   if (piece.type === "media") return mediaTokens(piece.label);
   if (piece.type === "result") return MESSAGE_TOKENS + piece.media.reduce((sum, label) => sum + mediaTokens(label), 0);
-  // Reasoning is mostly left out by the providers themselves; its length says enough.
+  // Providers mostly drop earlier reasoning; an estimate from its length suffices.
   if (piece.type === "reasoning") return Math.ceil(piece.text.length / 4);
   return piece.type === "call" ? MESSAGE_TOKENS : 0;
 }

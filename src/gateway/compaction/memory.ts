@@ -1,5 +1,5 @@
-// Compactions that were made, newest last, so that a later request of the same conversation is shortened in the same way and
-// nothing is summarised twice. In memory, bounded; conversations with a thread are also in the store.
+// Earlier compactions, newest last, so that later requests of the same conversation are shortened the same way and nothing is
+// summarised twice. In memory and bounded; conversations with a thread are also stored.
 
 import type { ThreadName } from "../../store/work/thread-name.ts";
 import type { MeasuredElement } from "./measure.ts";
@@ -7,19 +7,19 @@ import type { MeasuredElement } from "./measure.ts";
 /** One compaction of a conversation. */
 export interface Compaction {
   id: string;
-  /** Stands for the elements that it speaks of. */
+  /** Hash of the elements that it covers. */
   prefix: string;
   /** Elements before it are in the record. */
   upTo: number;
   /** Tool results of elements before it are placeholders. */
   clearedTo: number;
-  /** Elements before it were written after another history; undefined until it is used for the first time. */
+  /** Elements before it were written after a different history; undefined until its first use. */
   strippedTo: number | undefined;
-  /** The record's text; undefined where only results were cleared. */
+  /** The record's text; undefined if only results were cleared. */
   record: string | undefined;
   /** Tokens of the record. */
   tokens: number;
-  /** Messages were left out because no summary could be obtained: it is tried again later. */
+  /** Messages were dropped because no summary could be obtained: retried later. */
   truncated: boolean;
   createdAtMs: number;
 }
@@ -30,31 +30,31 @@ export interface CompactionStore {
   save(name: ThreadName, compaction: Compaction): Promise<void>;
 }
 
-/** Whose conversation it is. */
+/** Identifies a conversation. */
 export interface ConversationName {
   accountId: string;
-  /** The client's name for it, where it is to be stored. */
+  /** The client's name for it, if it is to be stored. */
   threadId: string | undefined;
-  /** What is kept of it; undefined: all of a thread. */
+  /** What is stored of it; undefined: everything of a thread. */
   keeps?: "conversation" | "nothing" | undefined;
-  /** What tells it from the account's other conversations, where it has no name. */
+  /** Distinguishes it from the account's other unnamed conversations. */
   opening: string;
-  /** The memory's `mark()` when the request came: what is deleted after it stays deleted. */
+  /** The memory's `mark()` when the request arrived: what is deleted after it stays deleted. */
   since?: number | undefined;
 }
 
-/** Compactions of one conversation; others are of branches that were left. */
+/** Compactions of one conversation; more belong to abandoned branches. */
 const PER_CONVERSATION_MAX = 8;
-/** Characters of records in memory, all conversations together. */
+/** Characters of all records in memory. */
 const CHARS_MAX = 32 * 1024 * 1024;
 const CONVERSATIONS_MAX = 20_000;
-/** How long a conversation is shortened without a summary before one is asked for again. */
+/** How long a conversation is shortened without a summary before another attempt. */
 const TRUNCATED_MS = 60_000;
 
 /** The memory. */
 export class CompactionMemory {
   readonly #held = new Map<string, Compaction[]>();
-  /** Conversations that were deleted, by when. */
+  /** Deleted conversations, by when. */
   readonly #forgotten = new Map<string, number>();
   #forgets = 0;
   #chars = 0;
@@ -66,7 +66,7 @@ export class CompactionMemory {
     this.#nowMs = nowMs;
   }
 
-  /** The compaction of the longest part that the list begins with. */
+  /** The compaction that covers the longest prefix of the list. */
   async match(name: ConversationName, list: readonly MeasuredElement[]): Promise<Compaction | undefined> {
     const known = await this.#of(name);
     const freshMs = this.#nowMs() - TRUNCATED_MS;
@@ -80,7 +80,7 @@ export class CompactionMemory {
     return best;
   }
 
-  /** Keeps a compaction; those of a thread are stored. Nothing is kept of a conversation that was deleted meanwhile. */
+  /** Records a compaction; those of a thread are stored. Does nothing for a conversation that was deleted meanwhile. */
   async keep(name: ConversationName, compaction: Compaction): Promise<void> {
     const key = keyOf(name);
     const known = (await this.#of(name)).filter(({ id }) => id !== compaction.id);
@@ -90,7 +90,7 @@ export class CompactionMemory {
     if (kept !== undefined && !compaction.truncated) await this.#store.save(kept, compaction);
   }
 
-  /** Forgets a conversation, and what requests that are in progress make of it. */
+  /** Forgets a conversation, including results of requests that are in progress. */
   forget(name: ConversationName): void {
     const key = keyOf(name);
     this.#put(key, []);
@@ -100,12 +100,12 @@ export class CompactionMemory {
     if (this.#forgotten.size > CONVERSATIONS_MAX && oldest !== undefined) this.#forgotten.delete(oldest);
   }
 
-  /** Stands for now, to tell later what was forgotten since. */
+  /** A mark of the current time, to find out later what was forgotten since. */
   mark(): number {
     return this.#forgets;
   }
 
-  /** True for a conversation that was deleted after its request came. */
+  /** Whether a conversation was deleted after its request arrived. */
   isForgotten(name: ConversationName): boolean {
     return name.since !== undefined && (this.#forgotten.get(keyOf(name)) ?? 0) > name.since;
   }
@@ -143,7 +143,7 @@ export class CompactionMemory {
   }
 }
 
-/** The number of elements that a compaction speaks of. */
+/** The number of elements that a compaction covers. */
 export function endOf({ upTo, clearedTo }: Compaction): number {
   return Math.max(upTo, clearedTo);
 }
@@ -156,12 +156,12 @@ function charsOf(compactions: readonly Compaction[]): number {
   return compactions.reduce((sum, { record = "" }) => sum + record.length, 0);
 }
 
-/** Where its compactions are kept; undefined: nowhere. */
+/** Where its compactions are stored; undefined: nowhere. */
 function keptName({ accountId, threadId, keeps }: ConversationName): ThreadName | undefined {
   return threadId === undefined || keeps === "nothing" ? undefined : { accountId, kind: keeps ?? "thread", threadId };
 }
 
-/** One text for one conversation. */
+/** A unique key for a conversation. */
 export function keyOf({ accountId, threadId, keeps, opening }: ConversationName): string {
   return threadId === undefined
     ? `${accountId}\u0000opening\u0000${opening}`

@@ -1,10 +1,10 @@
-// What the summarising model is asked, and what of its answer is taken. It gets the conversation as a text about others, not
-// as turns of its own, so that nothing in it is answered or obeyed, and tools' results cut short.
+// The prompt for a summary, and the part of the answer that is used. The model gets the conversation as a transcript, not as
+// its own turns, so that it neither answers nor obeys it; tool results are cut short.
 
 import type { MeasuredElement } from "./measure.ts";
 import { callNames, cutMiddle } from "./shape.ts";
 
-/** The headings that every summary has; together they are a list of what may not be forgotten. */
+/** The headings of every summary; together they list what must not be lost. */
 export const SECTIONS = [
   "Task",
   "Decisions and reasons",
@@ -29,7 +29,7 @@ Rules:
 - If there is a record already, merge it: keep what still holds, correct what has changed, add what is new. Do not drop its facts.
 - Be dense: no introduction, no closing words.`;
 
-/** One call of the summarising model. */
+/** One call to the summarising model. */
 export interface SummaryPrompt {
   system: string;
   user: string;
@@ -46,10 +46,10 @@ export function summaryPrompt(previous: string, transcript: string, wish?: strin
   };
 }
 
-/** Of a tool's result or a call's arguments so much goes into the transcript. */
+/** Characters of a tool result or a call's arguments in the transcript. */
 const RESULT_CHARS = 1200;
 const CALL_CHARS = 600;
-/** Of one message's own words. */
+/** Characters of one message's own text. */
 const WORDS_CHARS = 24_000;
 
 function messageText({ entry }: MeasuredElement, names: ReadonlyMap<string, string>): string {
@@ -81,7 +81,7 @@ function messageText({ entry }: MeasuredElement, names: ReadonlyMap<string, stri
   return said === "" ? "" : `${entry.role.toUpperCase()}: ${said}`;
 }
 
-/** Parts of a conversation that each fit into one call, in order; one message alone may be a part. */
+/** Parts of a conversation that each fit into one call, in order; a single message may be a part. */
 export function partsFor(middle: readonly MeasuredElement[], charsMax: number): string[] {
   const names = callNames(middle);
   const parts: string[] = [];
@@ -99,10 +99,10 @@ export function partsFor(middle: readonly MeasuredElement[], charsMax: number): 
   return parts;
 }
 
-/** A summary longer than this share of the window would leave no room for the conversation. */
+/** A summary longer than this share of the window would leave no space for the conversation. */
 const SHARE_MAX = 0.2;
 
-/** The summary in an answer; undefined for an answer that is none or too long. */
+/** The summary in an answer; undefined if there is none or it is too long. */
 export function summaryOf(
   answer: { text: string; whole: boolean },
   { tokens, window }: { tokens: number; window: number },

@@ -1,17 +1,17 @@
-// The record that stands for the earlier part of a conversation: what a model wrote under fixed headings, and the ledger. It
-// goes up as a user's message that says what it is, so that no words in it are taken for a request.
+// The record that replaces the earlier part of a conversation: a model's summary under fixed headings, and the ledger. It is
+// sent as a user message that says what it is, so that its text is not taken for a request.
 
 import type { Entry } from "../../chat/entries.ts";
 import { emptyLedger, type Ledger, ledgerText, parseLedger } from "./ledger.ts";
 
-/** What is known of the earlier part. */
+/** The content of a record. */
 export interface ConversationRecord {
-  /** Empty where nothing could be summarised and messages were only left out. */
+  /** Empty if messages were only dropped, without a summary. */
   summary: string;
   ledger: Ledger;
-  /** Messages that it stands for. */
+  /** Number of messages that it replaces. */
   messages: number;
-  /** Messages of these that were left out without a summary. */
+  /** How many of these were dropped without a summary. */
   omitted: number;
 }
 
@@ -23,7 +23,7 @@ const LEDGER_HEAD = "## Names and figures (taken from the text word for word)";
 const OMITTED = /^\[(\d+) earlier messages were left out: the conversation is longer than the model's context\.\]$/m;
 const STANDS_FOR = /^Messages in this record: (\d+)$/m;
 
-/** The record as text. `namesMax`: characters of the ledger in it. */
+/** The record as text. `namesMax`: characters of its ledger. */
 export function recordText({ summary, ledger, messages, omitted }: ConversationRecord, namesMax?: number): string {
   const names = ledgerText(ledger, namesMax);
   return [
@@ -33,7 +33,7 @@ export function recordText({ summary, ledger, messages, omitted }: ConversationR
     ...(omitted > 0
       ? [`[${omitted} earlier messages were left out: the conversation is longer than the model's context.]`]
       : []),
-    // The end of the record is said once.
+    // The record must contain its end marker only once.
     ...(summary === "" ? [] : ["", summary.replaceAll(CLOSE, "").trim()]),
     ...(names === "" ? [] : ["", LEDGER_HEAD, names.replaceAll(CLOSE, "")]),
     CLOSE,
@@ -51,7 +51,7 @@ export function parseConversationRecord(text: string): ConversationRecord {
   return { summary, ledger, messages: count(STANDS_FOR), omitted: count(OMITTED) };
 }
 
-/** The record that an entry is; undefined for what a user said. */
+/** The record in an entry; undefined if the entry is a user's own message. */
 export function recordOf(entry: Entry): ConversationRecord | undefined {
   if (entry.role !== "user") return undefined;
   const [piece] = entry.pieces;

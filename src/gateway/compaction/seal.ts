@@ -1,6 +1,6 @@
-// Seals text that leaves the process: the records that clients carry for us, and what is kept in the database. AES-256-GCM
-// under a key that follows from one secret, bound to the account and to what it is for: nothing sealed for one account or one
-// purpose opens for another.
+// Seals text that leaves the process: records that clients carry, and what is stored in the database. AES-256-GCM with a key
+// derived from one secret, bound to the account and the purpose: nothing sealed for one account or purpose can be opened for
+// another.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
@@ -10,7 +10,7 @@ export interface SealedFor {
   purpose: "item" | "thread" | "summary";
 }
 
-/** Marks texts sealed here. No vendor's value starts so: the dot is outside every base64 alphabet. */
+/** The prefix of sealed texts. No vendor's value can begin this way: the dot is not in any base64 alphabet. */
 const MARK = "sallyport.c1.";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -23,7 +23,7 @@ export class Sealer {
     this.#key = Buffer.from(hkdfSync("sha256", secret, "", "sallyport compaction 1", 32));
   }
 
-  /** The text as bytes that only this program reads. */
+  /** The text as bytes that only this program can read. */
   seal(text: string, bound: SealedFor): Buffer {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv("aes-256-gcm", this.#key, iv).setAAD(boundTo(bound));
@@ -32,7 +32,7 @@ export class Sealer {
     return Buffer.concat([iv, sealed, cipher.getAuthTag()]);
   }
 
-  /** The text; undefined for bytes that were not sealed so. */
+  /** The text; undefined for bytes that were not sealed this way. */
   open(bytes: Uint8Array, bound: SealedFor): string | undefined {
     if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
     const end = bytes.length - TAG_BYTES;
@@ -43,12 +43,12 @@ export class Sealer {
       const packed = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, end)), decipher.final()]);
       return new TextDecoder().decode(Bun.zstdDecompressSync(packed));
     } catch {
-      // Another account's, another secret's, or changed on the way: none of these opens.
+      // Fails if the account or the secret differs, or the value was changed.
       return undefined;
     }
   }
 
-  /** The text as one that a client can carry. */
+  /** The text as a string that a client can carry. */
   sealText(text: string, accountId: string): string {
     return MARK + this.seal(text, { accountId, purpose: "item" }).toString("base64url");
   }
@@ -58,13 +58,13 @@ export class Sealer {
     if (!isSealedHere(sealed)) return undefined;
     const text = sealed.slice(MARK.length);
     const bytes = Buffer.from(text, "base64url");
-    // Decoding passes over what is no base64.
+    // Decoding ignores invalid base64 characters.
     if (bytes.toString("base64url") !== text) return undefined;
     return this.open(bytes, { accountId, purpose: "item" });
   }
 }
 
-/** True for texts that carry our mark, whether or not they open. */
+/** Whether a text has our prefix, even if it cannot be opened. */
 export function isSealedHere(text: string): boolean {
   return text.startsWith(MARK);
 }

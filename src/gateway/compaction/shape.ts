@@ -1,6 +1,5 @@
-// Writes the shortened list: system messages and the first user's message as they were, the record in place of what it
-// stands for, old tool results as placeholders, the tail. Order is kept, and the same cut of the same list gives the
-// same text.
+// Builds the shortened list: system messages and the first user message unchanged, the record instead of what it replaces,
+// old tool results as placeholders, the tail. Order is kept, and the same cut of the same list gives the same text.
 
 import { type Element, type EntryFormat, type ResultPiece, textOfEntry } from "../../chat/entries.ts";
 import type { MeasuredElement } from "./measure.ts";
@@ -12,7 +11,7 @@ export interface Cut {
   upTo: number;
   /** Tool results of elements before it are placeholders. */
   clearedTo: number;
-  /** Elements before it were written after another history: bound reasoning goes. */
+  /** Elements before it were written after a different history: bound reasoning is dropped. */
   strippedTo: number;
 }
 
@@ -23,10 +22,10 @@ export interface ShortenedList {
   strippedCalls: Set<string>;
 }
 
-/** Smaller results stay: a placeholder would save nothing. */
+/** Smaller results are kept: a placeholder would save nothing. */
 const CLEARED_CHARS_MIN = 200;
 
-/** Index of the first message in which a user says something; undefined where there is none. */
+/** Index of the first message with text from a user; undefined if there is none. */
 export function firstUserAt(list: readonly MeasuredElement[]): number | undefined {
   const at = list.findIndex(
     ({ entry }) =>
@@ -39,8 +38,7 @@ export function firstUserAt(list: readonly MeasuredElement[]): number | undefine
 }
 
 /**
- * The short form. `record`: the text in place of what was left out. `firstUser`: the text of a first message that is
- * cut.
+ * The short form. `record`: the text that replaces what is left out. `firstUser`: the text of a first message that is cut.
  */
 export function shapeList(
   list: readonly MeasuredElement[],
@@ -89,7 +87,7 @@ function cleared(element: Element, format: EntryFormat, names: ReadonlyMap<strin
   });
 }
 
-/** What stands for a result: its tool and its size, so that the model can call the tool again. */
+/** The placeholder of a result: its tool and its size, so that the model can call the tool again. */
 export function placeholder(result: ResultPiece, names: ReadonlyMap<string, string>): string {
   const media = result.media.length === 0 ? "" : `, ${result.media.length} image or file`;
   const tokens = Math.ceil(result.text.length / 4);
@@ -105,7 +103,7 @@ export function callNames(list: readonly MeasuredElement[]): Map<string, string>
   return names;
 }
 
-/** What is left of a text of so many characters: its beginning and end, with a marker between them. */
+/** A text cut to this many characters: its beginning and end, with a marker in between. */
 export function cutMiddle(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const marker = `\n[… ${text.length - chars} characters were left out …]\n`;
@@ -113,7 +111,7 @@ export function cutMiddle(text: string, chars: number): string {
   return (text.slice(0, half) + marker + text.slice(text.length - half)).toWellFormed();
 }
 
-/** The text of a message, as it is cut. */
+/** The text of a message that may be cut. */
 export function wordsOf({ entry }: MeasuredElement): string {
   return textOfEntry(entry);
 }

@@ -1,4 +1,4 @@
-// A request with a shorter list of messages, and what its client is told of it.
+// A request with a shorter list of messages, and what its client is told about it.
 
 import { ApiError } from "../../base/errors.ts";
 import type { Usage } from "../../chat/event.ts";
@@ -7,10 +7,10 @@ import type { Shortened } from "./compactor.ts";
 import type { Space } from "./space.ts";
 import type { SummaryWork } from "./summarise.ts";
 
-/** Characters of a request that go up. */
+/** Characters of a request as sent upstream. */
 export function lengthOf({ text, members }: AdmittedRequest): number {
   const { messages, input } = members ?? {};
-  // Stored history and files came from here: the text does not hold them.
+  // Stored history and files were added here: the client's text does not contain them.
   if (messages === undefined && input === undefined) return text.length;
   return text.length + JSON.stringify(messages ?? input).length;
 }
@@ -21,7 +21,7 @@ export function wholeOf<J extends Pick<AdmittedRequest, "conversation">>(admitte
   return shortened?.original ?? edited?.original ?? admitted;
 }
 
-/** Says what was done, in the response header and the log. */
+/** Reports what was done, in the response header and the log. */
 export function note(
   { exchange }: AdmittedRequest,
   { action, before, after }: Pick<Shortened, "action" | "before" | "after">,
@@ -30,7 +30,7 @@ export function note(
   exchange.log["compaction"] = `${action} ${before}>${after}`;
 }
 
-/** The request with a shorter list of messages. `more`: what else is known of its conversation. */
+/** The request with a shorter list of messages. `more`: further state of its conversation. */
 export function withList(
   admitted: AdmittedRequest,
   short: Pick<Shortened, "list" | "strippedCalls" | "counted">,
@@ -63,7 +63,7 @@ export function withoutMember(admitted: AdmittedRequest, name: string): Admitted
   return { ...admitted, chat: { ...admitted.chat, extra }, members };
 }
 
-/** The refusal of what cannot be made any shorter. */
+/** The error if a request cannot be shortened further. */
 export function doesNotFit(admitted: AdmittedRequest, { after }: Shortened, { window }: Space): ApiError {
   const message = `What has to stay of this conversation takes about ${after} tokens, and the context of "${admitted.model.id}" has ${window}.`;
   return new ApiError("context_length_exceeded", message, {
@@ -71,7 +71,7 @@ export function doesNotFit(admitted: AdmittedRequest, { after }: Shortened, { wi
   });
 }
 
-/** The same work; what its answers cost is added up in `usage`. */
+/** The same summary calls; their usage is added up in `usage`. */
 export function withCountedUsage(work: SummaryWork, usage: Usage): SummaryWork {
   return {
     ...work,

@@ -1,8 +1,8 @@
-// Where a conversation may be parted: never between a call and its result, and rather before a user's turn than elsewhere.
+// Where a conversation may be split: never between a call and its result, and preferably before a user's turn.
 
 import type { MeasuredElement } from "./measure.ts";
 
-/** True at `i` where a cut before element `i` parts nothing; one longer than the list. */
+/** True at `i` if a cut before element `i` separates nothing; one longer than the list. */
 export function safeSplits(list: readonly MeasuredElement[]): boolean[] {
   const safe = new Array<boolean>(list.length + 1).fill(true);
   const open = new Map<string, number>();
@@ -12,14 +12,14 @@ export function safeSplits(list: readonly MeasuredElement[]): boolean[] {
       if (piece.type === "call") open.set(piece.id, at);
       else if (piece.type === "result") {
         const from = open.get(piece.id);
-        // A result without a call before it belongs to nothing.
+        // A result without a preceding call belongs to nothing.
         if (from === undefined) continue;
         spans.push({ from, to: at });
         open.delete(piece.id);
       }
     }
   });
-  // Calls that still wait for their results: only the last turn's can.
+  // Calls without results yet: only those of the last turn can be.
   const turn = lastTurn(list);
   for (const from of open.values()) if (from >= turn) spans.push({ from, to: list.length });
   closeSpans(safe, spans);
@@ -32,7 +32,7 @@ export function safeSplits(list: readonly MeasuredElement[]): boolean[] {
   return safe;
 }
 
-/** The last element that is no result and no call: what was called before it waits no more. */
+/** The last element that is neither a result nor a call: earlier calls no longer wait. */
 function lastTurn(list: readonly MeasuredElement[]): number {
   return list.findLastIndex(
     ({ entry: { role, pieces } }) =>
@@ -54,11 +54,11 @@ function closeSpans(safe: boolean[], spans: readonly { from: number; to: number 
   }
 }
 
-/** How much of the end is kept as it is. */
+/** How much of the end is kept unchanged. */
 export interface TailWish {
   /** Messages that are always kept. */
   keepLast: number;
-  /** More are kept up to so many tokens. */
+  /** More are kept up to this many tokens. */
   tokens: number;
 }
 
@@ -79,7 +79,7 @@ export function tailStart(list: readonly MeasuredElement[], wish: TailWish): num
   return userTurnBefore(list, { at, safe, tokens: wish.tokens / 2 }) ?? at;
 }
 
-/** The start of a user's turn at or shortly before an element, where a cut may lie. */
+/** The start of a user's turn at or shortly before an element, if a cut is allowed there. */
 function userTurnBefore(
   list: readonly MeasuredElement[],
   { at, safe, tokens }: { at: number; safe: readonly boolean[]; tokens: number },

@@ -1,4 +1,5 @@
-// A new record: what a model makes of the messages, part by part, merged into the record before, and the ledger by rule.
+// Builds a new record: a model summarises the messages, part by part, merged into the earlier record; the ledger is built by
+// rule.
 
 import { type Entry, textOfEntry } from "../../chat/entries.ts";
 import type { Usage } from "../../chat/event.ts";
@@ -8,35 +9,35 @@ import { partsFor, type SummaryPrompt, summaryOf, summaryPrompt } from "./prompt
 import { type ConversationRecord, recordOf } from "./record.ts";
 import type { Space } from "./space.ts";
 
-/** What a model answered. */
+/** A model's answer. */
 export interface SummaryAnswer {
   text: string;
-  /** False where a limit cut it. */
+  /** False if a limit cut it off. */
   whole: boolean;
-  /** What it cost, where that is told. */
+  /** Its cost, if it is known. */
   usage?: Usage;
 }
 
-/** Asks the summarising model; throws when no one answers. */
+/** Calls the summarising model; throws if no provider answers. */
 export type AskSummary = (prompt: SummaryPrompt, maxTokens: number) => Promise<SummaryAnswer>;
 
-/** What is summarised, and by whom. */
+/** What to summarise, and with which model. */
 export interface SummaryWork {
   ask: AskSummary;
   /** The window of the summarising model. */
   window: number;
-  /** What the client wants of the summary besides. */
+  /** The client's own instructions for the summary. */
   wish?: string | undefined;
 }
 
-/** Calls of one compaction; of more the oldest part is left out. */
+/** Calls of one compaction; if more are needed, the oldest part is dropped. */
 const CALLS_MAX = 8;
-/** Of the window a call takes so much for the conversation; the record, the rules and the answer have the rest. */
+/** Share of the window for the conversation in one call; the rest is for the record, the rules and the answer. */
 const PART_SHARE = 0.5;
-/** The longest answer that is asked for. */
+/** Maximum output tokens of a call. */
 const ANSWER_TOKENS_MAX = 8192;
 
-/** The record of the messages after `previous`. Throws what `ask` throws; undefined where an answer cannot be used. */
+/** The record of the messages after `previous`. Throws what `ask` throws; undefined if an answer cannot be used. */
 export async function summarise(
   tokens: TokenMemory,
   { ask, window, wish }: SummaryWork,
@@ -60,12 +61,12 @@ export async function summarise(
     summary,
     ledger: ledgerOf(record?.ledger ?? emptyLedger(), rest),
     messages: (record?.messages ?? 0) + rest.length,
-    // What lies between cannot be counted in messages; that something is missing is said.
+    // The number of messages in between is unknown, so it only says that something is missing.
     omitted: (record?.omitted ?? 0) + (all.length > parts.length ? rest.length : 0),
   };
 }
 
-/** The record of messages that are left out unread: what is known before, and their names. */
+/** The record of messages that are dropped without a summary: the earlier record, and their names. */
 export function recordWithout(
   middle: readonly MeasuredElement[],
   previous: ConversationRecord | undefined,
@@ -79,7 +80,7 @@ export function recordWithout(
   };
 }
 
-/** The record where no summary can be obtained and nothing else is kept: the latest words themselves. */
+/** The record if no summary can be obtained and nothing else is kept: the latest text verbatim. */
 export function latestOf(
   middle: readonly MeasuredElement[],
   previous: ConversationRecord | undefined,
@@ -93,7 +94,7 @@ export function latestOf(
 
 const LATEST_CHARS_PER_TOKEN = 3;
 
-/** A record among the messages, as a client hands it back, is the one to continue from. */
+/** If the client returns a record among the messages, the new one continues from it. */
 function takeRecord(
   middle: readonly MeasuredElement[],
   previous: ConversationRecord | undefined,
@@ -103,7 +104,7 @@ function takeRecord(
   for (const one of middle) {
     const found = recordOf(one.entry);
     if (found === undefined) {
-      // Those stay word for word.
+      // Those are kept verbatim.
       if (one.entry.role !== "system") rest.push(one);
     } else record = found;
   }

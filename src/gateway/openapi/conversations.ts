@@ -1,4 +1,4 @@
-// What the document says of conversations that clients of the Responses API keep here.
+// The OpenAPI description of conversations that clients of the Responses API store here.
 
 import { Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../../base/errors.ts";
@@ -62,7 +62,7 @@ const endpoint = (
 
 const MISSING: readonly ErrorCode[] = ["conversation_not_found"];
 const ITEM_MISSING: readonly ErrorCode[] = [...MISSING, "conversation_item_not_found"];
-/** Where something is kept that a key may not keep. */
+/** The error for keys that may not store. */
 const KEEPING: readonly ErrorCode[] = [...MISSING, "storage_not_allowed"];
 const MESSAGE = { type: "message", role: "user", content: [{ type: "input_text", text: "Hello." }] };
 

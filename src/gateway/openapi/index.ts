@@ -1,4 +1,4 @@
-// What the document says of the gateway's endpoints: a line for each file of them.
+// The OpenAPI descriptions of the gateway's endpoints: a line for each file.
 
 import type { ApiEndpoint } from "../../http/endpoint.ts";
 import { CHAT_COMPLETIONS } from "./chat-completions.ts";

@@ -1,4 +1,4 @@
-// What the document says of files, threads and moderation.
+// The OpenAPI description of files, threads and moderation.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";

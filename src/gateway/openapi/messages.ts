@@ -1,4 +1,4 @@
-// What the document says of POST /v1/messages, its token count and POST /v1/completions.
+// The OpenAPI description of POST /v1/messages, its token count and POST /v1/completions.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, mapOf, oneOf, orNull } from "../../http/endpoint.ts";

@@ -1,4 +1,4 @@
-// What the document says of the endpoints for models that do not chat.
+// The OpenAPI description of the endpoints for models that do not chat.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf, orNull } from "../../http/endpoint.ts";

@@ -1,4 +1,4 @@
-// What the document says of the endpoints at which a key learns of itself.
+// The OpenAPI description of the endpoints that describe the caller's own key.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, orNull } from "../../http/endpoint.ts";

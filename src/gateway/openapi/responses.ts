@@ -1,4 +1,4 @@
-// What the document says of POST /v1/responses and of stored answers.
+// The OpenAPI description of POST /v1/responses and of stored responses.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
@@ -56,7 +56,7 @@ const RESPONSE = Type.Object(
   },
 );
 
-/** Events in the order in which they come; other kinds of output have events of their own. */
+/** Events in order; other kinds of output have their own events. */
 const EVENTS = [
   "response.created",
   "response.in_progress",

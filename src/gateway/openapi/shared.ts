@@ -1,9 +1,9 @@
-// What several chat endpoints have in common in the document: errors, response headers, parameters of all of them.
+// What the OpenAPI descriptions of several chat endpoints share: errors, response headers, parameters.
 
 import { Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../../base/errors.ts";
 
-/** What may go wrong with the model that is named, and at its provider. */
+/** Errors of the requested model and its provider. */
 export const MODEL_ERRORS: readonly ErrorCode[] = [
   "model_not_found",
   "wrong_model_family",
@@ -33,7 +33,7 @@ export const CHAT_ERRORS: readonly ErrorCode[] = [
   "provider_stream_interrupted",
 ];
 
-/** Response headers that name the model and the route. */
+/** Response headers with the model and the route. */
 export const MODEL_HEADERS = {
   "x-sallyport-model": "Id of the catalog's model that answered.",
   "x-sallyport-route": "Provider and upstream model that answered, as `openai/gpt-4o`.",
@@ -70,14 +70,14 @@ export const STREAM = Type.Optional(
   Type.Boolean({ default: false, description: "Answer with server-sent events as the text is generated." }),
 );
 
-/** A JSON Schema that the caller gives. */
+/** A JSON Schema from the caller. */
 export const ANY_SCHEMA = Type.Unsafe<Record<string, unknown>>({
   type: "object",
   additionalProperties: true,
   description: "A JSON Schema.",
 });
 
-/** What goes to providers that know it and is left out, and named in `x-sallyport-dropped`, for others. */
+/** A parameter that is sent to providers that support it and dropped, and named in `x-sallyport-dropped`, for others. */
 export function passedOn(description: string) {
   return Type.Optional(Type.Unknown({ description: `${description} Passed on to providers that take it.` }));
 }
@@ -94,7 +94,7 @@ export function atLeastOne(description: string, more: { maximum?: number; defaul
   return Type.Optional(Type.Integer({ minimum: 1, description, ...more }));
 }
 
-/** What an error in a stream looks like. */
+/** The shape of an error in a stream. */
 export const STREAM_ERROR = Type.Object(
   {
     error: Type.Object({

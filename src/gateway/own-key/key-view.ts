@@ -1,4 +1,4 @@
-// What a key says of itself to whoever holds it.
+// A key's description for its holder.
 
 import type { Clock } from "../../base/clock.ts";
 import type { KeyInfo } from "../../store/access/keys.ts";
@@ -12,10 +12,10 @@ export interface OwnKeyView {
   readonly id: string;
   readonly name: string;
   readonly tier: string;
-  /** Requests a minute: the key's own limit, else the plan's. */
+  /** Requests per minute: the key's own limit, else the plan's. */
   readonly rpm: number;
   readonly budget: number | null;
-  /** Of the budget, since it began again. */
+  /** Of the budget in its current period. */
   readonly spent: number;
   readonly resets_at: string | null;
   readonly expires_at: string | null;
@@ -23,7 +23,7 @@ export interface OwnKeyView {
   readonly models: readonly string[];
 }
 
-/** The view of a caller's own key. `planRpm`: what the plan allows. */
+/** The description of a caller's own key. `planRpm`: the plan's rate limit. */
 export function ownKeyView(
   caller: Pick<Caller, "rpm" | "account" | "budgets">,
   row: KeyInfo,
@@ -43,7 +43,7 @@ export function ownKeyView(
   };
 }
 
-/** The budget of the key as requests meet it also knows what was spent and is not written down yet. */
+/** The cached budget also includes spending that is not yet written. */
 function spentMicros({ budgets }: Pick<Caller, "budgets">, row: KeyInfo, clock: Clock): number {
   const { budgetMicros: limitMicros } = row;
   if (limitMicros === null) return 0;
@@ -53,7 +53,7 @@ function spentMicros({ budgets }: Pick<Caller, "budgets">, row: KeyInfo, clock: 
   return limitMicros - leftMicros({ limitMicros, periodMs, windowStartMs, spentMicros: row.spentMicros }, clock.now());
 }
 
-/** When a new period begins, a whole number of periods after the first began. */
+/** When the next period begins, a whole number of periods after the first. */
 function resetsAtMs({ budgetMicros, budgetPeriodMs, budgetWindowStartMs }: KeyInfo, clock: Clock): number | null {
   if (budgetMicros === null || budgetPeriodMs === null || budgetWindowStartMs === null) return null;
   const periods = Math.floor((clock.now() - budgetWindowStartMs) / budgetPeriodMs) + 1;
@@ -64,7 +64,7 @@ function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** The same in OpenRouter's shape (openrouter.ai/docs/api-reference/limits). */
+/** The same in OpenRouter's format (openrouter.ai/docs/api-reference/limits). */
 export function openRouterKey({ name, budget, spent, rpm, tier }: OwnKeyView) {
   return {
     data: {
@@ -78,7 +78,7 @@ export function openRouterKey({ name, budget, spent, rpm, tier }: OwnKeyView) {
   };
 }
 
-/** OpenRouter's credits: what the key may spend, and what it has spent of that. */
+/** OpenRouter's credits: the key's budget, and what was spent of it. */
 export function openRouterCredits({ budget, spent }: OwnKeyView) {
   return { data: { total_credits: budget ?? 0, total_usage: spent } };
 }

@@ -1,4 +1,4 @@
-// GET /v1/key, and the same in OpenRouter's shape. Free of the rate limit.
+// GET /v1/key, and the same in OpenRouter's format. Does not count against the rate limit.
 
 import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
@@ -23,7 +23,7 @@ export function ownKeyRoutes({ authenticate, keys, grants, clock }: OwnKeyDeps) 
   const view = async (request: Request): Promise<OwnKeyView> => {
     const caller = await authenticate(request);
     const row = (await keys.listKeys(caller.accountId)).find(({ id }) => id === caller.keyId);
-    // It was deleted since the key was looked up.
+    // It was deleted after the key was looked up.
     if (row === undefined) throw new ApiError("invalid_api_key", "The API key is not valid: it may have been revoked.");
     return ownKeyView(caller, row, { clock, planRpm: grants()[caller.account.tier].rpm });
   };

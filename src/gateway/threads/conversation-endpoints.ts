@@ -1,5 +1,5 @@
-// The verbs behind /v1/conversations. A conversation is its account's alone; to all others it is unknown, and with compaction
-// off there is none.
+// The verbs behind /v1/conversations. A conversation belongs to its account; for all others it is unknown, and with
+// compaction off there are none.
 
 import type { AtOnce } from "../../base/at-once.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -13,14 +13,14 @@ import type { ConversationItem, HeldConversation, ItemPage, KeptConversations } 
 
 export interface ConversationEndpointsDeps {
   conversations: KeptConversations;
-  /** Configuration `compaction.enabled`: with it off no text is kept. */
+  /** Configuration `compaction.enabled`: if off, no text is stored. */
   enabled(): boolean;
   bodyLimits(): BodyLimits;
-  /** Sets room aside; gives what ends that, undefined when there is none. */
+  /** Reserves space; returns a function that ends the reservation, undefined if there is none. */
   claim(accountId: string, bytes: number): Promise<(() => void) | undefined>;
-  /** The items with those in place of which only a reference came. */
+  /** The items with references replaced. */
   resolve(accountId: string, items: readonly unknown[]): Promise<readonly unknown[]>;
-  /** A conversation or an item of it is gone: what was made of it goes too. */
+  /** A conversation or an item of it was deleted: what was derived from it is deleted too. */
   forget(accountId: string, id: string): void;
   /** Throws 401. */
   authenticate(request: Request): AtOnce<TextOwner>;
@@ -39,7 +39,7 @@ export function createConversationEndpoints(deps: ConversationEndpointsDeps) {
 
 type Shared = ReturnType<typeof sharedSteps>;
 
-/** What several verbs do. */
+/** What several verbs share. */
 function sharedSteps(deps: ConversationEndpointsDeps) {
   const { conversations, enabled, authenticate } = deps;
   const owner = async (request: Request): Promise<string> => {
@@ -47,7 +47,7 @@ function sharedSteps(deps: ConversationEndpointsDeps) {
     exchangeOf(request).holder = accountId;
     return accountId;
   };
-  /** The same of a request that says something that is kept. */
+  /** The same for a request with text to store. */
   const writer = async (request: Request): Promise<string> => {
     requireKeeping(await authenticate(request));
     return owner(request);
@@ -58,7 +58,7 @@ function sharedSteps(deps: ConversationEndpointsDeps) {
     return conversation;
   };
   const read = async (request: Request): Promise<Element> => (await readJsonBody(request, deps.bodyLimits())).body;
-  /** Appends items for which there is room. */
+  /** Appends items if there is space. */
   const add = async (accountId: string, id: string, items: readonly unknown[]): Promise<ConversationItem[]> => {
     const whole = (await deps.resolve(accountId, items)) as Element[];
     const release = await deps.claim(accountId, JSON.stringify(whole).length);
@@ -103,7 +103,7 @@ function conversationVerbs(deps: ConversationEndpointsDeps, { owner, writer, fou
       return Response.json(view(await found(await owner(request), id)));
     },
 
-    /** Gives it other metadata. */
+    /** Changes its metadata. */
     async change(request: Request, id: string): Promise<Response> {
       const accountId = await writer(request);
       const conversation = await found(accountId, id);
@@ -149,7 +149,7 @@ function itemVerbs({ conversations, forget }: ConversationEndpointsDeps, { owner
       );
     },
 
-    /** Deletes an item, and answers with its conversation. */
+    /** Deletes an item, and returns its conversation. */
     async removeItem(request: Request, id: string, itemId: string): Promise<Response> {
       const accountId = await owner(request);
       const conversation = await found(accountId, id);
@@ -160,7 +160,7 @@ function itemVerbs({ conversations, forget }: ConversationEndpointsDeps, { owner
   };
 }
 
-/** A body may be left out where it says nothing. */
+/** The body may be left out if it would be empty. */
 async function readMaybe(request: Request, read: (request: Request) => Promise<Element>): Promise<Element> {
   const isEmpty = request.body === null || request.headers.get("content-length") === "0";
   return isEmpty ? {} : read(request);

@@ -1,6 +1,6 @@
-// Anthropic's `thread` over upstreams that hold none: the conversation is held here, under the id of its latest answer, and
-// goes up whole. Each answer is gone on from once; what a thread began with (instructions, tools) stays. Errors have the
-// vendor's codes, by which its SDKs act.
+// Anthropic's `thread` for upstreams without threads: the conversation is held here, under the id of its latest answer, and
+// sent as a whole. Each answer can be continued once; instructions and tools of the thread stay. Errors have the vendor's
+// codes, on which its SDKs act.
 
 import { ApiError } from "../../base/errors.ts";
 import type { Element } from "../../chat/entries.ts";
@@ -9,42 +9,42 @@ import { answerElements } from "../../wire/assembled.ts";
 import type { WireFormat } from "../../wire/format.ts";
 import type { KeptThreads, ReadThread } from "./kept.ts";
 
-/** What a thread keeps of the request that began it. */
+/** What a thread keeps of its first request. */
 const FIXED = ["system", "tools"];
 
 /** A request of a held thread. */
 export interface HeldRequest {
-  /** The request with the whole conversation in it. */
+  /** The request with the whole conversation. */
   body: Element;
-  /** What tells the thread from others; undefined: it begins. */
+  /** Identifies the thread; undefined: it starts with this request. */
   threadId: string | undefined;
-  /** Holds the answer, under its id. */
+  /** Stores the answer, under its id. */
   hold(answer: { id: string; text: string; model: string; tokens: number }): Promise<void>;
 }
 
 export interface HeldThreadsDeps {
   threads: KeptThreads;
-  /** Configuration `compaction.enabled`: with it off no text is kept. */
+  /** Configuration `compaction.enabled`: if off, no text is stored. */
   enabled(): boolean;
 }
 
 /** The threads that are held here. */
 export class HeldThreads {
   readonly #deps: HeldThreadsDeps;
-  /** Answers that are being gone on from. */
+  /** Answers that are being continued. */
   readonly #open = new Set<string>();
 
   constructor(deps: HeldThreadsDeps) {
     this.#deps = deps;
   }
 
-  /** True for an answer that can be gone on from here. */
+  /** Whether an answer can be continued here. */
   async has(accountId: string, previousId: string | undefined): Promise<boolean> {
     if (previousId === undefined || !this.#deps.enabled()) return false;
     return (await this.#deps.threads.find({ accountId, kind: "messages", threadId: previousId })) !== undefined;
   }
 
-  /** The whole of a request that names a thread; undefined where it names none or none is held. Throws 400 or 404. */
+  /** The complete request for one that names a thread; undefined if it names none or none is held. Throws 400 or 404. */
   async open(
     format: WireFormat,
     body: Element,
@@ -73,7 +73,7 @@ export class HeldThreads {
         const { threads } = this.#deps;
         const name = (threadId: string) => ({ accountId, kind: "messages" as const, threadId });
         await threads.keep(name(id), { model, tokens, text: { format: format.name, messages, more: { fixed, root } } });
-        // What is left of the answer before it is the word that it was gone on from.
+        // Of the previous answer only a note remains that it was continued.
         if (previousId === undefined) return;
         const left = { format: format.name, messages: [], more: { continuedBy: id } };
         await threads.keep(name(previousId), { model, tokens: 0, text: left });
@@ -105,7 +105,7 @@ function fixedOf(body: Element): Record<string, unknown> {
   return Object.fromEntries(FIXED.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])));
 }
 
-/** What is said again must be what the thread began with. */
+/** Repeated members must equal those that the thread began with. */
 function sameBeginning(fixed: Element, body: Element): void {
   for (const name of FIXED) {
     if (body[name] === undefined || Bun.deepEquals(body[name], fixed[name])) continue;

@@ -1,5 +1,6 @@
 // Conversations that are held for Responses clients: the stored items are the history of every request that names one. Items
-// and metadata are sealed; a conversation lives for `compaction.retention` from its last change, and goes with its account.
+// and metadata are sealed; a conversation is kept for `compaction.retention` after its last change, and deleted with its
+// account.
 
 import { prefixedId } from "../../base/ids.ts";
 import { isStorable } from "../../base/storable.ts";
@@ -17,16 +18,16 @@ export interface HeldConversation {
   metadata: Readonly<Record<string, string>>;
 }
 
-/** An item and the id it has in its conversation. */
+/** An item and its id in its conversation. */
 export interface ConversationItem {
   id: string;
   item: Element;
 }
 
-/** Which part of a conversation is listed. */
+/** Which part of a conversation to list. */
 export type ItemPage = Omit<ItemList, "bytesMax">;
 
-/** What is read at once of one conversation; longer than this none fits a model's context. */
+/** Maximum size that is read of one conversation; a longer one fits no model's context. */
 const BYTES_MAX = 32 * 1024 * 1024;
 
 export interface KeptConversationsDeps {
@@ -44,7 +45,7 @@ export class KeptConversations {
     this.#deps = deps;
   }
 
-  /** Begins one. */
+  /** Creates one. */
   async create(accountId: string, metadata: HeldConversation["metadata"]): Promise<HeldConversation> {
     const { store, nowMs } = this.#deps;
     const id = prefixedId("conv_");
@@ -54,7 +55,7 @@ export class KeptConversations {
     return { id, createdAtMs: nowMs(), metadata };
   }
 
-  /** One of the account's; undefined when there is none that can be read. */
+  /** One of the account's; undefined if there is none that can be read. */
   async find(accountId: string, id: string): Promise<HeldConversation | undefined> {
     const found = await this.#deps.store.findThread(nameOf(accountId, id));
     const text = found && this.#deps.sealer.open(found.state, { accountId, purpose: "thread" });
@@ -62,17 +63,17 @@ export class KeptConversations {
     return { id, createdAtMs: found.createdAtMs, metadata: (JSON.parse(text) as HeldConversation).metadata };
   }
 
-  /** Gives it other metadata; false when there is none. */
+  /** Changes its metadata; false if there is none. */
   change(accountId: string, id: string, metadata: HeldConversation["metadata"]): Promise<boolean> {
     return this.#deps.store.changeThread(nameOf(accountId, id), this.#said(accountId, metadata));
   }
 
-  /** Deletes it with its items; false when there is none. */
+  /** Deletes it with its items; false if there is none. */
   remove(accountId: string, id: string): Promise<boolean> {
     return this.#deps.store.deleteThread(nameOf(accountId, id));
   }
 
-  /** Appends items, all together; gives them with their ids, or undefined when the conversation is gone. */
+  /** Appends items together; returns them with their ids, or undefined if the conversation is gone. */
   async append(
     accountId: string,
     id: string,
@@ -93,13 +94,13 @@ export class KeptConversations {
     return ids?.map((itemId, at) => ({ id: itemId, item: items[at]! }));
   }
 
-  /** All items in their order; undefined when they are too much for any model. */
+  /** All items in order; undefined if they are too large for any model. */
   async history(accountId: string, id: string): Promise<ConversationItem[] | undefined> {
     const rows = await this.#deps.store.itemsOf(nameOf(accountId, id), { bytesMax: BYTES_MAX });
     return rows && this.#opened(accountId, rows);
   }
 
-  /** Items from one end, or from beyond one; undefined when there is none of that id. */
+  /** Items from one end, or after a given one; undefined if that does not exist. */
   async list(
     accountId: string,
     id: string,
@@ -115,7 +116,7 @@ export class KeptConversations {
     return row && this.#opened(accountId, [row])[0];
   }
 
-  /** Deletes one item, and what was summarised of it and others; false when there is none. */
+  /** Deletes one item, and summaries that include it; false if there is none. */
   async removeItem(accountId: string, id: string, itemId: string): Promise<boolean> {
     const name = nameOf(accountId, id);
     const isGone = await this.#deps.store.deleteItem(name, itemId);
@@ -138,7 +139,7 @@ export class KeptConversations {
   }
 }
 
-/** What was not made here is no one's name. */
+/** An id that was not generated here names nothing. */
 function nameOf(accountId: string, id: string): ThreadName {
   return { accountId, kind: "conversation", threadId: isStorable(id) ? id : "" };
 }

@@ -1,5 +1,5 @@
-// What is kept of conversations: the last request's messages and its answer, and the compactions. Sealed before it is stored,
-// deleted with the account, after `compaction.retention`, and when the account's storage is full.
+// What is stored of conversations: the last request's messages and its answer, and the compactions. Sealed before it is
+// stored; deleted with the account, after `compaction.retention`, and when the account's storage is full.
 
 import { sha256Hex } from "../../base/ids.ts";
 import { isStorable } from "../../base/storable.ts";
@@ -9,12 +9,12 @@ import type { Thread, ThreadOverview, ThreadStore } from "../../store/work/threa
 import type { Compaction, CompactionStore } from "../compaction/memory.ts";
 import type { Sealer } from "../compaction/seal.ts";
 
-/** What a thread says. */
+/** The content of a thread. */
 export interface ThreadText {
   /** The client format of its messages. */
   format: string;
   messages: readonly Element[];
-  /** Whatever else belongs to it. */
+  /** Further data. */
   more?: Readonly<Record<string, unknown>>;
 }
 
@@ -31,7 +31,7 @@ export interface KeptThreadsDeps {
   nowMs(): number;
 }
 
-/** Names longer than this are kept by their hash. */
+/** Longer names are stored as their hash. */
 const NAME_CHARS_MAX = 256;
 
 /** The verbs. */
@@ -42,7 +42,7 @@ export class KeptThreads implements CompactionStore {
     this.#deps = deps;
   }
 
-  /** Stores what a thread says in place of what it said. */
+  /** Replaces a thread's content. */
   async keep(
     name: ThreadName,
     { model, tokens, text }: { model: string; tokens: number; text: ThreadText },
@@ -54,7 +54,7 @@ export class KeptThreads implements CompactionStore {
     await store.makeRoom(name.accountId, 0);
   }
 
-  /** A thread with what it says; undefined when there is none that can be read. */
+  /** A thread with its content; undefined if there is none that can be read. */
   async find(name: ThreadName): Promise<ReadThread | undefined> {
     const found = await this.#deps.store.findThread(stored(name));
     if (found === undefined) return undefined;
@@ -62,7 +62,7 @@ export class KeptThreads implements CompactionStore {
     return text === undefined ? undefined : { row: found, text: JSON.parse(text) as ThreadText };
   }
 
-  /** An account's threads of a kind, latest first, without what they say. */
+  /** An account's threads of a kind, latest first, without content. */
   list(accountId: string, kind: ThreadName["kind"] = "thread"): Promise<ThreadOverview[]> {
     return this.#deps.store.listThreads(accountId, kind);
   }
@@ -76,7 +76,7 @@ export class KeptThreads implements CompactionStore {
     const rows = await this.#deps.store.summariesOf(stored(name));
     return rows.flatMap(({ state }) => {
       const text = this.#deps.sealer.open(state, { accountId: name.accountId, purpose: "summary" });
-      // One of a former secret is as good as none.
+      // One sealed with a former secret counts as missing.
       return text === undefined ? [] : [JSON.parse(text) as Compaction];
     });
   }
@@ -86,7 +86,7 @@ export class KeptThreads implements CompactionStore {
     const name = stored(wanted);
     const { accountId } = name;
     if ((await store.findThread(name)) === undefined) {
-      // A conversation that is held was deleted meanwhile; a thread is new, and its first request not yet answered.
+      // A held conversation was deleted meanwhile; a thread is new, and its first request not yet answered.
       if (name.kind !== "thread") return;
       await this.keep(name, { model: "", tokens: 0, text: { format: "", messages: [] } });
     }

@@ -1,4 +1,4 @@
-// What an account sees of its own conversations, whichever way they are kept: threads that its clients name, conversations of
+// An account's view of its own conversations, however they are stored: threads that its clients name, conversations of
 // Responses clients, and threads that are held for Anthropic's clients.
 
 import { type Element, textOfEntry } from "../../chat/entries.ts";
@@ -21,7 +21,7 @@ export interface OwnedThread {
   readonly updatedAtMs: number;
 }
 
-/** What one says: its last messages, and the summaries that stand for earlier ones. */
+/** Its content: the last messages, and the summaries of earlier ones. */
 export interface OwnedThreadText {
   readonly messages: readonly { readonly role: string; readonly text: string }[];
   readonly summaries: readonly { readonly createdAtMs: number; readonly tokens: number; readonly text: string }[];
@@ -34,9 +34,9 @@ export interface OwnedThreadsDeps {
 }
 
 const KINDS: readonly ThreadName["kind"][] = ["thread", "conversation", "messages"];
-/** Conversations of a list, all kinds together. */
+/** Conversations in a list, all kinds together. */
 const LISTED_MAX = 200;
-/** Messages that are shown of one, and characters of each. */
+/** Messages shown of one conversation, and characters of each. */
 const MESSAGES_MAX = 200;
 const CHARS_MAX = 20_000;
 
@@ -54,7 +54,7 @@ export function createOwnedThreads({ threads, conversations, memory }: OwnedThre
     return (
       lists
         .flat()
-        // Of an answer that was gone on from only the word of that is left.
+        // Of a continued answer only that fact remains.
         .filter(({ kind, messages }) => kind !== "messages" || messages > 0)
         .sort((a, b) => b.updatedAtMs - a.updatedAtMs)
         .slice(0, LISTED_MAX)
@@ -73,7 +73,7 @@ export function createOwnedThreads({ threads, conversations, memory }: OwnedThre
   return {
     list,
 
-    /** What one says; undefined when the account has none of that name. */
+    /** The content of one; undefined if the account has none of that name. */
     async read(name: ThreadName): Promise<OwnedThreadText | undefined> {
       const isThere = name.kind !== "conversation" || (await conversations.find(name.accountId, name.threadId));
       const said = isThere ? await elementsOf(name) : undefined;
@@ -92,7 +92,7 @@ export function createOwnedThreads({ threads, conversations, memory }: OwnedThre
       };
     },
 
-    /** Deletes one; false when there is none. */
+    /** Deletes one; false if there is none. */
     remove(name: ThreadName): Promise<boolean> {
       const { accountId, threadId, kind } = name;
       const keeps = kind === "conversation" ? kind : undefined;
@@ -102,7 +102,7 @@ export function createOwnedThreads({ threads, conversations, memory }: OwnedThre
   };
 }
 
-/** Elements in the words of a client's format. */
+/** Elements in a client format's terms. */
 interface Said {
   format: string;
   messages: readonly Element[];

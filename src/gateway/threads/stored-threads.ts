@@ -44,7 +44,7 @@ export function createStoredThreads({ threads, memory, enabled, authenticate }: 
             tokens,
             ...(withText ? { text: record } : {}),
           })),
-        // In the words of the client that sent them.
+        // In the format of the client that sent them.
         ...(withText ? { format: text.format, items: text.messages } : {}),
       });
     },
