@@ -109,7 +109,7 @@ export const usage = sqliteTable(
     uid: text("uid"),
     /** JSON list of the routes that failed before one answered, or of all; null if none failed. */
     attempts: text("attempts"),
-    /** How many requests this row stands for: failures beyond a limit per key and minute share one. */
+    /** How many requests this row stands for: failures beyond a limit per key and minute share one; 0 for a call within one. */
     repeats: integer("repeats").notNull().default(1),
   },
   (t) => [

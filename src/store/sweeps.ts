@@ -11,8 +11,8 @@ import { jobStore } from "./work/jobs.ts";
 import { responseStore } from "./work/responses.ts";
 import { threadStore } from "./work/threads.ts";
 
-/** Spans of up to a week are drawn by the hour. */
-export const HOURLY_KEPT_MS = 8 * 86_400_000;
+/** Spans of up to a week are drawn by the hour, beside the week before. */
+export const HOURLY_KEPT_MS = 15 * 86_400_000;
 /** Percentiles of a year, and of the one before it for some days. */
 export const LATENCY_KEPT_MS = 400 * 86_400_000;
 

@@ -33,7 +33,7 @@ const GUEST_PAGES = [
 const MEMBER_PAGES = [
   ["", "Overview"],
   ["/keys", "Keys"],
-  ["/usage", "Usage"],
+  ["/log", "Request log"],
   ["/playground", "Playground"],
   ["/account", "Account"],
 ] as const;

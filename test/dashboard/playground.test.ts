@@ -39,7 +39,7 @@ test("an answer streams, and is counted under a key that nobody has", async () =
   expect(text).toEndWith("data: [DONE]\n\n");
   expect((await client.get("/keys")).json.data).toEqual([]);
   for (;;) {
-    const { data } = (await client.get("/requests")).json;
+    const { data } = (await client.get("/log")).json;
     if (data.length === 0) {
       await Bun.sleep(5);
       continue;

@@ -251,7 +251,7 @@ describe("the books", () => {
     expect(totals).toMatchObject({ input_tokens: reported.input, output_tokens: reported.output });
     const store = openStore({ dataDir: app.dataDir });
     try {
-      const rows = await usageStore(store).listRequests(app.accountId, { limit: 1000 });
+      const rows = (await usageStore(store).listLog({ accountId: app.accountId }, { limit: 1000 })).rows;
       const paid = rows.filter(({ inputTokens, outputTokens }) => inputTokens + outputTokens > 0);
       // A failed call that cost tokens has a row beside its request's own.
       const calls = paid.filter(({ status }) => status !== 200);

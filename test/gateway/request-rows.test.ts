@@ -102,7 +102,7 @@ test("one row each, with the route that failed and why", async () => {
   await app.restart();
 
   const store = openStore({ dataDir: app.dataDir });
-  const rows = (await usageStore(store).listRequests(app.accountId, { limit: 1000 })).reverse();
+  const rows = (await usageStore(store).listLog({ accountId: app.accountId }, { limit: 1000 })).rows.toReversed();
   store.close();
   const seen = rows.map(({ model, endpoint, status, errorCode, provider, attempts }) => ({
     model,

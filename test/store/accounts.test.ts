@@ -108,11 +108,11 @@ test("deleting an account takes its keys, rows and uploads, and leaves the total
   expect(await usage.totalsByModel()).toEqual([{ model: "m", totalTokens: 45, requests: 3 }]);
   expect(await usage.topAccounts()).toEqual([{ accountId: bob.id, totalTokens: 15 }]);
   const day = dayOf(clock.now());
-  expect(await usage.sumsByKey("", { fromDay: day, toDay: day })).toMatchObject([
-    { keyId: "", requests: 2, inputTokens: 20 },
+  expect(await usage.sumsBySlot({ unit: "day", from: day, to: day }, "keyId", "")).toMatchObject([
+    { name: "", requests: 2, inputTokens: 20 },
   ]);
-  expect(await usage.listRequests(ann.id)).toEqual([]);
-  expect(await usage.listRequests(bob.id)).toHaveLength(1);
+  expect((await usage.listLog({ accountId: ann.id })).rows).toEqual([]);
+  expect((await usage.listLog({ accountId: bob.id })).rows).toHaveLength(1);
   expect(await keys.listKeys(ann.id)).toEqual([]);
   expect(existsSync(uploads)).toBe(false);
   for (const table of ["accounts", "api_keys", "usage", "usage_daily", "usage_accounts", "account_budgets"]) {
@@ -125,6 +125,6 @@ test("deleting an account takes its keys, rows and uploads, and leaves the total
   writer.record(usageRecord({ accountId: ann.id, keyId, createdAtMs: clock.now() }));
   expect(await writer.close()).toBe(true);
   expect((await usage.tokenTotals()).requests).toBe(4);
-  expect(await usage.listRequests(ann.id)).toEqual([]);
-  expect(await usage.sumsByKey("", { fromDay: day, toDay: day })).toMatchObject([{ requests: 3 }]);
+  expect((await usage.listLog({ accountId: ann.id })).rows).toEqual([]);
+  expect(await usage.sumsBySlot({ unit: "day", from: day, to: day }, "keyId", "")).toMatchObject([{ requests: 3 }]);
 });

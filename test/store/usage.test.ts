@@ -50,7 +50,7 @@ test("a request is kept as it was reported", async () => {
   const writer = new UsageWriter(usageStore(store));
   writer.record(record);
   await writer.close();
-  expect(await usage.listRequests(ids[0]!)).toEqual([
+  expect((await usage.listLog({ accountId: ids[0]! })).rows).toEqual([
     { ...record, id: 1, requestId: "r".repeat(200), uid: expect.any(String), attempts: null, repeats: 1 },
   ]);
 });
@@ -154,9 +154,9 @@ test("usage is written after the flush interval without being asked", async () =
   const before = other.changeCounter();
   const writer = new UsageWriter(usageStore(store), { flushMs: 1 });
   writer.record(usageRecord({ accountId: ids[0]! }));
-  expect(await usage.listRequests(ids[0]!)).toEqual([]);
+  expect((await usage.listLog({ accountId: ids[0]! })).rows).toEqual([]);
   while (other.changeCounter() === before) await new Promise((resolve) => setImmediate(resolve));
-  expect(await usage.listRequests(ids[0]!)).toHaveLength(1);
+  expect((await usage.listLog({ accountId: ids[0]! })).rows).toHaveLength(1);
   expect(writer.state).toEqual({ queued: 0, rowsWithout: 0, failures: 0 });
 });
 
@@ -175,7 +175,7 @@ test("while the database is locked usage waits, beyond the queue it still counts
   expect(writer.pendingCostMicros("k")).toBe(10);
   locker.sqlite.run("ROLLBACK");
   expect(await writer.close()).toBe(true);
-  expect(await usage.listRequests(ids[0]!)).toHaveLength(3);
+  expect((await usage.listLog({ accountId: ids[0]! })).rows).toHaveLength(3);
   expect(await usage.tokenTotals()).toMatchObject({ requests: 5, inputTokens: 5 });
   expect(await usage.topAccounts()).toEqual([{ accountId: ids[0]!, totalTokens: 5 }]);
   expect(writer.pendingCostMicros("k")).toBe(0);
@@ -188,7 +188,7 @@ test("a record that no database could keep holds nobody's usage up", async () =>
   writer.record(usageRecord({ accountId: ids[0]!, ...odd }));
   writer.record(usageRecord({ accountId: ids[0]! }));
   expect(await writer.close()).toBe(true);
-  expect(await usage.listRequests(ids[0]!)).toMatchObject([
+  expect((await usage.listLog({ accountId: ids[0]! })).rows).toMatchObject([
     { model: "m" },
     { model: "a\ufffdb", costMicros: 2, inputTokens: 0, latencyMs: 2 },
   ]);
@@ -200,7 +200,7 @@ test("what comes after close is written at once", async () => {
   const writer = new UsageWriter(usageStore(store));
   await writer.close();
   writer.record(usageRecord({ accountId: ids[0]! }));
-  expect(await usage.listRequests(ids[0]!)).toHaveLength(1);
+  expect((await usage.listLog({ accountId: ids[0]! })).rows).toHaveLength(1);
 });
 
 test("a batch larger than one transaction is written whole", async () => {
@@ -220,7 +220,7 @@ test("old rows go in steps and their sums stay", async () => {
   expect(await usage.deleteRowsBefore(clock.now() + 8, 5)).toBe(5);
   expect(await usage.deleteRowsBefore(clock.now() + 8, 5)).toBe(3);
   expect(await usage.deleteRowsBefore(clock.now() + 8, 5)).toBe(0);
-  expect(await usage.listRequests(ids[0]!)).toHaveLength(2);
+  expect((await usage.listLog({ accountId: ids[0]! })).rows).toHaveLength(2);
   expect(await usage.tokenTotals()).toEqual(before);
 });
 
@@ -229,9 +229,11 @@ test("requests are paged newest first", async () => {
   const writer = new UsageWriter(usageStore(store));
   for (let i = 0; i < 5; i++) writer.record(usageRecord({ accountId: ids[i % 2]!, requestId: `r${i}` }));
   await writer.close();
-  const page = await usage.listRequests(ids[0]!, { limit: 2 });
+  const page = (await usage.listLog({ accountId: ids[0]! }, { limit: 2 })).rows;
   expect(page.map((row) => row.requestId)).toEqual(["r4", "r2"]);
-  expect((await usage.listRequests(ids[0]!, { beforeId: page[1]!.id })).map((row) => row.requestId)).toEqual(["r0"]);
+  expect(
+    (await usage.listLog({ accountId: ids[0]! }, { beforeId: page[1]!.id })).rows.map((row) => row.requestId),
+  ).toEqual(["r0"]);
 });
 
 test("days are counted in UTC", () => {
@@ -291,12 +293,12 @@ test("failures beyond sixty a minute and key share one row, and every one of the
   writer.record(usageRecord({ accountId, keyId: "k", createdAtMs: at }));
   writer.record(failure("k", at + 60_000));
   await writer.close();
-  const rows = await usage.listRequests(accountId, { limit: 1000 });
+  const rows = (await usage.listLog({ accountId: accountId }, { limit: 1000 })).rows;
   expect(rows.filter(({ repeats }) => repeats > 1).map(({ keyId, repeats }) => [keyId, repeats])).toEqual([["k", 140]]);
   expect(rows).toHaveLength(60 + 1 + 1 + 1 + 1);
   const day = dayOf(at);
-  const [total] = await usage.sumsByKey(accountId, { fromDay: day, toDay: day + 1 });
-  expect(total).toMatchObject({ keyId: "k", requests: 202, errors: 201 });
+  const [total] = await usage.sumsBySlot({ unit: "day", from: day, to: day + 1 }, "keyId", accountId);
+  expect(total).toMatchObject({ name: "k", requests: 202, errors: 201 });
 });
 
 test("what the client stopped is a request and no error, and a failed call within a request is none of its own", async () => {
@@ -312,8 +314,8 @@ test("what the client stopped is a request and no error, and a failed call withi
   const sums = { requests: 2, errors: 0, inputTokens: 30 };
   expect(await usage.sumsByDayAndModel(accountId, { fromDay: day, toDay: day })).toMatchObject([sums]);
   const hour = hourOf(createdAtMs);
-  expect(await usage.sumsByHourAndModel(accountId, { fromHour: hour, toHour: hour })).toMatchObject([
-    { hour, model: "m", ...sums },
+  expect(await usage.sumsBySlot({ unit: "hour", from: hour, to: hour }, "model", accountId)).toMatchObject([
+    { start: hour, name: "m", ...sums },
   ]);
   const byClass = await usage.latencyByModel({ unit: "hour", from: hour, to: hour }, accountId);
   expect(
@@ -337,6 +339,6 @@ test("a deleted account's hours and histograms stay, as nobody's", async () => {
   const before = await usage.latencyByModel(span);
   for (const id of ids) await accountStore(store).deleteAccount(id);
   expect(await usage.latencyByModel(span)).toEqual(before);
-  expect(await usage.sumsByHourAndModel("", { fromHour: hour, toHour: hour })).toMatchObject([{ requests: 2 }]);
-  expect(await usage.sumsByHourAndModel(ids[0]!, { fromHour: hour, toHour: hour })).toEqual([]);
+  expect(await usage.sumsBySlot({ unit: "hour", from: hour, to: hour }, "model", "")).toMatchObject([{ requests: 2 }]);
+  expect(await usage.sumsBySlot({ unit: "hour", from: hour, to: hour }, "model", ids[0]!)).toEqual([]);
 });

@@ -17,7 +17,7 @@ import {
   type LatencyBucket,
   latencyView,
   sumsView,
-} from "./usage-api.ts";
+} from "./usage-figures.ts";
 
 /** Where an operator's figures come from. */
 export interface GatewayFigures {

@@ -26,12 +26,12 @@ import { budgetView, type KeysApiDeps, keysApi } from "./keys-api.ts";
 import { type LogApiDeps, logApi } from "./log-api.ts";
 import { modelsApi } from "./models-api.ts";
 import { type OperationsApiDeps, operationsApi } from "./operations-api.ts";
+import { type OverviewApiDeps, overviewApi } from "./overview-api.ts";
 import { assetFile, htmlPage, safeHeaders } from "./page.ts";
 import { type PeopleApiDeps, peopleApi } from "./people-api.ts";
 import { type PlaygroundApiDeps, playgroundApi } from "./playground-api.ts";
 import { type SignInApiDeps, signInApi } from "./sign-in-api.ts";
 import { type ThreadsApiDeps, threadsApi } from "./threads-api.ts";
-import { type UsageApiDeps, usageApi } from "./usage-api.ts";
 
 export interface DashboardDeps
   extends KeysApiDeps,
@@ -46,7 +46,7 @@ export interface DashboardDeps
     Pick<PeopleApiDeps, "invites">,
     Omit<SignInApiDeps, "profile" | "boot"> {
   readonly version: string;
-  readonly usage: UsageApiDeps["usage"] & LogApiDeps["usage"] & GatewayApiDeps["usage"] & PeopleApiDeps["usage"];
+  readonly usage: LogApiDeps["usage"] & OverviewApiDeps["usage"] & GatewayApiDeps["usage"] & PeopleApiDeps["usage"];
   readonly people: PeopleApiDeps["people"] & HousekeepingApiDeps["people"];
   readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"] & PeopleApiDeps["keys"];
   /** What an account keeps here, and how much it may. */
@@ -79,8 +79,8 @@ export function dashboardRoutes(deps: DashboardDeps) {
   const endpoints: Endpoint[] = [
     ...signInApi({ ...deps, profile, boot }),
     ...keysApi(deps),
-    ...usageApi(deps),
     ...logApi({ ...deps, isSignedIn: async (request) => (await visitorOf(request, accounts)) !== undefined }),
+    ...overviewApi(deps),
     ...accountApi(deps),
     ...threadsApi(deps),
     ...jobsApi(deps),

@@ -38,13 +38,14 @@ export interface Route {
 
 /** The pages. */
 const ROUTES: readonly Route[] = [
-  { path: /^\/$/, page: HomePage, as: "member", nav: ["Overview", "home", "/"] },
+  // The second is an address of old.
+  { path: /^\/(?:usage)?$/, page: HomePage, as: "member", nav: ["Overview", "home", "/"] },
   { path: /^\/keys$/, page: KeysPage, as: "member", nav: ["Keys", "key", "/keys"] },
   {
-    path: /^\/usage$/,
-    page: lazy(() => import("./pages/usage.tsx"), "UsagePage"),
+    path: /^\/log$/,
+    page: lazy(() => import("./pages/log.tsx"), "LogPage"),
     as: "member",
-    nav: ["Usage", "chart", "/usage"],
+    nav: ["Request log", "log", "/log"],
   },
   {
     path: /^\/playground$/,

@@ -11,7 +11,7 @@ export function lazy<Name extends string>(
   name: Name,
 ): FunctionComponent {
   let loaded: FunctionComponent | undefined;
-  return function Lazy() {
+  return function Lazy({ children }) {
     const state = useSignal<"loading" | "here" | "failed">(loaded === undefined ? "loading" : "here");
     useEffect(() => {
       if (loaded !== undefined) return;
@@ -27,6 +27,6 @@ export function lazy<Name extends string>(
     }, []);
     if (state.value === "failed") return <Notice kind="danger">This page could not be loaded. Reload it.</Notice>;
     const Page = state.value === "here" ? loaded : undefined;
-    return Page === undefined ? null : <Page />;
+    return Page === undefined ? null : <Page>{children}</Page>;
   };
 }

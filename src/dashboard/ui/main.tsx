@@ -8,6 +8,7 @@ import "./style/pages.css";
 import "./style/playground.css";
 import "./style/work.css";
 import "./style/admin.css";
+import "./style/log.css";
 import { Dashboard } from "./app.tsx";
 
 const root = document.getElementById("app");

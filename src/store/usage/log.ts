@@ -24,7 +24,7 @@ export interface LogFilter {
 export type LogRow = typeof usage.$inferSelect;
 
 /** A page of the log, newest first. */
-export interface LogPage {
+export interface LogRows {
   readonly rows: readonly LogRow[];
   /** Older rows are before this one; null if there are none. A page may be short or empty without being the last. */
   readonly nextBeforeId: number | null;
@@ -43,7 +43,7 @@ export function requestLog({ db }: Store) {
     async listLog(
       filter: LogFilter,
       { beforeId, limit = 50, scanMax = SCAN_MAX }: { beforeId?: number; limit?: number; scanMax?: number } = {},
-    ): Promise<LogPage> {
+    ): Promise<LogRows> {
       const most = Math.min(limit, PAGE_MAX);
       const range = and(selected(filter), beforeId === undefined ? undefined : lt(usage.id, beforeId));
       const near = db.select().from(usage).where(range).orderBy(desc(usage.id)).limit(scanMax).as("near");

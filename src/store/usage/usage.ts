@@ -4,8 +4,9 @@
 import { and, asc, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
-import { usage, usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "../schema.ts";
+import { usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "../schema.ts";
 import { requestLog } from "./log.ts";
+import { usageOverview } from "./overview.ts";
 import type { UsageSums } from "./record.ts";
 import { writingUsage } from "./sql.ts";
 
@@ -24,7 +25,6 @@ export type UsageStore = ReturnType<typeof usageStore>;
 
 /** Rows deleted per transaction: a few milliseconds. */
 const DELETE_BATCH = 500;
-const PAGE_MAX = 1000;
 
 const SUM_COLUMNS = {
   requests: usageDaily.requests,
@@ -65,8 +65,8 @@ export function usageStore(store: Store) {
     ...totalsOfAllTime(store),
     ...sumsOfAccounts(store),
     ...sumsOfModels(store),
-    ...requestRows(store),
     ...requestLog(store),
+    ...usageOverview(store),
     ...deletingUsage(store),
     ...writingUsage(store),
   };
@@ -139,33 +139,6 @@ function sumsOfAccounts({ db }: Store) {
         .orderBy(asc(usageDaily.day), asc(byBytes(usageDaily.model)))
         .all();
     },
-
-    /** An account's sums by hour and model, oldest hour first; whole UTC hours since the epoch, inclusive. */
-    async sumsByHourAndModel(
-      accountId: string,
-      { fromHour, toHour }: { readonly fromHour: number; readonly toHour: number },
-    ): Promise<(UsageSums & { hour: number; model: string })[]> {
-      return db
-        .select({ hour: usageHourly.hour, model: usageHourly.model, ...SUMMED_HOURLY })
-        .from(usageHourly)
-        .where(
-          and(eq(usageHourly.accountId, accountId), gte(usageHourly.hour, fromHour), lt(usageHourly.hour, toHour + 1)),
-        )
-        .groupBy(usageHourly.hour, usageHourly.model)
-        .orderBy(asc(usageHourly.hour), asc(byBytes(usageHourly.model)))
-        .all();
-    },
-
-    /** An account's sums by key. */
-    async sumsByKey(accountId: string, range: DayRange): Promise<(UsageSums & { keyId: string })[]> {
-      return db
-        .select({ keyId: usageDaily.keyId, ...SUMMED })
-        .from(usageDaily)
-        .where(within(accountId, range))
-        .groupBy(usageDaily.keyId)
-        .orderBy(asc(byBytes(usageDaily.keyId)))
-        .all();
-    },
   };
 }
 
@@ -218,26 +191,6 @@ function sumsOfModels({ db }: Store) {
         .where(eq(usageDaily.day, day))
         .groupBy(usageDaily.model)
         .orderBy(asc(byBytes(usageDaily.model)))
-        .all();
-    },
-  };
-}
-
-function requestRows({ db }: Store) {
-  return {
-    /** An account's latest requests, newest first, older than the row `beforeId`. */
-    async listRequests(accountId: string, options: { beforeId?: number; limit?: number } = {}) {
-      return db
-        .select()
-        .from(usage)
-        .where(
-          and(
-            eq(usage.accountId, accountId),
-            options.beforeId === undefined ? undefined : lt(usage.id, options.beforeId),
-          ),
-        )
-        .orderBy(desc(usage.id))
-        .limit(Math.min(options.limit ?? 50, PAGE_MAX))
         .all();
     },
   };

@@ -202,7 +202,8 @@ export class UsageWriter {
     const queued = this.#queue.slice(0, BATCH_MAX).map(withStorableNames);
     const tally = new UsageTally();
     for (const record of queued) tally.add(record);
-    const own = queued.map((record) => ({ record, uid: uuid(), repeats: 1 }));
+    // A call within a request has a row and is no request.
+    const own = queued.map((record) => ({ record, uid: uuid(), repeats: record.isCall === true ? 0 : 1 }));
     const shared = [...this.#shared]
       .map(([uid, { record, repeats }]) => ({ record, uid, repeats }))
       .sort((a, b) => (a.uid < b.uid ? -1 : 1));

@@ -345,7 +345,7 @@ test("what answers report is written down, and nonsense is not", async () => {
   // Writes what waits.
   await app.restart();
   const store = openStore({ dataDir: app.dataDir });
-  const rows = await usageStore(store).listRequests(app.accountId, { limit: 1000 });
+  const rows = (await usageStore(store).listLog({ accountId: app.accountId }, { limit: 1000 })).rows;
   store.close();
   const of = (what: string) => rows.find(({ requestId }) => requestId === what.replaceAll(" ", "-"));
   for (const [what, , , [inputTokens, outputTokens]] of REPORTS) {

@@ -5,6 +5,7 @@ import { dayOf, hourOf, type UsageRecord, UsageTally } from "../../../src/store/
 import type { Verbs } from "../../../src/store/verbs.ts";
 import { usageRecord } from "../records.ts";
 import { requestLogContract } from "./request-log.ts";
+import { usageOverviewContract } from "./usage-overview.ts";
 import { BY_BYTES, type Contract, TEXTS, UNSTORABLE, type World } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -28,8 +29,6 @@ async function ofEveryModel({ verbs, account, clock }: World): Promise<{ account
   return { accountId, atMs };
 }
 
-const days = (atMs: number) => ({ fromDay: dayOf(atMs), toDay: dayOf(atMs) });
-
 const usage: Contract<"usage"> = {
   writeUsage: {
     "basics: a row and every sum, all or nothing": async ({ verbs, account, clock }) => {
@@ -43,9 +42,9 @@ const usage: Contract<"usage"> = {
           sums: [],
         }),
       ).rejects.toThrow();
-      expect(await verbs.usage.listRequests(accountId)).toEqual([]);
+      expect((await verbs.usage.listLog({ accountId: accountId })).rows).toEqual([]);
       await verbs.usage.writeUsage({ id: crypto.randomUUID(), rows: [row, { ...row, repeats: 2 }], sums: [] });
-      expect(await verbs.usage.listRequests(accountId)).toMatchObject([
+      expect((await verbs.usage.listLog({ accountId: accountId })).rows).toMatchObject([
         { requestId: "req-1", repeats: 3, estimated: false },
       ]);
     },
@@ -81,7 +80,7 @@ const usage: Contract<"usage"> = {
       for (const change of [{ createdAtMs: 0.5 }, { costMicros: Number.NaN }, { inputTokens: 1e17 }])
         await expect(write(verbs, [{ accountId, ...change }])).rejects.toThrow("whole");
       for (const model of UNSTORABLE) await expect(write(verbs, [{ accountId, model }])).rejects.toThrow("model");
-      expect(await verbs.usage.listRequests(accountId)).toEqual([]);
+      expect((await verbs.usage.listLog({ accountId: accountId })).rows).toEqual([]);
     },
     "cascade: of an account that is gone it counts for nobody": async ({ verbs, account, clock }) => {
       const accountId = await account();
@@ -90,7 +89,9 @@ const usage: Contract<"usage"> = {
       await write(verbs, [{ accountId, createdAtMs: clock.now() }]);
       expect(await verbs.usage.tokenTotals()).toMatchObject({ requests: 2 });
       expect(await verbs.usage.topAccounts()).toEqual([]);
-      expect(await verbs.usage.sumsByKey("", days(clock.now()))).toMatchObject([{ keyId: "", requests: 2 }]);
+      expect(
+        await verbs.usage.sumsBySlot({ unit: "day", from: dayOf(clock.now()), to: dayOf(clock.now()) }, "keyId", ""),
+      ).toMatchObject([{ name: "", requests: 2 }]);
     },
     "text: names come back as they were": async ({ verbs, account }) => {
       const accountId = await account();
@@ -98,7 +99,7 @@ const usage: Contract<"usage"> = {
         verbs,
         TEXTS.map((model) => ({ accountId, model, provider: model, errorCode: model })),
       );
-      const listed = await verbs.usage.listRequests(accountId);
+      const listed = (await verbs.usage.listLog({ accountId: accountId })).rows;
       expect(listed.map(({ model }) => model)).toEqual(TEXTS.toReversed());
       expect(listed.map(({ provider }) => provider)).toEqual(TEXTS.toReversed());
     },
@@ -174,22 +175,6 @@ const usage: Contract<"usage"> = {
       ]);
     },
   },
-  sumsByHourAndModel: {
-    "order: by hour, then by the bytes of the model": async (world) => {
-      const { accountId, atMs } = await ofEveryModel(world);
-      const hour = hourOf(atMs);
-      const rows = await world.verbs.usage.sumsByHourAndModel(accountId, { fromHour: hour, toHour: hour });
-      expect(rows.map(({ model }) => model)).toEqual(BY_BYTES);
-      expect(rows[0]).toMatchObject({ hour, requests: 1, inputTokens: 10 });
-    },
-  },
-  sumsByKey: {
-    "order: by the bytes of the key": async (world) => {
-      const { accountId, atMs } = await ofEveryModel(world);
-      const rows = await world.verbs.usage.sumsByKey(accountId, days(atMs));
-      expect(rows.map(({ keyId }) => keyId)).toEqual(BY_BYTES);
-    },
-  },
   latencyByModel: {
     "order: by the bytes of the model, then status and bucket": async (world) => {
       const { accountId, atMs } = await ofEveryModel(world);
@@ -220,24 +205,8 @@ const usage: Contract<"usage"> = {
       expect((await world.verbs.usage.sumsOfDay(dayOf(atMs))).map(({ model }) => model)).toEqual(BY_BYTES);
     },
   },
-  listRequests: {
-    "order: the newest first": async ({ verbs, account }) => {
-      const accountId = await account();
-      for (const requestId of ["z", "A", "m"]) await write(verbs, [{ accountId, requestId }]);
-      expect((await verbs.usage.listRequests(accountId)).map(({ requestId }) => requestId)).toEqual(["m", "A", "z"]);
-    },
-    "paging: every request once": async ({ verbs, account }) => {
-      const accountId = await account();
-      await write(
-        verbs,
-        [1, 2, 3, 4, 5].map((n) => ({ accountId, requestId: `r${n}` })),
-      );
-      const first = await verbs.usage.listRequests(accountId, { limit: 2 });
-      const rest = await verbs.usage.listRequests(accountId, { beforeId: first[1]!.id });
-      expect([...first, ...rest].map(({ requestId }) => requestId)).toEqual(["r5", "r4", "r3", "r2", "r1"]);
-    },
-  },
   ...requestLogContract,
+  ...usageOverviewContract,
   deleteHourlyBefore: {
     "time: what is older than that hour, in steps till nothing is left": async ({ verbs, account }) => {
       const accountId = await account();
@@ -247,7 +216,7 @@ const usage: Contract<"usage"> = {
       ]);
       expect(await verbs.usage.deleteHourlyBefore(1)).toBeGreaterThan(0);
       expect(await verbs.usage.deleteHourlyBefore(1)).toBe(0);
-      expect(await verbs.usage.sumsByHourAndModel(accountId, { fromHour: 0, toHour: 9 })).toHaveLength(1);
+      expect(await verbs.usage.sumsBySlot({ unit: "hour", from: 0, to: 9 }, "model", accountId)).toHaveLength(1);
     },
   },
   deleteLatencyBefore: {
@@ -268,7 +237,7 @@ const usage: Contract<"usage"> = {
       );
       expect(await verbs.usage.deleteRowsBefore(4, 2)).toBe(2);
       expect(await verbs.usage.deleteRowsBefore(4, 2)).toBe(1);
-      expect(await verbs.usage.listRequests(accountId)).toMatchObject([{ createdAtMs: 4 }]);
+      expect((await verbs.usage.listLog({ accountId: accountId })).rows).toMatchObject([{ createdAtMs: 4 }]);
       expect(await verbs.usage.tokenTotals()).toMatchObject({ requests: 4 });
     },
   },

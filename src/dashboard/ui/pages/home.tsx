@@ -1,15 +1,19 @@
 // The start page: what the account has, and how a program uses the gateway, in lines that can be pasted as they are.
 
 import type { KeyView, Listing, ModelChoice } from "../../contract.ts";
+import { lazy } from "../lazy.tsx";
 import { useLoad } from "../load.ts";
 import { Code, CopyButton } from "../parts/copy.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { ScopeChoice, SpanChoice } from "../parts/span.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { dayText } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { hrefOf } from "../router.ts";
 import { baseUrl, freshKey, profile, session } from "../session.ts";
 import { SNIPPETS } from "../snippets.ts";
+
+const Overview = lazy(() => import("./home/overview.tsx"), "Overview");
 
 /** The page. */
 export function HomePage() {
@@ -20,7 +24,8 @@ export function HomePage() {
   const live = keys?.filter((key) => key.revoked_at === null);
   return (
     <>
-      <Title>Overview</Title>
+      <Title actions={<SpanChoice />}>Overview</Title>
+      <ScopeChoice />
       {!who.email_verified && (
         <Notice kind="warn">
           Your e-mail address is not verified yet{session.value.must_verify ? ", so your keys are refused" : ""}.{" "}
@@ -28,6 +33,11 @@ export function HomePage() {
         </Notice>
       )}
       <PlanNotice />
+      <div class="overview">
+        <Overview>
+          <FirstSteps keys={live} />
+        </Overview>
+      </div>
       <dl class="tiles">
         <div>
           <dt>Plan</dt>
@@ -48,21 +58,31 @@ export function HomePage() {
           <dd>{models?.filter(({ usable }) => usable).length ?? "–"}</dd>
         </div>
       </dl>
-      <section class="card">
+      <section class="card" aria-label="Quick start" id="quick-start">
         <h2>Quick start</h2>
         <div class="address">
           <span>Base URL</span>
           <code>{baseUrl.value}/v1</code>
           <CopyButton text={`${baseUrl.value}/v1`} what="the base URL" />
         </div>
-        {live !== undefined && live.length === 0 && (
-          <p>
-            First <a href={hrefOf("/keys")}>create a key</a>.
-          </p>
-        )}
         <Snippets model={modelFor(models)} />
       </section>
     </>
+  );
+}
+
+/** What leads to a first request. */
+function FirstSteps({ keys }: { keys: readonly KeyView[] | undefined }) {
+  if (keys === undefined) return null;
+  return keys.length === 0 ? (
+    <p>
+      Begin here: <a href={hrefOf("/keys")}>create a key</a>, then copy a line of the quick start below.
+    </p>
+  ) : (
+    <p>
+      Copy a line of the <a href="#quick-start">quick start</a> below, or use the{" "}
+      <a href={hrefOf("/playground")}>playground</a>.
+    </p>
   );
 }
 

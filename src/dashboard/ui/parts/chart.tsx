@@ -3,7 +3,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { dayText } from "./time.tsx";
+import { dayText, exactTime } from "./time.tsx";
 
 /** One colour of the bars. */
 export interface Series {
@@ -31,8 +31,10 @@ export function Bars(props: {
   series: readonly Series[];
   format: (value: number) => string;
   what: string;
+  /** How long a bar stands for; `days` are the beginnings, as `2030-12-31` or in full. */
+  unit?: "minute" | "hour" | "day";
 }) {
-  const { days, series, format, what, whole } = props;
+  const { days, series, format, what, whole, unit = "day" } = props;
   const [frame, width] = useWidth();
   const at = useSignal<number | undefined>(undefined);
   const totals = days.map((_, day) => series.reduce((sum, one) => sum + (one.values[day] ?? 0), 0));
@@ -46,7 +48,7 @@ export function Bars(props: {
       <svg
         viewBox={`0 0 ${width} ${HEIGHT}`}
         role="img"
-        aria-label={`${what} by day`}
+        aria-label={`${what} by ${unit}`}
         onMouseLeave={() => (at.value = undefined)}
       >
         {Array.from({ length: TICKS + 1 }, (_, tick) => (top / TICKS) * tick).map((value) => (
@@ -73,14 +75,14 @@ export function Bars(props: {
             ))}
             {(days.length - 1 - index) % every === 0 && (
               <text x={Math.min(LEFT + (index + 0.5) * step, width - EDGE)} y={HEIGHT - 6} text-anchor="middle">
-                {Number(day.slice(5, 7))}/{Number(day.slice(8))}
+                {tickText(day, unit)}
               </text>
             )}
           </g>
         ))}
       </svg>
       <figcaption>
-        <span class="day-name">{shown === undefined ? `${what} by day` : dayText(`${days[shown]}T12:00:00Z`)}</span>
+        <span class="day-name">{shown === undefined ? `${what} by ${unit}` : slotText(days[shown] ?? "", unit)}</span>
         <ul class="legend">
           {series.map((one, colour) => (
             <li key={one.name} class="legend-entry">
@@ -90,9 +92,23 @@ export function Bars(props: {
           ))}
         </ul>
       </figcaption>
-      <Figures {...{ days, totals, what, format }} />
+      <Figures {...{ days, totals, what, format, unit }} />
     </figure>
   );
+}
+
+const hourAndMinute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+
+/** What stands under a bar: days are UTC days, shorter spans begin on the reader's clock. */
+export function tickText(day: string, unit: string): string {
+  return unit === "day"
+    ? `${Number(day.slice(5, 7))}/${Number(day.slice(8, 10))}`
+    : hourAndMinute.format(new Date(day));
+}
+
+/** The span of a bar. */
+export function slotText(day: string, unit: string): string {
+  return unit === "day" ? dayText(`${day.slice(0, 10)}T12:00:00Z`) : exactTime(day);
 }
 
 /** The same for who cannot see it. */
@@ -101,13 +117,16 @@ function Figures(props: {
   totals: readonly number[];
   what: string;
   format: (value: number) => string;
+  unit: string;
 }) {
-  const { days, totals, what, format } = props;
+  const { days, totals, what, format, unit } = props;
   return (
     // Around the table: a table is as tall as its rows, whatever it is told.
     <div class="off-screen">
       <table>
-        <caption>{what} by day</caption>
+        <caption>
+          {what} by {unit}
+        </caption>
         <tbody>
           {days.map((day, index) => (
             <tr key={day}>
@@ -121,8 +140,8 @@ function Figures(props: {
   );
 }
 
-/** The width of the figure, so that a unit of the drawing is a pixel and its text is as large as other text. */
-function useWidth() {
+/** The width of a figure, so that a unit of the drawing is a pixel and its text is as large as other text. */
+export function useWidth() {
   const frame = useRef<HTMLElement>(null);
   const width = useSignal(WIDTH);
   useLayoutEffect(() => {

@@ -30,6 +30,28 @@ export function When({ iso }: { iso: string }) {
   );
 }
 
+const dayAndMonth = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+const clockTime = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
+
+/** A moment to the second; today's without its day. */
+export function exactTime(iso: string): string {
+  const moment = new Date(iso);
+  const day = moment.toDateString() === new Date().toDateString() ? "" : `${dayAndMonth.format(moment)}, `;
+  return day + clockTime.format(moment);
+}
+
+/** Milliseconds as "812 ms", "8.4 s" or "2 min 10 s"; a dash for none. */
+export function durationText(ms: number | null): string {
+  if (ms === null) return "–";
+  if (ms < 1000) return `${ms} ms`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : lasting(ms / 1000);
+}
+
 /** A day, as the reader's country writes it. */
 export function dayText(iso: string): string {
   return dateOnly.format(new Date(iso));
@@ -53,6 +75,11 @@ export function usd(amount: number): string {
 /** What tokens cost; a dash where they cost nothing, since no price may be known. */
 export function costOf(sums: { cost_usd: number; input_tokens: number; output_tokens: number }): string {
   return sums.cost_usd === 0 && sums.input_tokens + sums.output_tokens > 0 ? "–" : usd(sums.cost_usd);
+}
+
+/** What something cost, where a price is known. */
+export function priceOf({ cost_usd: cost }: { cost_usd: number | null }): string {
+  return cost === null ? "no price" : usd(cost);
 }
 
 /** 0.1234 as "12.3 %". */

@@ -9,8 +9,8 @@ import { Badge, Empty, Notice } from "../../parts/notice.tsx";
 import { formatBytes, lasting, When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf } from "../../router.ts";
-import { ByDay, daysShown, NO_MODEL, Spans, Sums, UsageTotals } from "../usage.tsx";
 import { FAULT_WORDS } from "./fault-words.ts";
+import { ByDay, daysShown, NO_MODEL, Spans, Sums, UsageTotals } from "./usage-figures.tsx";
 
 /** What is shown of the present is never older than this. */
 const REFRESH_MS = 15_000;

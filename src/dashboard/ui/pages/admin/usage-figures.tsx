@@ -1,0 +1,170 @@
+// What everybody has used: sums, a chart by day, tables by name.
+
+import type { EverybodysUsage, LatencyView, UsageSumsView } from "../../../contract-usage.ts";
+import { Bars, type Series } from "../../parts/chart.tsx";
+import { choose } from "../../parts/span.tsx";
+import { costOf, short, usd } from "../../parts/time.tsx";
+import { query } from "../../router.ts";
+
+const SPANS = [7, 30, 90] as const;
+const DAYS = 30;
+/** More colours could not be told apart. */
+const SERIES_MAX = 5;
+
+const MEASURES = {
+  Tokens: { of: (sums: UsageSumsView) => sums.input_tokens + sums.output_tokens, format: short, whole: true },
+  Requests: { of: (sums: UsageSumsView) => sums.requests, format: short, whole: true },
+  Errors: { of: (sums: UsageSumsView) => sums.errors, format: short, whole: true },
+  Cost: { of: (sums: UsageSumsView) => sums.cost_usd, format: usd, whole: false },
+} as const;
+
+/** Web tools, and requests that were refused before their model was known. */
+export const NO_MODEL = "no model";
+
+type Measure = keyof typeof MEASURES;
+
+/** The span that the address names, in days. */
+export function daysShown(): number {
+  const days = Number(query.value.get("days"));
+  return SPANS.find((span) => span === days) ?? DAYS;
+}
+
+/** Chooses how many days are shown. */
+export function Spans() {
+  const days = daysShown();
+  return (
+    <fieldset class="segments">
+      <legend class="off-screen">Span</legend>
+      {SPANS.map((span) => (
+        <button key={span} type="button" aria-pressed={days === span} onClick={() => choose({ days: String(span) })}>
+          {span} days
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** What is shown of a report, whoever it is about. */
+type Report = Omit<EverybodysUsage, "latency"> & { readonly latency?: LatencyView };
+
+/** The chart, of the measure that the reader chooses. */
+export function ByDay({ report }: { report: Report | undefined }) {
+  const asked = query.value.get("measure") ?? "";
+  const measure: Measure = Object.hasOwn(MEASURES, asked) ? (asked as Measure) : "Tokens";
+  const { of, format, whole } = MEASURES[measure];
+  return (
+    <section class="card chart-card" aria-label="By day">
+      <fieldset class="segments">
+        <legend class="off-screen">Measure</legend>
+        {(Object.keys(MEASURES) as Measure[]).map((name) => (
+          <button key={name} type="button" aria-pressed={measure === name} onClick={() => choose({ measure: name })}>
+            {name}
+          </button>
+        ))}
+      </fieldset>
+      {report !== undefined && (
+        <Bars days={report.days} series={seriesOf(report, of)} format={format} what={measure} whole={whole} />
+      )}
+    </section>
+  );
+}
+
+/** The sums, and how they have changed. */
+export function UsageTotals({ report }: { report: Report | undefined }) {
+  const latency = report?.latency;
+  const tile = (name: string, of: (sums: UsageSumsView) => number, format: (value: number) => string) => (
+    <div>
+      <dt>{name}</dt>
+      <dd>{report === undefined ? "–" : format(of(report.total))}</dd>
+      <dd class="change">{report === undefined ? "\u00a0" : change(of(report.total), of(report.before))}</dd>
+    </div>
+  );
+  return (
+    <dl class="tiles">
+      {tile("Requests", ({ requests }) => requests, short)}
+      {tile("Errors", ({ errors }) => errors, short)}
+      {tile("Input tokens", ({ input_tokens }) => input_tokens, short)}
+      {tile("Output tokens", ({ output_tokens }) => output_tokens, short)}
+      {tile("Cost", ({ cost_usd }) => cost_usd, usd)}
+      {latency !== undefined && (
+        <div>
+          <dt>Latency, p50 · p99</dt>
+          <dd class="pair">
+            {took(latency.p50_ms)} · {took(latency.p99_ms)}
+          </dd>
+          <dd class="change">
+            first byte {took(latency.first_byte_p50_ms)} · {took(latency.first_byte_p99_ms)}
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+/** A durationText for reading. */
+function took(ms: number | null): string {
+  if (ms === null) return "–";
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+function change(now: number, before: number): string {
+  if (before === 0) return now === 0 ? "no change" : "no earlier data";
+  const percent = Math.round((now / before - 1) * 100);
+  return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent)} % vs. before`;
+}
+
+/** The largest models each, the rest as one. */
+function seriesOf(report: Report, of: (sums: UsageSumsView) => number): Series[] {
+  const ranked = [...report.models].sort((a, b) => of(b) - of(a)).map(({ model }) => model);
+  const own = ranked.length > SERIES_MAX ? ranked.slice(0, SERIES_MAX - 1) : ranked;
+  const index = new Map(report.days.map((day, at) => [day, at]));
+  const series = own.map((model) => ({ name: model || NO_MODEL, values: report.days.map(() => 0) }));
+  if (ranked.length > own.length) series.push({ name: "Others", values: report.days.map(() => 0) });
+  for (const cell of report.cells) {
+    const at = index.get(cell.day);
+    const rank = own.indexOf(cell.model);
+    const values = (rank < 0 ? series.at(-1) : series[rank])?.values;
+    if (values !== undefined && at !== undefined) values[at] = (values[at] ?? 0) + of(cell);
+  }
+  return series;
+}
+
+/** Sums by name, the most tokens first. */
+export function Sums({ title, rows }: { title: string; rows: readonly (UsageSumsView & { name: string })[] }) {
+  const sorted = [...rows].sort((a, b) => b.input_tokens + b.output_tokens - a.input_tokens - a.output_tokens);
+  return (
+    <section class="stack" aria-label={title}>
+      <h2>{title}</h2>
+      <div class="table-card">
+        <table class="stacks">
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th class="number">Requests</th>
+              <th class="number">Tokens</th>
+              <th class="number">Cost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.map((row) => (
+              <tr key={row.name}>
+                <th scope="row" class="long">
+                  {row.name}
+                </th>
+                <td class="number" data-label="Requests">
+                  {short(row.requests)}
+                </td>
+                <td class="number" data-label="Tokens">
+                  {short(row.input_tokens + row.output_tokens)}
+                </td>
+                <td class="number" data-label="Cost">
+                  {costOf(row)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,172 @@
+// One request of the log: its line, and what is known of it beneath.
+
+import type { LogRowView, TryView } from "../../../contract-log.ts";
+import { CopyButton } from "../../parts/copy.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Badge } from "../../parts/notice.tsx";
+import { durationText, exactTime, priceOf, short } from "../../parts/time.tsx";
+import { hrefOf } from "../../router.ts";
+
+/** Cells of a line; the detail spans them. */
+export const COLUMNS = 8;
+
+/** The line of a request and, while it is open, its detail. */
+export function LogLine(props: { row: LogRowView; open: boolean; toggle(): void; isFresh: boolean }) {
+  const { row, open, toggle, isFresh } = props;
+  const id = `request-${row.id}`;
+  return (
+    <>
+      <tr class={isFresh ? "fresh" : undefined}>
+        <th scope="row" class="when">
+          <button type="button" class="quiet disclose" aria-expanded={open} aria-controls={id} onClick={toggle}>
+            <Icon name="more" />
+            <span class="off-screen">Details of </span>
+            <time dateTime={row.created_at}>{exactTime(row.created_at)}</time>
+          </button>
+        </th>
+        <td data-label="Status">
+          <Outcome of={row} />
+        </td>
+        <td class="cut model" title={row.model || row.endpoint}>
+          {row.model || row.endpoint}
+          {row.tries.length > 0 && <small>{routeOf(row)}</small>}
+        </td>
+        <td data-label="Key" class="cut" title={row.key}>
+          <span>
+            {row.key || "a deleted key"}
+            {row.account !== "" && <small> {row.account}</small>}
+          </span>
+        </td>
+        <td class="number" data-label="Tokens">
+          {row.input_tokens + row.output_tokens === 0
+            ? "–"
+            : `${short(row.input_tokens)} / ${short(row.output_tokens)}`}
+        </td>
+        <td class="number" data-label="Cost">
+          {row.input_tokens + row.output_tokens + (row.cost_usd ?? 0) === 0 ? "–" : priceOf(row)}
+        </td>
+        <td class="number" data-label="First byte">
+          {durationText(row.ttft_ms)}
+        </td>
+        <td class="number" data-label="Took">
+          {durationText(row.latency_ms)}
+        </td>
+      </tr>
+      {open && (
+        <tr class="detail-row" id={id}>
+          <td colSpan={COLUMNS}>
+            <LogDetail row={row} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+/** How a request ended. */
+function Outcome({ of: { stopped, error, status, repeats } }: { of: LogRowView }) {
+  if (stopped) return <Badge>Stopped</Badge>;
+  const times = repeats > 1 ? ` × ${repeats}` : "";
+  if (error === null && status < 400) return <Badge kind="ok">{`${status}${times}`}</Badge>;
+  return <Badge kind="danger">{`${status} ${error ?? ""}${times}`}</Badge>;
+}
+
+function routeOf({ tries, provider }: LogRowView): string {
+  if (tries.length < 2) return provider || "–";
+  return tries.map((one) => `${one.provider}${one.kind === "ok" ? "" : " ✕"}`).join(" → ");
+}
+
+function LogDetail({ row }: { row: LogRowView }) {
+  return (
+    <div class="log-detail">
+      <p>{sentenceOf(row)}</p>
+      <div class="address">
+        <span>Request id</span>
+        <code>{row.request_id}</code>
+        <CopyButton text={row.request_id} what="the request id" />
+        <a href={hrefOf(`/log?request=${encodeURIComponent(row.request_id)}`)}>Link to this request</a>
+      </div>
+      {row.tries.length > 0 && <Waterfall tries={row.tries} wholeMs={row.latency_ms} />}
+      <dl class="facts">
+        {factsOf(row).map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="hint">Sallyport keeps no text of requests and answers in this log.</p>
+    </div>
+  );
+}
+
+/** What happened, in one sentence. */
+function sentenceOf(row: LogRowView): string {
+  const { tries, stopped, error, status, provider } = row;
+  const failed = tries.filter(({ kind }) => kind !== "ok").length;
+  const before = failed === 0 ? "" : ` after ${failed === 1 ? "another route" : `${failed} tries`} failed`;
+  if (stopped) return `The client ended the request${before === "" ? "" : `,${before}`}.`;
+  if (error === null && status < 400) return `${provider === "" ? "The gateway" : provider} answered${before}.`;
+  const repeated = row.repeats > 1 ? ` ${row.repeats} such failures of this key within a minute share this row.` : "";
+  if (status < 400) return `The answer broke off: ${error}.${repeated}`;
+  if (tries.length === 0) return `The gateway refused the request before asking a provider: ${error}.${repeated}`;
+  return `The request failed with ${status} ${error}${failed > 1 ? ` after ${failed} tries` : ""}.${repeated}`;
+}
+
+function factsOf(row: LogRowView): [string, string][] {
+  const tokens = row.input_tokens + row.output_tokens > 0;
+  const streamMs = row.latency_ms - (row.ttft_ms ?? 0);
+  const speed = row.stream && streamMs > 0 && row.output_tokens > 1 ? (row.output_tokens / streamMs) * 1000 : 0;
+  return [
+    ["Endpoint", row.endpoint + (row.stream ? " (stream)" : "")],
+    ...(row.model === "" ? [] : ([["Model", row.model]] as [string, string][])),
+    ["Key", row.key || "a deleted key"],
+    ...(row.upstream_model !== "" ? ([["Model at the provider", row.upstream_model]] as [string, string][]) : []),
+    ...(tokens
+      ? ([
+          [
+            "Input tokens",
+            `${short(row.input_tokens)}${row.cached_tokens > 0 ? `, ${short(row.cached_tokens)} from cache` : ""}`,
+          ],
+          [
+            "Output tokens",
+            `${short(row.output_tokens)}${row.reasoning_tokens > 0 ? `, ${short(row.reasoning_tokens)} reasoning` : ""}`,
+          ],
+        ] as [string, string][])
+      : []),
+    ...(row.estimated && tokens
+      ? ([["Counted", "here, as the provider reported no usage"]] as [string, string][])
+      : []),
+    ...(tokens ? ([["Cost", priceOf(row)]] as [string, string][]) : []),
+    ...(speed > 0 ? ([["Speed", `${speed.toFixed(0)} tokens/s`]] as [string, string][]) : []),
+  ];
+}
+
+/** The tries of a request over its time. */
+function Waterfall({ tries, wholeMs }: { tries: readonly TryView[]; wholeMs: number }) {
+  const end = Math.max(wholeMs, 1, ...tries.map(({ at, ms }) => at + ms));
+  return (
+    <ol class="waterfall" aria-label="Tries">
+      {tries.map((one, index) => (
+        <li key={index}>
+          <span class="long">
+            {one.provider}/{one.model}
+          </span>
+          <span class="track" aria-hidden="true">
+            <span
+              class={one.kind === "ok" ? "bar" : "bar failed"}
+              style={{ left: `${(one.at / end) * 100}%`, width: `${Math.max((one.ms / end) * 100, 0.6)}%` }}
+            />
+          </span>
+          <span class="ending">
+            {one.kind === "ok"
+              ? "answered"
+              : `✕ ${one.kind.replaceAll("_", " ")}${one.status > 0 ? ` (${one.status})` : ""}`}
+            , {durationText(one.ms)}
+            {one.at > 0 && <small> after {durationText(one.at)}</small>}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,142 @@
+// What an overview adds up: sums and latency of a span by time, model or key, of one account or of everybody. From
+// roll-ups, but for spans too short for them.
+
+import { and, asc, desc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
+import { byBytes } from "../engine/byte-order.ts";
+import type { Store } from "../engine/store.ts";
+import { usage, usageDaily, usageHourly, usageLatency } from "../schema.ts";
+import type { UsageSums } from "./record.ts";
+
+/** Whole hours or days since the epoch, both ends included. */
+export interface SlotSpan {
+  readonly unit: "hour" | "day";
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Sums of one slot and one model or key. */
+export type SlotSums = UsageSums & { readonly start: number; readonly name: string };
+
+/** A bucket of the latency of one slot and one model or key. */
+export interface SlotLatency {
+  readonly start: number;
+  readonly name: string;
+  readonly statusClass: number;
+  readonly bucket: number;
+  readonly requests: number;
+  readonly firstBytes: number;
+}
+
+/** What is added up beside the time. */
+export type GroupedBy = "model" | "keyId";
+
+const SUM_NAMES = [
+  "requests",
+  "errors",
+  "inputTokens",
+  "outputTokens",
+  "cachedTokens",
+  "cacheWriteTokens",
+  "reasoningTokens",
+  "costMicros",
+] as const;
+
+/** Builds the verbs. */
+export function usageOverview(store: Store) {
+  return { ...sumsOfSlots(store), ...recentUsage(store) };
+}
+
+function sumsOfSlots({ db }: Store) {
+  return {
+    /** Sums by slot and model or key, the earliest first. */
+    async sumsBySlot({ unit, from, to }: SlotSpan, by: GroupedBy, accountId?: string): Promise<SlotSums[]> {
+      const table = unit === "hour" ? usageHourly : usageDaily;
+      const start = unit === "hour" ? usageHourly.hour : usageDaily.day;
+      const sums = Object.fromEntries(
+        SUM_NAMES.map((name) => [name, sql<number>`SUM(${table[name]})`.mapWith(Number)]),
+      ) as { [Name in (typeof SUM_NAMES)[number]]: SQL<number> };
+      return db
+        .select({ start, name: table[by], ...sums })
+        .from(table)
+        .where(
+          and(
+            gte(start, from),
+            lt(start, to + 1),
+            accountId === undefined ? undefined : eq(table.accountId, accountId),
+          ),
+        )
+        .groupBy(start, table[by])
+        .orderBy(asc(start), asc(byBytes(table[by])))
+        .all();
+    },
+
+    /** Histograms of latency by slot and model or key, the earliest first. */
+    async latencyBySlot({ unit, from, to }: SlotSpan, by: GroupedBy, accountId?: string): Promise<SlotLatency[]> {
+      const { start, statusClass, bucket } = usageLatency;
+      const name = usageLatency[by];
+      return db
+        .select({
+          start,
+          name,
+          statusClass,
+          bucket,
+          requests: sql<number>`SUM(${usageLatency.requests})`.mapWith(Number),
+          firstBytes: sql<number>`SUM(${usageLatency.firstBytes})`.mapWith(Number),
+        })
+        .from(usageLatency)
+        .where(
+          and(
+            eq(usageLatency.unit, unit),
+            gte(start, from),
+            lt(start, to + 1),
+            accountId === undefined ? undefined : eq(usageLatency.accountId, accountId),
+          ),
+        )
+        .groupBy(start, name, statusClass, bucket)
+        .orderBy(asc(start), asc(byBytes(name)), asc(statusClass), asc(bucket))
+        .all();
+    },
+  };
+}
+
+function recentUsage({ db }: Store) {
+  return {
+    /** What an overview of the latest minutes needs of single rows, newest first, older than the row `beforeId`. */
+    async recentRows({ accountId, beforeId, limit }: RecentRows) {
+      return db
+        .select({
+          id: usage.id,
+          createdAtMs: usage.createdAtMs,
+          model: usage.model,
+          keyId: usage.keyId,
+          status: usage.status,
+          errorCode: usage.errorCode,
+          requests: usage.repeats,
+          inputTokens: usage.inputTokens,
+          outputTokens: usage.outputTokens,
+          cachedTokens: usage.cachedTokens,
+          cacheWriteTokens: usage.cacheWriteTokens,
+          reasoningTokens: usage.reasoningTokens,
+          costMicros: usage.costMicros,
+          latencyMs: usage.latencyMs,
+          ttfbMs: usage.ttfbMs,
+        })
+        .from(usage)
+        .where(
+          and(
+            accountId === undefined ? undefined : eq(usage.accountId, accountId),
+            beforeId === undefined ? undefined : lt(usage.id, beforeId),
+          ),
+        )
+        .orderBy(desc(usage.id))
+        .limit(limit)
+        .all();
+    },
+  };
+}
+
+interface RecentRows {
+  readonly accountId?: string | undefined;
+  readonly beforeId?: number | undefined;
+  readonly limit: number;
+}
