@@ -1,36 +1,36 @@
-// How many bytes of request bodies may be held at once, over all requests. A body that does not fit waits unread: the
-// client's socket holds it back, and it costs nothing here. Whoever holds much leaves the rest to others: no one gets
-// more than twice what stays free, so that one account alone has at most two thirds.
+// Limits the bytes of all request bodies in memory. A body that does not fit is not read yet: it waits in the client's socket
+// at no cost. Fair between accounts: none may hold more than twice what stays free, so that one account alone gets at most
+// two thirds.
 
 import { ApiError } from "../base/errors.ts";
 
-/** Bytes that are held for one request, from before its body is read until it is answered. */
+/** Bytes reserved for one request, from before its body is read until it is answered. */
 export interface BodyHold {
-  /** Gives back what the body turned out not to need. */
+  /** Releases what the body did not need. */
   shrinkTo(bytes: number): void;
-  /** Gives it all back; again, that does nothing. */
+  /** Releases everything; further calls do nothing. */
   release(): void;
 }
 
-/** What may be held. */
+/** The budget. */
 export interface BodyBudget {
   /**
-   * Holds `bytes` for `holder`, at once or when there is room. Throws `ApiError` 503 when there is none in time, or the
+   * Reserves `bytes` for `holder`, immediately or when there is space. Throws `ApiError` 503 if there is none in time, or the
    * signal's reason.
    */
   hold(holder: string, bytes: number, signal: AbortSignal): BodyHold | Promise<BodyHold>;
   held(): number;
 }
 
-/** Longest wait for room. */
+/** Longest wait for space. */
 const WAIT_MS = 30_000;
-/** Requests that wait; each is a connection with its headers. */
+/** Waiting requests; each is a connection with its headers. */
 const WAITING_MAX = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
-/** Bodies from this size on are many pages of memory each. */
+/** Bodies of at least this size take many pages of memory each. */
 const LARGE_BYTES_MIN = 1024 * 1024;
-/** Of the budget: when that much was given back, memory is collected. */
+/** Share of the budget: after this much was released, garbage is collected. */
 const GARBAGE_SHARE = 0.25;
 
 interface Waiting {
@@ -39,7 +39,7 @@ interface Waiting {
   readonly admit: (hold: BodyHold) => void;
 }
 
-/** Makes a budget of `bytesMax()`, which may change. */
+/** Creates a budget of `bytesMax()`, which may change. */
 export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): BodyBudget {
   const byHolder = new Map<string, number>();
   const waiting = new Set<Waiting>();
@@ -53,7 +53,7 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
     else byHolder.set(holder, sum);
   };
   const fits = (holder: string, bytes: number): "yes" | "no" | "not for this one" => {
-    // One that is larger than the whole budget is admitted alone: the limit on one body is another one.
+    // A body larger than the whole budget is admitted alone: the limit of a single body is a separate setting.
     if (total === 0) return "yes";
     const free = bytesMax() - total - bytes;
     if (free < 0) return "no";
@@ -63,14 +63,14 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
   const admitWaiting = () => {
     for (const one of waiting) {
       const answer = fits(one.holder, one.bytes);
-      // Those behind are not let past it for ever: it would never find room.
+      // Later requests may not overtake it forever: it would never find space.
       if (answer === "no") return;
       if (answer !== "yes") continue;
       waiting.delete(one);
       one.admit(held(one.holder, one.bytes));
     }
   };
-  /** The collector does not know how much hangs on a few large texts, and would come late. */
+  /** The collector does not know how much memory a few large texts hold, and would run too late. */
   const collect = (bytes: number) => {
     garbageBytes += bytes;
     if (garbageBytes < bytesMax() * GARBAGE_SHARE) return;
@@ -97,7 +97,7 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
     const leave = (reason: unknown) => {
       if (!waiting.delete(one)) return;
       reject(reason);
-      // It may have kept others from being let in.
+      // It may have prevented others from being admitted.
       admitWaiting();
     };
     const timer = setTimeout(() => leave(busy()), waitMs);

@@ -13,22 +13,22 @@ import { maybeExchangeOf } from "./exchange.ts";
 export interface BodyLimits {
   /** Largest body, in decompressed bytes. */
   maxBytes: number;
-  /** Most objects, lists and texts of a JSON body (see `JsonBounds`); default 100,000. */
+  /** Maximum number of objects, lists and strings in a JSON body (see `JsonBounds`); default 100,000. */
   valuesMax?: number;
   /** Longest silence; default 30 s. */
   stallMs?: number;
-  /** Longest body of all; default 10 min. */
+  /** Longest time for a whole body; default 10 min. */
   totalMs?: number;
 }
 
 const STALL_MS = 30_000;
 const TOTAL_MS = 600_000;
 const VALUES_MAX = 100_000;
-/** One is undone in some fifteen nanoseconds. */
+/** Unescaping one takes about fifteen nanoseconds. */
 const ESCAPES_PER_VALUE = 16;
-/** Smaller bodies are not held against the budget: there would have to be ten thousand of them to count. */
+/** Smaller bodies do not count: it would take ten thousand of them to matter. */
 const FREE_BYTES_MAX = 16 * 1024;
-/** Larger bodies are decoded and parsed one at a time, in steps with room for others between them. */
+/** Larger bodies are decoded and parsed one at a time, in steps with other work in between. */
 const STEP_BYTES_MIN = 512 * 1024;
 
 /** The body's bytes, decompressed. */
@@ -39,7 +39,7 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Ui
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes);
   if (isPlain && declared <= FREE_BYTES_MAX) return readAll(request, declared, limits);
-  // What says nothing of its size, or is compressed, may come to the most there can be.
+  // A body without a length, or a compressed one, counts with the maximum.
   const hold = await room(request, isPlain && declared >= 0 ? declared : limits.maxBytes);
   const read = await readAll(request, declared, limits);
   const bytes = unpack === undefined ? read : await decompress(read, unpack, limits.maxBytes);
@@ -62,13 +62,13 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   return model === undefined ? read : withModel(read, model);
 }
 
-/** A body as it came, and what it says. */
+/** A body as received, and parsed. */
 interface JsonBody {
   readonly text: string;
   readonly body: Record<string, unknown>;
 }
 
-/** Where the address names the model, the body may leave it out. */
+/** If the address names the model, the body may leave it out. */
 function withModel({ text, body }: JsonBody, model: string): JsonBody {
   return { text: spliceMembers(text, { model }), body: { ...body, model } };
 }
@@ -94,7 +94,7 @@ export async function readJsonValue(
     return { text, value: parse(text) };
   }
   return oneAtATime(async () => {
-    // What the one before led to has the turn that it ended in.
+    // The previous body's continuation runs first.
     await turn();
     if (request.signal.aborted) throw cutOff(request.signal.reason);
     const text = decoder.decode(bytes);
@@ -111,7 +111,7 @@ export async function readJsonValue(
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs `work` when what was given before has ended, well or not. */
+/** Runs `work` when the previous work has ended, successfully or not. */
 function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
   const done = last.then(work, work);
   last = done;
@@ -176,15 +176,15 @@ const tooSlow = () => new ApiError("request_timeout", "The request body did not 
 
 const decoder = new TextDecoder();
 
-/** Of a body that lay there unread megabytes come at once: so many are copied in one turn. */
+/** For a body that was not read, megabytes arrive at once: this many are copied per iteration of the event loop. */
 const COPIED_BYTES = 2 * 1024 * 1024;
 
-/** One turn of the event loop: what has reached the socket has been taken in by then. */
+/** One iteration of the event loop: data in the socket has then been received. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 async function readAll(request: Request, declared: number, limits: BodyLimits): Promise<Uint8Array> {
-  // Most bodies come together with their headers and lie there whole a turn later. Reading one that is still on its way
-  // costs 320 KB of buffers, and so a collection of garbage every sixty requests.
+  // Most bodies arrive together with their headers and are complete one iteration later. Reading an incomplete one costs 320
+  // KB of buffers, and thus a garbage collection every sixty requests.
   await turn();
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
@@ -203,7 +203,7 @@ async function readAll(request: Request, declared: number, limits: BodyLimits): 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 type ManyRead = ReturnType<Reader["readMany"]>;
 
-/** The rest of a body, watched: `next` is the read that is in progress. */
+/** The rest of a body, watched: `next` is the current read. */
 async function readRest(
   reader: Reader,
   next: ManyRead,
@@ -214,7 +214,7 @@ async function readRest(
   const startedMs = performance.now();
   let lastMs = startedMs;
   let late = false;
-  // One timer per body, set again when it finds that bytes have come meanwhile.
+  // One timer per body, restarted if data has arrived meanwhile.
   const watch = () => {
     const now = performance.now();
     const leftMs = Math.min(lastMs + stallMs, startedMs + totalMs) - now;
@@ -227,7 +227,7 @@ async function readRest(
   let timer = setTimeout(watch, Math.min(stallMs, totalMs));
   try {
     for (let reading = next; ; reading = reader.readMany()) {
-      // Takes all that has come in one step, the end included.
+      // Takes all available data in one step, including the end.
       const { done, value } = await reading;
       if (late) throw tooSlow();
       lastMs = performance.now();
@@ -249,16 +249,16 @@ async function readRest(
   return body.whole();
 }
 
-/** What has come of a body. */
+/** The received part of a body. */
 interface Gathered {
   add(chunk: Uint8Array): void | Promise<void>;
   size(): number;
   whole(): Uint8Array | Promise<Uint8Array>;
 }
 
-/** A large body whose length is known is put together as it comes, so that it is there once and not twice. */
+/** A large body of known length is assembled as it arrives, so that it is in memory once and not twice. */
 function intoOne(declared: number): Gathered {
-  // As long as nothing is written to them these bytes take no memory.
+  // Until something is written to them these bytes take no memory.
   const bytes = Buffer.allocUnsafeSlow(declared);
   let size = 0;
   let sinceTurn = 0;
@@ -266,7 +266,7 @@ function intoOne(declared: number): Gathered {
     async add(chunk) {
       for (let at = 0; at < chunk.byteLength; at += COPIED_BYTES) {
         const part = chunk.subarray(at, at + COPIED_BYTES);
-        // The server holds a body to the length that it declares.
+        // The server enforces the declared length of a body.
         bytes.set(part, size);
         size += part.byteLength;
         sinceTurn += part.byteLength;
@@ -301,9 +301,9 @@ function inPieces(): Gathered {
   };
 }
 
-/** Frees bytes that are not read again. The garbage collector would free them only after some hundred megabytes. */
+/** Frees bytes that are not read again. The garbage collector would only free them after several hundred megabytes. */
 function giveBack({ buffer, byteLength }: Uint8Array): void {
-  // What is a part of other bytes is theirs.
+  // Views of a larger buffer belong to others.
   if (byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
 }
 
@@ -312,7 +312,7 @@ function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   reader.cancel().catch(() => undefined);
 }
 
-/** The client left in the middle of its body: no one reads the answer, but there must be one. */
+/** The client left in the middle of its body: nobody reads the response, but there must be one. */
 function cutOff(cause: unknown): ApiError {
   return new ApiError("invalid_request", "The request body ended early.", { cause });
 }
@@ -336,7 +336,7 @@ function decoderOf(coding: string) {
   }
 }
 
-/** Streams through the decoder, so that a small bomb is cut at the limit instead of unpacked. */
+/** Streams through the decoder, so that a decompression bomb is cut off at the limit. */
 function decompress(bytes: Uint8Array, decoder: ReturnType<typeof decoderOf>, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];

@@ -1,19 +1,20 @@
-// Sends bytes as they come: pulls from its source only as fast as the client reads, and ends the source when it goes.
+// Sends bytes as a stream: pulls from its source only as fast as the client reads, and ends the source when the client
+// leaves.
 
 import { type Limit, limit } from "../base/limit.ts";
 
-/** Where the bytes come from. */
+/** The source of the bytes. */
 export interface ByteSource {
-  /** The next bytes, undefined at the end. What it throws cuts the answer off: the client sees that it is not whole. */
+  /** The next bytes, undefined at the end. What it throws aborts the response: the client sees that it is incomplete. */
   next(): Promise<Uint8Array | undefined>;
-  /** The client went away; called at most once, never after the end. */
+  /** The client left; called at most once, never after the end. */
   cancel(): void;
 }
 
-/** A client that has taken nothing for this long is gone, whatever its connection says. */
+/** A client that has read nothing for this long is gone, whatever its connection says. */
 const UNREAD_MS = 600_000;
 
-/** The response, for the server to send. `signal`: the request's, which aborts when the client goes. */
+/** The response, for the server to send. `signal`: the request's, which aborts when the client leaves. */
 export function byteResponse(
   source: ByteSource,
   {
@@ -61,7 +62,7 @@ export function byteResponse(
         } catch {
           if (over) return;
           stop(false);
-          // With an error the server would print it; the source has told of it.
+          // If it were an error, the server would print it; the source has reported it.
           controller.error(undefined);
         }
       },

@@ -1,6 +1,6 @@
-// Reads the cookies of a request. The first of a name counts where a browser sends several.
+// Parses the cookies of a request. If a browser sends several of one name, the first counts.
 
-/** More than any of our pages sets, and less than makes reading them a task. */
+/** More than any of our pages sets, and few enough to parse quickly. */
 const COOKIES_READ_MAX = 50;
 
 /** Name → value, as sent. */

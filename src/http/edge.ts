@@ -1,5 +1,5 @@
-// The edge around every route: request ids, CORS, 404 and 405, maintenance, response headers, the one log line, and the
-// last catch. Whatever a route does, the client gets the envelope and the id.
+// The edge around every route: request ids, CORS, 404 and 405, maintenance, response headers, the one log line, and the final
+// error handler. Whatever a route does, the client gets the error envelope and the id.
 
 import { ApiError, type ErrorBody } from "../base/errors.ts";
 import type { Tracer } from "../telemetry/span.ts";
@@ -19,26 +19,26 @@ export interface RoutePattern {
 export interface EndpointTraits {
   /** The body of an HTTP error; absent: `{error}` alone. */
   envelope?(error: ErrorBody, requestId: string): Record<string, unknown>;
-  /** A further response header that holds the request's id. */
+  /** A further response header for the request id. */
   requestIdHeader?: string;
 }
 
-/** What an address of another service stands for here. */
+/** What another service's address means here. */
 export interface Alias {
   readonly path: string;
-  /** The model that the address names; it counts before the body's. */
+  /** The model in the address; it takes precedence over the body's. */
   readonly model?: string;
-  /** A further header in which the key may come. */
+  /** A further header that may hold the key. */
   readonly keyHeader?: string;
 }
 
-/** What the edge is told of the program's paths. */
+/** What the edge is told about the program's paths. */
 export interface PathRules {
-  /** Undefined for a path that is its own. The path is percent-encoded UTF-8. */
+  /** Undefined for one of our own paths. The path is percent-encoded UTF-8. */
   alias(path: string): Alias | undefined;
-  /** True for what scripts on any origin may call: keys travel in headers. */
+  /** Whether scripts on any origin may call it: keys are sent in headers. */
   isApi(path: string): boolean;
-  /** True for what maintenance closes. */
+  /** Whether maintenance closes it. */
   isClosable(path: string): boolean;
   traits(path: string): EndpointTraits | undefined;
   /** Response headers that browsers may read, as the value of `Access-Control-Expose-Headers`. */
@@ -49,23 +49,23 @@ export interface EdgeDeps {
   paths: PathRules;
   /** The routes behind the edge. */
   handle(request: Request): Response | Promise<Response>;
-  /** POST routes by exact path that are called past the framework's router: the busiest ones. */
+  /** POST routes by exact path that bypass the framework's router: the busiest ones. */
   direct: ReadonlyMap<string, (request: Request) => Promise<Response>>;
   routes(): readonly RoutePattern[];
   makeRequestId(): string;
-  /** Undefined unless the service is under maintenance. */
+  /** Undefined unless the service is in maintenance. */
   maintenance(): { retryAfterSeconds: number; message: string } | undefined;
   /** The client's address and scheme, trusting forwarded headers from trusted proxies only. */
   peer(request: Request): Peer;
-  /** Bytes of bodies that are held at once, over all requests. */
+  /** The memory budget for bodies of all requests. */
   bodyBudgetBytes(): number;
   /** Absent while tracing is off. */
   tracer?: Tracer | undefined;
-  /** Called once per request, when its answer is complete: the connection is free for the next. */
+  /** Called once per request, when its response is complete: the connection is free for the next. */
   release(request: Request): void;
-  /** Called once per request, when its answer is complete. */
+  /** Called once per request, when its response is complete. */
   finished(exchange: Exchange, status: number): void;
-  /** An error no one expected. */
+  /** An unexpected error. */
   unexpected(exchange: Exchange, cause: unknown): void;
 }
 
@@ -96,9 +96,9 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     if (error.apiCode === "internal_error") deps.unexpected(exchange, error.detail.cause ?? thrown);
     if (error.apiCode === "route_not_found") error = methodError(exchange, matchers()) ?? error;
     exchange.log["error"] = error.apiCode;
-    // Whatever it came to, no one was there any more to be told.
+    // Whatever the result, nobody was left to receive it.
     if (request.signal.aborted) exchange.log["client_gone"] = true;
-    // A provider's words may quote the prompt; ours never do.
+    // A provider's text may quote the prompt; ours never does.
     if (error.status < 500 && error.detail.cause === undefined) exchange.log["reason"] = error.message;
     const envelope = deps.paths.traits(exchange.path)?.envelope;
     const { requestId } = exchange;
@@ -141,7 +141,7 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
 
 interface OpenDeps extends EdgeDeps {
   routeOf(path: string): string;
-  /** Room for bodies, over all requests. */
+  /** The memory budget for bodies of all requests. */
   readonly bodies: BodyBudget;
 }
 
@@ -151,7 +151,7 @@ function openExchange(request: Request, path: string, deps: OpenDeps): Exchange 
   let body: BodyHold | undefined;
   let atEnd: (() => void)[] | undefined;
   const keep = (hold: BodyHold) => {
-    // The request may have been given up while it waited.
+    // The request may have been aborted while it waited.
     if (finished) hold.release();
     body = hold;
     return hold;
@@ -168,7 +168,7 @@ function openExchange(request: Request, path: string, deps: OpenDeps): Exchange 
       "http.request.method": request.method,
       "http.route": deps.routeOf(path),
     }),
-    // Asked for by few routes, so looked up only then.
+    // Few routes ask for it, so it is only looked up then.
     get address() {
       peer ??= deps.peer(request);
       return peer.address;
@@ -210,9 +210,9 @@ function openExchange(request: Request, path: string, deps: OpenDeps): Exchange 
   return exchange;
 }
 
-/** What is answered before any route: preflights, unusable Host headers and paths, maintenance. */
+/** Responses before any route: preflights, unusable Host headers and paths, maintenance. */
 function before(request: Request, path: string, deps: EdgeDeps): Response | undefined {
-  // Two Host headers arrive as one, joined by a comma: no one may choose which of them counts.
+  // Two Host headers arrive as one, joined by a comma: nobody may choose which of them counts.
   if (request.headers.get("host")?.includes(","))
     throw new ApiError("invalid_request", "Expected exactly one Host header.");
   if (request.method === "OPTIONS" && deps.paths.isApi(path)) return preflight(request);
@@ -223,14 +223,14 @@ function before(request: Request, path: string, deps: EdgeDeps): Response | unde
   });
 }
 
-/** The request continues with its body, signal and socket under the path that it meant: a copy would lose the last. */
+/** The request continues with its body, signal and socket under the intended path: a copy would lose the socket. */
 function readdress(request: Request, asked: string, path: string): void {
   const at = request.url.indexOf(asked, request.url.indexOf("://") + 3);
   const url = request.url.slice(0, at) + path + request.url.slice(at + asked.length);
   Object.defineProperty(request, "url", { value: url });
 }
 
-/** Routes take their parameters decoded. */
+/** Routes get decoded parameters. */
 function isEncoded(path: string): boolean {
   try {
     decodeURIComponent(path);
@@ -240,7 +240,7 @@ function isEncoded(path: string): boolean {
   }
 }
 
-/** CORS without credentials: keys travel in headers, so any origin may ask. */
+/** CORS without credentials: keys are sent in headers, so any origin may call. */
 function preflight(request: Request): Response {
   return new Response(null, {
     status: 204,
@@ -253,7 +253,7 @@ function preflight(request: Request): Response {
   });
 }
 
-/** 405 with `Allow` when the path is known under another method. */
+/** 405 with `Allow` if the path is known under another method. */
 function methodError(exchange: Exchange, matchers: readonly RouteMatcher[]): ApiError | undefined {
   const allowed = new Set<string>();
   for (const { method, pattern } of matchers) if (pattern.test(exchange.path)) allowed.add(method);

@@ -1,5 +1,5 @@
-// What is written down of an endpoint, in a file beside its routes (`openapi.ts` of the room). The OpenAPI document, its
-// pages and docs/reference/http-api.md are made of these; tests hold them to what the routes take and answer.
+// The description of an endpoint, in a file beside its routes (`openapi.ts` of the room). The OpenAPI document, its pages and
+// docs/reference/http-api.md are generated from these; tests compare them with what the routes accept and return.
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
@@ -27,48 +27,48 @@ export type Group =
   | "Accounts"
   | "Status";
 
-/** Something in the path, the query or a header. Its description is the schema's. */
+/** A parameter in the path, the query or a header. Its description is the schema's. */
 export interface ApiParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
   readonly schema: TSchema;
-  /** Parameters of a path always are. */
+  /** Always true for path parameters. */
   readonly required?: boolean;
   readonly example?: string | number | boolean;
 }
 
-/** What is sent. */
+/** The request body. */
 export interface RequestBody {
   readonly schema: TSchema;
   /** Default `application/json`. */
   readonly type?: "application/json" | "multipart/form-data";
   /** Default true. */
   readonly required?: boolean;
-  /** By name; each is sent by a test. */
+  /** By name; a test sends each of them. */
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
-/** A good answer. */
+/** A success response. */
 export interface GoodAnswer {
   /** Default 200. */
   readonly status?: number;
-  /** Never given by this version: the endpoint only says that it is not there yet. */
+  /** Never returned by this version: the endpoint only says that it is not available yet. */
   readonly isPromise?: true;
   readonly description: string;
-  /** Of a redirect: the 200 of clients that follow it, or that asked for no redirect. */
+  /** For a redirect: the 200 for clients that follow it, or that asked for no redirect. */
   readonly instead?: { readonly description: string; readonly schema?: TSchema };
-  /** None: the answer has no body. */
+  /** None: the response has no body. */
   readonly schema?: TSchema;
   /** Default `application/json`. */
   readonly type?: string;
-  /** Response headers beside those that every answer has: name to description. */
+  /** Response headers besides the common ones: name to description. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly example?: unknown;
-  /** What comes instead as server-sent events: the JSON of one `data:` line. */
+  /** The alternative as server-sent events: the JSON of one `data:` line. */
   readonly events?: { readonly description: string; readonly schema: TSchema };
 }
 
-/** How errors are written where that is not the usual way. */
+/** The format of errors if it is not the usual one. */
 export interface ErrorShape {
   readonly schema: TSchema;
   /** The status of a code there. */
@@ -78,9 +78,9 @@ export interface ErrorShape {
 /** An endpoint. */
 export interface ApiEndpoint {
   readonly method: "GET" | "POST" | "DELETE" | "PUT" | "PATCH";
-  /** As it is registered: `/v1/crawl/:id`. A `*` is the one parameter of the path. */
+  /** As registered: `/v1/crawl/:id`. A `*` is the only parameter of its path. */
   readonly path: string;
-  /** Name of the call in generated clients. */
+  /** Name of the operation in generated clients. */
   readonly id: string;
   readonly group: Group;
   readonly summary: string;
@@ -90,7 +90,7 @@ export interface ApiEndpoint {
   readonly parameters?: readonly ApiParameter[];
   readonly body?: RequestBody;
   readonly answer: GoodAnswer;
-  /** Codes beside those that follow from `access` and `body`. */
+  /** Codes besides those that follow from `access` and `body`. */
   readonly errors?: readonly ErrorCode[];
   readonly errorShape?: ErrorShape;
 }
@@ -100,17 +100,17 @@ export function orNull<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** One of some texts. */
+/** A string enumeration. */
 export function oneOf(values: readonly string[], options: { description?: string; default?: string } = {}) {
   return Type.Unsafe<string>({ type: "string", enum: [...values], ...options });
 }
 
-/** An object whose members are by names of the caller's. */
+/** An object with names chosen by the caller. */
 export function mapOf(values: TSchema, options: { description?: string } = {}) {
   return Type.Unsafe<Record<string, unknown>>({ type: "object", additionalProperties: values, ...options });
 }
 
-/** An object of which only the sort is known. */
+/** An object without a described structure. */
 export function anyObject(description: string) {
   return Type.Unsafe<Record<string, unknown>>({ type: "object", additionalProperties: true, description });
 }

@@ -1,5 +1,5 @@
-// Turns whatever was thrown into the error envelope (docs/reference/errors.md). Unknown errors give a fixed public
-// text; the cause is for the log.
+// Turns anything thrown into the error envelope (docs/reference/errors.md). Unknown errors give a fixed public text; the
+// cause is logged.
 
 import { ApiError, type ErrorBody } from "../base/errors.ts";
 import { pathOf } from "./path.ts";
@@ -10,9 +10,9 @@ export function asApiError(thrown: unknown): ApiError {
   return new ApiError("internal_error", "Something went wrong on our side. Try again.", { cause: thrown });
 }
 
-/** Messages may quote what the client sent; an answer is no place to send all of it back. */
+/** Messages may quote the client's text; a response must not repeat all of it. */
 const MESSAGE_CHARS_MAX = 2000;
-/** A year: larger numbers come from upstreams that are confused, and would be written with an exponent. */
+/** A year: larger numbers come from confused upstreams, and would be written with an exponent. */
 const RETRY_SECONDS_MAX = 31_536_000;
 
 /** The body of an error's response. `envelope` writes it in the client's format; absent: the plain envelope. */
@@ -37,10 +37,10 @@ export function errorResponse(error: ApiError, envelope?: (body: ErrorBody) => R
   return response;
 }
 
-/** The longest part of an address that an error repeats. */
+/** The longest part of an address that an error quotes. */
 const PATH_CHARS_MAX = 200;
 
-/** The 404 of an address that has no route. */
+/** The 404 for an address without a route. */
 export function noEndpoint({ method, url }: Pick<Request, "method" | "url">): ApiError {
   return new ApiError("route_not_found", `No endpoint ${method} ${pathOf(url).slice(0, PATH_CHARS_MAX)}.`);
 }

@@ -1,5 +1,5 @@
-// What the edge knows of a request beside the request itself, and what rooms above leave for the edge: response headers
-// and the fields of its log line. Kept beside the Request so that no framework decides its shape.
+// What the edge knows about a request, and what rooms above leave for the edge: response headers and the fields of its log
+// line. Kept beside the Request so that no framework determines its shape.
 
 import type { FailedRoute } from "../telemetry/attempt.ts";
 import type { TraceSpan } from "../telemetry/span.ts";
@@ -12,52 +12,52 @@ export interface Exchange {
   /** `performance.now()` at arrival. */
   readonly startedMs: number;
   readonly method: string;
-  /** Where it is answered, also when it came by another address. */
+  /** The path where it is answered, even if another address was requested. */
   readonly path: string;
-  /** The address of another service that it came by; undefined for nearly all. */
+  /** The address of another service that was requested; undefined for nearly all requests. */
   alias?: { readonly model?: string; readonly keyHeader?: string } | undefined;
-  /** The pattern of the route the path belongs to, as `/v1/models/*`; `unmatched` where there is none. */
+  /** The pattern of the path's route, such as `/v1/models/*`; `unmatched` if there is none. */
   readonly route: string;
   /** The request's span; undefined while tracing is off. */
   readonly span: TraceSpan | undefined;
-  /** The client's address; behind trusted proxies, the one they forward. */
+  /** The client's address; behind trusted proxies, the forwarded one. */
   readonly address: string;
-  /** True when the client came by HTTPS, as far as a trusted proxy says. */
+  /** Whether the client uses HTTPS, possibly as a trusted proxy says. */
   readonly secure: boolean;
-  /** True when the address may be that of a proxy that no one named: nothing is to be granted to it. */
+  /** Whether the address may be that of an unlisted proxy: then it grants nothing. */
   readonly isUnnamedProxy: boolean;
-  /** Put on whatever response this request gets. */
+  /** Added to whatever response this request gets. */
   readonly headers: Record<string, string>;
-  /** The account it is for; undefined until that is known. */
+  /** The account of the request; undefined until it is known. */
   holder: string | undefined;
-  /** Holds room for the body until the exchange is finished. Throws 503 when there is none in time. */
+  /** Reserves memory for the body until the exchange is finished. Throws 503 if there is none in time. */
   holdBody(bytes: number): BodyHold | Promise<BodyHold>;
   /** Fields of the request's one log line. */
   readonly log: Record<string, unknown>;
-  /** What a route threw; the framework hands errors over here, so that one place words them all. */
+  /** What a route threw; the framework passes errors on, so that one place words them all. */
   thrown?: unknown;
-  /** Whose request it is, once it was let in and counts; usage is written down for them. */
+  /** The caller, once it was admitted and the request counts; usage is recorded for it. */
   caller?: { readonly accountId: string; readonly keyId: string };
-  /** True once a usage row of the whole request was written; without one the request leaves its row when it ends. */
+  /** Whether a usage row of the whole request was written; otherwise one is written when it ends. */
   recorded: boolean;
-  /** The upstream calls that failed so far. */
+  /** The upstream calls that have failed. */
   readonly failedRoutes: FailedRoute[];
-  /** Runs when the exchange is finished, after what it cost was written down; at once where that has been. */
+  /** Runs when the exchange is finished, after its cost was recorded; immediately if that has happened. */
   atEnd(work: () => void): void;
-  /** True once a streaming answer owns the end of the exchange: it calls `finish` itself. */
+  /** Whether a streaming answer owns the end of the exchange: it calls `finish` itself. */
   streaming: boolean;
-  /** Finishes the record: log line and metrics. Called once. */
+  /** Finishes the exchange: log line and metrics. Called once. */
   finish(status: number): void;
 }
 
 const exchanges = new WeakMap<Request, Exchange>();
 
-/** Ties an exchange to its request. */
+/** Attaches an exchange to its request. */
 export function bindExchange(request: Request, exchange: Exchange): void {
   exchanges.set(request, exchange);
 }
 
-/** The exchange of a request, where it came through the edge. */
+/** The exchange of a request, if it came through the edge. */
 export function maybeExchangeOf(request: Request): Exchange | undefined {
   return exchanges.get(request);
 }

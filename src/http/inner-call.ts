@@ -1,11 +1,11 @@
-// Calls of the program's own endpoints for someone who came by another way than a request to them: the same admission,
-// limits, answers, usage row and log line as a request over HTTP has, without a connection.
+// Calls the program's own endpoints without an HTTP connection, for clients of another transport: with the same admission,
+// limits, responses, usage row and log line as a request over HTTP.
 
 import type { TraceSpan } from "../telemetry/span.ts";
 import { asApiError } from "./errors.ts";
 import { bindExchange, type Exchange } from "./exchange.ts";
 
-/** For whom an endpoint is called. */
+/** The caller of the endpoint. */
 export interface InnerCaller {
   readonly requestId: string;
   /** The `Authorization` header. */
@@ -18,27 +18,27 @@ export interface InnerCaller {
   readonly span?: TraceSpan | undefined;
 }
 
-/** What is asked. */
+/** The request. */
 export interface InnerRequest {
   readonly method: "GET" | "POST" | "DELETE";
-  /** With its query. */
+  /** Including its query. */
   readonly path: string;
-  /** The pattern of the path, where it has parameters. */
+  /** The pattern of the path, if it has parameters. */
   readonly route?: string;
   readonly body?: unknown;
   /** Ends the work. */
   readonly signal: AbortSignal;
-  /** Part of a call that has a log line already: it gets none, and counts nowhere. */
+  /** Part of a call that already has a log line: it gets none, and is not counted. */
   readonly isQuiet?: boolean;
 }
 
 /** A call in progress. */
 export interface InnerRun {
-  /** The answer's JSON. Rejects with `ApiError`, or with the signal's reason. */
+  /** The response's JSON. Rejects with `ApiError`, or with the signal's reason. */
   readonly answer: Promise<Record<string, unknown>>;
-  /** What is put on the answer. */
+  /** The response headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Fields of the log line, as they come. */
+  /** Fields of the log line, as they are set. */
   readonly log: Readonly<Record<string, unknown>>;
 }
 
@@ -47,16 +47,16 @@ export type CallEndpoint = (caller: InnerCaller, request: InnerRequest) => Inner
 
 /** What calling them needs. */
 export interface InnerCallDeps {
-  /** The endpoints; what they throw is left on the exchange. */
+  /** The endpoints; what they throw is put on the exchange. */
   handle(request: Request): Response | Promise<Response>;
-  /** Which way the calls come, for their log lines. */
+  /** The transport of the calls, for their log lines. */
   readonly via: string;
   finished(exchange: Exchange, status: number): void;
-  /** An error no one expected. */
+  /** An unexpected error. */
   unexpected(exchange: Exchange, cause: unknown): void;
 }
 
-/** In logs and metrics only: by what web servers commonly write there. */
+/** In logs and metrics only: the status that web servers commonly record. */
 const CLIENT_GONE = 499;
 
 /** Builds it. */
@@ -99,7 +99,7 @@ async function answerOf(request: Request, exchange: Exchange, deps: InnerCallDep
   }
 }
 
-/** Its body came with a request whose bytes are held already. */
+/** Its body came with a request whose bytes are already reserved. */
 const HELD = { shrinkTo: () => undefined, release: () => undefined };
 
 function openExchange(caller: InnerCaller, asked: InnerRequest, deps: InnerCallDeps): Exchange {

@@ -4,7 +4,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { noEndpoint } from "./errors.ts";
 import { exchangeOf } from "./exchange.ts";
 
-/** Joins them; what they throw is left on the exchange, for the edge to word. */
+/** Joins them; what they throw is put on the exchange, for the edge to word. */
 export function joinRoutes(parts: readonly AnyElysia[]): AnyElysia {
   const all = new Elysia({ name: "sallyport", handler: { standardHostname: false } }).onError(
     ({ error, code, request }) => {

@@ -1,5 +1,5 @@
-// Access tokens: signed with the newest key, accepted from any key of the ring while they live, and told apart by why they
-// are refused. Says who the token speaks for, not whether that account still exists.
+// Access tokens: signed with the newest key, accepted from any key of the ring until they expire; each refusal has its own
+// reason. Says which account the token is for, not whether that account still exists.
 
 import { jwt } from "@elysiajs/jwt";
 import { decodeProtectedHeader, errors, jwtVerify } from "jose";
@@ -7,21 +7,21 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { uuid } from "../base/ids.ts";
 
-/** A key that signs or has signed. */
+/** A current or former signing key. */
 export interface SigningKey {
   readonly kid: string;
   readonly bytes: Uint8Array;
 }
 
-/** Which keys count now. */
+/** The valid keys. */
 export interface SigningKeys {
-  /** The one that signs. */
+  /** The signing key. */
   current(): SigningKey;
-  /** The current one or a retired one whose tokens may still live. */
+  /** The current one or a retired one whose tokens may still be valid. */
   find(kid: string): SigningKey | undefined;
 }
 
-/** What a token says. */
+/** The claims of a token. */
 export interface TokenClaims {
   readonly accountId: string;
   readonly sessionId: string;
@@ -35,10 +35,10 @@ export interface AccessTokens {
 }
 
 const ISSUER = "sallyport";
-/** The tokens are good for the account endpoints and for nothing else. */
+/** The audience: the tokens are valid for the account endpoints only. */
 const AUDIENCE = "sallyport/v1/auth";
 const ALGORITHM = "HS256";
-/** Ours have about 350; longer ones are not worth decoding. */
+/** Ours are about 350 characters; longer ones are not worth decoding. */
 const TOKEN_CHARS_MAX = 4096;
 
 /** Builds the signer over a ring. */
@@ -68,7 +68,7 @@ export function accessTokens({ ring, clock }: { ring: SigningKeys; clock: Clock 
         if (typeof sub !== "string" || typeof sid !== "string") throw invalid();
         return { accountId: sub, sessionId: sid };
       } catch (error) {
-        // The signature is checked first: only a token that is ours can be expired.
+        // The signature is checked first: only a token of ours can be expired.
         if (error instanceof errors.JWTExpired) {
           throw new ApiError("expired_token", "The access token has expired. Refresh it.");
         }

@@ -1,5 +1,5 @@
-// Who asks: reads credentials from headers and finds the key behind them, through a small cache that other processes'
-// writes empty within a quarter of a second.
+// Authenticates keys: reads credentials from headers and finds the key, through a small cache that other processes' writes
+// invalidate within a quarter of a second.
 
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
@@ -7,7 +7,7 @@ import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
 import { maybeExchangeOf } from "./exchange.ts";
 
-/** What authentication itself reads of a key. */
+/** The part of a key that authentication itself reads. */
 interface Expiring {
   readonly expiresAtMs: number | null;
 }
@@ -23,14 +23,14 @@ export interface KeyAuthenticatorDeps<C extends Expiring> {
 }
 
 const CACHE_MAX = 10_000;
-/** `key revoke` takes effect in a running server within a second. */
+/** So that `key revoke` takes effect in a running server within a second. */
 const CHECK_EVERY_MS = 250;
 
 /** Authenticates API keys. */
 export interface KeyAuthenticator<C extends Expiring> {
-  /** The caller, at once where the key is remembered; or `ApiError` 401 `missing_api_key` / `invalid_api_key`. */
+  /** The caller, synchronously if the key is cached; or `ApiError` 401 `missing_api_key` / `invalid_api_key`. */
   authenticate(request: Request): AtOnce<C>;
-  /** Drops what is cached: something about keys or accounts changed in this process. */
+  /** Clears the cache: keys or accounts changed in this process. */
   invalidate(): void;
 }
 
@@ -68,7 +68,7 @@ export function createKeyAuthenticator<C extends Expiring>(deps: KeyAuthenticato
       }
       const hash = sha256Hex(key);
       const known = cache.get(hash);
-      // Anything that is not of our shape (a JWT, say) cannot be a key: no need to look.
+      // Anything without our prefix (a JWT, for example) cannot be a key: no look-up needed.
       return known === undefined && key.startsWith("sk-") ? lookUp(hash) : live(known, now);
     },
     invalidate: forget,

@@ -1,4 +1,4 @@
-// Listens, and ends gracefully: no new connections, open requests and streams may finish until the drain timeout.
+// Listens, and stops gracefully: no new connections, while open requests and streams may finish until the drain timeout.
 
 type Fetch = (request: Request) => Response | Promise<Response>;
 
@@ -6,33 +6,33 @@ type Fetch = (request: Request) => Response | Promise<Response>;
 export interface Listener {
   /** The address it listens on. */
   readonly url: string;
-  /** The address for people on this machine to open: `localhost` where it listens on every interface. */
+  /** The address for people on this machine: `localhost` if it listens on every interface. */
   readonly link: string;
   readonly port: number;
-  /** Takes the address. Throws when it is taken. Requests wait until they are served. */
+  /** Opens the port. Throws if it is taken. Requests wait until they are served. */
   open(): void;
-  /** Hands requests to `fetch`, from the first one on. */
+  /** Passes requests to `fetch`, starting with the first. */
   serve(fetch: Fetch): void;
   /** The peer's address of a running request. */
   addressOf(request: Request): string;
-  /** The request is answered: its connection may lie idle for a while, then it is closed. A proxy's may for longer. */
+  /** The request is answered: its connection is closed after an idle time, which is longer for a proxy's. */
   release(request: Request, isProxied: boolean): void;
   /**
-   * Stops accepting, waits for what is open at most `drainMs`, then cuts the rest. True when nothing had to be cut. A second
-   * call does nothing, nor does one before it is open.
+   * Stops accepting, waits for open requests at most `drainMs`, then closes the rest. True if nothing had to be closed. A
+   * second call does nothing, nor does a call before it is open.
    */
   stop(drainMs: number): Promise<boolean>;
 }
 
-/** Bodies beyond the configured limit are refused with the envelope; only beyond this does the HTTP parser refuse bare. */
+/** Bodies above the configured limit are refused with the envelope; only above this does the HTTP parser refuse without one. */
 const PARSER_BODY_MAX = Number.MAX_SAFE_INTEGER;
 
 /**
- * The time runs on while the next request's headers come, however slowly, and the server tells no one of them: so this
- * is also what bounds them. The parser counts in steps of four seconds; the limit for headers is 30 s.
+ * The time includes the next request's headers, however slowly they arrive, without notice to us: so this also bounds them.
+ * The parser counts in steps of four seconds; the limit for headers is 30 s.
  */
 const IDLE_SECONDS = 28;
-/** Longer than common proxies keep idle connections to us, so that theirs ends first and no request meets a closed one. */
+/** Longer than the idle timeout of common proxies, so that theirs ends first and no request meets a closed connection. */
 const PROXY_IDLE_SECONDS = 125;
 
 /** A listener that is not open yet. `port` 0 picks a free one. */
@@ -41,7 +41,7 @@ export function createListener(options: {
   port: number;
   /** How long a connection may lie idle between requests. */
   idleSeconds?: number;
-  /** The same for one that a proxy holds for many clients. */
+  /** The same for a connection that a proxy uses for many clients. */
   proxyIdleSeconds?: number;
 }): Listener {
   const { host, idleSeconds = IDLE_SECONDS, proxyIdleSeconds = PROXY_IDLE_SECONDS } = options;
@@ -95,7 +95,8 @@ function bind(hostname: string, port: number, fetch: Fetch) {
   return Bun.serve({
     hostname,
     port,
-    // The default would cut quiet streams after 10 s; our own deadlines and keepalives rule while a request runs. (The first
+    // The default would close quiet streams after 10 s; our own deadlines and keepalives apply while a request runs. (The
+    // first request's headers have a parser limit of about 12 s.)
     // request's headers have a limit of the parser's own, about 12 s.)
     idleTimeout: 0,
     maxRequestBodySize: PARSER_BODY_MAX,
@@ -106,7 +107,7 @@ function bind(hostname: string, port: number, fetch: Fetch) {
   });
 }
 
-/** The address that a person on this machine can open: a host that stands for every interface is no address to go to. */
+/** An address that a person on this machine can open: the host for all interfaces is not one. */
 export function linkOf(host: string, port: number): string {
   return originOf(host === "0.0.0.0" || host === "::" ? "localhost" : host, port);
 }

@@ -1,24 +1,24 @@
-// Who is at the other end: the connection's own address, or what proxies of ours say in X-Forwarded-For, read from the
+// Identifies the client: the connection's own address, or what our trusted proxies say in X-Forwarded-For, read from the
 // right as far as the chain is trusted.
 
 import { BlockList, isIP } from "node:net";
 
-/** Who is at the other end. */
+/** The client. */
 export interface Peer {
   readonly address: string;
   readonly secure: boolean;
-  /** True when the address may be that of a proxy that no one named: the client's own is not known then. */
+  /** Whether the address may be that of an unlisted proxy: then the client's own is unknown. */
   readonly isUnnamedProxy: boolean;
 }
 
-/** The networks whose forwarded headers are believed. */
+/** The networks whose forwarded headers are trusted. */
 export class TrustedProxies {
   readonly #list = new BlockList();
   readonly #any: boolean;
-  /** Undefined once it was told. */
+  /** Undefined after it was called. */
   #untrusted: ((peer: string) => void) | undefined;
 
-  /** `untrusted` is told once that a peer outside these networks speaks as a proxy does: it may be one no one named. */
+  /** `untrusted` is called once if a peer outside these networks sends proxy headers: it may be an unlisted proxy. */
   constructor(cidrs: readonly string[], untrusted?: (peer: string) => void) {
     this.#any = cidrs.length > 0;
     this.#untrusted = untrusted;
@@ -43,7 +43,7 @@ export class TrustedProxies {
     }
     const hops = (request.headers.get("x-forwarded-for") ?? "").split(",").map((hop) => plain(hop.trim()));
     let address = own;
-    // The rightmost hop that is not a proxy of ours is the client; whatever stands left of it may be made up.
+    // The rightmost hop that is not our proxy is the client; everything left of it may be forged.
     for (let i = hops.length - 1; i >= 0; i--) {
       const hop = hops[i] ?? "";
       if (isIP(hop) === 0) break;
@@ -54,21 +54,21 @@ export class TrustedProxies {
     return { address, secure, isUnnamedProxy: false };
   }
 
-  /** Whether a proxy sent it for someone else: one of these, or one on this machine, that no one named. */
+  /** Whether an unlisted proxy, on one of these networks or this machine, sent it for someone else. */
   isProxied(request: Request, connected: () => string): boolean {
     if (!request.headers.has("x-forwarded-for")) return false;
     const own = plain(connected());
     return own === "::1" || own.startsWith("127.") || this.trusts(own);
   }
 
-  /** Whether an address is one of these networks'. */
+  /** Whether an address is in one of these networks. */
   trusts(address: string): boolean {
     const family = isIP(address);
     return family !== 0 && this.#list.check(address, family === 6 ? "ipv6" : "ipv4");
   }
 }
 
-/** IPv4 addresses in their own notation, also where a dual-stack socket wraps them. */
+/** IPv4 addresses in their own notation, even if a dual-stack socket maps them. */
 function plain(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }

@@ -1,11 +1,11 @@
-// What is told of a finished request: the fields of its log line, and the end of its span.
+// What is reported of a finished request: the fields of its log line, and the end of its span.
 
 import type { Exchange } from "./exchange.ts";
 
-/** Longer ids and paths would let a client write the log. */
+/** Longer ids and paths would let a client fill the log. */
 const LOGGED_CHARS_MAX = 200;
 
-/** Ends the request's span, where tracing is on. */
+/** Ends the request's span, if tracing is on. */
 export function endSpan({ span, log }: Exchange, status: number, errorCode: string | null): void {
   if (span === undefined) return;
   const { model, key_id: key } = log;

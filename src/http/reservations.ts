@@ -1,46 +1,45 @@
-// What requests in progress may still cost. A request that counts against a budget reserves the most it can cost before
-// it goes up, and gives that back once its real cost is written down: so requests that run side by side cannot each
-// spend the same rest of a budget.
+// Reservations of requests in progress. A request that counts against a budget reserves its maximum cost before it is sent
+// upstream, and releases it once its real cost is recorded: so concurrent requests cannot each spend the same remainder of a
+// budget.
 
-/** A limit on what is spent, as one request meets it. */
+/** A spending limit, as one request sees it. */
 export interface Budget {
   /** Unique over keys and accounts. */
   readonly id: string;
   readonly of: "key" | "account";
   /**
-   * Micro-dollars left of it by what was spent so far, requests in progress not counted; negative where it is
-   * overdrawn.
+   * What is left of it in micro-dollars, not counting requests in progress; negative if it is overdrawn.
    */
   leftMicros(): number;
 }
 
-/** What a request holds of its budgets. */
+/** A request's reservation in its budgets. */
 export interface Hold {
-  /** What it reserved; undefined once all have released theirs. */
+  /** The reserved amount; undefined once all holders have released it. */
   held(): number | undefined;
-  /** Gives it back, once for each holder; further calls do nothing. */
+  /** Releases it, once for each holder; further calls do nothing. */
   release(): void;
-  /** One holder more: the hold lasts until both have released theirs. */
+  /** Adds a holder: the reservation lasts until all have released it. */
   share(): Hold;
 }
 
-/** Why a request is not let in: the budget is spent, or others in progress may yet spend it. */
+/** Why a request is refused: the budget is spent, or others in progress may yet spend it. */
 export interface BudgetRefusal {
   readonly budget: Budget;
   readonly why: "spent" | "in_use";
 }
 
 /**
- * The reservations of all requests in progress. A budget is overdrawn by the cost of one request at most: beyond what
- * fits, one is admitted only where something is left and nothing else is in progress.
+ * The reservations of all requests in progress. A budget is overdrawn by at most the cost of one request: if the remainder is
+ * too small, one request is admitted only if something is left and nothing else is in progress.
  */
 export interface Reservations {
   /**
-   * Reserves the same amount of every budget, or of none. `within`: what the request already holds, for a part of it that is
-   * paid apart; its own reservation does not stand in its way.
+   * Reserves the same amount in every budget, or in none. `within`: the request's own reservation, for a part of it that is
+   * paid separately; it does not count against the part.
    */
   reserve(budgets: readonly Budget[], micros: number, within?: Hold): Promise<Hold | BudgetRefusal>;
-  /** Why no request is admitted, whatever it costs; undefined when some are. */
+  /** Why no request is admitted, whatever it costs; undefined if some are. */
   refusal(budgets: readonly Budget[]): BudgetRefusal | undefined;
 }
 
@@ -52,7 +51,7 @@ export function memoryReservations(): Reservations {
     const held = without(open.get(budget.id), own);
     const left = budget.leftMicros();
     if (left <= 0) return held === undefined ? "spent" : "in_use";
-    // What costs nothing cannot overdraw; the only one in progress may, once.
+    // A free request cannot overdraw; the only one in progress may, once.
     return micros === 0 || held === undefined || held.micros + micros <= left ? undefined : "in_use";
   };
 
@@ -87,13 +86,13 @@ export function memoryReservations(): Reservations {
   };
 }
 
-/** What is held by others than the one request that holds `own`; undefined where there are none. */
+/** What other requests than the owner of `own` have reserved; undefined if there are none. */
 function without<H extends { micros: number; requests: number }>(held: H | undefined, own: number | undefined) {
   if (held === undefined || own === undefined) return held;
   return held.requests <= 1 ? undefined : { micros: held.micros - own, requests: held.requests - 1 };
 }
 
-/** A hold that ends with its last holder. */
+/** A reservation that ends with its last holder. */
 function sharedHold(micros: number, end: () => void): Hold {
   let holders = 0;
   const join = (): Hold => {

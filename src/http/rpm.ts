@@ -1,9 +1,9 @@
-// The rate limit: one sliding window of a minute per key, exact under concurrency because asking and counting is one
-// synchronous step. An interface, so that several machines could share a store later.
+// The rate limit: one sliding window of a minute per key, exact under concurrency because check and count are one synchronous
+// step. An interface, so that several machines can share a store.
 
 import type { Clock } from "../base/clock.ts";
 
-/** The outcome of an attempt. `resetSeconds`: whole seconds until a slot frees, 0 when none is taken. */
+/** The outcome of a request. `resetSeconds`: whole seconds until a slot frees, 0 if none is taken. */
 export interface Verdict {
   admitted: boolean;
   limit: number;
@@ -14,21 +14,21 @@ export interface Verdict {
 export interface RateLimiter {
   /** Takes a slot of the key's window if one is free. */
   admit(key: string, limit: number): Verdict;
-  /** The windows worth keeping over a restart: request times in milliseconds, oldest first. */
+  /** The windows to store over a restart: request times in milliseconds, oldest first. */
   snapshot(): { keyId: string; timesMs: number[] }[];
   restore(windows: Iterable<{ keyId: string; timesMs: readonly number[] }>): void;
 }
 
 const WINDOW_MS = 60_000;
-/** Limits above this are counted in slices of time instead of one by one: a window then costs 600 numbers, not millions. */
+/** Limits above this are counted in time slices instead of one by one: a window then takes 600 numbers, not millions. */
 const EXACT_LIMIT_MAX = 20_000;
 const SLICE_MS = 100;
-/** Keys whose windows are kept; the longest unused goes first. */
+/** Keys whose windows are kept; the least recently used is dropped first. */
 const KEYS_MAX = 100_000;
-/** Windows that outlive a restart are cut to this many entries. */
+/** Windows that are stored over a restart are cut to this many entries. */
 const SNAPSHOT_TIMES_MAX = EXACT_LIMIT_MAX;
 
-/** Request times, or slices of them, as a queue. */
+/** Request times, or slices, as a queue. */
 interface Window {
   timesMs: number[];
   counts: number[];
@@ -108,7 +108,7 @@ function expire(window: Window, now: number): void {
 
 function add(window: Window, now: number, sliceMs: number): void {
   const last = window.timesMs.length - 1;
-  // A slice carries the time of its last request, so that it never expires too early.
+  // A slice has the time of its last request, so that it never expires too early.
   if (
     sliceMs > 0 &&
     last >= window.head &&

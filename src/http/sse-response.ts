@@ -1,30 +1,30 @@
-// Sends a stream of Server-Sent Events: pulls from its source only as fast as the client reads, fills silence with
-// keepalives, and ends the source when the client goes.
+// Sends a stream of server-sent events: pulls from its source only as fast as the client reads, fills silence with
+// keepalives, and ends the source when the client leaves.
 
 import { type Limit, limit, lone } from "../base/limit.ts";
 
-/** Where the text of a stream comes from. */
+/** The source of a stream's text. */
 export interface SseSource {
-  /** The next text, "" for nothing yet, undefined at the end. Must not throw: a failure is text of its own. */
+  /** The next text, "" for nothing yet, undefined at the end. Must not throw: a failure is sent as text. */
   next(): Promise<string | undefined>;
-  /** The client went away, or the server is being forced to stop; called at most once, never after the end. */
+  /** The client left, or the server is forced to stop; called at most once, never after the end. */
   cancel(): void;
 }
 
 export interface SseOptions {
-  /** What is sent in silence. */
+  /** The text of a keepalive. */
   keepalive: string;
-  /** Silence in a stream until a keepalive is sent. */
+  /** Silence before a keepalive is sent. */
   keepaliveMs?: number;
-  /** How long a client may leave what it was sent unread; default 10 min. */
+  /** How long a client may leave sent data unread; default 10 min. */
   unreadMs?: number;
   headers?: Readonly<Record<string, string>>;
-  /** The request's signal: aborts when the client goes, even while nothing is being written. */
+  /** The request's signal: aborts when the client leaves, even while nothing is being written. */
   signal: AbortSignal;
 }
 
 const KEEPALIVE_MS = 15_000;
-/** A client that has taken nothing for this long is gone, whatever its connection says. */
+/** A client that has read nothing for this long is gone, whatever its connection says. */
 const UNREAD_MS = 600_000;
 
 /** Headers of every stream. */
@@ -50,7 +50,7 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
   };
   const onAbort = () => stop(true);
 
-  // Text is handed on as text: the runtime encodes it into what it sends, and a copy of every block is saved.
+  // Text is passed on as text: the runtime encodes it into what it sends, which saves a copy of every block.
   const stream = new ReadableStream<string>(
     {
       start(controller) {
@@ -59,10 +59,10 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
           return;
         }
         options.signal.addEventListener("abort", onAbort, { once: true });
-        // One limit per stream, set again when it finds that something was sent meanwhile.
+        // One timer per stream, restarted if something was sent meanwhile.
         const watch = () => {
           const silentMs = performance.now() - lastSentMs;
-          // What was queued last still lies there: the client does not read, so nothing more is queued for it.
+          // What was queued last is still there: the client does not read, so nothing more is queued.
           const unread = (controller.desiredSize ?? 0) < 0;
           if (unread && silentMs >= unreadMs) {
             stop(true);

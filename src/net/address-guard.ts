@@ -1,5 +1,5 @@
-// URL → an address that may be connected to. Every address a name has is checked, and the caller connects to one of the
-// checked addresses without asking the name again, so that a second answer (DNS rebinding) changes nothing.
+// Checks URLs and resolves them to addresses that may be connected to. Every address of a name is checked, and the caller
+// connects to a checked address without another look-up, so that a second DNS answer (rebinding) changes nothing.
 
 import { networkInterfaces } from "node:os";
 import { classifyAddress, isOneOf, parseAddress, parseCidr } from "./address.ts";
@@ -8,7 +8,7 @@ import type { Resolve } from "./resolve.ts";
 /** Why a URL was refused. */
 export type BlockReason = "malformed" | "scheme" | "userinfo" | "port" | "address";
 
-/** The URL may not be reached from here. The text never tells what a name resolved to. */
+/** The URL may not be requested. The message never reveals what a name resolved to. */
 export class BlockedAddress extends Error {
   override name = "BlockedAddress";
   readonly reason: BlockReason;
@@ -18,19 +18,19 @@ export class BlockedAddress extends Error {
   }
 }
 
-/** The operator's word on where pages may come from. */
+/** The operator's policy for addresses of pages. */
 export interface AddressPolicy {
   readonly allowPrivateNetworks: boolean;
   /** Host (all its ports), `host:port`, or CIDR. */
   readonly allowHosts: readonly string[];
-  /** When not empty, the only target ports. */
+  /** If not empty, the only allowed ports. */
   readonly ports: readonly number[];
 }
 
-/** What the address is wanted for: the operator's allowed hosts hold for navigation only. */
+/** The purpose of a connection: the operator's allowed hosts apply to navigation only. */
 export type Purpose = "navigation" | "subresource";
 
-/** A URL with the addresses that may be connected to. */
+/** A URL with its checked addresses. */
 export interface CheckedUrl {
   readonly url: URL;
   /** Host without brackets and trailing dot. */
@@ -39,15 +39,18 @@ export interface CheckedUrl {
   readonly addresses: readonly string[];
 }
 
-/** The check every fetch and every browser connection passes. */
+/** The check of every fetch and every browser connection. */
 export interface AddressGuard {
-  /** Throws `BlockedAddress`, or `UnknownHost` when the name has no address. */
+  /** Throws `BlockedAddress`, or `UnknownHost` if the name has no address. */
   check(url: string | URL, options?: { purpose?: Purpose; signal?: AbortSignal | undefined }): Promise<CheckedUrl>;
-  /** Whether the operator's list names this host and port: such a target is private in all likelihood. */
+  /** Whether the operator's list names this host and port: such a target is probably private. */
   isListed(host: string, port: number): boolean;
 }
 
-/** What browsers refuse to fetch from (Fetch standard, "port blocking"): mail, printing, X11, IRC and other non-web services. */
+/**
+ * Ports that browsers refuse to fetch from (Fetch standard, "port blocking"): mail, printing, X11, IRC and other non-web
+ * services.
+ */
 const UNSAFE_PORTS = new Set(
   (
     "0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 " +
@@ -71,10 +74,10 @@ const METADATA_HOSTS = new Set([
 
 const SCHEME_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443, "ws:": 80, "wss:": 443 };
 
-/** How long the machine's own addresses are taken to stay the same. */
+/** How long the machine's own addresses are cached. */
 const OWN_KNOWN_MS = 10_000;
 
-/** The addresses of this machine: what listens there may be meant for it alone, whatever its firewall keeps out. */
+/** The addresses of this machine: services listening there may be meant for it alone, behind a firewall. */
 function ownAddresses(): () => readonly string[] {
   let known: readonly string[] = [];
   let readMs = Number.NEGATIVE_INFINITY;
@@ -87,8 +90,8 @@ function ownAddresses(): () => readonly string[] {
 }
 
 /**
- * Builds the check from the operator's policy; `own` gives the machine's addresses, which count as private. Throws on an
- * `allowHosts` entry that cannot be read.
+ * Builds the check from the operator's policy; `own` returns the machine's addresses, which count as private. Throws on an
+ * invalid `allowHosts` entry.
  */
 export function createAddressGuard(policy: AddressPolicy, resolve: Resolve, own = ownAddresses()): AddressGuard {
   const allow = readAllowList(policy.allowHosts);
@@ -112,7 +115,7 @@ export function createAddressGuard(policy: AddressPolicy, resolve: Resolve, own 
       throw new BlockedAddress("port", `Port ${port} may not be fetched.`);
     const addresses = await resolve(host, options.signal);
     const purpose = options.purpose ?? "navigation";
-    // All of them, not just the first: a mixed answer is how rebinding starts.
+    // All of them, not just the first: rebinding starts with a mixed answer.
     if (!addresses.every((address) => permits(address, listed, purpose)))
       throw new BlockedAddress(
         "address",
@@ -123,7 +126,7 @@ export function createAddressGuard(policy: AddressPolicy, resolve: Resolve, own 
   return { check, isListed };
 }
 
-/** Parses once, by the WHATWG rules that also normalise odd spellings of addresses; everybody downstream uses the result. */
+/** Parses once, by the WHATWG rules that normalise unusual spellings of addresses; everything downstream uses the result. */
 function readUrl(input: string | URL): { url: URL; host: string; port: number } {
   const url = typeof input === "string" ? (URL.canParse(input) ? new URL(input) : undefined) : input;
   if (url === undefined) throw new BlockedAddress("malformed", "This is not a URL.");
@@ -157,7 +160,7 @@ function readAllowList(entries: readonly string[]): AllowList {
     if (entry.includes("/") || !URL.canParse(text)) throw new Error(`not a host, host:port or CIDR: ${entry}`);
     const url = new URL(text);
     const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
-    // The URL parser swallows ":80", so the port is read from the text.
+    // The URL parser drops ":80", so the port is read from the text.
     const port = isBareV6 ? undefined : /:(\d+)$/.exec(entry.replace(/^\[.*\]/, ""))?.[1];
     if (port === undefined) hosts.add(host);
     else hostPorts.add(`${host}:${port}`);

@@ -1,7 +1,7 @@
-// What an IP address is for: the open internet, a private place, or a cloud's metadata service. An address counts as
-// open only when it and every IPv4 address embedded in it are global unicast; whatever cannot be read is not open.
+// Classifies an IP address: public, private, or a cloud's metadata service. An address is only public if it and every IPv4
+// address embedded in it are global unicast; anything unreadable is not public.
 
-/** Where an address leads. */
+/** The class of an address. */
 export type AddressKind = "global" | "private" | "metadata" | "invalid";
 
 /** An address as 4 or 16 bytes. */
@@ -12,13 +12,13 @@ interface Range {
   readonly bits: number;
 }
 
-/** Reads a dotted IPv4 or an IPv6 address (brackets and a zone are tolerated); undefined when it is neither. */
+/** Parses a dotted IPv4 or an IPv6 address (brackets and a zone are tolerated); undefined if it is neither. */
 export function parseAddress(text: string): Bytes | undefined {
   const bare = text.replace(/^\[|\]$/g, "").replace(/%.*$/, "");
   return bare.includes(":") ? parseV6(bare) : parseV4(bare);
 }
 
-/** Where `text` leads. Metadata wins over private, so that it stays refused where private networks are allowed. */
+/** The class of `text`. Metadata takes precedence over private, so that it is refused even where private networks are allowed. */
 export function classifyAddress(text: string): AddressKind {
   const bytes = parseAddress(text);
   if (bytes === undefined) return "invalid";
@@ -36,7 +36,7 @@ export function isOneOf(text: string, others: readonly string[]): boolean {
   return others.some((other) => ways.includes(String(parseAddress(other))));
 }
 
-/** A CIDR (`10.0.0.0/8`) or a single address as a test for addresses; undefined when it is neither. */
+/** A test for a CIDR (`10.0.0.0/8`) or a single address; undefined if it is neither. */
 export function parseCidr(text: string): ((address: string) => boolean) | undefined {
   const range = readRange(text);
   if (range === undefined) return undefined;
@@ -49,17 +49,17 @@ export function parseCidr(text: string): ((address: string) => boolean) | undefi
 
 function isGlobal(bytes: Bytes): boolean {
   if (bytes.length === 4) return !PRIVATE_V4.some((range) => contains(range, bytes));
-  // IPv4-mapped and NAT64 addresses lead where the IPv4 address inside leads; RFC 4291 2.5.5.2, RFC 6052 2.1.
+  // IPv4-mapped and NAT64 addresses are classified by the IPv4 address inside; RFC 4291 2.5.5.2, RFC 6052 2.1.
   if (contains(MAPPED, bytes) || contains(NAT64, bytes)) return isGlobal(bytes.slice(12));
-  // Only 2000::/3 is given out as global unicast, and not all of it.
+  // Only 2000::/3 is allocated as global unicast, and not all of it.
   return contains(GLOBAL_V6, bytes) && !PRIVATE_V6.some((range) => contains(range, bytes));
 }
 
-/** Every IPv4 address a transition mechanism might read out of an IPv6 address. */
+/** Every IPv4 address that a transition mechanism might extract from an IPv6 address. */
 function embeddedV4(bytes: Bytes): Bytes[] {
   if (bytes.length === 4) return [];
   const found: Bytes[] = [];
-  // Mapped, IPv4-compatible, SIIT (::ffff:0:a.b.c.d), NAT64, local NAT64 and ISATAP keep it in the last four bytes.
+  // Mapped, IPv4-compatible, SIIT (::ffff:0:a.b.c.d), NAT64, local NAT64 and ISATAP have it in the last four bytes.
   found.push(bytes.slice(12));
   if (contains(SIX_TO_FOUR, bytes)) found.push(bytes.slice(2, 6));
   return found;
@@ -79,7 +79,7 @@ function contains(range: Range, bytes: Bytes): boolean {
 }
 
 function parseV4(text: string): Bytes | undefined {
-  // Strict: four decimal parts. Other spellings are the URL parser's to normalise; here they are not addresses.
+  // Strict: four decimal parts. The URL parser normalises other spellings; here they are not addresses.
   if (!/^(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}$/.test(text)) return undefined;
   const bytes = text.split(".").map(Number);
   return bytes.every((byte) => byte <= 255) ? bytes : undefined;
@@ -120,7 +120,7 @@ function ranges(...texts: string[]): Range[] {
   });
 }
 
-// IANA special-purpose registries, whatever is not globally reachable.
+// IANA special-purpose registries: everything that is not globally reachable.
 const PRIVATE_V4 = ranges(
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -144,7 +144,7 @@ const [GLOBAL_V6, MAPPED, NAT64, SIX_TO_FOUR] = ranges("2000::/3", "::ffff:0:0/9
   Range,
   Range,
 ];
-// 2001::/23 holds Teredo, ORCHID and benchmarking; 6to4 (2002::/16) reaches whatever its relay likes.
+// 2001::/23 holds Teredo, ORCHID and benchmarking; 6to4 (2002::/16) reaches whatever its relay forwards to.
 const PRIVATE_V6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
 // Instance metadata services: the common link-local ones, AWS ECS and EKS, Scaleway, Tencent, Alibaba, Oracle, Azure's
 // wire server, and the IPv6 ones of AWS, Google and Scaleway.

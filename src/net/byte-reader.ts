@@ -1,10 +1,10 @@
-// Pulls an HTTP/1.1 answer off a socket as it is asked for: heads and bodies with an end of some kind, each bounded. The
-// socket is paused in between, so memory stays bounded too, and no body is so finely cut that reading it stops the program.
+// Reads an HTTP/1.1 response from a socket on demand: heads and bodies with any kind of delimiter, each bounded. The socket
+// is paused in between, so memory is bounded, and very small chunks cannot block the program.
 
 import type { Socket } from "node:net";
 import { createTurns } from "../base/turns.ts";
 
-/** What went wrong on the wire. */
+/** What went wrong in the exchange. */
 export type WireFault = "connect" | "tls" | "reset" | "protocol" | "too_large";
 
 /** A failed exchange. */
@@ -18,9 +18,9 @@ export class WireError extends Error {
 }
 
 const CHUNK_LINE_BYTES_MAX = 4096;
-/** Servers that flush each byte exist; a body of more chunks than this is made to keep the reader busy. */
+/** Some servers flush each byte; a body with more chunks than this is an attack. */
 const CHUNKS_MAX = 250_000;
-/** A socket may hand over half a megabyte at once; so much of the finest chunks is one turn's work. */
+/** A socket may deliver half a megabyte at once; this many chunks are processed per iteration of the event loop. */
 const PIECE_BYTES = 32 * 1024;
 /** Most bodies need one. */
 const BLOCK_BYTES_FIRST = 64 * 1024;
@@ -47,7 +47,7 @@ export class ByteReader {
         this.#held = this.#held.subarray(feed + 1 + width);
         return text;
       }
-      // The line after this end has not wholly come when the bytes end there.
+      // The next line is incomplete when the bytes end there.
       const isCut = feed >= 0 && feed + 2 >= this.#held.length;
       if (feed >= 0 && !isCut) {
         from = feed + 1;
@@ -61,7 +61,7 @@ export class ByteReader {
 
   /** Exactly `count` bytes. */
   async exactly(count: number): Promise<Uint8Array> {
-    // Filled as it comes: joining tens of megabytes at the end would hold up the event loop.
+    // Filled as data arrives: joining tens of megabytes at the end would block the event loop.
     const all = Buffer.allocUnsafeSlow(count);
     let have = 0;
     for (;;) {
@@ -73,7 +73,7 @@ export class ByteReader {
     }
   }
 
-  /** Everything until the server closes. */
+  /** Everything until the server closes the connection. */
   async rest(bytesMax: number): Promise<Uint8Array> {
     const body = new Body(bytesMax);
     for (;;) {
@@ -85,7 +85,7 @@ export class ByteReader {
     }
   }
 
-  /** A body in chunks, without its trailers. */
+  /** A chunked body, without its trailers. */
   async chunked(bytesMax: number): Promise<Uint8Array> {
     const body = new Body(bytesMax);
     const chunks = new Chunks(body);
@@ -99,7 +99,7 @@ export class ByteReader {
     }
   }
 
-  /** Length of an empty line's end at `at`; 0 when there is something in the line. */
+  /** Length of the empty line at `at`; 0 if the line is not empty. */
   #emptyLineAt(at: number): number {
     if (this.#held[at] === LINE_FEED) return 1;
     return this.#held[at] === CARRIAGE_RETURN && this.#held[at + 1] === LINE_FEED ? 2 : 0;
@@ -117,11 +117,11 @@ export class ByteReader {
   }
 }
 
-/** Takes a chunked body apart, piece by piece as it comes: chunks may be of one byte, and none is waited for by itself. */
+/** Decodes a chunked body incrementally: chunks may be single bytes, and none is awaited separately. */
 class Chunks {
   readonly #body: Body;
   #count = 0;
-  /** Of the chunk that is being read. */
+  /** The rest of the current chunk. */
   #left = 0;
   #isAfterData = false;
   #line = "";
@@ -166,7 +166,7 @@ class Chunks {
   }
 }
 
-/** Bytes of unknown number, under a cap; joined once. */
+/** Collects bytes up to a limit; joined once. */
 class Body {
   readonly #bytesMax: number;
   readonly #full: Buffer[] = [];
@@ -178,7 +178,7 @@ class Body {
     this.#bytesMax = bytesMax;
   }
 
-  /** Throws when so many more would be too many. */
+  /** Throws if this many more would exceed the limit. */
   expect(count: number): void {
     if (this.#total + count > this.#bytesMax) throw tooLarge();
   }
@@ -205,7 +205,7 @@ class Body {
   }
 }
 
-/** The answer is longer than it may be. */
+/** The response exceeds the limit. */
 export function tooLarge(): WireError {
   return new WireError("too_large", "The answer is larger than allowed.");
 }

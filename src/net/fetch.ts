@@ -1,5 +1,5 @@
-// The only way to a URL that came from a user, a page, a sitemap or a robots file. Every hop of a redirect chain is
-// checked again and connected to by its checked address; size (before and after decompression) and time are bounded.
+// The only way to fetch a URL that came from a user, a page, a sitemap or a robots file. Every redirect is checked again and
+// connected to by its checked address; size (before and after decompression) and time are bounded.
 
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
 import { type AddressGuard, BlockedAddress, type Purpose } from "./address-guard.ts";
@@ -7,7 +7,7 @@ import { WireError, type WireFault } from "./byte-reader.ts";
 import { exchange, REDIRECTS, type WireResponse } from "./http1.ts";
 import { UnknownHost } from "./resolve.ts";
 
-/** Why a fetch that the guard let pass failed. */
+/** Why a fetch that passed the guard failed. */
 export type FetchFault = WireFault | "dns" | "redirects" | "timeout" | "encoding";
 
 /** The target failed, or took too long. */
@@ -20,24 +20,24 @@ export class FetchError extends Error {
   }
 }
 
-/** What may be asked for beside the URL. */
+/** The options of a fetch. */
 export interface FetchOptions {
   readonly method?: "GET" | "HEAD" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
-  /** Cap on the body, before and after decompression. */
+  /** Limit of the body, before and after decompression. */
   readonly bytesMax: number;
-  /** Over all hops. */
+  /** For all redirects together. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly redirectsMax?: number;
-  /** The page this belongs to: the operator's own hosts are open to that page's host and port alone, at every hop. */
+  /** The page that this belongs to: an operator's own host is allowed only for that page's host and port, at every redirect. */
   readonly home?: string | undefined;
-  /** Awaited before a redirect that the guard lets pass is followed, within the time; what it throws ends the fetch. */
+  /** Awaited before an allowed redirect is followed, within the time limit; what it throws ends the fetch. */
   readonly onRedirect?: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** The last answer of the chain. */
+/** The final response of the redirect chain. */
 export interface Fetched {
   /** After redirects. */
   readonly url: string;
@@ -45,7 +45,7 @@ export interface Fetched {
   readonly headers: Headers;
   /** Decompressed. */
   readonly body: Uint8Array;
-  /** Every URL asked for, in order. */
+  /** Every requested URL, in order. */
   readonly chain: readonly string[];
 }
 
@@ -54,13 +54,13 @@ export type GuardedFetch = (url: string, options: FetchOptions) => Promise<Fetch
 
 /** Browsers stop at 20. */
 const REDIRECTS_MAX = 10;
-/** Stacked encodings; more than two do not exist in good faith. */
+/** Stacked encodings; no honest server uses more than two. */
 const ENCODINGS_MAX = 2;
-/** Cookies kept within one chain, for sites that redirect until their cookie comes back. */
+/** Cookies of one chain, for sites that redirect until their cookie is sent back. */
 const COOKIES_MAX = 20;
 const COOKIE_CHARS_MAX = 4096;
 
-/** Builds the fetch over a guard. `ca` adds a certificate authority. */
+/** Builds the fetch with a guard. `ca` adds a certificate authority. */
 export function createFetch(guard: AddressGuard, { ca }: { ca?: string } = {}): GuardedFetch {
   return async (input, options) => {
     const timer = AbortSignal.timeout(options.timeoutMs);
@@ -120,8 +120,7 @@ async function followChain(guard: AddressGuard, input: string, { options, signal
 }
 
 /**
- * What an address is asked for when it belongs to a page at `home`: a file that one site names at another is no one's
- * navigation.
+ * The purpose of a request that belongs to a page at `home`: a file that one site names on another is not a navigation.
  */
 export function purposeOf(target: string | URL, home: string | undefined): Purpose {
   if (home === undefined || !URL.canParse(String(target))) return "navigation";
@@ -134,14 +133,14 @@ function isSameOrigin(chain: readonly string[]): boolean {
   return origins.size === 1;
 }
 
-/** Headers that say how the answer is wanted and who asks, and are no secret between the caller and one origin. */
+/** Headers about the wanted response and the client, which are not secrets for one origin. */
 const HARMLESS = /^(?:accept(?:-(?:charset|encoding|language))?|cache-control|content-type|dnt|pragma|user-agent)$/;
 
 function requestHeaders(options: FetchOptions, cookie: string, sameOrigin: boolean): Record<string, string> {
   const headers: Record<string, string> = { accept: "*/*", "accept-encoding": "gzip, deflate, br, zstd" };
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     const key = name.toLowerCase();
-    // Credentials stay with the origin they were given for, whatever header their interface reads them from.
+    // Credentials are only sent to the origin they were given for, in whatever header.
     if (sameOrigin || HARMLESS.test(key)) headers[key] = value;
   }
   if (cookie !== "") headers["cookie"] = headers["cookie"] === undefined ? cookie : `${headers["cookie"]}; ${cookie}`;
@@ -152,7 +151,7 @@ function redirectTarget(response: WireResponse, from: URL): URL | undefined {
   if (!REDIRECTS.has(response.status)) return undefined;
   const location = response.headers.get("location");
   if (location === null) return undefined;
-  // Header bytes are read as Latin-1; servers send UTF-8 paths raw.
+  // Header bytes are read as Latin-1; some servers send raw UTF-8 paths.
   const text = Buffer.from(location, "latin1").toString("utf8");
   const spelled = text.includes("\ufffd") ? location : text;
   if (!URL.canParse(spelled, from))
@@ -168,13 +167,13 @@ async function decode(response: WireResponse, bytesMax: number): Promise<Uint8Ar
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "" && part !== "identity");
-  // What is no compression ("none", "utf-8") is a mistake that browsers read past.
+  // Values that are not compressions ("none", "utf-8") are mistakes that browsers ignore.
   if (!encodings.every((encoding) => Object.hasOwn(DECOMPRESSORS, encoding))) return response.body;
   if (encodings.length > ENCODINGS_MAX) throw new FetchError("encoding", "The answer is compressed too many times.");
   let body = response.body;
   for (const encoding of encodings.reverse()) {
     if (body.byteLength === 0) return body;
-    // A server that names a compression it does not do.
+    // A server that declares a compression it does not apply.
     if (/gzip/.test(encoding) && !isGzip(body)) continue;
     body = await decompress(encoding, body, bytesMax);
   }
@@ -183,13 +182,13 @@ async function decode(response: WireResponse, bytesMax: number): Promise<Uint8Ar
 
 type Decompressor = (input: Uint8Array, bytesMax: number) => Promise<Uint8Array>;
 
-/** Sync flush: a body that was cut off gives what arrived, as in browsers. */
+/** Sync flush: a truncated body gives what arrived, as in browsers. */
 const zlibOptions = (maxOutputLength: number) => ({ maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH });
 
 const DECOMPRESSORS: Readonly<Record<string, Decompressor>> = {
   gzip: (input, max) => run((done) => gunzip(input, zlibOptions(max), done)),
   "x-gzip": (input, max) => run((done) => gunzip(input, zlibOptions(max), done)),
-  // The standard means zlib by "deflate"; some servers send it raw.
+  // The standard means zlib by "deflate"; some servers send raw deflate.
   deflate: (input, max) =>
     ((input[0] ?? 0) & 0x0f) === 8
       ? run((done) => inflate(input, zlibOptions(max), done))
@@ -200,21 +199,21 @@ const DECOMPRESSORS: Readonly<Record<string, Decompressor>> = {
     ),
   zstd: async (input, max) => {
     const output = await run((done) => zstdDecompress(input, { maxOutputLength: max }, done));
-    // A frame that was cut off gives nothing, and no error.
+    // A truncated frame gives nothing, and no error.
     if (output.byteLength === 0 && input.byteLength > ZSTD_EMPTY_BYTES_MAX) throw new Error("the frame is cut off");
     return output;
   },
 };
 
-/** What an empty body compresses to. */
+/** The compressed form of an empty body. */
 const ZSTD_EMPTY_BYTES_MAX = 16;
 
-/** Whether bytes begin as gzip does. */
+/** Whether bytes start with the gzip header. */
 export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/** Decompresses one layer under a cap. Throws `FetchError` `too_large` or `encoding`. */
+/** Decompresses one layer up to a limit. Throws `FetchError` `too_large` or `encoding`. */
 export async function decompress(encoding: string, input: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   const decompressor = DECOMPRESSORS[encoding];
   if (decompressor === undefined) throw new FetchError("encoding", "The answer's compression is unknown.");
@@ -233,7 +232,7 @@ function run(start: (done: (error: Error | null, output: Buffer) => void) => voi
   return promise;
 }
 
-/** Cookies of one redirect chain, by exact host. Nothing outlives the chain. */
+/** Cookies of one redirect chain, by exact host. Dropped at its end. */
 class ChainCookies {
   readonly #byHost = new Map<string, Map<string, string>>();
 

@@ -1,6 +1,6 @@
-// One HTTP/1.1 exchange over a connection to an address that was already checked. A client of our own, because the
-// platform's `fetch` looks names up again, obeys proxy variables of the environment and queues beyond 256 requests.
-// One request per connection; heads, chunks and bodies are bounded.
+// One HTTP/1.1 exchange over a connection to a checked address. Our own client, because the platform's `fetch` resolves names
+// again, obeys proxy variables of the environment and queues beyond 256 requests. One request per connection; heads, chunks
+// and bodies are bounded.
 
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -11,37 +11,37 @@ import { ByteReader, tooLarge, WireError } from "./byte-reader.ts";
 export interface WireRequest {
   readonly method: string;
   readonly url: URL;
-  /** Without brackets and trailing dot; also the name the certificate must carry. */
+  /** Without brackets and trailing dot; also the name that the certificate must have. */
   readonly host: string;
   readonly addresses: readonly string[];
   readonly port: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
   readonly signal: AbortSignal;
-  /** More bytes of body than this are an error. */
+  /** A larger body is an error. */
   readonly bodyBytesMax: number;
   /** Extra certificate authority (PEM), for tests and intranets. */
   readonly ca?: string | undefined;
 }
 
-/** The answer, body as sent (still compressed). */
+/** The response, its body as sent (still compressed). */
 export interface WireResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array;
 }
 
-/** An address that does not answer is given up for the next one. */
+/** After this time without a connection the next address is tried. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A server that falls silent for this long is taken for dead. */
+/** A server that is silent for this long is considered dead. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** Statuses that lead elsewhere, when they say where. */
+/** Redirect statuses, if there is a location. */
 export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const HEAD_BYTES_MAX = 128 * 1024;
-/** Interim answers (100, 103) before the real one. */
+/** Interim responses (100, 103) before the final one. */
 const INTERIM_MAX = 16;
 
-/** Sends the request and reads the whole answer. Throws `WireError`, or the signal's reason. */
+/** Sends the request and reads the whole response. Throws `WireError`, or the signal's reason. */
 export async function exchange(request: WireRequest): Promise<WireResponse> {
   const socket = await openAny(request);
   const stop = () => socket.destroy();
@@ -83,7 +83,7 @@ function open(request: WireRequest, address: string): Promise<Socket> {
         host: address,
         port: request.port,
         ALPNProtocols: ["http/1.1"],
-        // The certificate must be the name's, not the address's.
+        // The certificate must match the name, not the address.
         ...(isName ? { servername: request.host } : {}),
         ...(request.ca === undefined ? {} : { ca: request.ca }),
       })
@@ -127,7 +127,7 @@ async function readResponse(reader: ByteReader, request: WireRequest): Promise<W
   for (let interim = 0; interim <= INTERIM_MAX; interim++) {
     const { status, headers } = parseHead(await reader.head(HEAD_BYTES_MAX));
     if (status >= 100 && status < 200) continue;
-    // Where a redirect leads is all that is wanted of it; its body may be endless.
+    // Only the location of a redirect is needed; its body may be endless.
     const isLeading = REDIRECTS.has(status) && headers.has("location");
     if (request.method === "HEAD" || status === 204 || status === 304 || isLeading)
       return { status, headers, body: new Uint8Array(0) };
@@ -150,7 +150,7 @@ function parseHead(text: string): { status: number; headers: Headers } {
     try {
       headers.append(name, line.slice(colon + 1).trim());
     } catch {
-      // A header that no client would accept (a space in its name) is as good as absent.
+      // An invalid header (with a space in its name) is ignored.
     }
   }
   return { status, headers };

@@ -1,29 +1,32 @@
-// What one page may reach: everything the guard lets through, and of the operator's own hosts only the one that the page
-// is at or is being sent to. It knows whether the main document was ever sent where it may not go.
+// What one page may connect to: everything the guard allows, and of the operator's own hosts only the one that the page is at
+// or navigates to. Records whether the main document ever navigated to a forbidden address.
 
 import type { Socket } from "node:net";
 import { type AddressGuard, BlockedAddress, type CheckedUrl } from "./address-guard.ts";
 
-/** A page's side of its way out. */
+/** A page's network access. */
 export interface PageWay {
-  /** The main document is being sent to `url`. Call the result when that came to nothing (refused, aborted, no content). */
+  /** The main document navigates to `url`. Call the result if the navigation failed (refused, aborted, no content). */
   navigating(url: string): () => void;
-  /** The main document is at `url` now; what it was sent to before no longer counts. */
+  /** The main document is at `url` now; earlier navigations no longer count. */
   arrived(url: string): void;
-  /** The main document was sent to an address that may not be reached. */
+  /** The main document navigated to a forbidden address. */
   readonly isRefused: boolean;
-  /** Ends every connection. */
+  /** Closes all connections. */
   close(): void;
 }
 
-/** Browsers open six connections per host; a page that wants more than this is not reading. */
+/** Browsers open six connections per host; a page that needs more than this is abusive. */
 const CONNECTIONS_MAX = 256;
-/** Refused and visited places that are remembered; the oldest go first. */
+/** Refused and visited addresses that are remembered; the oldest are dropped. */
 const REMEMBERED_MAX = 1000;
-/** What a page may load in all: the worst real ones take a tenth. */
+/** Bytes that a page may load: the worst real ones take a tenth. */
 const BYTES_MAX = 256 * 1024 * 1024;
 const CHECK_TIMEOUT_MS = 10_000;
-/** The browser's connection and the notice of its target arrive separately: the notice is awaited for this long. */
+/**
+ * The browser's connection and the notification of its target arrive separately: this is how long the notification is
+ * awaited.
+ */
 const WORD_WAIT_MS = 300;
 
 /** The proxy's side. */
@@ -48,7 +51,7 @@ export class Way implements PageWay {
     const target = new URL(url);
     const place = placeOf(target);
     remember(this.#visited, place);
-    // What was refused to the page for being the operator's own is open to it now; all else stays refused.
+    // What was refused to the page as the operator's own is allowed to it now; everything else stays refused.
     if (this.#refused.has(place) && !this.#guard.isListed(hostOf(target), portOf(target))) this.isRefused = true;
     const id = Symbol(place);
     this.#pending.set(id, place);
@@ -67,7 +70,7 @@ export class Way implements PageWay {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Takes a connection in; false when there are too many, or the page is gone. */
+  /** Registers a connection; false if there are too many, or the page is closed. */
   hold(socket: Socket): boolean {
     if (this.#isClosed || this.#sockets.size >= CONNECTIONS_MAX) {
       socket.destroy();
@@ -79,7 +82,7 @@ export class Way implements PageWay {
     return true;
   }
 
-  /** Counts what a server sends; a page that takes too much loses its connections. */
+  /** Counts received bytes; a page that exceeds the limit loses its connections. */
   received(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > BYTES_MAX) this.close();

@@ -1,6 +1,6 @@
-// The browser's only way out: a forward proxy that checks every connection (pages, subresources, scripts, WebSockets,
-// workers) at connect time and connects to the checked address. For the browser beside us each page has a listener of
-// its own on loopback; a browser elsewhere finds one listener that serves no one without a live page's secret.
+// The browser's only way to the network: a forward proxy that checks every connection (pages, subresources, scripts,
+// WebSockets, workers) at connect time and connects to the checked address. For the local browser each page has its own
+// listener on loopback; a remote browser uses one listener that requires a live page's secret.
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { connect as connectTcp, createServer, type Server, type Socket } from "node:net";
@@ -12,13 +12,13 @@ export interface OwnProxy extends PageWay {
   readonly port: number;
 }
 
-/** A page's part of a shared proxy, opened by these credentials as long as the page lives. */
+/** A page's part of a shared proxy, valid with these credentials while the page is open. */
 export interface SharedWay extends PageWay {
   readonly username: string;
   readonly password: string;
 }
 
-/** One listener for the pages of a browser on another machine. */
+/** One listener for all pages of a remote browser. */
 export interface SharedProxy {
   readonly port: number;
   open(guard: AddressGuard): SharedWay;
@@ -26,15 +26,15 @@ export interface SharedProxy {
 }
 
 const HEAD_BYTES_MAX = 64 * 1024;
-/** Browsers open connections ahead of need; an unidentified one is not kept as long. */
+/** Browsers open connections in advance; unauthenticated ones are closed sooner. */
 const HEAD_TIMEOUT_MS = 30_000;
 const STRANGER_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Limit of connections that have not authenticated yet. */
+/** Limit of unauthenticated connections. */
 const UNIDENTIFIED_MAX = 64;
 const SECRET_BYTES = 24;
 
-/** Starts a proxy for one page on a free port of loopback; closing the way closes it. */
+/** Starts a proxy for one page on a free loopback port; closing the page's access closes it. */
 export async function startProxy(guard: AddressGuard): Promise<OwnProxy> {
   const way = new Way(guard);
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -47,7 +47,7 @@ export async function startProxy(guard: AddressGuard): Promise<OwnProxy> {
   );
 }
 
-/** Starts the listener for a browser elsewhere. Throws when the port is taken. */
+/** Starts the listener for a remote browser. Throws if the port is taken. */
 export async function startSharedProxy(address: { hostname: string; port: number }): Promise<SharedProxy> {
   const ways = new Map<string, { secret: Buffer; way: Way }>();
   const unidentified = new Set<Socket>();
@@ -102,7 +102,7 @@ function asPageWay(way: Way, onClose: () => void): PageWay {
       return way.isRefused;
     },
     close: () => {
-      // Not waited for: a connection that never reports its end would hold up the page's.
+      // Not awaited: a connection that never reports its end would delay the page's.
       onClose();
       way.close();
     },
@@ -175,7 +175,7 @@ function readHead(client: Socket, timeoutMs: number): Promise<{ head: string; re
     held = Buffer.concat([held, chunk]);
     const end = held.indexOf("\r\n\r\n");
     if (end >= 0) {
-      // Paused before the listener goes, so that no byte falls between here and the pipe.
+      // Paused before the listener is removed, so that no bytes are lost before the pipe.
       client.pause();
       client.off("data", take);
       client.off("end", gone);
@@ -189,7 +189,7 @@ function readHead(client: Socket, timeoutMs: number): Promise<{ head: string; re
   return promise.finally(() => clearTimeout(timer));
 }
 
-/** The head as an origin server wants it. One request per connection: the next may name another host. */
+/** The request head for an origin server. One request per connection: the next may name another host. */
 function forwardHead(head: string, url: URL): string {
   const [requestLine = "", ...lines] = head.split("\r\n");
   const isUpgrade = lines.some((line) => /^upgrade\s*:/i.test(line));

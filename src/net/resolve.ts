@@ -1,24 +1,24 @@
-// Host name → addresses, by the system's resolver or by the configured servers. Gives every address there is, because
-// the guard must see them all; never caches, because the guard pins what it checked.
+// Resolves host names by the system's resolver or the configured servers. Returns all addresses, because the guard must check
+// them all; never caches, because the guard pins what it checked.
 
 import { lookup, Resolver } from "node:dns/promises";
 import { untilAborted } from "../base/until-aborted.ts";
 import { parseAddress } from "./address.ts";
 
-/** Returns all addresses of a host, IPv4 first; throws `UnknownHost` when there is none. */
+/** Returns all addresses of a host, IPv4 first; throws `UnknownHost` if there are none. */
 export type Resolve = (host: string, signal?: AbortSignal) => Promise<string[]>;
 
-/** The name has no address, or no one could say. */
+/** The name has no address, or the look-up failed. */
 export class UnknownHost extends Error {
   override name = "UnknownHost";
 }
 
-/** A server that has not answered by then is asked once more, then given up. */
+/** A server that does not answer in this time is asked once more, then skipped. */
 const QUERY_TIMEOUT_MS = 3000;
-/** Far more than any real site has; more would only slow the checks. */
+/** Far more than any real site has; more would only slow down the checks. */
 const ADDRESSES_MAX = 64;
 
-/** A resolver over `servers` (`"IP:port"` or `"IP"`); the system's when there are none. */
+/** A resolver over `servers` (`"IP:port"` or `"IP"`); the system's if there are none. */
 export function createResolve(servers: readonly string[] = []): Resolve {
   const ask = servers.length === 0 ? askSystem : askServers(servers);
   return async (host, signal) => {
@@ -40,7 +40,7 @@ async function askSystem(host: string): Promise<string[]> {
 
 function askServers(servers: readonly string[]): (host: string) => Promise<string[]> {
   return async (host) => {
-    // A resolver of its own for each look-up: the library keeps answers in a cache that outlives their time to live.
+    // A new resolver for each look-up: the library caches answers beyond their time to live.
     const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 2 });
     resolver.setServers([...servers]);
     const [v4, v6] = await Promise.all([

@@ -1,11 +1,11 @@
-// Builds the addresses, headers and bodies that engines are asked with.
+// Builds the addresses, headers and bodies of requests to engines.
 
 import type { EngineContext, TimeRange } from "./engine.ts";
 
-/** Values that are undefined or empty are left out; lists repeat the name. */
+/** Undefined and empty values are left out; lists repeat the name. */
 export type Parameters = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** An engine's address: its own origin, or the operator's, which replaces every origin and keeps its own path. */
+/** An engine's address: its own origin, or the operator's, which replaces every origin and may have its own path. */
 export function address(context: EngineContext, origin: string, path: string, parameters: Parameters = {}): string {
   const base = (context.settings.baseUrl ?? origin).replace(/\/+$/, "");
   const query = encoded(parameters);
@@ -23,21 +23,21 @@ export function encoded(parameters: Parameters): string {
   return pairs.toString();
 }
 
-/** Headers for an interface that answers in JSON. */
+/** Headers for an API that answers in JSON. */
 export function jsonHeaders(context: EngineContext, more: Readonly<Record<string, string>> = {}) {
   return { accept: "application/json", "user-agent": context.settings.userAgent, ...more };
 }
 
-/** Headers and a body of JSON. */
+/** Headers and a body for JSON. */
 export function jsonPost(context: EngineContext, body: unknown, more: Readonly<Record<string, string>> = {}) {
   const headers = jsonHeaders(context, { "content-type": "application/json", ...more });
   return { method: "POST", headers, body: JSON.stringify(body) } as const;
 }
 
-/** One browser for the whole process: engines that make pages for people take a changing one for a program. */
+/** One browser identity for the whole process: engines that serve web pages treat a changing one as a bot. */
 const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
 
-/** Headers for pages that are made for people. */
+/** Headers for web pages. */
 export function browserHeaders(context: EngineContext, more: Readonly<Record<string, string>> = {}) {
   return {
     accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
@@ -62,22 +62,22 @@ export function cookies(values: Readonly<Record<string, string | undefined>>): s
     .join("; ");
 }
 
-/** The items of one page: as many as are wanted, up to the engine's most. */
+/** The number of items on a page: as many as are wanted, up to the engine's maximum. */
 export function pageSize(context: EngineContext, most: number): number {
   return Math.min(Math.max(1, context.query.limit), most);
 }
 
-/** How many items stand before the page. */
+/** The number of items before the page. */
 export function offset(context: EngineContext, size: number): number {
   return (context.query.page - 1) * size;
 }
 
-/** The primary subtag of the query's language: `pt` of `pt-BR`. */
+/** The primary subtag of the query's language: `pt` for `pt-BR`. */
 export function primaryLanguage(context: EngineContext): string | undefined {
   return context.query.language?.toLowerCase().split("-", 1)[0];
 }
 
-/** The region of the query's language: `br` of `pt-BR`. */
+/** The region of the query's language: `br` for `pt-BR`. */
 export function regionOf(context: EngineContext): string | undefined {
   return context.query.language?.match(/-([A-Za-z]{2})\b/)?.[1]?.toLowerCase();
 }
@@ -85,7 +85,7 @@ export function regionOf(context: EngineContext): string | undefined {
 const DAY_MS = 86_400_000;
 const RANGE_DAYS: Readonly<Record<TimeRange, number>> = { day: 1, week: 7, month: 31, year: 365 };
 
-/** Where the query's time range begins; undefined without one. */
+/** The start of the query's time range; undefined without one. */
 export function rangeStart(context: EngineContext): Date | undefined {
   const { timeRange, nowMs } = context.query;
   return timeRange === undefined ? undefined : new Date(nowMs - RANGE_DAYS[timeRange] * DAY_MS);

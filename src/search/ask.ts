@@ -1,4 +1,5 @@
-// One engine, asked one query: requests in its turn, read by its own parser. Never rejects but with the signal's reason.
+// Queries one engine: sends rate-limited requests and parses the responses with the engine's parser. Only rejects with the
+// signal's reason.
 
 import type { Clock } from "../base/clock.ts";
 import { pause } from "../base/retry.ts";
@@ -17,28 +18,28 @@ export interface EngineCallDeps {
   readonly pace: Pace;
   readonly memory: EngineMemory;
   readonly reader: Pick<AnswerReader, "read">;
-  /** How this engine's addresses are fetched. */
+  /** The fetch for this engine's addresses. */
   fetchFor(chosen: ChosenEngine): GuardedFetch;
 }
 
-/** What came of it. */
+/** The outcome. */
 export type EngineOutcome =
   | {
       readonly hits: readonly Hit[];
       readonly suggestions: readonly string[];
       readonly corrections: readonly string[];
-      /** How long the engine asks to be left alone, though it answered. */
+      /** How long the engine asks not to be queried, although it answered. */
       readonly backOffMs?: number | undefined;
     }
   | { readonly failure: Failure };
 
-/** No answer of an engine is as large; pages of results have some hundred kilobytes. */
+/** No real response is as large; result pages have a few hundred kilobytes. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
-/** Requests of one exchange: a token, the search, the details of what it found. */
+/** Requests of one exchange: a token, the search, the details of its results. */
 const STEPS_MAX = 4;
 const REDIRECTS_MAX = 5;
 
-/** Asks it. `leftMs` bounds the whole exchange; `begun` is called when its turn has come and the first request goes out. */
+/** Queries it. `leftMs` bounds the whole exchange; `begun` is called when the first request is sent. */
 export async function askEngine(
   chosen: ChosenEngine,
   query: SearchQuery,
@@ -60,7 +61,7 @@ export async function askEngine(
         return { hits, suggestions, corrections, backOffMs };
       }
       if (parsed.kind === "failure") {
-        // What was remembered may be the cause.
+        // The remembered token may be the cause.
         deps.memory.forget(chosen);
         return { failure: parsed.failure };
       }
@@ -82,7 +83,7 @@ const BUSY: Failure = {
   message: "The engine takes only so many requests, and its next turn is too late.",
 };
 
-/** The query without what the engine cannot be told. */
+/** The query without the parameters that the engine does not support. */
 function askable(query: SearchQuery, { engine }: ChosenEngine): SearchQuery {
   const { languages } = engine;
   if (query.language === undefined || !Array.isArray(languages)) return query;
@@ -91,7 +92,7 @@ function askable(query: SearchQuery, { engine }: ChosenEngine): SearchQuery {
   return knows ? query : { ...query, language: undefined };
 }
 
-/** Waits for the engine's turn; false when it would come too late. An address of the operator's has no turns. */
+/** Waits for the engine's rate limit; false if the wait would be too long. An address of the operator's has no limit. */
 async function inTurn(
   { engine, network, settings }: ChosenEngine,
   { pace }: EngineCallDeps,
@@ -148,7 +149,7 @@ function decoderFor(headers: Headers): TextDecoder {
   }
 }
 
-/** What the network did, in our words. */
+/** A network error in our words. */
 function failureOf(error: unknown): Failure {
   if (error instanceof FetchError) {
     if (error.fault === "timeout") return { kind: "timeout", message: "The engine did not answer in time." };
@@ -161,7 +162,7 @@ function failureOf(error: unknown): Failure {
   throw error;
 }
 
-/** Tokens that engines want to see again, one per engine, for as long as they said. */
+/** Tokens that engines expect back, one per engine, until they expire. */
 export class EngineMemory {
   readonly #clock: Clock;
   readonly #byEngine = new Map<string, { value: string; untilMs: number }>();
@@ -183,7 +184,7 @@ export class EngineMemory {
     this.#byEngine.delete(keyOf(chosen));
   }
 
-  /** The operator changed something: nothing that was given for other settings is used. */
+  /** The operator changed the settings: tokens given for other settings are dropped. */
   clear(): void {
     this.#byEngine.clear();
   }

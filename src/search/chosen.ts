@@ -1,23 +1,23 @@
-// Which engines run, by their own facts and the operator's word, and in what order they are thought of.
+// Which engines are enabled, by their own facts and the operator's settings, and their default order.
 
 import type { Config } from "../config/schema.ts";
 import type { Category, EngineSettings, SearchEngine } from "./engine.ts";
 
-/** An engine as it is used here. */
+/** An engine with its settings. */
 export interface ChosenEngine {
   readonly engine: SearchEngine;
   readonly name: string;
   readonly weight: number;
   readonly timeoutMs: number;
   readonly settings: EngineSettings;
-  /** What is suspended together; an engine at an address of the operator's is a network of its own. */
+  /** The unit of suspension; an engine at an address of the operator's is a network of its own. */
   readonly network: string;
 }
 
-/** Why an engine does not run. */
+/** Why an engine is not enabled. */
 export type WhyOff = "off" | "no key" | "no base_url" | "not in search.only";
 
-/** The engines that run: those with a key first, otherwise in the order of the list. */
+/** The enabled engines: those with a key first, otherwise in the order of the list. */
 export function chooseEngines(
   engines: readonly SearchEngine[],
   search: Config["search"],
@@ -30,7 +30,7 @@ export function chooseEngines(
   );
 }
 
-/** An engine with the operator's settings, whether or not it runs. */
+/** An engine with the operator's settings, enabled or not. */
 export function asUsed(engine: SearchEngine, search: Config["search"], userAgent: string): ChosenEngine {
   const { name, network } = engine;
   const own = search.engines.get(name);
@@ -45,7 +45,7 @@ export function asUsed(engine: SearchEngine, search: Config["search"], userAgent
   };
 }
 
-/** Undefined for an engine that runs. */
+/** Undefined for an enabled engine. */
 export function whyOff(engine: SearchEngine, { only, engines }: Config["search"]): WhyOff | undefined {
   const own = engines.get(engine.name);
   if (own?.enabled === false) return "off";
@@ -56,7 +56,7 @@ export function whyOff(engine: SearchEngine, { only, engines }: Config["search"]
   return own?.enabled === true || isGiven || engine.enabledByDefault ? undefined : "off";
 }
 
-/** Those that know this kind of search. */
+/** Those that support this category. */
 export function ofCategory(engines: readonly ChosenEngine[], category: Category): ChosenEngine[] {
   return engines.filter(({ engine }) => engine.categories.includes(category));
 }

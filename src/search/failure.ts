@@ -1,26 +1,26 @@
-// Why engines give nothing, one of them or all.
+// Why one engine, or all of them, gave no hits.
 
 import type { EngineFailureKind } from "./engine.ts";
 
-/** What an engine's own reading tells, and what only asking it shows. */
+/** Failures found by an engine's parser, and those of the request itself. */
 export type FailureKind =
   | EngineFailureKind
-  /** It could not be reached, or broke off. */
+  /** It could not be reached, or the connection broke. */
   | "network"
   | "timeout"
-  /** Its hits have nothing to do with the query. */
+  /** Its hits are unrelated to the query. */
   | "unrelated"
-  /** Its turn would have come too late: it takes only so many requests. */
+  /** Its rate limit would have delayed the request too long. */
   | "busy";
 
-/** A failure of one engine. The message is ours. */
+/** A failure of one engine. The message is in our own words. */
 export interface Failure {
   readonly kind: FailureKind;
   readonly message: string;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** An engine that has no part in an answer, and why. */
+/** An engine that did not contribute, and why. */
 export interface Unresponsive {
   readonly name: string;
   /** A kind of failure, `suspended: KIND`, or `too slow`. */
@@ -28,12 +28,12 @@ export interface Unresponsive {
 }
 
 /**
- * No answer at all. `unavailable`: there is no engine to ask; `failed`: none of the engines answered; `timeout`: the
- * deadline passed first; `full`: too many searches at once.
+ * No result at all. `unavailable`: no engine can be queried; `failed`: none of the engines answered; `timeout`: the deadline
+ * passed first; `full`: too many concurrent searches.
  */
 export type SearchFault = "unavailable" | "failed" | "timeout" | "full";
 
-/** Thrown by a search. The message is a sentence without its full stop; the engines that failed are put to it. */
+/** Thrown by a search. The message is a sentence without its full stop; the failed engines are appended. */
 export class SearchError extends Error {
   override name = "SearchError";
   readonly fault: SearchFault;

@@ -1,16 +1,16 @@
-// Many engines' hits as one list. Pure: the same answers give the same list, in whatever order they came.
+// Merges the hits of several engines into one list. Pure: the same hits give the same list, in whatever order they arrive.
 //
-// Reciprocal rank fusion: every engine that lists a page adds weight / (RANK_OFFSET + rank), so that agreement counts, no
-// engine's answer changes the order of two pages that it does not list, and a better rank never lowers a page.
+// Reciprocal rank fusion: every engine that lists a page adds weight / (RANK_OFFSET + rank), so that agreement counts, an
+// engine never changes the order of two pages that it does not list, and a better rank never lowers a page.
 
 import { pageKey } from "../base/page-key.ts";
 import type { Category, Hit } from "./engine.ts";
 import { cleanSnippet, cleanTitle } from "./snippet.ts";
 
-/** Two engines that both put a page tenth say a little more for it than one that puts it first. */
+/** Two engines that both rank a page tenth count slightly more than one that ranks it first. */
 const RANK_OFFSET = 10;
 
-/** What one engine gave, best first. */
+/** One engine's hits, best first. */
 export interface Ranking {
   readonly engine: string;
   readonly weight: number;
@@ -23,9 +23,9 @@ export interface Fused {
   readonly title: string;
   /** The longest of the engines' snippets; may be empty. */
   readonly content: string;
-  /** Who lists it, those first whose word counted most. */
+  /** The engines that list it, by contribution. */
   readonly engines: readonly string[];
-  /** 0 to 1: what the engines gave it, by the most that those asked could have given. */
+  /** 0 to 1: its score, relative to the highest possible from the queried engines. */
   readonly score: number;
   readonly publishedDate?: string;
   readonly thumbnail?: string;
@@ -41,15 +41,15 @@ interface Listing {
 }
 
 /**
- * Merges the rankings. `askedWeight` is the sum of the weights of all engines that were asked, those without an answer too:
- * a page's score does not hang on which of the others failed.
+ * Merges the rankings. `askedWeight` is the sum of the weights of all queried engines, including failed ones: a page's score
+ * does not depend on which of the others failed.
  */
 export function fuse(
   rankings: readonly Ranking[],
   { askedWeight, category }: { askedWeight: number; category: Category },
 ) {
   const byPage = new Map<string, Listing[]>();
-  // Sorted, because sums of fractions depend on their order.
+  // Sorted, because sums of floats depend on their order.
   for (const ranking of [...rankings].sort((a, b) => compare(a.engine, b.engine))) collect(ranking, byPage);
   const best = askedWeight / (RANK_OFFSET + 1);
   return [...byPage]
@@ -58,7 +58,7 @@ export function fuse(
     .map(({ points, page }): Fused => ({ ...page, score: best > 0 ? round(Math.min(1, points / best)) : 0, category }));
 }
 
-/** Each page once per engine: a second mention is none. */
+/** Each page once per engine: duplicates are ignored. */
 function collect({ engine, weight, hits }: Ranking, byPage: Map<string, Listing[]>): void {
   const seen = new Set<string>();
   hits.forEach((hit, index) => {
@@ -73,7 +73,7 @@ function collect({ engine, weight, hits }: Ranking, byPage: Map<string, Listing[
   });
 }
 
-/** One page out of what its engines say of it. */
+/** One page from all engines' hits for it. */
 function merge(listings: readonly Listing[]) {
   const ordered = [...listings].sort((a, b) => b.points - a.points || compare(a.engine, b.engine));
   const hits = ordered.map(({ hit }) => hit);
@@ -101,7 +101,7 @@ function longest(texts: readonly string[]): string {
   return texts.reduce((best, text) => (text.length > best.length ? text : best), "");
 }
 
-/** The most exact one; of those the earliest, since pages are changed after they were published. */
+/** The most precise date; of equals the earliest, since pages are changed after publication. */
 function bestDate(dates: readonly string[]): string | undefined {
   return [...dates].sort((a, b) => exactness(b) - exactness(a) || compare(a, b))[0];
 }

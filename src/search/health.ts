@@ -1,17 +1,17 @@
-// How each engine did lately: which one to ask first, and what a person is told of it.
+// Recent health of each engine: which one to query first, and what people are shown.
 
 import type { Clock } from "../base/clock.ts";
 import type { Failure } from "./failure.ts";
 
-/** What is known of an engine. Times in milliseconds since the epoch. */
+/** Health of an engine. Times in milliseconds since the epoch. */
 export interface EngineHealth {
   readonly asked: number;
   readonly failed: number;
   readonly lastOkAtMs?: number | undefined;
   readonly lastError?: { readonly kind: string; readonly message: string; readonly atMs: number } | undefined;
-  /** It has not answered since. */
+  /** The time since which it has not answered. */
   readonly failingSinceMs?: number | undefined;
-  /** How long its answers take; absent before the first. */
+  /** Its average response time; absent before the first. */
   readonly typicalMs?: number | undefined;
 }
 
@@ -21,20 +21,20 @@ interface Entry {
   lastOkAtMs?: number | undefined;
   lastError?: { kind: string; message: string; atMs: number } | undefined;
   failingSinceMs?: number | undefined;
-  /** Share of good answers, the latest counting most. */
+  /** Success rate, weighted towards recent responses. */
   good: number;
   typicalMs?: number | undefined;
 }
 
-/** How much one answer changes what is thought of an engine. */
+/** Weight of a new response. */
 const NEW_PART = 0.2;
-/** An engine that was never asked stands beside one that mostly answers. */
+/** A new engine ranks with one that mostly succeeds. */
 const GOOD_AT_FIRST = 0.9;
-/** Engines whose shares of good answers, or whose times, are closer than this do about as well. */
+/** Engines whose success rates or times differ by less are considered equal. */
 const GOOD_STEP = 0.25;
 const SPEED_STEP_MS = 2000;
 
-/** Keeps it; bounded by the list of engines. */
+/** Records it; bounded by the list of engines. */
 export class HealthBook {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
@@ -62,7 +62,7 @@ export class HealthBook {
     entry.failingSinceMs ??= atMs;
   }
 
-  /** Others were quicker, and it was not waited for: no failure, but it takes at least so long. */
+  /** Others were faster, and it was not awaited: not a failure, but it takes at least this long. */
   dropped(engine: string, afterMs: number): void {
     const entry = this.#entry(engine);
     this.#took(entry, Math.max(afterMs, entry.typicalMs ?? 0));
@@ -73,13 +73,13 @@ export class HealthBook {
     return health;
   }
 
-  /** 0 for an engine that does well; the higher, the later it is asked. */
+  /** 0 for a healthy engine; higher values are queried later. */
   rank(engine: string): number {
     const { good = GOOD_AT_FIRST, typicalMs = 0 } = this.#entries.get(engine) ?? {};
     return Math.floor((1 - good) / GOOD_STEP) + Math.floor(typicalMs / SPEED_STEP_MS);
   }
 
-  /** What is worth keeping over a restart. */
+  /** What is stored over a restart. */
   snapshot(): Record<string, Pick<EngineHealth, "lastOkAtMs" | "lastError" | "failingSinceMs">> {
     return Object.fromEntries(
       [...this.#entries].map(([name, { lastOkAtMs, lastError, failingSinceMs }]) => [
@@ -89,7 +89,7 @@ export class HealthBook {
     );
   }
 
-  /** Takes back what `snapshot` gave. */
+  /** Restores what `snapshot` returned. */
   restore(saved: ReturnType<HealthBook["snapshot"]>): void {
     for (const [name, { lastOkAtMs, lastError, failingSinceMs }] of Object.entries(saved))
       Object.assign(this.#entry(name), { lastOkAtMs, lastError, failingSinceMs });

@@ -1,7 +1,7 @@
-// The language of a query, from its script and its words. A guess that is not worth much is none: engines then search in
-// all languages.
+// Guesses the language of a query from its script and words. An uncertain guess is none: engines then search in all
+// languages.
 
-/** Scripts that belong to one language, or to one far more than to others; the first that is met decides. */
+/** Scripts used by one language, or by one far more than by others; the first match decides. */
 const SCRIPTS: readonly (readonly [RegExp, string])[] = [
   [/[\u3040-\u30ff]/, "ja"],
   [/[\uac00-\ud7af\u1100-\u11ff]/, "ko"],
@@ -20,7 +20,7 @@ const SCRIPTS: readonly (readonly [RegExp, string])[] = [
   [/\p{Script=Armenian}/u, "hy"],
 ];
 
-/** Small words that hardly occur in the other languages of the list. */
+/** Function words that hardly occur in the other languages of the list. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   en: [
     "the",
@@ -108,7 +108,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   tr: ["ve", "nasıl", "nedir", "neden", "nerede", "için", "bir", "ile", "mi"],
 };
 
-/** Letters that only some of the languages write. */
+/** Letters that only some of the languages use. */
 const LETTERS: readonly (readonly [RegExp, ...string[]])[] = [
   [/ß/, "de"],
   [/[ñ¿¡]/, "es"],
@@ -121,10 +121,10 @@ const LETTERS: readonly (readonly [RegExp, ...string[]])[] = [
   [/[äö]/, "de", "sv"],
 ];
 
-/** A letter of one language alone tells as much as two small words. */
+/** A letter of a single language weighs as much as two function words. */
 const LETTER_POINTS = 2;
 
-/** An ISO 639-1 code, or undefined where the query does not tell. */
+/** An ISO 639-1 code, or undefined if it is uncertain. */
 export function guessLanguage(query: string): string | undefined {
   const script = SCRIPTS.find(([pattern]) => pattern.test(query));
   if (script !== undefined) return script[1];
@@ -160,7 +160,7 @@ const SMALL_WORDS: ReadonlySet<string> = new Set([
   "my",
 ]);
 
-/** Whether a word (in lower case) stands in texts about anything. */
+/** Whether a lower-case word is a stop word. */
 export function isSmallWord(word: string): boolean {
   return SMALL_WORDS.has(word);
 }

@@ -1,21 +1,20 @@
-// A limited number of requests to a network per period, over all searches. A request that comes too early gets a later
-// slot.
+// Rate limit per network, over all searches. A request that comes too early gets a later slot.
 
 import type { Clock } from "../base/clock.ts";
 import type { RequestRate } from "./engine.ts";
 
-/** A moment at which a request may be sent. */
+/** A time at which a request may be sent. */
 export interface RequestSlot {
   /** How long to wait for it. */
   readonly waitMs: number;
-  /** The request is not sent after all. */
+  /** Cancels the request. */
   cancel(): void;
 }
 
 /** Requests that may wait for one network. */
 const WAITING_MAX = 100;
 
-/** Hands out the turns. One list per network of an engine, as long as the network's limit and those that wait. */
+/** Hands out the slots. One list per network of an engine, no longer than the network's limit plus the waiting requests. */
 export class Pace {
   readonly #clock: Clock;
   readonly #byNetwork = new Map<string, number[]>();
@@ -24,11 +23,11 @@ export class Pace {
     this.#clock = clock;
   }
 
-  /** The next turn; undefined when it would come later than in `waitMaxMs`, or too many wait. */
+  /** The next slot; undefined if it is later than `waitMaxMs`, or too many wait. */
   next(network: string, { requests, perMs }: RequestRate, waitMaxMs: number): RequestSlot | undefined {
     const nowMs = this.#clock.now();
     const known = this.#byNetwork.get(network) ?? [];
-    // A clock that was set back must not silence a network for as long.
+    // A clock that was set back must not block a network for that long.
     const isAhead = (known.at(-1) ?? 0) > nowMs + WAITING_MAX * perMs;
     const times = isAhead ? [] : known.filter((timeMs) => timeMs > nowMs - perMs);
     this.#byNetwork.set(network, times);
@@ -42,7 +41,7 @@ export class Pace {
       cancel: () => {
         const list = this.#byNetwork.get(network) ?? [];
         const at = list.lastIndexOf(timeMs);
-        // Those who wait for later moments keep them: the limit holds either way.
+        // Waiting requests keep their later slots: the limit holds either way.
         if (at >= 0) list.splice(at, 1);
       },
     };

@@ -1,12 +1,12 @@
-// Answers of the last minutes, and searches in progress: the same question is asked of the engines once.
+// Caches recent results, and shares searches in progress: engines are asked the same question once.
 
 import type { Clock } from "../base/clock.ts";
 import { untilAborted } from "../base/until-aborted.ts";
 
-/** How long an answer is given again. */
+/** How long a result is reused. */
 const KEPT_MS = 120_000;
 const ENTRIES_MAX = 500;
-/** Of all kept answers together, counted in characters of text. */
+/** Size of all cached results, in characters of text. */
 const CHARS_MAX = 8_000_000;
 
 interface Entry<T> {
@@ -15,7 +15,7 @@ interface Entry<T> {
   readonly chars: number;
 }
 
-/** The kept answers; the oldest go first. */
+/** The cached results; the oldest are evicted first. */
 export class RecentAnswers<T> {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry<T>>();
@@ -29,7 +29,7 @@ export class RecentAnswers<T> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     const nowMs = this.#clock.now();
-    // A clock that was set back must not keep it for longer.
+    // A clock that was set back must not keep it longer.
     if (entry.untilMs > nowMs && entry.untilMs <= nowMs + KEPT_MS) return entry.value;
     this.#drop(key, entry);
     return undefined;
@@ -68,12 +68,12 @@ interface Flight<T> {
   waiting: number;
 }
 
-/** Work that several wait for is done once, and ends when the last of them is gone. */
+/** Work that several callers wait for is done once, and aborted when the last of them leaves. */
 export class SharedWork<T> {
   readonly #flights = new Map<string, Flight<T>>();
   readonly #most: number;
 
-  /** `most` pieces of work at once; more are refused. */
+  /** `most`: concurrent pieces of work; more are refused. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -82,12 +82,12 @@ export class SharedWork<T> {
     return this.#flights.size;
   }
 
-  /** Whether one more piece of work would be too much. */
+  /** Whether another piece of work would exceed the limit. */
   isFull(key: string): boolean {
     return this.#flights.size >= this.#most && !this.#flights.has(key);
   }
 
-  /** The outcome of the work under this key, begun if it is not in progress. Rejects with the signal's reason. */
+  /** The result of the work under this key, started if not in progress. Rejects with the signal's reason. */
   async join(key: string, signal: AbortSignal, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     const flight = this.#flights.get(key) ?? this.#begin(key, begin);
@@ -97,7 +97,7 @@ export class SharedWork<T> {
     } finally {
       flight.waiting--;
       if (flight.waiting === 0) {
-        // Who comes now begins again: this one is being called off.
+        // New callers start again: this work is being aborted.
         if (this.#flights.get(key) === flight) this.#flights.delete(key);
         flight.stop.abort();
       }

@@ -1,28 +1,26 @@
-// Whether what an engine gave has anything to do with what it was asked: some engines answer a suspicious client with
-// hits for something else, which is worse than no answer.
+// Whether hits are related to the query: some engines serve a suspicious client unrelated hits, which are worse than none.
 
 import { isSmallWord } from "./language.ts";
 
-/** Fewer hits tell nothing. */
+/** Fewer hits are no evidence. */
 const JUDGED_MIN = 3;
-/** What comes after these is farther from the query anyway. */
+/** Later hits are less relevant anyway. */
 const JUDGED_MAX = 30;
 /**
- * Endings differ between forms of a word: only this much of its beginning is compared, except for short words, which
- * lose a letter.
+ * Word endings vary: only this much of a word's beginning is compared; short words lose one letter.
  */
 const STEM_CHARS = 4;
 const STEM_CHARS_MIN = 3;
 const TERMS_MAX = 20;
 
-/** What is examined of a hit. */
+/** The examined text of a hit. */
 interface Words {
   readonly title: string;
   readonly snippet: string;
   readonly url: string;
 }
 
-/** True when most of the first hits hold no term of the query at all. */
+/** True if most of the first hits contain no term of the query at all. */
 export function isUnrelated(query: string, all: readonly Words[]): boolean {
   const hits = all.slice(0, JUDGED_MAX);
   if (hits.length < JUDGED_MIN) return false;
@@ -36,8 +34,8 @@ export function isUnrelated(query: string, all: readonly Words[]): boolean {
 }
 
 /**
- * What to look for: the beginnings of the words asked for, each after a space; scripts without spaces in pairs of characters.
- * Operators and what is excluded are no words, and small words count only where there are no others.
+ * The search terms: the beginnings of the query's words, each after a space; scripts without spaces in pairs of characters.
+ * Operators and excluded words do not count, and stop words only if there are no others.
  */
 function termsOf(query: string): string[] {
   const words = folded(query)

@@ -1,8 +1,8 @@
-// One search in progress: which engines are asked when, and when there is enough to answer with.
+// One search in progress: which engines are queried when, and when there are enough hits.
 //
-// The first engines are asked at once. For each that fails, and whenever all that were asked are done without enough
-// hits, further ones follow. With enough hits no one waits for an engine longer than its share of the time; without
-// any, whoever is late is waited for until the time is up.
+// The first engines are queried immediately. For each that fails, and whenever all queried ones are done without enough hits,
+// further ones follow. With enough hits no engine is awaited longer than its share of the time; without any, slow engines are
+// awaited until the deadline.
 
 import { pageKey } from "../base/page-key.ts";
 import { askEngine, type EngineCallDeps, type EngineOutcome } from "./ask.ts";
@@ -14,40 +14,40 @@ import type { HealthBook } from "./health.ts";
 import { isUnrelated } from "./relevance.ts";
 import type { Suspensions } from "./suspensions.ts";
 
-/** Engines asked at once, and how many follow at a time. */
+/** Concurrent engines at first, and how many follow at a time. */
 const WIDTH = 6;
 const NEXT_WIDTH = 3;
-/** With enough hits, the other engines are awaited until this share of the time is over. */
+/** With enough hits, the other engines are awaited until this share of the time has passed. */
 const SHARE = 0.1;
-/** The round says itself when the time is up; a request's own limit only follows. */
+/** The round enforces its own deadline; a request's limit comes slightly later. */
 const AFTER_END_MS = 1000;
-/** What is taken of one engine's hits. */
+/** Maximum hits from one engine. */
 const HITS_MAX = 100;
-/** Pictures and places are found by more than the words in their titles. */
+/** Images and places match by more than the words in their titles. */
 const WORDLESS: ReadonlySet<Category> = new Set<Category>(["images", "map"]);
 
 /** What a round needs. */
 export interface RoundDeps extends EngineCallDeps {
   readonly suspensions: Suspensions;
   readonly health: HealthBook;
-  /** An engine was asked: `ok` or the kind of failure. */
+  /** An engine was queried: `ok` or the kind of failure. */
   asked?(engine: string, outcome: string, seconds: number): void;
   /** An unexpected error: a bug. */
   unexpected(engine: string, error: unknown): void;
 }
 
-/** What is wanted. */
+/** The search. */
 export interface RoundWish {
   readonly query: SearchQuery;
-  /** Hits that are enough. */
+  /** Number of hits that is enough. */
   readonly limit: number;
   readonly timeoutMs: number;
 }
 
-/** What came of it. */
+/** The result. */
 export interface RoundResult {
   readonly rankings: readonly Ranking[];
-  /** Of all that were asked. */
+  /** The weights of all queried engines. */
   readonly askedWeight: number;
   readonly suggestions: readonly string[];
   readonly corrections: readonly string[];
@@ -55,7 +55,7 @@ export interface RoundResult {
   readonly isTimeUp: boolean;
 }
 
-/** Asks engines, in the order given, until there is enough. Rejects with the signal's reason alone. */
+/** Queries engines, in the given order, until there are enough hits. Only rejects with the signal's reason. */
 export async function runRound(
   engines: readonly ChosenEngine[],
   wish: RoundWish,
@@ -76,17 +76,17 @@ export async function runRound(
 /** An engine that has not answered. */
 interface Running {
   readonly chosen: ChosenEngine;
-  /** Undefined while it waits for its turn. */
+  /** Undefined while it waits for its rate limit. */
   startedMs: number | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** Past its own time: it is told of as a failure, unless it answers while others are waited for. */
+  /** Past its own time limit: reported as a failure, unless it answers while others are awaited. */
   isLate: boolean;
 }
 
 class Round {
   readonly #wish: RoundWish;
   readonly #deps: RoundDeps;
-  /** Not asked yet. */
+  /** Not yet queried. */
   readonly #waiting: ChosenEngine[];
   readonly #running = new Set<Running>();
   readonly #rankings: Ranking[] = [];
@@ -122,7 +122,7 @@ class Round {
     }
   }
 
-  /** No one waits for it any more. */
+  /** Nobody waits for it any more. */
   stop(reason: unknown): void {
     this.#ended.reject(reason);
   }
@@ -131,7 +131,7 @@ class Round {
     return this.#pages.size >= this.#wish.limit;
   }
 
-  /** Asks this many more engines; those whose network has failed meanwhile are skipped. */
+  /** Queries this many more engines; those whose network has failed meanwhile are skipped. */
   #askNext(count: number): void {
     let left = count;
     while (left > 0) {
@@ -201,10 +201,10 @@ class Round {
     this.#deps.asked?.(name, "ok", tookMs / 1000);
   }
 
-  /** Records a failure, once per engine, and asks another engine instead. */
+  /** Records a failure, once per engine, and queries another engine instead. */
   #failed({ chosen, startedMs }: Running, failure: Failure): void {
     const { name, network } = chosen;
-    // Also of an engine that was late and is known as such: a captcha outlasts that.
+    // Also for an engine already recorded as late: a captcha lasts longer.
     this.#deps.suspensions.failed(network, failure.kind, failure.retryAfterMs);
     if (this.#failures.has(name)) return;
     this.#failures.set(name, failure.kind);
@@ -214,8 +214,8 @@ class Round {
   }
 
   /**
-   * The search ends before the engine's own time is over. Whether that is because others gave enough or because the caller
-   * had little time, it is no failure of the engine: callers in a hurry must not have it suspended for all others.
+   * The search ends before the engine's own time limit, because others gave enough hits or the caller had little time. This
+   * is not a failure of the engine: callers in a hurry must not have it suspended for everyone.
    */
   #dropped({ name }: ChosenEngine, startedMs: number): void {
     const reason = this.#isTimeUp ? TIMEOUT.kind : "too slow";
@@ -224,12 +224,12 @@ class Round {
     this.#deps.asked?.(name, reason, since(startedMs) / 1000);
   }
 
-  /** Ends it, or asks further engines, as far as things stand. */
+  /** Ends the round, or queries further engines, depending on its state. */
   #look(): void {
     const isWaitingFor = [...this.#running].some(({ isLate }) => !isLate);
     if (isWaitingFor && !(this.#hasEnough && this.#isShareOver)) return;
     if (!this.#hasEnough) this.#askNext(NEXT_WIDTH);
-    // What was asked just now is waited for.
+    // Engines that were just queried are awaited.
     if (!this.#hasEnough && [...this.#running].some(({ isLate }) => !isLate)) return;
     if (this.#rankings.length > 0 || this.#running.size === 0) this.#end();
   }

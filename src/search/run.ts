@@ -1,4 +1,4 @@
-// Search: many engines asked at once, one answer. Keeps what is known of the engines from one search to the next.
+// Search: several engines queried concurrently, one merged result. Keeps the engines' state between searches.
 
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
@@ -23,16 +23,16 @@ import { Suspensions } from "./suspensions.ts";
 export interface SearchRequest {
   readonly text: string;
   readonly category: Category;
-  /** BCP-47; `auto`: from the query's script and words; empty: any. */
+  /** BCP-47; `auto`: guessed from the query; empty: any. */
   readonly language: string;
   readonly limit: number;
   readonly timeoutMs: number;
   readonly timeRange?: TimeRange | undefined;
-  /** Stricter than the operator's word, where it is. */
+  /** Overrides the operator's setting if it is stricter. */
   readonly safe?: SafeSearch | undefined;
 }
 
-/** Its answer, the best hit first. */
+/** Its result, the best hit first. */
 export interface SearchAnswer {
   readonly results: readonly Fused[];
   readonly suggestions: readonly string[];
@@ -40,38 +40,38 @@ export interface SearchAnswer {
   readonly unresponsive: readonly Unresponsive[];
 }
 
-/** An engine as the operator sees it. */
+/** An engine as shown to the operator. */
 export interface EngineState extends EngineHealth {
   readonly name: string;
   readonly categories: readonly Category[];
-  /** Undefined for one that runs. */
+  /** Undefined for an enabled engine. */
   readonly whyOff: WhyOff | undefined;
   readonly suspended: { readonly kind: FailureKind; readonly untilMs: number } | undefined;
 }
 
-/** What a live question to one engine came to. */
+/** The result of a test query to one engine. */
 export interface EngineProbe {
   readonly hits: number;
   readonly ms: number;
-  /** Undefined where it answered. */
+  /** Undefined if it answered. */
   readonly error: { readonly kind: FailureKind; readonly message: string } | undefined;
 }
 
-/** The searches of a program. */
+/** The search service. */
 export interface Search {
   /** Throws `SearchError`, or the signal's reason. */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
-  /** Every engine there is. */
+  /** All engines. */
   engines(): EngineState[];
-  /** Asks one engine past suspensions and cache; undefined when there is none of that name. */
+  /** Queries one engine, ignoring suspensions and cache; undefined if there is none of that name. */
   probe(name: string, signal: AbortSignal): Promise<EngineProbe | undefined>;
-  /** How many searches are in progress. */
+  /** Number of searches in progress. */
   running(): number;
-  /** What is worth keeping over a restart, and taking it back. */
+  /** Stores and restores state over a restart. */
   readonly health: Pick<HealthBook, "snapshot" | "restore">;
-  /** Takes the configuration as it is now. */
+  /** Applies the current configuration. */
   reconfigure(): void;
-  /** Ends its threads; searches in progress fail. */
+  /** Stops its threads; searches in progress fail. */
   close(): void;
 }
 
@@ -79,25 +79,25 @@ export interface Search {
 export interface SearchDeps {
   config(): Pick<Config, "search" | "web">;
   readonly clock: Clock;
-  /** The guarded fetch of the program, for the engines' own addresses. */
+  /** The program's guarded fetch, for the engines' own addresses. */
   readonly fetch: GuardedFetch;
   readonly engines: readonly SearchEngine[];
   asked?: RoundDeps["asked"];
   unexpected(message: string, error: unknown): void;
 }
 
-/** Searches in progress at once; more are refused. */
+/** Concurrent searches; more are refused. */
 const SEARCHES_MAX = 500;
-/** Asked of every engine: a page that three of them list eighth is a good one. */
+/** Hits requested from every engine: a page that three engines rank eighth is relevant. */
 const ENGINE_HITS_MIN = 10;
-/** Results that an answer holds ready for the same question with a higher limit. */
+/** Cached results beyond the limit, for the same query with a higher limit. */
 const RESULTS_MAX = 50;
 const PROBE_TIMEOUT_MS = 20_000;
-/** Found everywhere, except for places and music. */
+/** Queried in every category, except for places and music. */
 const PROBE_QUERY = "linux";
 const PROBE_QUERIES: Readonly<Partial<Record<Category, string>>> = { map: "Berlin", music: "Bach" };
 
-/** Builds it. */
+/** Creates the service. */
 export function createSearch(deps: SearchDeps): Search {
   const { clock, config } = deps;
   const recent = new RecentAnswers<SearchAnswer & { readonly limit: number }>(clock);
@@ -134,7 +134,7 @@ export function createSearch(deps: SearchDeps): Search {
       const answer = await flights.join(flight, signal, async (stop) => {
         const begunAfter = changes;
         const found = await searchAnew(request, { chosen, round, isSafe: config().search.safe }, stop);
-        // An answer that engines are missing from may be a better one soon.
+        // A result with failed engines may soon be better.
         const isWhole = found.results.length >= limit || found.unresponsive.length === 0;
         if (found.results.length > 0 && isWhole && changes === begunAfter)
           recent.keep(key, { ...found, limit }, JSON.stringify(found).length);
@@ -159,7 +159,7 @@ export function createSearch(deps: SearchDeps): Search {
       return engine === undefined ? undefined : probeEngine(used(engine), round, signal);
     },
     reconfigure() {
-      // What is known of the engines is not thrown away for a change that does not concern them.
+      // The state of engines survives a configuration change that does not concern them.
       if (settings() === made) return;
       made = settings();
       changes++;
@@ -173,7 +173,7 @@ export function createSearch(deps: SearchDeps): Search {
   };
 }
 
-/** One search, asked of the engines. */
+/** Runs one search. */
 async function searchAnew(
   request: SearchRequest,
   { chosen, round, isSafe }: { chosen: readonly ChosenEngine[]; round: RoundDeps; isSafe: boolean },
@@ -206,7 +206,7 @@ async function searchAnew(
   }
 }
 
-/** Categories in which suggestions make no sense. */
+/** Categories in which suggestions are pointless. */
 const SILENT: ReadonlySet<Category> = new Set<Category>(["images", "map", "files", "music"]);
 
 function asQuery(request: SearchRequest, isSafe: boolean, nowMs: number): SearchQuery {
@@ -217,7 +217,7 @@ function asQuery(request: SearchRequest, isSafe: boolean, nowMs: number): Search
     language: language === "auto" ? guessLanguage(text) : language || undefined,
     limit: Math.max(limit, ENGINE_HITS_MIN),
     page: 1,
-    // The operator's word is the least.
+    // The operator's setting is the minimum.
     safe: isSafe && safe === "off" ? "moderate" : safe,
     timeRange,
     nowMs,
@@ -228,7 +228,7 @@ function spaced(text: string): string {
   return text.normalize("NFC").replace(/\s+/g, " ").trim();
 }
 
-/** Who can be asked, those that do well first and among them those whose word counts more; and who is left alone. */
+/** The available engines, healthy ones first and among them those with more weight; and the suspended ones. */
 function available(engines: readonly ChosenEngine[], { timeRange }: SearchQuery, { suspensions, health }: RoundDeps) {
   const suspended: Unresponsive[] = [];
   const usable = engines.filter(({ name, network, engine }) => {
@@ -243,7 +243,7 @@ function available(engines: readonly ChosenEngine[], { timeRange }: SearchQuery,
   return { usable, suspended };
 }
 
-/** Whoever pays for an engine wants it asked, unless it mostly fails. */
+/** An engine with a key is paid for, so it is preferred unless it mostly fails. */
 const KEYED_BONUS = 2;
 
 function noEngine({ category, timeRange }: SearchQuery, suspended: readonly Unresponsive[]): SearchError {
@@ -263,7 +263,7 @@ function noAnswer(isTimeUp: boolean, unresponsive: readonly Unresponsive[]): Sea
     : new SearchError("failed", "Every search engine that was asked failed", unresponsive);
 }
 
-/** Each once, without the query itself, and no more than anybody reads. */
+/** Each once, without the query itself, up to a readable number. */
 function distinct(texts: readonly string[], query: string): string[] {
   const seen = new Set([query.toLowerCase()]);
   const kept = texts.filter((text) => {
@@ -275,7 +275,7 @@ function distinct(texts: readonly string[], query: string): string[] {
   return kept.slice(0, HINTS_MAX);
 }
 
-/** Suggestions and corrections, of each. */
+/** Maximum number of suggestions and of corrections. */
 const HINTS_MAX = 20;
 const HINT_CHARS_MAX = 300;
 
@@ -284,7 +284,7 @@ function cutTo(answer: SearchAnswer, limit: number): SearchAnswer {
   return { results: results.slice(0, limit), suggestions, corrections, unresponsive };
 }
 
-/** The fetch for an address of the operator's: that host may be private; wherever it leads to is guarded as ever. */
+/** The fetch for an operator's address: that host may be private; its redirects are guarded as usual. */
 function fetchAt(baseUrl: string, web: Config["web"], made: Map<string, GuardedFetch>): GuardedFetch {
   const known = made.get(baseUrl);
   if (known !== undefined) return known;

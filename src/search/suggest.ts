@@ -1,5 +1,5 @@
-// Other queries worth asking, from endpoints that engines offer freely for search boxes. Optional: an answer takes the
-// suggestions that have arrived with its hits and never waits for them.
+// Query suggestions from public autocomplete endpoints of engines. Optional: a result includes the suggestions that have
+// arrived with its hits and never waits for them.
 
 import { encoded } from "./address.ts";
 import type { EngineCallDeps } from "./ask.ts";
@@ -7,7 +7,7 @@ import type { ChosenEngine } from "./chosen.ts";
 import type { SearchQuery } from "./engine.ts";
 
 interface Source {
-  /** Asked only where this engine runs. */
+  /** Only used if this engine is enabled. */
   readonly engine: string;
   url(query: SearchQuery): string;
 }
@@ -29,7 +29,7 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 /** Longer queries are sentences, which engines do not complete. */
 const QUERY_CHARS_MAX = 100;
 
-/** Suggestions of the first source whose engine is among these; none where it is unavailable. */
+/** Suggestions of the first source whose engine is among these; none if it is unavailable. */
 export async function suggest(
   engines: readonly ChosenEngine[],
   query: SearchQuery,
@@ -39,7 +39,7 @@ export async function suggest(
   if (query.text.length > QUERY_CHARS_MAX) return [];
   for (const source of SOURCES) {
     const chosen = engines.find(({ name }) => name === source.engine);
-    // An address of the operator's is asked for what its engine asks for and nothing else.
+    // An operator's address only gets the requests of its engine.
     if (chosen === undefined || chosen.settings.baseUrl !== undefined) continue;
     const { requestRate } = chosen.engine;
     if (requestRate !== undefined && pace.next(`${chosen.network} suggestions`, requestRate, 0) === undefined)
@@ -47,7 +47,7 @@ export async function suggest(
     const headers = { accept: "application/json", "user-agent": chosen.settings.userAgent };
     const home = source.url(query);
     const options = { headers, home, bytesMax: ANSWER_BYTES_MAX, timeoutMs: Math.max(1, leftMs), signal };
-    // Whatever goes wrong, the search itself is not touched by it.
+    // A failure here does not affect the search.
     const answer = await fetchFor(chosen)(home, options).catch(() => undefined);
     return answer?.status === 200 ? read(new TextDecoder().decode(answer.body), query.text) : [];
   }

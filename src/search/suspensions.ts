@@ -1,24 +1,24 @@
-// Which networks are left alone, and for how long: by the kind of failure, and longer each time where it may be over soon.
+// Which networks are suspended, and for how long: by the kind of failure, and longer each time for transient ones.
 
 import type { Clock } from "../base/clock.ts";
 import type { FailureKind } from "./failure.ts";
 
-/** A network that is left alone. */
+/** A suspended network. */
 export interface Suspension {
   readonly kind: FailureKind;
   readonly untilMs: number;
 }
 
-/** A captcha is about the address, and asking on makes it last. */
+/** A captcha is tied to the address, and further requests prolong it. */
 const CAPTCHA_MS = 3_600_000;
 const REFUSED_MS = 180_000;
-/** Transient failures: this long the first time, twice as long each time after, up to the maximum. */
+/** Transient failures: the first suspension, doubled each time, up to the maximum. */
 const GROWING_FIRST_MS = 5_000;
 const GROWING_MOST_MS = 120_000;
-/** An engine that asks for more is asked again all the same. */
+/** The maximum, even if an engine asks for more. */
 const ASKED_MOST_MS = 24 * 3_600_000;
 
-/** How each kind of failure is treated. Failures of our request or our parsing suspend no engine. */
+/** How each kind of failure is handled. Errors of our request or parser suspend no engine. */
 const KINDS: Readonly<Record<FailureKind, "captcha" | "asked" | "growing" | "none">> = {
   captcha: "captcha",
   rate_limited: "asked",
@@ -33,7 +33,7 @@ const KINDS: Readonly<Record<FailureKind, "captcha" | "asked" | "growing" | "non
   busy: "none",
 };
 
-/** Keeps them; one entry per network of an engine, so bounded by the list of engines. */
+/** Stores them; one entry per network of an engine, so bounded by the list of engines. */
 export class Suspensions {
   readonly #clock: Clock;
   readonly #byNetwork = new Map<string, { kind: FailureKind; untilMs: number; times: number }>();
@@ -42,7 +42,7 @@ export class Suspensions {
     this.#clock = clock;
   }
 
-  /** The suspension of a network; undefined while it may be asked. */
+  /** The suspension of a network; undefined if it may be queried. */
   of(network: string): Suspension | undefined {
     const known = this.#byNetwork.get(network);
     return known !== undefined && known.untilMs > this.#clock.now() ? known : undefined;
@@ -53,7 +53,7 @@ export class Suspensions {
     if (way === "none") return;
     const known = this.#byNetwork.get(network);
     const nowMs = this.#clock.now();
-    // Several answers of one moment are one failure.
+    // Several failures at the same moment count as one.
     const isSame = known !== undefined && known.untilMs > nowMs;
     const times = way !== "growing" ? 0 : isSame ? known.times : (known?.times ?? 0) + 1;
     const ms = way === "captcha" ? CAPTCHA_MS : way === "asked" ? askedMs(retryAfterMs) : growingMs(times);
@@ -62,13 +62,13 @@ export class Suspensions {
   }
 
   /**
-   * It answers: nothing is held against it. What was asked for meanwhile does not end a suspension that is in progress.
+   * It answers: its failures are forgotten. A request that started before a suspension does not end it.
    */
   succeeded(network: string): void {
     if (this.of(network) === undefined) this.#byNetwork.delete(network);
   }
 
-  /** Asks it again at once: the operator changed something, or wants to know. */
+  /** Ends the suspension: the operator changed something, or runs a test. */
   forget(network?: string): void {
     if (network === undefined) this.#byNetwork.clear();
     else this.#byNetwork.delete(network);

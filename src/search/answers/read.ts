@@ -1,5 +1,5 @@
-// Reads what engines answer: small answers and JSON at once, large pages in a thread with a deadline, since streams do not wait
-// for them.
+// Parses engines' responses: small ones and JSON directly, large pages in a thread with a deadline, so that streams are not
+// delayed.
 
 import { availableParallelism } from "node:os";
 import { createPool, TaskTimeout } from "../../workers/pool.ts";
@@ -8,24 +8,24 @@ import type { EngineContext, EngineResponse, Parsed, SearchEngine } from "../eng
 import { ENGINES } from "../engines/index.ts";
 import type { AnswerReadTask } from "./task.ts";
 
-/** Reads answers. */
+/** Parses responses. */
 export interface AnswerReader {
-  /** What the engine makes of its answer. Throws `PoolFull`, or the signal's reason. */
+  /** The engine's result for its response. Throws `PoolFull`, or the signal's reason. */
   read(engine: SearchEngine, response: EngineResponse, context: EngineContext, signal: AbortSignal): Promise<Parsed>;
   close(): void;
 }
 
-/** Markup up to here takes some milliseconds. */
+/** Parsing this much markup takes some milliseconds. */
 const MARKUP_CHARS_MAX = 32_000;
-/** JSON is read ten times as fast. */
+/** JSON is parsed ten times as fast. */
 const CHARS_MAX = 512_000;
 /** Half a megabyte of markup takes two tenths of a second. */
 const TIMEOUT_MS = 5000;
 const THREADS_MAX = 2;
-/** Of answers that wait for a thread. */
+/** Bytes of responses that wait for a thread. */
 const WAITING_CHARS_MAX = 64_000_000;
 
-/** Makes one; its threads start when first needed. */
+/** Creates a parser; its threads start on first use. */
 export function createAnswerReader(): AnswerReader {
   const pool = createPool<AnswerReadTask, Parsed>({
     start: () => startThread("./search/answers/worker.ts", new URL("./worker.ts", import.meta.url)),
@@ -35,7 +35,7 @@ export function createAnswerReader(): AnswerReader {
   });
   return {
     async read(engine, response, context, signal) {
-      // The thread knows the engines of the list.
+      // The thread only knows the engines of the list.
       if (!isLarge(response.body) || !ENGINES.includes(engine)) return engine.parse(response, context);
       const task = { engine: engine.name, response: { ...response, headers: [...response.headers] }, context };
       try {

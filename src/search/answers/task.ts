@@ -1,11 +1,11 @@
-// What is sent to the thread that reads engines' answers.
+// The messages to the thread that parses engines' responses.
 
 import type { EngineContext, EngineResponse } from "../engine.ts";
 
-/** An answer, to be read by the engine of that name. */
+/** A response to parse, and its engine's name. */
 export interface AnswerReadTask {
   readonly engine: string;
-  /** Headers as pairs: the others cannot be sent. */
+  /** Headers as pairs: a Headers object cannot be sent. */
   readonly response: Omit<EngineResponse, "headers"> & { readonly headers: readonly (readonly [string, string])[] };
   readonly context: EngineContext;
 }

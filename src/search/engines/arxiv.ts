@@ -1,4 +1,4 @@
-// arXiv, by its Atom interface.
+// arXiv, by its Atom API.
 
 import { address, offset, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";

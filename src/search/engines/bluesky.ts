@@ -1,4 +1,4 @@
-// Posts on Bluesky. Searching takes a session, which an account's app password opens; it is kept for an hour.
+// Posts on Bluesky. Searching needs a session, which an account's app password opens; it is kept for an hour.
 
 import { address, jsonHeaders, jsonPost, pageSize, primaryLanguage, rangeStart } from "../address.ts";
 import {
@@ -14,7 +14,7 @@ import { failed, statusFailure } from "../reading/status.ts";
 import { counted, joined } from "../reading/text.ts";
 
 const SEARCH = "search";
-/** Sessions last about two. */
+/** Sessions last about two hours. */
 const SESSION_MS = 3_600_000;
 
 /** Bluesky. */
@@ -47,7 +47,7 @@ export const bluesky: SearchEngine = {
   request(context) {
     if (context.remembered !== undefined) return search(context, context.remembered);
     const key = context.settings.apiKey ?? "";
-    // An identifier may hold colons itself; an app password never does.
+    // An identifier may contain colons; an app password never does.
     const parted = key.lastIndexOf(":");
     const login = { identifier: key.slice(0, Math.max(0, parted)), password: key.slice(parted + 1) };
     const url = address(context, "https://bsky.social", "/xrpc/com.atproto.server.createSession");

@@ -1,4 +1,4 @@
-// Brave Search's page for people. It refuses programs often, so the operator must want it; `brave` is the interface with a key.
+// Brave Search's web page. It often refuses programs, so the operator must enable it; `brave` is the API with a key.
 
 import { address, browserHeaders, cookies, regionOf } from "../address.ts";
 import type { SearchEngine, TimeRange } from "../engine.ts";
@@ -61,7 +61,7 @@ export const braveHtml: SearchEngine = {
     }),
 };
 
-/** The date stands before the text. */
+/** The date precedes the text. */
 function withoutDate(fields: MarkupFields): string {
   const [text, date] = [fields.text("snippet"), fields.text("date")];
   return date !== "" && text.startsWith(date) ? text.slice(date.length).replace(/^[\s\-–—·]+/, "") : text;

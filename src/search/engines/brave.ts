@@ -1,4 +1,4 @@
-// Brave Search, by its interface with a key.
+// Brave Search, by its API with a key.
 
 import { address, jsonHeaders, pageSize, primaryLanguage, regionOf } from "../address.ts";
 import type { EngineContext, SearchEngine, TimeRange } from "../engine.ts";
@@ -8,7 +8,7 @@ import { failed } from "../reading/status.ts";
 const RANGES: Readonly<Record<TimeRange, string>> = { day: "pd", week: "pw", month: "pm", year: "py" };
 const QUERY_CHARS_MAX = 400;
 const QUERY_WORDS_MAX = 50;
-/** What an answer without pages may hold; with anything else in it, it has changed. */
+/** The members of a response without pages; anything else means that the format has changed. */
 const OTHER_NAMES = new Set(
   "type query mixed videos news discussions faq infobox locations summarizer rich".split(" "),
 );

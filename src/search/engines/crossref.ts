@@ -1,4 +1,4 @@
-// Crossref: what has a DOI.
+// Crossref: works with a DOI.
 
 import { address, jsonHeaders, offset, pageSize, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";

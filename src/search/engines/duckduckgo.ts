@@ -1,5 +1,5 @@
-// DuckDuckGo's page for browsers without scripts. It stops programs that it notices, so the operator must want it; and it
-// is asked for no second page, because that takes a token of the first and is what programs are noticed by.
+// DuckDuckGo's page for browsers without scripts. It blocks programs that it detects, so the operator must enable it; no
+// second page is requested, because that needs a token of the first and is how programs are detected.
 
 import { address, browserHeaders, cookies, encoded, primaryLanguage, regionOf } from "../address.ts";
 import type { EngineContext, SearchEngine, TimeRange } from "../engine.ts";
@@ -15,7 +15,7 @@ const REGIONS = new Set(
     " ",
   ),
 );
-/** The region of a language that names none. */
+/** The default region of a language. */
 const HOMES: Readonly<Record<string, string>> = {
   cs: "cz-cs",
   da: "dk-da",
@@ -69,14 +69,14 @@ export const duckduckgo: SearchEngine = {
       "sec-fetch-user": "?1",
       cookie: cookies({ kl, df }),
     });
-    // An empty `b` is what the first page's form sends.
+    // The first page's form sends an empty `b`.
     const body = `${encoded({ q: askable(context.query.text) })}&b=&${encoded({ kl, df })}`;
     return { method: "POST", url, headers, body };
   },
   parse: (response, context) =>
     readMarkup(response, context, {
       engine: duckduckgo,
-      // A query without results is led away from the page.
+      // A query without results is redirected.
       failure: (page, { url, request, status }) =>
         status < 300 && url !== request.url && page.texts("results").length === 0
           ? { kind: "hits", hits: [] }
@@ -85,7 +85,7 @@ export const duckduckgo: SearchEngine = {
     }),
 };
 
-/** Words that begin with a "!" would lead to another site. */
+/** Words with a leading "!" would redirect to another site. */
 function askable(text: string): string {
   return text
     .slice(0, QUERY_CHARS_MAX)
@@ -103,7 +103,7 @@ function region(context: EngineContext): string {
   return wanted ?? ALL_REGIONS;
 }
 
-/** Links may count clicks; the address is a parameter of them. */
+/** Links may be click trackers; the address is one of their parameters. */
 function unwrapped(link: string | undefined): string | undefined {
   if (link === undefined) return undefined;
   const url = new URL(link);

@@ -1,5 +1,4 @@
-// GDELT: the news of the world of the last three months. It takes one request every five seconds and answers slowly, so
-// it is never asked unless the operator wants it.
+// GDELT: world news of the last three months. It accepts one request every five seconds and is slow, so it must be enabled.
 
 import { address, jsonHeaders, pageSize, primaryLanguage } from "../address.ts";
 import type { SearchEngine, TimeRange } from "../engine.ts";
@@ -81,7 +80,7 @@ export const gdelt: SearchEngine = {
   parse: (response, context) =>
     readJsonAnswer(response, context, {
       engine: gdelt,
-      // Refusals are sentences, with status 200.
+      // Refusals are plain sentences with status 200.
       failure(body, { body: whole, status }) {
         const text = whole.slice(0, SENTENCE_CHARS_MAX);
         if (body !== undefined || (status !== 200 && status !== 429)) return undefined;

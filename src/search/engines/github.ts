@@ -1,4 +1,4 @@
-// GitHub's repositories.
+// GitHub repositories.
 
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";

@@ -1,4 +1,4 @@
-// Google News, by its feeds. Links lead through the feed's own site; the publisher's address is not in them.
+// Google News, by its feeds. Links lead through Google's own site; the publisher's address is not in them.
 
 import { address, primaryLanguage, regionOf } from "../address.ts";
 import type { EngineContext, SearchEngine, TimeRange } from "../engine.ts";
@@ -6,7 +6,7 @@ import { readMarkup } from "../reading/markup.ts";
 import { failed } from "../reading/status.ts";
 
 const WHEN: Readonly<Record<TimeRange, string>> = { day: "1d", week: "7d", month: "30d", year: "1y" };
-/** The edition of each language: where it is read, unless the language names a region. */
+/** The default edition of each language, unless the language has a region. */
 const REGIONS: Readonly<Record<string, string>> = {
   ar: "EG",
   bg: "BG",

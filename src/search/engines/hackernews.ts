@@ -1,4 +1,4 @@
-// Hacker News, by Algolia's public index of it.
+// Hacker News, by Algolia's public index.
 
 import { address, jsonHeaders, pageSize, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";

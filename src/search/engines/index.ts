@@ -43,7 +43,7 @@ import { wikimediaCommons } from "./wikimedia-commons.ts";
 import { wikipedia } from "./wikipedia.ts";
 import { youtube } from "./youtube.ts";
 
-/** In the order in which engines of equal standing are asked. */
+/** In the order of preference among equal engines. */
 export const ENGINES: readonly SearchEngine[] = [
   brave,
   tavily,

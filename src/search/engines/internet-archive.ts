@@ -1,4 +1,4 @@
-// The Internet Archive: books, films, recordings, programs.
+// The Internet Archive: books, films, recordings, software.
 
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";

@@ -1,4 +1,4 @@
-// Posts of Lemmy communities, as one server sees them.
+// Posts of Lemmy communities, as one server knows them.
 
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";

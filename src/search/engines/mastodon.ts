@@ -1,4 +1,4 @@
-// Accounts and hashtags of a Mastodon server. Posts are found only by users of the server.
+// Accounts and hashtags of a Mastodon server. Only users of the server can search posts.
 
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";

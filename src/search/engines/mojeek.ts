@@ -1,4 +1,4 @@
-// Mojeek's page for people: an index of its own. It refuses addresses of data centres, so the operator must want it.
+// Mojeek's web page, with its own index. It refuses addresses of data centres, so the operator must enable it.
 
 import { address, browserHeaders, cookies, primaryLanguage, rangeStart, regionOf } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
@@ -32,7 +32,7 @@ export const mojeek: SearchEngine = {
     const url = address(context, "https://www.mojeek.com", "/search", {
       q: query.text,
       safe: query.safe === "off" ? 0 : 1,
-      // On the first page it would be refused.
+      // It would be refused on the first page.
       s: query.page > 1 ? (query.page - 1) * 10 : undefined,
       since: rangeStart(context)?.toISOString().slice(0, 10).replaceAll("-", ""),
     });

@@ -1,4 +1,4 @@
-// Places of OpenStreetMap, by Nominatim. Its operators ask for one request a second and a way to reach who asks.
+// Places of OpenStreetMap, by Nominatim. Its usage policy allows one request per second and asks for a contact.
 
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";

@@ -1,4 +1,4 @@
-// OpenAlex, whose free key each user fetches for himself. Abstracts come as lists of places for every word.
+// OpenAlex, with a free key. Abstracts come as an inverted index.
 
 import { address, jsonHeaders, pageSize, primaryLanguage, rangeStart } from "../address.ts";
 import { type EngineContext, type SearchEngine, TIME_RANGES } from "../engine.ts";
@@ -6,7 +6,7 @@ import { readJsonAnswer, selectorsOf, valueAt } from "../reading/json.ts";
 import { counted, joined, oneLine } from "../reading/text.ts";
 
 const AUTHORS_MAX = 3;
-/** Words of an abstract that are set in order. */
+/** Maximum number of words of an abstract. */
 const WORDS_MAX = 400;
 
 /** OpenAlex. */
@@ -72,7 +72,7 @@ function filterOf(context: EngineContext): string | undefined {
   return joined([language && `language:${language}`, since && `from_publication_date:${since}`], ",") || undefined;
 }
 
-/** The abstract's words in their places. */
+/** The abstract's words in order. */
 function inOrder(index: unknown): string {
   if (typeof index !== "object" || index === null) return "";
   const words: string[] = [];

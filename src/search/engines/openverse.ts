@@ -1,4 +1,4 @@
-// Openverse: pictures with open licences. Hits whose site calls them unsafe are left out unless asked for.
+// Openverse: images with open licences. Unsafe hits are left out unless requested.
 
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";

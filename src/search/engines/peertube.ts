@@ -1,5 +1,5 @@
-// One PeerTube server, asked for what the index it uses knows. Sepia Search asks such an index itself, so this one is for
-// operators who name a server of their own.
+// A PeerTube server that searches its own index. Sepia Search queries such an index directly, so this engine is for operators
+// who name a server of their own.
 
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
 import { readJsonAnswer } from "../reading/json.ts";

@@ -1,4 +1,4 @@
-// PubMed: one request finds the numbers of articles, a second one fetches them.
+// PubMed: one request finds the ids of articles, a second one fetches them.
 
 import { address, jsonHeaders, offset, pageSize } from "../address.ts";
 import type { EngineContext, EngineRequest, EngineResponse, Parsed, SearchEngine } from "../engine.ts";
@@ -88,7 +88,7 @@ function articles(context: EngineContext, ids: readonly string[]): EngineRequest
 }
 
 function readArticles(response: EngineResponse, context: EngineContext): Parsed {
-  // `ids` is the path in the first answer, which is JSON.
+  // `ids` is a path in the first response, which is JSON.
   const { ids: _, ...selectors } = selectorsOf(pubmed, context);
   return readMarkup(response, settled(context), {
     engine: { selectors },
@@ -101,7 +101,7 @@ function readArticles(response: EngineResponse, context: EngineContext): Parsed 
   });
 }
 
-/** Months are numbers or English; a day or month may be missing. */
+/** Months are numbers or English names; day and month may be missing. */
 function dateOf(fields: MarkupFields): string | undefined {
   const month = fields.text("month");
   const named = MONTHS.indexOf(month.slice(0, 3).toLowerCase()) + 1;

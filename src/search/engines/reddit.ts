@@ -1,4 +1,4 @@
-// Posts on Reddit, which answers only programs that are registered; their token is kept for half of its life.
+// Posts on Reddit, which only serves registered programs; their token is kept for half of its lifetime.
 
 import { address, encoded, jsonHeaders, pageSize } from "../address.ts";
 import {
@@ -14,7 +14,7 @@ import { failed, statusFailure } from "../reading/status.ts";
 import { counted, joined, webAddress } from "../reading/text.ts";
 
 const SEARCH = "search";
-/** Half of the day that a token lasts. */
+/** Half of the token's lifetime of a day. */
 const TOKEN_MS = 43_200_000;
 
 /** Reddit. */

@@ -1,4 +1,4 @@
-// A SearXNG instance whose operator allows JSON. Its hits carry the names of its engines.
+// A SearXNG instance that allows JSON. Its hits name its engines.
 
 import { address, jsonHeaders } from "../address.ts";
 import { CATEGORIES, type SafeSearch, type SearchEngine, TIME_RANGES } from "../engine.ts";

@@ -1,11 +1,11 @@
-// Sepia Search: videos of the PeerTube servers that Framasoft's index knows.
+// Sepia Search: videos of the PeerTube servers in Framasoft's index.
 
 import { address, jsonHeaders, offset, pageSize, primaryLanguage, rangeStart } from "../address.ts";
 import { type EngineContext, type SearchEngine, TIME_RANGES } from "../engine.ts";
 import { type ItemFields, type PartialHit, readJsonAnswer } from "../reading/json.ts";
 import { clock, counted, joined } from "../reading/text.ts";
 
-/** Where videos stand in the answers of every server that speaks PeerTube's search. */
+/** Selectors for the responses of every server with PeerTube's search API. */
 export const VIDEO_SELECTORS = {
   results: "data",
   title: "name",
@@ -37,7 +37,7 @@ export const sepiasearch: SearchEngine = {
   parse: (response, context) => readJsonAnswer(response, context, { engine: sepiasearch, draft: videoDraft }),
 };
 
-/** The search for videos, as PeerTube and its index take it. */
+/** A video search request for PeerTube and its index. */
 export function videoRequest(context: EngineContext, origin: string, more: Readonly<Record<string, string>>) {
   const size = pageSize(context, 20);
   const language = primaryLanguage(context);

@@ -1,4 +1,4 @@
-// Serper: Google's hits, with a key.
+// Serper: Google's results, with a key.
 
 import { address, jsonPost, pageSize, primaryLanguage, regionOf } from "../address.ts";
 import type { SearchEngine, TimeRange } from "../engine.ts";

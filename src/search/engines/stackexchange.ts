@@ -1,4 +1,4 @@
-// Stack Overflow, by Stack Exchange's interface.
+// Stack Overflow, by Stack Exchange's API.
 
 import { address, jsonHeaders, pageSize, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
@@ -6,7 +6,7 @@ import { readJsonAnswer, valueAt } from "../reading/json.ts";
 import { failed } from "../reading/status.ts";
 import { counted, joined } from "../reading/text.ts";
 
-/** The interface's number for a client that asks too often. */
+/** The API's error id for a client that sends too many requests. */
 const THROTTLED = 502;
 
 /** Stack Overflow. */

@@ -1,5 +1,5 @@
-// Startpage's page for people. Its home page gives a token without which a search is taken for a program's, so there are two
-// requests, or one while the token holds. It changes often, so the operator must want it.
+// Startpage's web page. Its home page gives a token that a search needs, so there are two requests, or one while the token is
+// valid. It changes often, so the operator must enable it.
 
 import { address, browserHeaders, cookies, encoded, primaryLanguage } from "../address.ts";
 import type {
@@ -139,6 +139,6 @@ function readResults(response: EngineResponse, context: EngineContext): Parsed {
   });
 }
 
-/** A snippet that begins with its date: "18 Jun 2023 ... The text". */
+/** A snippet that starts with its date: "18 Jun 2023 ... The text". */
 const DATED =
   /^(\d+ (?:minute|hour|day|week)s? ago|\d{1,2} [A-Z][a-z]{2,8} \d{4}|[A-Z][a-z]{2,8} \d{1,2}, \d{4}) (?:\.\.\.|…) (.*)$/;

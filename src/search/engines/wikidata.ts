@@ -1,4 +1,4 @@
-// Wikidata: things by their names, in the searcher's language.
+// Wikidata: entities by name, in the searcher's language.
 
 import { address, jsonHeaders, offset, pageSize, primaryLanguage } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";

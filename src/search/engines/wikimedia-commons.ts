@@ -1,4 +1,4 @@
-// Wikimedia Commons: pictures, and documents, recordings and models for the category of files.
+// Wikimedia Commons: images, and documents, recordings and models for the category of files.
 
 import { address, jsonHeaders, offset, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
@@ -6,7 +6,7 @@ import { namesOf, readJsonAnswer } from "../reading/json.ts";
 import { mediaWikiFailure } from "../reading/mediawiki.ts";
 import { joined } from "../reading/text.ts";
 
-/** What a finished answer holds besides hits; one of these alone says that there are none. */
+/** The members of a complete response besides hits; one of these alone means no hits. */
 const EMPTY_NAMES = new Set(["batchcomplete", "limits", "warnings"]);
 
 /** Wikimedia Commons. */

@@ -1,11 +1,11 @@
-// Wikipedia, by the search of MediaWiki's own interface. Each language is a host.
+// Wikipedia, by MediaWiki's search API. Each language has its own host.
 
 import { address, jsonHeaders, offset, pageSize, primaryLanguage } from "../address.ts";
 import type { EngineContext, SearchEngine } from "../engine.ts";
 import { readJsonAnswer } from "../reading/json.ts";
 import { mediaWikiFailure } from "../reading/mediawiki.ts";
 
-/** The largest editions; other languages are searched in English. */
+/** The largest editions; for other languages English is searched. */
 const LANGUAGES =
   "en de fr es it pt ru ja zh nl pl sv ar uk vi fa ca id ko no fi hu cs tr ro he da eo sr bg hy sk et el simple be lt sl eu hr gl nn az ka hi uz th la ms ta kk bn te mk cy ur af sq is lv mr ml sw pa gu kn ne si my km".split(
     " ",
@@ -44,7 +44,7 @@ export const wikipedia: SearchEngine = {
       formatversion: 2,
     });
     const { language } = context.query;
-    // The edition in Chinese is written in several scripts; the header chooses.
+    // The Chinese edition supports several scripts; the header selects one.
     return { method: "GET", url, headers: jsonHeaders(context, language ? { "accept-language": language } : {}) };
   },
   parse: (response, context) =>

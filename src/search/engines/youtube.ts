@@ -1,4 +1,4 @@
-// YouTube's page of results, as its script starts from it. Its terms are for people, so the operator must want it.
+// YouTube's result page, read from its script's data. Its terms are for people, so the operator must enable it.
 
 import { address, browserHeaders, cookies } from "../address.ts";
 import type { SearchEngine, TimeRange } from "../engine.ts";
@@ -41,7 +41,7 @@ export const youtube: SearchEngine = {
     const { query } = context;
     const url = address(context, "https://www.youtube.com", "/results", {
       search_query: query.text,
-      // The page wants the parameter's own escapes escaped.
+      // The page expects the parameter to be escaped twice.
       sp: query.timeRange && `EgII${RANGES[query.timeRange]}%3D%3D`,
     });
     return { method: "GET", url, headers: browserHeaders(context, { cookie: cookies({ CONSENT: "YES+" }) }) };
@@ -84,7 +84,7 @@ function listAt(value: unknown, path: string): unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** A text is one piece, or a list of them. */
+/** A text is one string, or a list of runs. */
 function textOf(value: unknown): string {
   const simple = valueAt(value, "simpleText");
   if (typeof simple === "string") return oneLine(simple);

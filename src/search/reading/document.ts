@@ -1,5 +1,5 @@
-// Markup as a tree, within limits that no page of results comes near. A hostile page would else cost minutes: searching a
-// tree, and finding what an end tag ends, take time by depth.
+// Parses markup within limits that no real result page reaches. A hostile page could otherwise take minutes: searching a
+// tree, and matching end tags, take time proportional to its depth.
 
 import { type AnyNode, type Document, DomHandler } from "domhandler";
 import { Parser } from "htmlparser2";
@@ -7,7 +7,7 @@ import { Parser } from "htmlparser2";
 const ELEMENTS_MAX = 50_000;
 const DEPTH_MAX = 256;
 
-/** Parses markup; undefined when it is beyond the limits. */
+/** Parses markup; undefined if it exceeds the limits. */
 export function parseMarkup(text: string, { xml }: { xml: boolean }): Document | undefined {
   const handler = new BoundedHandler();
   const parser = new Parser(handler, { xmlMode: xml, decodeEntities: true });

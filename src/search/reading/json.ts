@@ -1,60 +1,60 @@
-// JSON answers as hits, by dotted paths. An answer without the list that a path names has changed; it is not empty.
+// Reads hits from JSON, by dotted paths. A response without the list that a path names has changed; it is not empty.
 
 import type { EngineContext, EngineResponse, Hit, Parsed, SearchEngine } from "../engine.ts";
 import { isoDate } from "./date.ts";
 import { failed, statusFailure } from "./status.ts";
 import { oneLine, plain, webAddress } from "./text.ts";
 
-/** What reading takes of an engine. */
+/** The part of an engine that reading needs. */
 export type Read = Pick<SearchEngine, "selectors"> & Partial<Pick<SearchEngine, "key" | "optionalKey">>;
 
-/** No engine gives more on one page; what stands behind them is not read. */
+/** No engine returns more on one page; the rest is ignored. */
 export const RESULTS_MAX = 300;
 
-/** What sitemaps allow an address, too. Longer ones are no links to share, and comparing megabytes of them stops all else. */
+/** Also the limit for sitemaps. Longer addresses are useless, and comparing megabytes of them would block everything else. */
 const ADDRESS_CHARS_MAX = 2048;
-/** More than answers show of either, to bound the size of a hit. */
+/** More than responses show, to bound the size of a hit. */
 const TITLE_CHARS_MAX = 1000;
 const SNIPPET_CHARS_MAX = 4000;
 
 /** Reads values of an item by the names in the engine's selectors. */
 export interface ItemFields {
-  /** The value as it is. */
+  /** The raw value. */
   raw(name: string): unknown;
-  /** The value as one plain line, markup taken away; empty when there is none. Lists are joined by commas. */
+  /** The value as one plain line without markup; empty if missing. Lists are joined with commas. */
   text(name: string): string;
-  /** The value as one line that is no markup, such as a name with a `<` in it. */
+  /** The value as one line that is not markup, such as a name with a `<` in it. */
   literal(name: string): string;
   /** The value as an ISO 8601 date. */
   date(name: string): string | undefined;
-  /** The value as an address of the web. */
+  /** The value as a web address. */
   address(name: string): string | undefined;
 }
 
-/** A hit that may lack what a hit needs; such ones are left out. */
+/** A hit that may lack required members; such hits are dropped. */
 export type PartialHit = { readonly [Key in keyof Hit]?: Hit[Key] | undefined };
 
-/** What an answer holds beside its hits. */
+/** The parts of a response besides its hits. */
 export type More = Omit<Parsed & { kind: "hits" }, "kind" | "hits">;
 
-/** How an engine's JSON is read, beside its selectors. `results` is the path of the list; of several, parted by commas. */
+/** How an engine's JSON is read, besides its selectors. `results` is the path of the list; or several, separated by commas. */
 export interface JsonReading {
   readonly engine: Read;
-  /** Which of `title` and `snippet` hold markup or entities; the others are taken as they are. */
+  /** Which of `title` and `snippet` contain markup or entities; the others are taken literally. */
   readonly markup?: readonly ("title" | "snippet")[];
-  /** Adds to, or replaces, what the selectors `title`, `url`, `snippet`, `date`, `thumbnail` and `file` give. */
+  /** Adds to, or replaces, the values of the selectors `title`, `url`, `snippet`, `date`, `thumbnail` and `file`. */
   draft?(fields: ItemFields, item: unknown): PartialHit | undefined;
   /**
-   * A failure reported in a body of status 200, or that overrides the status. `body` is undefined when it is not JSON.
+   * A failure in a body with status 200, or that overrides the status. `body` is undefined if it is not JSON.
    */
   failure?(body: unknown, response: EngineResponse): Parsed | undefined;
-  /** Whether an answer without the list says that there are no hits. */
+  /** Whether a response without the list means that there are no hits. */
   isEmpty?(body: unknown): boolean;
-  /** What an answer holds beside its hits. */
+  /** The parts of a response besides its hits. */
   more?(fields: ItemFields, body: unknown): More;
 }
 
-/** Reads a JSON answer. */
+/** Reads a JSON response. */
 export function readJsonAnswer(response: EngineResponse, context: EngineContext, reading: JsonReading): Parsed {
   const body = parsedJson(response.body);
   const told = reading.failure?.(body, response);
@@ -65,7 +65,7 @@ export function readJsonAnswer(response: EngineResponse, context: EngineContext,
   return readItems(body, context, reading);
 }
 
-/** Reads hits out of JSON that was found elsewhere, such as in a page's script. */
+/** Reads hits from JSON found elsewhere, such as in a page's script. */
 export function readItems(body: unknown, context: EngineContext, reading: JsonReading): Parsed {
   const strange = strangeSelector(reading.engine, context);
   if (strange !== undefined) return strange;
@@ -86,12 +86,12 @@ export function readItems(body: unknown, context: EngineContext, reading: JsonRe
   return { kind: "hits", hits, ...reading.more?.(fieldsOf(body, selectors, context), body) };
 }
 
-/** The engine's selectors with the operator's in their place. */
+/** The engine's selectors, overridden by the operator's. */
 export function selectorsOf(engine: Pick<SearchEngine, "selectors">, { settings }: EngineContext) {
   return settings.selectors === undefined ? engine.selectors : { ...engine.selectors, ...settings.selectors };
 }
 
-/** A selector of the operator's that the engine does not have: it would change nothing, and he would not know why. */
+/** A selector of the operator's that the engine does not have: it would silently have no effect. */
 export function strangeSelector(
   engine: Pick<SearchEngine, "selectors">,
   { settings }: EngineContext,
@@ -102,17 +102,17 @@ export function strangeSelector(
   return failed("changed_markup", `The configuration has a selector "${strange}"; the engine has ${known}.`);
 }
 
-/** Whether the engine was sent a key, so that a refusal may be about it. */
+/** Whether the request had a key, so that a refusal may be about it. */
 export function isKeyed({ key, optionalKey }: Read, { settings }: EngineContext): boolean {
   return (key ?? optionalKey) !== undefined && settings.apiKey !== undefined;
 }
 
-/** A context whose selectors are settled: they stand in the engine's own already. */
+/** A context whose selectors are final: they are the engine's own. */
 export function settled(context: EngineContext): EngineContext {
   return { ...context, settings: { ...context.settings, selectors: undefined } };
 }
 
-/** The body as JSON; undefined when it is none. */
+/** The body as JSON; undefined if it is not JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -121,7 +121,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** The value at a dotted path, `$` being the whole; of several paths, parted by `|`, the first that leads to something. */
+/** The value at a dotted path, `$` being the whole; of several paths, separated by `|`, the first that exists. */
 export function valueAt(body: unknown, path: string): unknown {
   for (const one of path.split("|")) {
     const value = one === "$" ? body : one.split(".").reduce(member, body);
@@ -135,32 +135,32 @@ function member(value: unknown, name: string): unknown {
   return (value as Record<string, unknown>)[name];
 }
 
-/** Items that carry their place in order of it. */
+/** Items sorted by their own rank. */
 function inOrder(items: readonly unknown[], rank: string | undefined): readonly unknown[] {
   if (rank === undefined) return items;
   const place = (item: unknown) => Number(valueAt(item, rank) ?? Number.POSITIVE_INFINITY);
   return items.toSorted((one, other) => Math.sign(place(one) - place(other)) || 0);
 }
 
-/** The names of an object's members; undefined for what is no object. */
+/** The names of an object's members; undefined if it is not an object. */
 export function namesOf(body: unknown): readonly string[] | undefined {
   return typeof body === "object" && body !== null && !Array.isArray(body) ? Object.keys(body) : undefined;
 }
 
-/** The items of all the lists; undefined when one of them is missing. */
+/** The items of all the lists; undefined if one of them is missing. */
 function listsOf(body: unknown, paths: string): readonly unknown[] | undefined {
   const lists = paths.split(",").map((path) => listOf(body, path));
   return lists.includes(undefined) ? undefined : lists.flatMap((list) => list ?? []);
 }
 
-/** A list, or the values of an object; undefined when there is neither. */
+/** A list, or the values of an object; undefined if it is neither. */
 function listOf(body: unknown, path: string): readonly unknown[] | undefined {
   const value = valueAt(body, path);
   if (Array.isArray(value)) return value;
   return typeof value === "object" && value !== null && path !== "$" ? Object.values(value) : undefined;
 }
 
-/** Reads values of `item` by the names of `selectors`; addresses are completed against the request's. */
+/** Reads values of `item` by the names of `selectors`; relative addresses are resolved against the request's. */
 export function fieldsOf(
   item: unknown,
   selectors: Readonly<Record<string, string>>,
@@ -201,7 +201,7 @@ function drafted(fields: ItemFields, selectors: Readonly<Record<string, string>>
   };
 }
 
-/** The hit without what it lacks; undefined when it has no title or address. */
+/** The hit without its missing members; undefined if it has no title or address. */
 export function completed(draft: PartialHit): Hit | undefined {
   const { url, title, snippet = "", publishedAt, thumbnail, file, engines } = draft;
   if (url === undefined || url.length > ADDRESS_CHARS_MAX || title === undefined || title === "") return undefined;

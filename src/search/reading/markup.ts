@@ -1,4 +1,4 @@
-// HTML and XML answers as hits, by CSS selectors. A page without hits is empty only when it says so; else it has changed.
+// Reads hits from HTML and XML, by CSS selectors. A page without hits is only empty if it says so; otherwise it has changed.
 
 import { compile, selectAll, selectOne } from "css-select";
 import type { AnyNode, Document, Element } from "domhandler";
@@ -21,31 +21,37 @@ import { BREAKING_TAGS, HIDDEN_TAGS, oneLine, plain, webAddress } from "./text.t
 /** Reads values below an element by the names in the engine's selectors. */
 export interface MarkupFields {
   readonly element: AnyNode;
-  /** The text, or the attribute where the selector ends in `@name`, as one plain line; empty when there is none. */
+  /** The text, or the attribute if the selector ends in `@name`, as one plain line; empty if missing. */
   text(name: string): string;
   /** Each of several, without empty ones. */
   texts(name: string): string[];
-  /** A text that holds markup of its own, as feeds have it. */
+  /** A text that contains markup itself, as in feeds. */
   inner(name: string): string;
   date(name: string): string | undefined;
-  /** An address of the web, completed by the answer's own. */
+  /** A web address, resolved against the response's own. */
   address(name: string): string | undefined;
 }
 
-/** How an engine's markup is read, beside its selectors: `results` are the hits, `none` marks an empty page, `captcha` a page that stops programs, `hidden` what is no part of any text. */
+/**
+ * How an engine's markup is read, besides its selectors: `results` are the hits, `none` marks an empty page, `captcha` a bot
+ * check, `hidden` what is not part of any text.
+ */
 export interface MarkupReading {
   readonly engine: Read;
   readonly xml?: true;
-  /** Adds to, or replaces, what the selectors `title`, `url`, `snippet`, `date` and `thumbnail` give; undefined leaves the item out. */
+  /**
+   * Adds to, or replaces, the values of the selectors `title`, `url`, `snippet`, `date` and `thumbnail`; undefined skips the
+   * item.
+   */
   draft?(fields: MarkupFields): PartialHit | undefined;
-  /** Leaves an item out before it counts: an advertisement. */
+  /** Skips an item before it counts: an advertisement. */
   skips?(fields: MarkupFields): boolean;
-  /** A failure that stands in a page of status 200, or in place of what the status says. */
+  /** A failure within a page of status 200, or that overrides the status. */
   failure?(page: MarkupFields, response: EngineResponse): Parsed | undefined;
   more?(page: MarkupFields): More;
 }
 
-/** Reads an HTML or XML answer. */
+/** Reads an HTML or XML response. */
 export function readMarkup(response: EngineResponse, context: EngineContext, reading: MarkupReading): Parsed {
   const strange = strangeSelector(reading.engine, context);
   if (strange !== undefined) return strange;
@@ -66,7 +72,7 @@ export function readMarkup(response: EngineResponse, context: EngineContext, rea
   return hitsOf(document, { selectors, reading, place, page });
 }
 
-/** The first text, or attribute, at a selector of an HTML page; empty when there is none. */
+/** The first text, or attribute, at a selector of an HTML page; empty if missing. */
 export function firstText(html: string, selector: string): string {
   const { css, attribute } = parted(selector);
   if (brokenSelector({ selector }) !== undefined || css === "") return "";
@@ -96,7 +102,7 @@ function hitsOf(document: Document, { selectors, reading, place, page }: Work): 
       `The answer has nothing at "${selectors["results"]}", and does not say that it is empty.`,
     );
   }
-  // What stands last in an answer that was cut off may lack its end.
+  // The last item of a truncated response may be incomplete.
   const whole = isComplete ? wanted : wanted.slice(0, -1);
   const hits = whole.flatMap((fields) => {
     const own = reading.draft === undefined ? {} : reading.draft(fields);
@@ -107,13 +113,13 @@ function hitsOf(document: Document, { selectors, reading, place, page }: Work): 
   return { kind: "hits", hits, ...reading.more?.(page) };
 }
 
-/** A selector with the attribute that it ends in: `a.title@href`. */
+/** A selector with its attribute: `a.title@href`. */
 function parted(selector: string): { css: string; attribute: string | undefined } {
   const at = /@([\w:-]+)$/.exec(selector);
   return at === null ? { css: selector, attribute: undefined } : { css: selector.slice(0, at.index), attribute: at[1] };
 }
 
-/** The first selector that is none; undefined when all can be read. An empty one stands for the item itself. */
+/** The first invalid selector; undefined if all are valid. An empty one means the item itself. */
 export function brokenSelector(selectors: Readonly<Record<string, string>>): string | undefined {
   return Object.values(selectors).find((selector) => {
     const { css } = parted(selector);
@@ -127,7 +133,7 @@ export function brokenSelector(selectors: Readonly<Record<string, string>>): str
   });
 }
 
-/** Whether the answer's last words are there: the end of the page, or of the outermost element. */
+/** Whether the response is complete: it has the end tag of the page, or of the outermost element. */
 function isWhole(document: Document, body: string): boolean {
   if (/<\/html\s*>/i.test(body)) return true;
   const root = document.children.find((node): node is Element => node.type === "tag");
@@ -135,7 +141,7 @@ function isWhole(document: Document, body: string): boolean {
   return body.trimEnd().endsWith(`</${root.name}>`);
 }
 
-/** Names as they are written: XML tells `Title` from `title`, and HTML's are all small. */
+/** Names as written: XML distinguishes `Title` from `title`, and HTML's are lower case. */
 const OPTIONS = { xmlMode: true } as const;
 
 function all(below: AnyNode, selector: string): Element[] {
@@ -192,7 +198,7 @@ function drafted(fields: MarkupFields, selectors: Readonly<Record<string, string
   };
 }
 
-/** The text below a node; what breaks a line parts words. A loop: hostile answers nest deeply. */
+/** The text below a node; elements that break lines separate words. Not recursive: hostile responses nest deeply. */
 function textOf(root: AnyNode, hidden: ReadonlySet<AnyNode>): string {
   let text = "";
   const open: (AnyNode | string)[] = [root];

@@ -1,10 +1,10 @@
-// The errors of MediaWiki's interface: they come with status 200.
+// The errors of MediaWiki's API, which have status 200.
 
 import type { Parsed } from "../engine.ts";
 import { valueAt } from "./json.ts";
 import { failed } from "./status.ts";
 
-/** The failure that a MediaWiki answer tells; undefined when it tells none. */
+/** The failure in a MediaWiki response; undefined if there is none. */
 export function mediaWikiFailure(body: unknown): Parsed | undefined {
   const code = valueAt(body, "error.code");
   if (typeof code !== "string") return undefined;

@@ -1,4 +1,4 @@
-// What an answer's status and headers say of a failure, before its body is read.
+// Failures that a response's status and headers report, before its body is read.
 
 import type { EngineFailure, EngineFailureKind, EngineResponse, Parsed } from "../engine.ts";
 
@@ -7,7 +7,7 @@ export function failed(kind: EngineFailureKind, message: string, retryAfterMs?: 
   return { kind: "failure", failure: { kind, message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) } };
 }
 
-/** The failure that the status tells; undefined for one that leaves the body to be read. */
+/** The failure of the status; undefined if the body must be read. */
 export function statusFailure(response: EngineResponse, { keyed = false } = {}): EngineFailure | undefined {
   const { status } = response;
   if (status >= 200 && status < 300) return undefined;
@@ -34,12 +34,12 @@ export function statusFailure(response: EngineResponse, { keyed = false } = {}):
   return failure("refused", "The engine would not take the request");
 }
 
-/** A 403 with nothing left of the allowance is a rate limit: GitHub says it so. */
+/** A 403 with an exhausted quota is a rate limit, as on GitHub. */
 function isUsedUp({ status, headers }: EngineResponse): boolean {
   return status === 403 && (headers.get("x-ratelimit-remaining") === "0" || headers.get("retry-after") !== null);
 }
 
-/** Cloudflare's and Google's pages that stop programs. */
+/** Bot checks of Cloudflare and Google. */
 function isChallenge({ status, headers, body }: EngineResponse): boolean {
   if (status !== 403 && status !== 429 && status !== 503) return false;
   if (headers.get("cf-mitigated") === "challenge") return true;
@@ -47,16 +47,16 @@ function isChallenge({ status, headers, body }: EngineResponse): boolean {
   return isMarkup && /__cf_chl_|cf-challenge|challenge-platform|g-recaptcha|\bhcaptcha\b/.test(body);
 }
 
-/** The year 2001: no allowance was renewed before. */
+/** The year 2001: earlier values are not timestamps. */
 const EPOCH_SECONDS_LEAST = 1_000_000_000;
 const RETRY_MAX_MS = 7 * 86_400_000;
 
-/** `Retry-After` in seconds or as a date, else the moment at which the allowance is renewed; moments are measured against the answer's own date. */
+/** `Retry-After` in seconds or as a date, else the time of the quota's renewal; times are relative to the response's own date. */
 export function retryAfter(headers: Headers): number | undefined {
   const asked = headers.get("retry-after")?.trim() ?? "";
   if (/^\d+(?:\.\d+)?$/.test(asked)) return Math.min(Number(asked) * 1000, RETRY_MAX_MS);
   const renewed = headers.get("x-ratelimit-remaining") === "0" ? Number(headers.get("x-ratelimit-reset") ?? "") : 0;
-  // A small number would be a count of seconds, which some send under the same name.
+  // A small number is a count of seconds, which some send under the same name.
   const until = asked !== "" ? Date.parse(asked) : renewed > EPOCH_SECONDS_LEAST ? renewed * 1000 : Number.NaN;
   const ms = until - Date.parse(headers.get("date") ?? "");
   return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, RETRY_MAX_MS) : undefined;

@@ -1,8 +1,8 @@
-// Plain text out of what engines send: markup, entities and line breaks taken away.
+// Makes plain text of what engines send: removes markup, entities and line breaks.
 
 import { Parser } from "htmlparser2";
 
-/** A text that may hold markup or entities, as one plain line. Elements that break lines part words; others do not. */
+/** A text that may contain markup or entities, as one plain line. Block elements separate words; others do not. */
 export function plain(html: string): string {
   if (!/[<&]/.test(html)) return oneLine(html);
   const bounded = html.slice(0, TEXT_CHARS_MAX);
@@ -29,16 +29,16 @@ export function plain(html: string): string {
   return oneLine(text);
 }
 
-/** Longer than any abstract; the rest is not read. */
+/** Longer than any abstract; the rest is ignored. */
 const TEXT_CHARS_MAX = 20_000;
-/** Their text is not shown. */
+/** Elements whose text is not shown. */
 export const HIDDEN_TAGS = new Set(["script", "style"]);
-/** They begin a line, or end one. */
+/** Elements that start or end a line. */
 export const BREAKING_TAGS = new Set(
   "br p div li ul ol td tr table blockquote h1 h2 h3 h4 h5 h6 pre section jats:p".split(" "),
 );
 
-/** Runs of blanks and control characters as single blanks; marks that show nothing are dropped. */
+/** Runs of white space and control characters become single spaces; invisible characters are dropped. */
 export function oneLine(text: string): string {
   return text
     .slice(0, TEXT_CHARS_MAX)
@@ -47,17 +47,17 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** The parts that say something, in one line. */
+/** The non-empty parts, in one line. */
 export function joined(parts: readonly (string | undefined | false)[], separator = " · "): string {
   return parts.filter((part): part is string => typeof part === "string" && part !== "").join(separator);
 }
 
-/** A count with its noun: "1 star", "12 stars"; nothing when there is none. */
+/** A count with its noun: "1 star", "12 stars"; nothing if missing. */
 export function counted(count: string, noun: string): string {
   return count === "" ? "" : `${count} ${noun}${count === "1" ? "" : "s"}`;
 }
 
-/** Seconds as 1:02:03; nothing when there are none. */
+/** Seconds as 1:02:03; nothing if missing. */
 export function clock(seconds: number): string {
   if (!Number.isFinite(seconds) || seconds < 1) return "";
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
@@ -65,7 +65,7 @@ export function clock(seconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
 
-/** The address if it is one of the web; protocol-relative and relative ones are completed. */
+/** The address if it is a web address; protocol-relative and relative ones are resolved. */
 export function webAddress(text: string | undefined, base?: string): string | undefined {
   const trimmed = text?.trim() ?? "";
   if (trimmed === "" || !URL.canParse(trimmed, base)) return undefined;
