@@ -32,6 +32,8 @@ import type { Verbs } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { chatCompletionsFormat } from "../wire/chat-completions/format.ts";
+import { messagesFormat } from "../wire/messages/format.ts";
+import { responsesFormat } from "../wire/responses/format.ts";
 
 /** What everything that calls providers for a request has in common. */
 export type UpstreamCalls = Omit<AttemptDeps, "provider"> &
@@ -125,8 +127,8 @@ export function createChat(deps: ChatDeps) {
     }),
     /** The endpoints that are called past the framework's router. */
     direct: directRoutes(gateway),
-    /** Answers a chat completion; `admit` decides whom it is from. */
-    complete: (request: Request) => gateway.handle(request, chatCompletionsFormat),
+    /** Answers a request of each format; `admit` decides whom it is from. */
+    answers: answersOf(gateway),
     /** What accounts see of their own conversations. */
     ownThreads: compaction.owned,
     stop: compaction.stop,
@@ -140,5 +142,13 @@ function passthroughDeps({ live, fleet }: ChatDeps, pipeline: Omit<PassthroughDe
     ...pipeline,
     uploadBytesMax: () => live.get().server.maxUploadBytes,
     prices: (provider: string, model: string) => fleet.known(provider, model)?.prices,
+  };
+}
+
+function answersOf({ handle }: ReturnType<typeof createGateway>) {
+  return {
+    chat: (request: Request) => handle(request, chatCompletionsFormat),
+    responses: (request: Request) => handle(request, responsesFormat),
+    messages: (request: Request) => handle(request, messagesFormat),
   };
 }

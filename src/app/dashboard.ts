@@ -14,7 +14,7 @@ import { LiveViews } from "../dashboard/server/log-live.ts";
 import { type DashboardDeps, dashboardRoutes } from "../dashboard/server/routes.ts";
 import type { createDecisions } from "../decisions/assemble.ts";
 import type { createSpenders } from "../gateway/budgets.ts";
-import type { Caller } from "../gateway/caller.ts";
+import type { createCallers } from "../gateway/callers.ts";
 import type { Fleet } from "../gateway/providers.ts";
 import type { OwnedThreads } from "../gateway/threads/owned-threads.ts";
 import { checkSubsystems } from "../status/health.ts";
@@ -26,6 +26,7 @@ import type { Upkeep } from "../store/engine/upkeep.ts";
 import { HOURLY_KEPT_MS, LATENCY_KEPT_MS } from "../store/sweeps.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { createWeb } from "../web/assemble.ts";
+import type { createChat } from "./chat.ts";
 import type { createWatch } from "./health-watch.ts";
 import type { Observer } from "./observe.ts";
 
@@ -46,10 +47,8 @@ export interface DashboardServiceDeps {
   config(): Config;
   grants(): Readonly<Record<TierId, TierGrant>>;
   listeningUrl(): string;
-  /** Answers a chat completion for a caller who needs no key. */
-  chat(request: Request, caller: Caller): Promise<Response>;
-  /** The same for a typed decision. */
-  decide(request: Request, caller: Caller): Promise<Response>;
+  /** What the playground tries, for a caller who needs no key. */
+  readonly play: DashboardDeps["play"];
   /** The budgets that a caller's requests count against. */
   readonly budgetsOf: ReturnType<typeof createSpenders>;
   /** Keys have changed: caches of them are stale. */
@@ -65,6 +64,30 @@ export function createDashboard(deps: DashboardServiceDeps) {
     routes: dashboardRoutes({ ...dashboardDeps(deps), liveViews }),
     /** To be stopped before the edge, which waits for open answers. */
     liveViews: { stop: () => liveViews.close() },
+  };
+}
+
+/** What the playground tries, each for a caller that the session vouches for. */
+export function playOf(
+  vouched: ReturnType<typeof createCallers>["vouched"],
+  answers: {
+    readonly chat: ReturnType<typeof createChat>["answers"];
+    readonly web: ReturnType<typeof createWeb>["answers"];
+    decide(request: Request): Promise<Response>;
+  },
+): DashboardDeps["play"] {
+  const web = (tool: keyof typeof answers.web) => vouched((request) => answers.web[tool]({ request }));
+  return {
+    "/playground": vouched(answers.chat.chat),
+    "/playground/responses": vouched(answers.chat.responses),
+    "/playground/messages": vouched(answers.chat.messages),
+    "/playground/decisions": vouched(answers.decide),
+    "/playground/web/scrape": web("scrape"),
+    "/playground/web/map": web("map"),
+    "/playground/web/crawl": web("crawl"),
+    "/playground/web/search": web("search"),
+    "/playground/web/extract": web("extract"),
+    "/playground/web/llmstxt": web("llmstxt"),
   };
 }
 
@@ -104,8 +127,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
     unpriced: (tier) => (isTierId(tier) ? unpricedModels(fleet.catalog().models, config(), tier) : []),
     budgetOf: ({ id, tier }) => budgets.findAccountBudget(id, isTierId(tier) ? more.grants()[tier].budget : undefined),
     budgetsOf: more.budgetsOf,
-    chat: more.chat,
-    decide: more.decide,
+    play: more.play,
     decisionChoices: decisions.choices,
     urls: () => config().server,
     listeningUrl: more.listeningUrl,

@@ -16,7 +16,7 @@ import type { Logger } from "../telemetry/log.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import { createWeb } from "../web/assemble.ts";
 import { createChat } from "./chat.ts";
-import { createDashboard } from "./dashboard.ts";
+import { createDashboard, playOf } from "./dashboard.ts";
 import { createEdgeService } from "./edge.ts";
 import { addFoundation, type Foundation } from "./foundation.ts";
 import { createWatch } from "./health-watch.ts";
@@ -147,7 +147,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
 
 /** Adds what shows the features to people, and the edge last: it serves everything. */
 async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeof addFeatures>>) {
-  const { add, verbs, callers, chat, decisions } = features;
+  const { add, verbs, callers, chat, decisions, web } = features;
   const watch = add("model health", createWatch({ ...features, probe: chat.probe }));
   const dashboard = add(
     "dashboard",
@@ -157,8 +157,7 @@ async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeo
       budgetsOf: callers.budgetsOf,
       keysChanged: callers.changed,
       threads: chat.ownThreads,
-      chat: callers.vouched(chat.complete),
-      decide: callers.vouched(decisions.answer),
+      play: playOf(callers.vouched, { chat: chat.answers, web: web.answers, decide: decisions.answer }),
     }),
   );
   const pseudonymSecret = await verbs.secrets.secret("pseudonym_salt");

@@ -23,7 +23,7 @@ import { firecrawlPages } from "./firecrawl/assemble.ts";
 import { firecrawlRoutes } from "./firecrawl/routes.ts";
 import { llmstxtKind } from "./llmstxt/kind.ts";
 import { createOwnedJobs } from "./owned-jobs.ts";
-import { type KeyHolder, type WebCaller, webRoutes } from "./routes.ts";
+import { type KeyHolder, type WebCaller, webAnswers, webRoutes } from "./routes.ts";
 import { createWebTools } from "./tools.ts";
 
 /** What the web side needs from the rest of the program. */
@@ -101,6 +101,8 @@ export function createWeb(deps: WebDeps) {
     routes,
     tools,
     runner,
+    /** What answers for each tool outside of the API: jobs are started and not waited for. */
+    answers: webAnswers(endpoints, { waits: false }),
     /** What accounts see of their own jobs. */
     ownJobs: createOwnedJobs({ ...endpoints, lists: store, pages: store }),
     /** Every search engine: whether it is enabled, its health, whether it is suspended. */

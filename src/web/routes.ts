@@ -78,29 +78,31 @@ async function json(value: object): Promise<Response> {
   return new Response(await jsonInTurns(value), { headers: { "content-type": "application/json;charset=utf-8" } });
 }
 
+/** What answers a request for each tool, by whichever way it was let in. `waits`: extractions and llms.txt are waited for. */
+export function webAnswers(deps: WebRoutesDeps, { waits }: { waits: boolean }) {
+  const { answering } = createAnswering(deps);
+  const wait = waits ? {} : { waitMs: 0 };
+  return {
+    scrape: answering("scrape", (body, from) => scrape(body, deps.pages, from)),
+    map: answering("map", (body, from) => mapSite(body, deps.map, from)),
+    crawl: answering("crawl", (body, from) => startCrawl(body, { ...from, deps: deps.crawls })),
+    search: answering("search", (body, from) => searchWeb(body, deps.search, from)),
+    extract: answering("extract", (body, from) => startExtract(body, { ...from, ...wait, deps: deps.extracts })),
+    llmstxt: answering("llmstxt", (body, from) => startLlmstxt(body, { ...from, ...wait, deps: deps.llmstxts })),
+  } satisfies Record<WebFeature, unknown>;
+}
+
 /** The endpoints. */
 export function webRoutes(deps: WebRoutesDeps) {
-  const { answering } = createAnswering(deps);
+  const answers = webAnswers(deps, { waits: true });
   // The status preserves method and body; nothing is requested or read before the client sends the request again.
   const toScrape = () => new Response(null, { status: 307, headers: { location: "/v1/scrape" } });
   return new Elysia()
     .post("/v1/fetch", toScrape, RAW)
     .post("/fetch", toScrape, RAW)
-    .post(
-      "/v1/scrape",
-      answering("scrape", (body, from) => scrape(body, deps.pages, from)),
-      RAW,
-    )
-    .post(
-      "/v1/map",
-      answering("map", (body, from) => mapSite(body, deps.map, from)),
-      RAW,
-    )
-    .post(
-      "/v1/crawl",
-      answering("crawl", (body, from) => startCrawl(body, { ...from, deps: deps.crawls })),
-      RAW,
-    )
+    .post("/v1/scrape", answers.scrape, RAW)
+    .post("/v1/map", answers.map, RAW)
+    .post("/v1/crawl", answers.crawl, RAW)
     .get("/v1/crawl/:id", async ({ request, params: { id } }) => {
       const { accountId } = await deps.authenticate(request);
       const query = new URL(request.url).searchParams;
@@ -111,20 +113,17 @@ export function webRoutes(deps: WebRoutesDeps) {
       const { accountId } = await deps.authenticate(request);
       return Response.json(await cancelCrawl({ id, accountId }, deps.crawls));
     })
-    .use(extractRoutes(deps))
-    .use(llmstxtRoutes(deps))
-    .use(searchRoutes(deps));
+    .use(extractRoutes(deps, answers))
+    .use(llmstxtRoutes(deps, answers))
+    .use(searchRoutes(deps, answers));
 }
 
+type WebAnswers = ReturnType<typeof webAnswers>;
+
 /** Extraction, and its jobs. */
-function extractRoutes(deps: WebRoutesDeps) {
-  const { answering } = createAnswering(deps);
+function extractRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
   return new Elysia()
-    .post(
-      "/v1/extract",
-      answering("extract", (body, from) => startExtract(body, { ...from, deps: deps.extracts })),
-      RAW,
-    )
+    .post("/v1/extract", answers.extract, RAW)
     .get("/v1/extract/:id", async ({ request, params: { id } }) => {
       const { accountId } = await deps.authenticate(request);
       return json(await pollExtract({ id, accountId }, deps.extracts));
@@ -136,14 +135,9 @@ function extractRoutes(deps: WebRoutesDeps) {
 }
 
 /** llms.txt, and its jobs. */
-function llmstxtRoutes(deps: WebRoutesDeps) {
-  const { answering } = createAnswering(deps);
+function llmstxtRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
   return new Elysia()
-    .post(
-      "/v1/llmstxt",
-      answering("llmstxt", (body, from) => startLlmstxt(body, { ...from, deps: deps.llmstxts })),
-      RAW,
-    )
+    .post("/v1/llmstxt", answers.llmstxt, RAW)
     .get("/v1/llmstxt/:id", async ({ request, params: { id } }) => {
       const { accountId } = await deps.authenticate(request);
       return json(await pollLlmstxt({ id, accountId }, deps.llmstxts));
@@ -155,7 +149,7 @@ function llmstxtRoutes(deps: WebRoutesDeps) {
 }
 
 /** Search in our own format and in those of other services. */
-function searchRoutes(deps: WebRoutesDeps) {
+function searchRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
   const { answering, finish } = createAnswering(deps);
   const compatible =
     (feature: WebFeature, answer: Answer) =>
@@ -165,11 +159,7 @@ function searchRoutes(deps: WebRoutesDeps) {
       return finish(feature, request, () => answer(body, { signal: request.signal, accountId }));
     };
   return new Elysia()
-    .post(
-      "/v1/search",
-      answering("search", (body, from) => searchWeb(body, deps.search, from)),
-      RAW,
-    )
+    .post("/v1/search", answers.search, RAW)
     .post(
       "/v1/crowd/search",
       answering("search", (body, from) => searchWeb({ ...body, include_content: true }, deps.search, from)),

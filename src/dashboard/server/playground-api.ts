@@ -1,4 +1,4 @@
-// Trying a model from the dashboard: a chat completion or a decision of the signed-in account, subject to its plan and
+// Trying things from the dashboard: a chat in any format, a decision or a web tool of the signed-in account, subject to its plan and
 // rate limit like any other and counted under an internal key that never authenticates.
 
 import { ApiError } from "../../base/errors.ts";
@@ -13,10 +13,8 @@ import { type Endpoint, member } from "./endpoint.ts";
 
 export interface PlaygroundApiDeps {
   readonly keys: Pick<KeyStore, "houseKey">;
-  /** Answers a chat completion for a caller who needs no key. */
-  chat(request: Request, caller: Caller): Promise<Response>;
-  /** The same for a typed decision. */
-  decide(request: Request, caller: Caller): Promise<Response>;
+  /** What can be tried, by the path it is tried at: each answers for a caller who needs no key. */
+  readonly play: Readonly<Record<`/playground${string}`, (request: Request, caller: Caller) => Promise<Response>>>;
   /** The budgets that a caller's requests count against. */
   budgetsOf: ReturnType<typeof createSpenders>;
   /** Decision models that are listed, by id and alias. */
@@ -25,8 +23,8 @@ export interface PlaygroundApiDeps {
 
 const KEY_NAME = "Playground";
 
-/** The endpoints; bodies and answers are those of `POST /v1/chat/completions` and `POST /v1/systemone`. */
-export function playgroundApi({ keys, chat, decide, decisionChoices, budgetsOf }: PlaygroundApiDeps): Endpoint[] {
+/** The endpoints; bodies and answers are those of the API's own, but jobs are started and not waited for. */
+export function playgroundApi({ keys, play, decisionChoices, budgetsOf }: PlaygroundApiDeps): Endpoint[] {
   const callerFor = async (account: Account): Promise<Caller> => {
     const key = await keys.houseKey(account.id, KEY_NAME);
     const { tier, trialEndsAtMs, subscriptionUntilMs, emailVerified, admin } = account;
@@ -51,9 +49,9 @@ export function playgroundApi({ keys, chat, decide, decisionChoices, budgetsOf }
     };
   };
   return [
-    member("POST", "/playground", async ({ request, who }) => chat(request, await callerFor(who.account))),
-
-    member("POST", "/playground/decisions", async ({ request, who }) => decide(request, await callerFor(who.account))),
+    ...Object.entries(play).map(([path, answer]) =>
+      member("POST", path, async ({ request, who }) => answer(request, await callerFor(who.account))),
+    ),
 
     member("GET", "/decision-models", async ({ who: { account } }): Promise<Listing<DecisionChoice>> => {
       const { tier: own } = account;

@@ -35,7 +35,7 @@ import { type ThreadsApiDeps, threadsApi } from "./threads-api.ts";
 
 export interface DashboardDeps
   extends KeysApiDeps,
-    Pick<PlaygroundApiDeps, "chat" | "decide" | "decisionChoices" | "budgetsOf">,
+    Pick<PlaygroundApiDeps, "play" | "decisionChoices" | "budgetsOf">,
     DecisionsApiDeps,
     ThreadsApiDeps,
     Pick<LogApiDeps, "liveViews" | "isPriced">,

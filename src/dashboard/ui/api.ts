@@ -8,12 +8,18 @@ export class Refused extends Error {
   readonly code: string;
   /** The form field that is wrong, where one is. */
   readonly param: string | null;
+  /** What an operator finds it by. */
+  readonly requestId: string | null;
 
-  constructor(message: string, detail: { status: number; code: string; param: string | null }) {
+  constructor(
+    message: string,
+    detail: { status: number; code: string; param: string | null; requestId?: string | null },
+  ) {
     super(message);
     this.status = detail.status;
     this.code = detail.code;
     this.param = detail.param;
+    this.requestId = detail.requestId ?? null;
   }
 }
 
@@ -53,7 +59,12 @@ export async function refusalOf(response: Response): Promise<Refused> {
   if (status === 401 && (said?.code === "invalid_token" || said?.code === "missing_token")) signedOut.handler();
   const message = said?.message ?? `The server answered with status ${status}.`;
   const wait = status === 429 ? waitOf(response) : "";
-  return new Refused(message + wait, { status, code: said?.code ?? "unknown", param: said?.param ?? null });
+  return new Refused(message + wait, {
+    status,
+    code: said?.code ?? "unknown",
+    param: said?.param ?? null,
+    requestId: response.headers.get("x-request-id"),
+  });
 }
 
 /** When to try again, in words. */

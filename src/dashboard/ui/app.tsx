@@ -54,6 +54,12 @@ const ROUTES: readonly Route[] = [
     nav: ["Playground", "chat", "/playground"],
   },
   {
+    path: /^\/web$/,
+    page: lazy(() => import("./pages/web.tsx"), "WebPage"),
+    as: "member",
+    nav: ["Web tools", "globe", "/web"],
+  },
+  {
     path: /^\/jobs$/,
     page: lazy(() => import("./pages/jobs.tsx"), "JobsPage"),
     as: "member",
@@ -166,7 +172,9 @@ function Page() {
   const onward = route?.as === "guest" && who !== null;
   useEffect(() => {
     if (refused)
-      navigate(`/login${path.value === "/" ? "" : `?next=${encodeURIComponent(path.value)}`}`, { replace: true });
+      navigate(`/login${path.value === "/" ? "" : `?next=${encodeURIComponent(path.value + location.search)}`}`, {
+        replace: true,
+      });
     else if (onward) navigate(safeNext(query.value.get("next")), { replace: true });
   }, [refused, onward]);
   if (refused || onward) return null;

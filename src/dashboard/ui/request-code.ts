@@ -76,6 +76,51 @@ function messagesBody({
   return { model, max_tokens, system, messages: turns, temperature };
 }
 
+/** A request of a web tool. */
+interface WebRequest {
+  readonly path: string;
+  readonly body: unknown;
+}
+
+/** A web tool's request as a program. */
+interface WebCode {
+  readonly name: string;
+  text(request: WebRequest, parts: { base: string; key: string }): string;
+}
+
+/** The languages. */
+export const WEB_CODES: readonly [WebCode, ...WebCode[]] = [
+  { name: "curl", text: ({ path, body }, { base, key }) => curl(base + path, [`Authorization: Bearer ${key}`], body) },
+  {
+    name: "Python",
+    text: ({ path, body }, { base, key }) => `import requests
+
+answer = requests.post(
+    "${base}${path}",
+    headers={"Authorization": "Bearer ${key}"},
+    json=${python(body)},
+)
+print(answer.json())`,
+  },
+  {
+    name: "JavaScript",
+    text: ({ path, body }, { base, key }) => `const answer = await fetch("${base}${path}", {
+  method: "POST",
+  headers: { Authorization: "Bearer ${key}", "Content-Type": "application/json" },
+  body: JSON.stringify(${json(body)}),
+});
+const result = await answer.json();`,
+  },
+];
+
+const PYTHON_WORDS: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
+
+/** A value of JSON as Python writes it. */
+function python(value: unknown): string {
+  // Texts are passed over whole, whatever words they hold.
+  return json(value).replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (word) => PYTHON_WORDS[word] ?? word);
+}
+
 function curl(url: string, headers: readonly string[], body: unknown): string {
   const lines = [...headers, "Content-Type: application/json"].map((header) => `-H "${header}"`);
   // A quote within single quotes of a shell: end them, one in double quotes, begin again.

@@ -25,10 +25,10 @@ export function hrefOf(to: string): string {
 
 /**
  * A page of ours to continue to, from text that someone else may have written; `/` for anything else. Names in it, of
- * models say, have dots and percent signs.
+ * models say, have dots and percent signs; its query has what was chosen there.
  */
 export function safeNext(next: string | null): string {
-  return next !== null && /^\/[a-z](?!.*(?:\.\.|\/\/))[\w/.%~-]*$/.test(next) ? next : "/";
+  return next !== null && /^\/[a-z](?!.*(?:\.\.|\/\/))[\w/.%~-]*(?:\?[\w.%~=&+*-]*)?$/.test(next) ? next : "/";
 }
 
 addEventListener("popstate", arrive);

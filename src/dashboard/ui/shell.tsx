@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { call } from "./api.ts";
+import { forgetKept } from "./kept.ts";
 import { Icon, type IconName, Mark } from "./parts/icon.tsx";
 import { say } from "./parts/notice.tsx";
 import { hrefOf, navigate, path } from "./router.ts";
@@ -115,6 +116,7 @@ function Menu({ label, entries }: { label: string; entries: readonly NavEntry[] 
 async function signOut(): Promise<void> {
   try {
     await call("POST", "/logout");
+    forgetKept();
     forgetSession();
     navigate("/login", { replace: true });
   } catch (error) {

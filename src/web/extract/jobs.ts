@@ -33,6 +33,8 @@ export interface ExtractAsker {
   readonly keyId: string;
   readonly requestId: string;
   readonly signal: AbortSignal;
+  /** How long is waited, whatever the body says. */
+  readonly waitMs?: number;
   /** Called with the job's id as soon as it is queued. */
   started?(id: string): void;
 }
@@ -57,7 +59,7 @@ export async function startExtract(
     if (typeof model !== "object") throw modelMissing(model, []);
   }
   const stored: StoredExtract = { ...input, keyId, requestId };
-  const job = await startWaited(KIND, { ...from, input: { ...stored }, waitMs }, deps);
+  const job = await startWaited(KIND, { ...from, input: { ...stored }, waitMs: from.waitMs ?? waitMs }, deps);
   return viewOf(job, deps);
 }
 

@@ -25,6 +25,8 @@ export interface LlmstxtAsker {
   readonly keyId: string;
   readonly requestId: string;
   readonly signal: AbortSignal;
+  /** How long is waited, whatever the body says. */
+  readonly waitMs?: number;
   /** Called with the job's id as soon as it is queued. */
   started?(id: string): void;
 }
@@ -60,7 +62,8 @@ export async function startLlmstxt(
     if (apiCode === "url_not_allowed" || apiCode === "invalid_request") throw error;
   });
   const stored: StoredLlmstxt = { ...input, keyId, requestId };
-  const job = await startWaited(KIND, { ...from, input: { ...stored }, waitMs: waitSeconds * 1000 }, deps);
+  const waitMs = from.waitMs ?? waitSeconds * 1000;
+  const job = await startWaited(KIND, { ...from, input: { ...stored }, waitMs }, deps);
   return viewOf(job, deps);
 }
 

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { API } from "../../contract.ts";
 import type { JobPageView, JobRow, JobView } from "../../contract-jobs.ts";
 import { call } from "../api.ts";
+import { useEscape } from "../escape.ts";
 import { useLive } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { confirmed } from "./confirm.tsx";
@@ -69,16 +70,18 @@ export async function cancelJob(path: string, done: () => Promise<void>): Promis
   await done();
 }
 
-/** The whole of a job, live while it runs. */
-export function JobPanel({ id }: { id: string }) {
+/** The whole of a job, live while it runs. `isEscapable`: the Escape key asks whether to end it. */
+export function JobPanel({ id, isEscapable = false }: { id: string; isEscapable?: boolean }) {
   const { value, problem, reload } = useLive<JobView>(`/jobs/${id}`, isOpenJob);
   const job = value.value;
+  const cancel = () => cancelJob(`/jobs/${id}`, reload);
+  useEscape(isEscapable && job !== undefined && isOpenJob(job), () => void cancel());
   return (
     <>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
       {job !== undefined && (
         <>
-          <Summary job={job} cancel={() => cancelJob(`/jobs/${id}`, reload)} />
+          <Summary job={job} cancel={cancel} />
           {job.error !== null && (
             <Notice kind="danger">
               {job.error.message} <code>{job.error.code}</code>
@@ -150,7 +153,8 @@ function Summary({ job, cancel }: { job: JobView; cancel: () => Promise<void> })
 function Result({ job, result }: { job: JobView; result: Readonly<Record<string, unknown>> }) {
   if (job.kind !== "llmstxt")
     return (
-      <section aria-label="Result">
+      <section class="page" aria-labelledby="job-result">
+        <h2 id="job-result">Result</h2>
         <Code text={JSON.stringify(result, null, 2)} what="the result" />
       </section>
     );
@@ -159,7 +163,8 @@ function Result({ job, result }: { job: JobView; result: Readonly<Record<string,
     return typeof text === "string" ? [[name === "llmstxt" ? "llms.txt" : "llms-full.txt", text] as const] : [];
   });
   return (
-    <section class="card" aria-label="Result">
+    <section class="card" aria-labelledby="job-result">
+      <h2 id="job-result">Result</h2>
       <Tabs
         label="File"
         names={["Rendered", ...texts.map(([name]) => name)]}
