@@ -9,7 +9,6 @@ import type { Config } from "../config/schema.ts";
 import { createCallers } from "../gateway/callers.ts";
 import { createRateWindows } from "../gateway/rate-windows.ts";
 import { createListener } from "../http/listen.ts";
-import { memoryRateLimiter } from "../http/rpm.ts";
 import { linksOf } from "../status/routes.ts";
 import { openStore } from "../store/engine/open.ts";
 import { acquireServeLock } from "../store/engine/serve-lock.ts";
@@ -22,6 +21,7 @@ import { type Verbs, verbsOf } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { createObserver, createProgramMetrics, openTracer } from "./observe.ts";
+import { openSharedState, type SharedState } from "./shared-state.ts";
 
 export interface FoundationDeps {
   readonly lifecycle: Lifecycle;
@@ -53,10 +53,12 @@ export async function addFoundation({ lifecycle, live, log, clock = systemClock 
   const ground = { add, live, config, log, clock, store, verbs };
   const { writer, observer, upkeep } = addUsage({ ...ground, ...programMetrics });
   const grants = live.derive(tierGrants);
-  const callers = addCallers({ ...ground, ...programMetrics, writer, grants });
+  const liveNodes = () => 1;
+  const shared = add("shared state", await openSharedState({ ...ground, ...programMetrics, liveNodes }));
+  const callers = addCallers({ ...ground, ...programMetrics, writer, grants, shared });
   return {
     ...ground,
-    ...{ tracer, writer, observer, upkeep, callers, grants, listener, nameModels },
+    ...{ tracer, writer, observer, upkeep, callers, grants, listener, nameModels, shared },
     uptimeSeconds: () => Math.floor((clock.now() - startedMs) / 1000),
     warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log.warn(message, fields),
     bodyLimits: () => ({ maxBytes: config().server.maxBodyBytes, valuesMax: config().server.maxBodyValues }),
@@ -120,19 +122,20 @@ function addUsage({ add, config, log, clock, store, verbs, metrics, time }: Grou
 
 /** Adds who may call, and the memory of how often they did. */
 function addCallers(
-  deps: Ground & ProgramMetrics & { readonly writer: UsageWriter; grants(): ReturnType<typeof tierGrants> },
+  deps: Ground &
+    ProgramMetrics & {
+      readonly writer: UsageWriter;
+      grants(): ReturnType<typeof tierGrants>;
+      readonly shared: Pick<SharedState, "limiter" | "ownWindows">;
+    },
 ) {
   const { add, config, log, clock, store, verbs, metrics, time, writer, grants } = deps;
-  const limiter = memoryRateLimiter(clock);
-  add(
-    "rate windows",
-    createRateWindows({
-      limiter,
-      rates: verbs.rates,
-      clock,
-      failed: (error) => log.warn("the rate windows could not be saved; saving will be retried", { error }),
-    }),
-  );
+  const { limiter, ownWindows } = deps.shared;
+  if (ownWindows !== undefined) {
+    const failed = (error: unknown) =>
+      log.warn("the rate windows could not be saved; saving will be retried", { error });
+    add("rate windows", createRateWindows({ limiter: ownWindows, rates: verbs.rates, clock, failed }));
+  }
   return add(
     "callers",
     createCallers({

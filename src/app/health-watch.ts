@@ -30,6 +30,8 @@ export interface HealthWatchDeps {
   verbs: { readonly settings: HealthDaysStore };
   accounts: { readonly mailer: { state(): SubsystemState } };
   decisions: { health(): Promise<object & { status: SubsystemState["status"] }> };
+  /** What nodes share. */
+  readonly shared: { readonly state: (() => SubsystemState) | undefined };
   /** Something changed that the health of models hangs on. */
   modelsChanged: Pick<Signal, "listen">;
   /** Every provider was asked for its models once: before, their health would be judged by nothing. */
@@ -94,6 +96,7 @@ export function createWatch(deps: HealthWatchDeps) {
       decisions: async () => ({ ...(await decisions.health()) }),
       browser: () => web.tools.browserHealth(),
       jobs: () => web.jobsHealth(),
+      ...(deps.shared.state === undefined ? {} : { redis: deps.shared.state }),
     } satisfies HealthDeps["subsystems"],
     start: () => healthDays.start(),
     async stop() {

@@ -5,6 +5,6 @@
 export type AtOnce<T> = T | Promise<T>;
 
 /** Goes on with the value: at once where it is there. */
-export function whenThere<T, U>(value: AtOnce<T>, next: (value: T) => U): AtOnce<U> {
+export function whenThere<T, U>(value: AtOnce<T>, next: (value: T) => AtOnce<U>): AtOnce<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

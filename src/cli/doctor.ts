@@ -16,6 +16,7 @@ import { checkDecisions } from "./doctor-decisions.ts";
 import { checkEngines } from "./doctor-engines.ts";
 import { type Finding, probeProvider } from "./doctor-provider.ts";
 import { checkProxy } from "./doctor-proxy.ts";
+import { checkRedis } from "./doctor-redis.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import { ONLY_DEMO as ONLY_DEMO_ANSWERS } from "./workspace.ts";
 
@@ -46,6 +47,7 @@ export const doctorCommand: Command = {
         add({ name: "config", status: "warning", message: `${key} is set, but nothing uses it yet` });
       const database = await checkDatabase(config.dataDir);
       add(database);
+      for (const finding of await checkRedis(config)) add(finding);
       add(checkBrowser(config.web));
       add(await checkMail(config));
       if (config.providers.every(isEmbedded)) add(ONLY_DEMO);

@@ -18,6 +18,10 @@ export const VALUE_FORMATS = {
     expected: "a URL such as smtp://host:587 or smtps://host",
     accepts: (text) => isUrl(text, ["smtp:", "smtps:"]),
   },
+  redis: {
+    expected: "a URL such as redis://host:6379 or rediss://:password@host",
+    accepts: (text) => isUrl(text, ["redis:", "rediss:"]),
+  },
   browser: {
     expected: "a ws://, wss:// or http:// URL",
     accepts: (text) => isUrl(text, ["ws:", "wss:", "http:", "https:"]),

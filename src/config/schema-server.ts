@@ -20,6 +20,18 @@ import {
 
 const GIB = 1024 ** 3;
 
+/** `redis` */
+export const RedisSection = section("What nodes share beside the database: rate windows.", {
+  url: formatted("redis", "redis:// or rediss:// URL of a Redis that all nodes use. Empty: in memory.", "", {
+    secret: true,
+  }),
+  on_failure: choice(
+    "While Redis cannot be reached. local: each node admits its share of a limit, one request at least. closed: requests are answered 503 with Retry-After.",
+    "local",
+    ["local", "closed"],
+  ),
+});
+
 /** `server` */
 export const ServerSection = section("How the gateway listens and answers.", {
   host: formatted("host", "Address to listen on; 0.0.0.0 for every IPv4 interface.", "127.0.0.1"),

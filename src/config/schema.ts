@@ -10,6 +10,7 @@ import {
   HealthSection,
   LimitsSection,
   LogSection,
+  RedisSection,
   ResponsesSection,
   ServerSection,
   type TIER_IDS,
@@ -22,6 +23,7 @@ import { SearchSection, WebSection } from "./schema-web.ts";
 export const ConfigFile = section("Configuration of the Sallyport AI gateway.", {
   server: ServerSection,
   data_dir: text("Database (SQLite), uploads and secrets.", "./data", { blank: false }),
+  redis: RedisSection,
   log: LogSection,
   usage: UsageSection,
   health: HealthSection,

@@ -6,7 +6,7 @@ import { ApiError } from "../base/errors.ts";
 import { requireActivePlan } from "../catalog/tiers.ts";
 import type { TierId } from "../config/schema.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { RateLimiter } from "../http/rpm.ts";
+import type { RateLimiter, Verdict } from "../shared-state/rate-windows.ts";
 import type { Budgets } from "./budgets.ts";
 import type { Caller } from "./caller.ts";
 
@@ -45,7 +45,7 @@ function requireVerified({ account }: Pick<Caller, "account">): void {
 
 /** The guard of every endpoint that counts against the rate limit. Adds the three rate-limit headers to the response. */
 export function createAdmission(deps: AdmitDeps): Admit {
-  const letIn = (caller: Caller, exchange: Exchange, free: boolean): Caller => {
+  const letIn = (caller: Caller, exchange: Exchange, free: boolean): AtOnce<Caller> => {
     const { log } = exchange;
     log["key_id"] = caller.keyId;
     log["account_id"] = caller.accountId;
@@ -55,7 +55,9 @@ export function createAdmission(deps: AdmitDeps): Admit {
     if (deps.requireVerifiedEmail()) requireVerified(caller);
     if (free) return caller;
     const verdict = deps.limiter.admit(caller.keyId, caller.rpm ?? deps.tierRpm(caller.account.tier));
-    const { headers } = exchange;
+    return whenThere(verdict, (known) => within(known, caller, exchange));
+  };
+  const within = (verdict: Verdict, caller: Caller, { headers }: Exchange): Caller => {
     headers["x-ratelimit-limit"] = String(verdict.limit);
     headers["x-ratelimit-remaining"] = String(verdict.remaining);
     headers["x-ratelimit-reset"] = String(verdict.resetSeconds);

@@ -6,7 +6,7 @@ import type { Usage } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
 import type { ChatMessage, ChatRequest, ResponseFormat } from "../chat/request.ts";
 import { outputText } from "../chat/usage.ts";
-import type { Hold } from "../http/reservations.ts";
+import type { Hold } from "../shared-state/reservations.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
 import { fetchAnswer } from "../upstream/ask.ts";
 import { UpstreamFault } from "../upstream/fault.ts";

@@ -5,7 +5,7 @@ import { ApiError } from "../base/errors.ts";
 import type { TierBudget } from "../catalog/tiers.ts";
 import type { TierId } from "../config/schema.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Budget, BudgetRefusal, Hold, Reservations } from "../http/reservations.ts";
+import type { Budget, BudgetRefusal, Hold, Reservations } from "../shared-state/reservations.ts";
 import type { AccountBudget, AccountBudgetStore } from "../store/access/account-budgets.ts";
 import type { KeyStore } from "../store/access/keys.ts";
 import { afterSpending, leftMicros, type Spending, type SpendingWindow } from "../store/usage/spending.ts";

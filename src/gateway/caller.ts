@@ -1,6 +1,6 @@
 // The caller of a request: its live key, its account, and the budgets that the request counts against.
 
-import type { Budget } from "../http/reservations.ts";
+import type { Budget } from "../shared-state/reservations.ts";
 import type { LiveKey } from "../store/access/keys.ts";
 
 /** An authenticated caller. */

@@ -9,7 +9,7 @@ import type { ChatMessage, ChatRequest } from "../chat/request.ts";
 import { HISTORY_BINDER, type HistoryReader, withoutForeignSeals, withThoughts } from "../chat/seals.ts";
 import { flattenTools } from "../chat/tools.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Hold } from "../http/reservations.ts";
+import type { Hold } from "../shared-state/reservations.ts";
 import type { RelayIdentity, RequestContext, UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";

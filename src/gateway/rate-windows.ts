@@ -2,11 +2,11 @@
 // does not reset them.
 
 import type { Clock } from "../base/clock.ts";
-import type { RateLimiter } from "../http/rpm.ts";
+import type { MemoryRateLimiter } from "../shared-state/rate-windows.ts";
 import type { RateStore } from "../store/usage/rates.ts";
 
 export interface RateWindowsDeps {
-  readonly limiter: Pick<RateLimiter, "snapshot" | "restore">;
+  readonly limiter: Pick<MemoryRateLimiter, "snapshot" | "restore">;
   readonly rates: RateStore;
   readonly clock: Clock;
   /** They could not be saved; retried soon. */

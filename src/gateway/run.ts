@@ -6,7 +6,7 @@ import { requireModel, resolveModel } from "../catalog/resolve.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { readJsonBody } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
-import type { Hold } from "../http/reservations.ts";
+import type { Hold } from "../shared-state/reservations.ts";
 import { traceHeaders } from "../telemetry/span.ts";
 import type { DecodeOptions, RouteWishes, WireFormat } from "../wire/format.ts";
 import { headerText } from "./accounting.ts";

@@ -3,8 +3,8 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { memoryRateLimiter } from "../http/rpm.ts";
 import { parseCidr } from "../net/address.ts";
+import { memoryRateLimiter } from "../shared-state/rate-windows.ts";
 
 /** What admitting them needs. */
 export interface AnonymousDeps {

@@ -22,6 +22,7 @@ export const FLOORS: Readonly<Record<string, number>> = {
   jobs: 3,
   catalog: 3,
   store: 2,
+  "shared-state": 2,
   net: 2,
   http: 2,
   wire: 2,

@@ -3,7 +3,7 @@
 import "../support/seed.ts";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Budget, type Hold, memoryReservations } from "../../src/http/reservations.ts";
+import { type Budget, type Hold, memoryReservations } from "../../src/shared-state/reservations.ts";
 
 /** A budget, what was spent of it, and the requests that hold some of it. */
 class Account implements Budget {

@@ -1,6 +1,7 @@
-// The rate limit: one sliding window of a minute per key, exact under concurrency because check and count are one synchronous
-// step. An interface, so that several machines can share a store.
+// The rate limit: one sliding window of a minute per key. In memory it is exact under concurrency because asking and counting
+// is one synchronous step; redis-rate-windows.ts shares the windows with other nodes.
 
+import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 
 /** The outcome of a request. `resetSeconds`: whole seconds until a slot frees, 0 if none is taken. */
@@ -11,18 +12,28 @@ export interface Verdict {
   resetSeconds: number;
 }
 
+/** Decides whether a key may send one more request. */
 export interface RateLimiter {
-  /** Takes a slot of the key's window if one is free. */
+  /** Takes a slot of the key's window if one is free. Throws `ApiError` 503 where that cannot be known. */
+  admit(key: string, limit: number): AtOnce<Verdict>;
+}
+
+/** A limiter that answers at once. */
+export interface MemoryRateLimiter extends RateLimiter {
   admit(key: string, limit: number): Verdict;
+  /** Counts a request that was admitted elsewhere. */
+  count(key: string, limit: number): void;
   /** The windows to store over a restart: request times in milliseconds, oldest first. */
   snapshot(): { keyId: string; timesMs: number[] }[];
   restore(windows: Iterable<{ keyId: string; timesMs: readonly number[] }>): void;
 }
 
-const WINDOW_MS = 60_000;
-/** Limits above this are counted in time slices instead of one by one: a window then takes 600 numbers, not millions. */
-const EXACT_LIMIT_MAX = 20_000;
-const SLICE_MS = 100;
+/** How long a window is. */
+export const WINDOW_MS = 60_000;
+/** Limits above this are counted in slices of time instead of one by one: a window then takes 600 numbers, not millions. */
+export const EXACT_LIMIT_MAX = 20_000;
+/** The length of a slice. */
+export const SLICE_MS = 100;
 /** Keys whose windows are kept; the least recently used is dropped first. */
 const KEYS_MAX = 100_000;
 /** Windows that are stored over a restart are cut to this many entries. */
@@ -38,7 +49,7 @@ interface Window {
 }
 
 /** A limiter in this process's memory. */
-export function memoryRateLimiter(clock: Clock): RateLimiter {
+export function memoryRateLimiter(clock: Clock): MemoryRateLimiter {
   const windows = new Map<string, Window>();
 
   const windowOf = (key: string): Window => {
@@ -65,6 +76,12 @@ export function memoryRateLimiter(clock: Clock): RateLimiter {
         remaining: Math.max(0, limit - window.total),
         resetSeconds: oldest === undefined ? 0 : Math.max(1, Math.ceil((oldest + WINDOW_MS - now) / 1000)),
       };
+    },
+    count(key, limit) {
+      const window = windowOf(key);
+      const now = clock.now();
+      expire(window, now);
+      add(window, now, limit > EXACT_LIMIT_MAX ? SLICE_MS : 0);
     },
     snapshot() {
       const now = clock.now();

@@ -1,0 +1,69 @@
+// What nodes share, in memory or on Redis, as the configuration says. Wiring only.
+
+import type { Clock } from "../base/clock.ts";
+import { uuid } from "../base/ids.ts";
+import type { Config } from "../config/schema.ts";
+import { type MemoryRateLimiter, memoryRateLimiter, type RateLimiter } from "../shared-state/rate-windows.ts";
+import type { SubsystemState } from "../status/health.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+export interface SharedStateDeps {
+  config(): Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, "gauge">;
+  /** Nodes that are alive, this one included. */
+  liveNodes(): number;
+}
+
+/** What nodes share. */
+export interface SharedState {
+  readonly limiter: RateLimiter;
+  /** Windows that only this process has: they are kept over a restart. Undefined where Redis keeps them. */
+  readonly ownWindows: MemoryRateLimiter | undefined;
+  /** What `/health` says of it; undefined where nothing is shared. */
+  readonly state: (() => SubsystemState) | undefined;
+  stop(): Promise<void>;
+}
+
+/** Until the first connection stands or has failed, a start waits this long at most. */
+const START_MS = 2000;
+
+/** Opens it. A Redis that cannot be reached is tried again for ever, and said in the log. */
+export async function openSharedState(deps: SharedStateDeps): Promise<SharedState> {
+  const { config, clock, log, metrics } = deps;
+  const local = memoryRateLimiter(clock);
+  const { url } = config().redis;
+  if (url === "") return { limiter: local, ownWindows: local, state: undefined, stop: async () => undefined };
+  // Loaded only where it is used: most programs are alone.
+  const [{ connectRedis }, { sharedRateLimiter }] = await Promise.all([
+    import("../shared-state/redis.ts"),
+    import("../shared-state/redis-rate-windows.ts"),
+  ]);
+  const redis = connectRedis({
+    url,
+    changed: (isUp) =>
+      isUp
+        ? log.info("limits are shared through Redis")
+        : log.warn("Redis cannot be reached; limits are kept by this node alone", { mode: config().redis.onFailure }),
+    problem: (error) => log.warn("the connection to Redis failed; it will be tried again", { error }),
+  });
+  await Promise.race([redis.settled(), Bun.sleep(START_MS)]);
+  const mode = () => (redis.isUp() ? "shared" : config().redis.onFailure);
+  metrics.gauge("sallyport_limiter_mode", "1 for the way in which limits are kept now.", ["mode"], () =>
+    ["shared", "local", "closed"].map((one) => [[one], one === mode() ? 1 : 0]),
+  );
+  return {
+    limiter: sharedRateLimiter({
+      ...{ redis, local },
+      onFailure: () => config().redis.onFailure,
+      liveNodes: deps.liveNodes,
+      node: uuid(),
+      now: () => clock.now(),
+    }),
+    ownWindows: undefined,
+    state: () => ({ status: redis.isUp() ? "ok" : "degraded", mode: mode() }),
+    stop: () => redis.close(),
+  };
+}

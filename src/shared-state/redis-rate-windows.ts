@@ -1,0 +1,150 @@
+// Rate windows that all nodes share: the sliding window of rate-windows.ts in one round trip, by Redis's own clock. A request is
+// admitted by what Redis says, never by a copy. While Redis cannot be asked, a node admits its share of the limit, or none.
+
+import { ApiError } from "../base/errors.ts";
+import {
+  EXACT_LIMIT_MAX,
+  type MemoryRateLimiter,
+  type RateLimiter,
+  SLICE_MS,
+  type Verdict,
+  WINDOW_MS,
+} from "./rate-windows.ts";
+import { redisScript, type SharedRedis } from "./redis.ts";
+
+/** What a limiter shares with other nodes. */
+export interface SharedLimiterOptions {
+  readonly redis: Pick<SharedRedis, "isUp" | "run">;
+  /** Counts this node's own requests, and decides while Redis cannot be asked. */
+  readonly local: MemoryRateLimiter;
+  /** `local`: each node admits its share; `closed`: none is admitted. */
+  onFailure(): "local" | "closed";
+  /** Nodes that are alive, this one included. */
+  liveNodes(): number;
+  /** Unique among nodes and over restarts. */
+  readonly node: string;
+  /** Now, in milliseconds. */
+  now(): number;
+}
+
+const PREFIX = "sallyport:";
+/** Since when this Redis holds windows: it changes when Redis was emptied. */
+const BORN = `${PREFIX}windows:born`;
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * KEYS: the window, the time of birth. ARGV: limit, a member that no other request has, "1" for slices.
+ * Gives: admitted (1 or 0), how many are in the window now, milliseconds until the oldest leaves it (-1: it is empty), born.
+ */
+const ADMIT = redisScript(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local limit = tonumber(ARGV[1])
+local born = redis.call('GET', KEYS[2])
+if not born then
+  born = tostring(now)
+  redis.call('SET', KEYS[2], born)
+end
+local admitted, total, oldest = 0, 0, -1
+if ARGV[3] == '1' then
+  local key = KEYS[1] .. ':slices'
+  local slice = math.floor(now / ${SLICE_MS})
+  local first = tonumber(redis.call('HGET', key, 'first') or slice)
+  total = tonumber(redis.call('HGET', key, 'total') or 0)
+  if slice - first > ${2 * (WINDOW_MS / SLICE_MS)} then
+    redis.call('DEL', key)
+    first, total = slice, 0
+  end
+  while first < slice - ${WINDOW_MS / SLICE_MS} do
+    total = total - tonumber(redis.call('HGET', key, first) or 0)
+    redis.call('HDEL', key, first)
+    first = first + 1
+  end
+  if total < limit then
+    admitted = 1
+    total = total + 1
+    redis.call('HINCRBY', key, slice, 1)
+  end
+  redis.call('HSET', key, 'first', first, 'total', total)
+  redis.call('PEXPIRE', key, ${2 * WINDOW_MS})
+  if total > 0 then oldest = (first + 1) * ${SLICE_MS} + ${WINDOW_MS} - now end
+else
+  local key = KEYS[1]
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - ${WINDOW_MS})
+  total = redis.call('ZCARD', key)
+  if total < limit then
+    admitted = 1
+    total = total + 1
+    redis.call('ZADD', key, now, ARGV[2])
+    redis.call('PEXPIRE', key, ${WINDOW_MS})
+  end
+  local head = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
+  if head[2] then oldest = head[2] + ${WINDOW_MS} - now end
+end
+return {admitted, total, oldest, born, KEYS[1]}
+`);
+
+/** A limiter whose windows are in Redis. */
+export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
+  const { redis, local, node } = options;
+  let count = 0;
+  let born: string | undefined;
+  /** Redis lost what it knew: until then a window may hold requests that it knows nothing of. */
+  let doubtUntilMs = 0;
+
+  const share = (limit: number) => Math.max(1, Math.floor(limit / Math.max(1, options.liveNodes())));
+
+  const byShare = (key: string, limit: number): Verdict => ({ ...local.admit(key, share(limit)), limit });
+
+  const alone = (key: string, limit: number): Verdict => {
+    if (options.onFailure() === "local") return byShare(key, limit);
+    throw new ApiError("server_busy", "The rate limit cannot be checked at the moment. Try again shortly.", {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  };
+
+  const notice = (since: string) => {
+    if (born !== undefined && born !== since) doubtUntilMs = options.now() + WINDOW_MS;
+    born = since;
+  };
+
+  return {
+    admit(key, limit) {
+      if (!redis.isUp()) return alone(key, limit);
+      if (options.now() < doubtUntilMs) {
+        // What this node admitted before Redis was emptied counts on, against its share.
+        const own = byShare(key, limit);
+        if (!own.admitted) return own;
+      }
+      count += 1;
+      const args = [limit, `${node}:${count}`, limit > EXACT_LIMIT_MAX ? 1 : 0];
+      return redis.run(ADMIT, [`${PREFIX}rate:${key}`, BORN], args).then(
+        (reply) => {
+          const { verdict, since } = read(reply, key, limit);
+          const inDoubt = options.now() < doubtUntilMs;
+          notice(since);
+          if (verdict.admitted && !inDoubt) local.count(key, limit);
+          return verdict;
+        },
+        () => alone(key, limit),
+      );
+    },
+  };
+}
+
+/** Throws where the reply is not of this request: nobody's request is counted by another's answer. */
+function read(reply: unknown, key: string, limit: number): { verdict: Verdict; since: string } {
+  const [admitted, total, oldestMs, since, of] = Array.isArray(reply) ? (reply as unknown[]) : [];
+  if (of !== `${PREFIX}rate:${key}` || typeof total !== "number" || typeof oldestMs !== "number") {
+    throw new Error("Redis answered another question.");
+  }
+  return {
+    since: String(since),
+    verdict: {
+      admitted: admitted === 1,
+      limit,
+      remaining: Math.max(0, limit - total),
+      resetSeconds: oldestMs < 0 ? 0 : Math.max(1, Math.ceil(oldestMs / 1000)),
+    },
+  };
+}

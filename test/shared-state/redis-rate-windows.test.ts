@@ -1,0 +1,187 @@
+// Rate windows that nodes share through a real Redis: exact while it is there, a stated share while it is not, and nothing
+// multiplied when it comes back empty.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { systemClock } from "../../src/base/clock.ts";
+import { EXACT_LIMIT_MAX, memoryRateLimiter, type RateLimiter } from "../../src/shared-state/rate-windows.ts";
+import { connectRedis, type SharedRedis } from "../../src/shared-state/redis.ts";
+import { sharedRateLimiter } from "../../src/shared-state/redis-rate-windows.ts";
+import { HAS_REDIS, startRedis, type TestRedis } from "../support/redis.ts";
+
+interface Node {
+  readonly limiter: RateLimiter;
+  readonly redis: SharedRedis;
+  /** Resolves when the connection is as wanted. */
+  becomes(isUp: boolean): Promise<void>;
+}
+
+function join(url: string, { nodes = 3, onFailure = "local" as "local" | "closed" } = {}): Node {
+  const waiting: { isUp: boolean; resolve: () => void }[] = [];
+  const redis = connectRedis({
+    url,
+    changed: (isUp) => {
+      for (const one of waiting) if (one.isUp === isUp) one.resolve();
+    },
+    problem: () => undefined,
+  });
+  const limiter = sharedRateLimiter({
+    redis,
+    local: memoryRateLimiter(systemClock),
+    onFailure: () => onFailure,
+    liveNodes: () => nodes,
+    node: crypto.randomUUID(),
+    now: () => systemClock.now(),
+  });
+  const becomes = async (isUp: boolean) => {
+    if (redis.isUp() === isUp) return;
+    await new Promise<void>((resolve) => waiting.push({ isUp, resolve }));
+  };
+  return { limiter, redis, becomes };
+}
+
+/** How many of so many requests are admitted, sent over the nodes in turn, all at once. */
+async function admitted(nodes: readonly Node[], key: string, { limit, requests }: { limit: number; requests: number }) {
+  const asked = Array.from({ length: requests }, async (_, n) => nodes[n % nodes.length]!.limiter.admit(key, limit));
+  const verdicts = await Promise.all(asked);
+  return verdicts.filter((verdict) => verdict.admitted).length;
+}
+
+let count = 0;
+const newKey = () => `key-${++count}`;
+
+describe.skipIf(!HAS_REDIS)("over a real Redis", () => {
+  let redis: TestRedis;
+  let nodes: Node[];
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    nodes = [join(redis.url), join(redis.url), join(redis.url)];
+    await Promise.all(nodes.map((node) => node.becomes(true)));
+  });
+  afterAll(async () => {
+    await Promise.all(nodes.map((node) => node.redis.close()));
+    await redis.stop();
+  });
+
+  test("three nodes admit exactly the limit, whatever it is", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 80 }), async (limit, requests) => {
+        expect(await admitted(nodes, newKey(), { limit, requests })).toBe(Math.min(limit, requests));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("a window counted in slices admits exactly the limit too", async () => {
+    const key = newKey();
+    const limit = EXACT_LIMIT_MAX + 1;
+    // Most of it is written at once: only the end is interesting.
+    await nodes[0]!.limiter.admit(key, limit);
+    const slices = `sallyport:rate:${key}:slices`;
+    const first = Number(await redis.ask("HGET", slices, "first"));
+    await redis.ask("HINCRBY", slices, String(first), String(limit - 11));
+    await redis.ask("HINCRBY", slices, "total", String(limit - 11));
+    expect(await admitted(nodes, key, { limit, requests: 30 })).toBe(10);
+  });
+
+  test("a verdict says what is left and when a slot frees", async () => {
+    const key = newKey();
+    expect(await nodes[0]!.limiter.admit(key, 2)).toMatchObject({ admitted: true, limit: 2, remaining: 1 });
+    const last = await nodes[1]!.limiter.admit(key, 2);
+    expect(last).toMatchObject({ admitted: true, limit: 2, remaining: 0 });
+    const refused = await nodes[2]!.limiter.admit(key, 2);
+    expect(refused).toMatchObject({ admitted: false, limit: 2, remaining: 0 });
+    expect(refused.resetSeconds).toBeWithin(1, 61);
+  });
+
+  test("what is older than a minute is not counted", async () => {
+    const key = newKey();
+    const [seconds] = (await redis.ask("TIME")) as string[];
+    const at = (secondsAgo: number) => String((Number(seconds) - secondsAgo) * 1000);
+    await redis.ask("ZADD", `sallyport:rate:${key}`, at(61), "old", at(30), "young");
+    expect(await admitted(nodes, key, { limit: 3, requests: 9 })).toBe(2);
+  });
+
+  test("keys do not count against each other", async () => {
+    const [one, other] = [newKey(), newKey()];
+    expect(await admitted(nodes, one, { limit: 5, requests: 9 })).toBe(5);
+    expect(await admitted(nodes, other, { limit: 5, requests: 9 })).toBe(5);
+  });
+});
+
+describe.skipIf(!HAS_REDIS)("when Redis is gone", () => {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  test("each node admits its share, one at least; and exactly the limit again when it is back", async () => {
+    const nodes = [join(redis.url), join(redis.url), join(redis.url)];
+    await Promise.all(nodes.map((node) => node.becomes(true)));
+    await redis.kill();
+    await Promise.all(nodes.map((node) => node.becomes(false)));
+    expect(await admitted(nodes, newKey(), { limit: 9, requests: 60 })).toBe(9);
+    expect(await admitted(nodes, newKey(), { limit: 2, requests: 60 })).toBe(3);
+    await redis.start();
+    await Promise.all(nodes.map((node) => node.becomes(true)));
+    expect(await admitted(nodes, newKey(), { limit: 9, requests: 60 })).toBe(9);
+    await Promise.all(nodes.map((node) => node.redis.close()));
+  });
+
+  test("what was admitted through Redis counts against the share", async () => {
+    const nodes = [join(redis.url), join(redis.url), join(redis.url)];
+    await Promise.all(nodes.map((node) => node.becomes(true)));
+    const key = newKey();
+    expect(await admitted(nodes, key, { limit: 9, requests: 9 })).toBe(9);
+    await redis.kill();
+    await Promise.all(nodes.map((node) => node.becomes(false)));
+    expect(await admitted(nodes, key, { limit: 9, requests: 60 })).toBe(0);
+    await redis.start();
+    await Promise.all(nodes.map((node) => node.becomes(true)));
+    // It came back empty: each node learns of that by its first request, and holds to its share from then on.
+    expect(await admitted(nodes, key, { limit: 9, requests: 60 })).toBeLessThanOrEqual(9);
+    for (const node of nodes) await node.limiter.admit(newKey(), 9);
+    expect(await admitted(nodes, key, { limit: 9, requests: 60 })).toBe(0);
+    await Promise.all(nodes.map((node) => node.redis.close()));
+  });
+
+  test("closed: nothing is admitted, and the client is told when to come back", async () => {
+    const node = join(redis.url, { onFailure: "closed" });
+    await node.becomes(true);
+    await redis.kill();
+    await node.becomes(false);
+    expect(() => node.limiter.admit(newKey(), 9)).toThrow(
+      expect.objectContaining({ apiCode: "server_busy", detail: expect.objectContaining({ retryAfterSeconds: 5 }) }),
+    );
+    await redis.start();
+    await node.becomes(true);
+    expect(await node.limiter.admit(newKey(), 9)).toMatchObject({ admitted: true });
+    await node.redis.close();
+  });
+
+  test("killed under load: no promise is lost, and no verdict is another key's", async () => {
+    const nodes = [join(redis.url), join(redis.url), join(redis.url)];
+    await Promise.all(nodes.map((node) => node.becomes(true)));
+    const key = newKey();
+    const limit = 300;
+    let done = 0;
+    const load = nodes.map(async ({ limiter }) => {
+      let let_in = 0;
+      for (let n = 0; n < 400; n++) {
+        const [verdict, other] = await Promise.all([limiter.admit(key, limit), limiter.admit(`${key}-x`, 7)]);
+        done += 1;
+        if (verdict.admitted) let_in += 1;
+        expect([verdict.limit, other.limit]).toEqual([limit, 7]);
+        if (done === 300) await redis.kill();
+      }
+      return let_in;
+    });
+    const total = (await Promise.all(load)).reduce((sum, one) => sum + one, 0);
+    // The limit through Redis, and each node's share of it without.
+    expect(total).toBeLessThanOrEqual(2 * limit);
+    await redis.start();
+    await Promise.all(nodes.map((node) => node.redis.close()));
+  });
+});
