@@ -1,4 +1,4 @@
-// A provider asked with one of its keys: the way every call goes that wants one whole answer, and every call that streams.
+// Calls a provider with one of its credentials: used by every call, whether for a whole answer or a stream.
 
 import type { Clock } from "../base/clock.ts";
 import { callProvider, readAnswer } from "./call.ts";
@@ -6,21 +6,21 @@ import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
 
-/** How a provider is asked. */
+/** Options of a call. */
 export interface AnswerOptions {
   readonly clock: Clock;
-  /** Ends the call: the client went, or a deadline passed. */
+  /** Aborts the call: the client left, or a deadline passed. */
   readonly signal: AbortSignal;
-  /** Further headers, as `traceparent`. */
+  /** Further headers, such as `traceparent`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly choice?: KeyChoice | undefined;
 }
 
-/** Which of a provider's keys is taken, where it is not just the next one. */
+/** Selects one of a provider's credentials, if it is not just the next one. */
 export interface KeyChoice {
-  /** Fingerprint (`Bun.hash`) of the key, which is skipped while it rests. */
+  /** Fingerprint (`Bun.hash`) of the credential, which is skipped while it is suspended. */
   readonly wanted: number | bigint | undefined;
-  /** The key that worked. */
+  /** Called with the credential that worked. */
   used(secret: string): void;
 }
 
@@ -31,8 +31,8 @@ export interface ProviderAnswer {
 }
 
 /**
- * Sends one request with the provider's next key and reads the whole answer. Throws `UpstreamFault`, or the signal's reason
- * when it aborted.
+ * Sends one request with the provider's next credential and reads the whole answer. Throws `UpstreamFault`, or the signal's
+ * reason if it aborted.
  */
 export function fetchAnswer(
   provider: Provider,
@@ -49,8 +49,8 @@ export function fetchAnswer(
 }
 
 /**
- * Runs a call with the provider's next key, or the one of choice. A key that is refused or limited is skipped for a
- * while.
+ * Runs a call with the provider's next credential, or the selected one. A credential that is refused or rate-limited is
+ * suspended for a while.
  */
 export async function withKey<T>(
   provider: Provider,

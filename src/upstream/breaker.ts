@@ -1,5 +1,5 @@
-// A circuit breaker per provider: so many failures within a window open it; after the cooldown exactly one request probes,
-// and its outcome alone decides. Callers report connect errors, timeouts and 5xx as failures, never 4xx or 429.
+// A circuit breaker per provider: a number of failures within a window opens it; after the cooldown exactly one request
+// probes, and its outcome alone decides. Callers report connection errors, timeouts and 5xx as failures, never 4xx or 429.
 
 import type { Clock } from "../base/clock.ts";
 import type { FaultKind } from "./fault.ts";
@@ -13,15 +13,15 @@ export interface BreakerSettings {
   readonly cooldownMs: number;
 }
 
-/** How a permitted call went. `unknown`: it said nothing about the provider, as when the client left. */
+/** The outcome of a permitted call. `unknown`: it says nothing about the provider, for example because the client left. */
 export type CallOutcome = "ok" | "failed" | "unknown";
 
-/** Leave to make one call. Settle it once its outcome is known; later settlements do nothing. */
+/** Permission for one call. Settle it once its outcome is known; later settlements do nothing. */
 export interface Permit {
   settle(outcome: CallOutcome): void;
 }
 
-/** What `/health` shows. */
+/** The state for `/health`. */
 export interface BreakerSnapshot {
   readonly state: BreakerState;
   readonly failures: number;
@@ -30,7 +30,7 @@ export interface BreakerSnapshot {
 }
 
 /**
- * A probe no one settled within this time is given up for lost; longer than any one request may take to its first byte.
+ * A probe that is not settled within this time is considered lost; longer than any request takes to its first byte.
  */
 const PROBE_LOST_MS = 10 * 60_000;
 
@@ -39,11 +39,11 @@ export class Breaker {
   settings: BreakerSettings;
   readonly #clock: Clock;
   readonly #changed: (state: BreakerState) => void;
-  /** Times of the failures that still count, oldest first; at most `settings.failures` of them. */
+  /** Times of the failures within the window, oldest first; at most `settings.failures` of them. */
   #failedAtMs: number[] = [];
   #openedAtMs: number | undefined;
   #probe: { sinceMs: number } | undefined;
-  /** Grows with every opening and closing: a call from before says nothing about now. */
+  /** Incremented when it opens or closes: a call from before says nothing about the current state. */
   #epoch = 0;
 
   constructor(settings: BreakerSettings, clock: Clock, changed: (state: BreakerState) => void = () => {}) {
@@ -57,13 +57,13 @@ export class Breaker {
     return this.#clock.now() - this.#openedAtMs < this.settings.cooldownMs ? "open" : "half_open";
   }
 
-  /** True when a call would be refused now; takes nothing. */
+  /** Whether a call would be refused now; changes nothing. */
   get refuses(): boolean {
     const state = this.state;
     return state === "open" || (state === "half_open" && this.#probeRuns());
   }
 
-  /** Leave for one call, or undefined: open, or half open with the probe already in progress. */
+  /** Permission for one call; undefined if it is open, or half open with a probe in progress. */
   acquire(): Permit | undefined {
     if (this.refuses) return undefined;
     const epoch = this.#epoch;
@@ -74,15 +74,15 @@ export class Breaker {
     return new OnePermit((outcome) => this.#settleProbe(probe, outcome));
   }
 
-  /** Milliseconds until a call may be let through; 0 when one may be now. */
+  /** Milliseconds until a call may be permitted; 0 if one may be now. */
   waitMs(): number {
     if (this.#openedAtMs === undefined) return 0;
     const cooled = this.#openedAtMs + this.settings.cooldownMs - this.#clock.now();
-    // While a probe runs no one knows; the cooldown that would follow its failure is the honest guess.
+    // While a probe runs this is unknown; the cooldown after a failed probe is the best guess.
     return cooled > 0 ? cooled : this.#probeRuns() ? this.settings.cooldownMs : 0;
   }
 
-  /** Closes it and forgets what failed: an operator knows that the provider is well. */
+  /** Closes it and forgets all failures: an operator knows that the provider is healthy. */
   reset(): void {
     if (this.#openedAtMs === undefined) this.#failedAtMs = [];
     else this.#close();
@@ -102,7 +102,7 @@ export class Breaker {
   }
 
   #settleProbe(probe: { sinceMs: number }, outcome: CallOutcome): void {
-    // A probe that was given up for lost has been replaced.
+    // A lost probe has been replaced.
     if (this.#probe !== probe) return;
     this.#probe = undefined;
     if (outcome === "failed") this.#open();
@@ -146,12 +146,12 @@ class OnePermit implements Permit {
   }
 }
 
-/** What a failed call says about its provider: any answer of its own below 500 shows that it is up, a useless one too. */
+/** What a failed call says about its provider: any answer below 500 shows that it is up, even a useless one. */
 export function outcomeOfFault(kind: FaultKind): CallOutcome {
   return kind === "unavailable" || kind === "timeout" ? "failed" : "ok";
 }
 
-/** The breakers of all providers, by the provider's name. */
+/** The breakers of all providers, by name. */
 export class Breakers {
   readonly #byName = new Map<string, Breaker>();
   readonly #clock: Clock;
@@ -162,7 +162,7 @@ export class Breakers {
     this.#changed = changed;
   }
 
-  /** Takes the providers of a new configuration: known ones keep their state, others begin closed, gone ones are dropped. */
+  /** Applies a new configuration: known providers keep their state, new ones start closed, removed ones are dropped. */
   configure(settings: ReadonlyMap<string, BreakerSettings>): void {
     for (const name of this.#byName.keys()) if (!settings.has(name)) this.#byName.delete(name);
     for (const [name, own] of settings) {
@@ -172,7 +172,7 @@ export class Breakers {
     }
   }
 
-  /** The breaker of a provider; undefined for one that is not configured. */
+  /** The breaker of a provider; undefined if it is not configured. */
   get(name: string): Breaker | undefined {
     return this.#byName.get(name);
   }

@@ -1,5 +1,5 @@
-// One HTTP call to a provider: credentials, deadlines, bounded bodies, and failures in the provider's terms. Knows nothing
-// of routes and retries.
+// One HTTP call to a provider: credentials, deadlines, bounded bodies, and typed failures. Knows nothing about routes and
+// retries.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Limit, limit, lone } from "../base/limit.ts";
@@ -8,36 +8,35 @@ import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
 
 export interface CallOptions {
-  /** Ends the call: the client went, or the deadline of the whole request passed. */
+  /** Aborts the call: the client left, or the deadline of the whole request passed. */
   signal: AbortSignal;
   /** The credential to use. */
   secret: string;
-  /** Further headers, as `traceparent`. */
+  /** Further headers, such as `traceparent`. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Largest whole answer that is read; an image answer in base64 is far below. */
+/** Largest whole answer that is read; image answers in base64 are far below. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
-/** How long and how much is read past an answer's end. */
+/** How long and how much is read after an answer's end. */
 const DRAIN_MS = 1000;
 const DRAIN_BYTES_MAX = 64 * 1024;
-/** Of an error body this much is read, and waited for. */
+/** How much of an error body is read, and how long. */
 const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_IDLE_MS = 30_000;
-/** Putting together what was changed of a larger text, and encoding it, are two turns of the event loop. */
+/** For a larger text, joining the changed parts and encoding it take two iterations of the event loop. */
 const STEP_CHARS_MIN = 512 * 1024;
-/** Bodies up to this size are read in one go, within one idle limit in all. */
+/** Bodies up to this size are read at once, within a single idle limit. */
 const SMALL_BYTES = 1024 * 1024;
 
 /**
- * What ends the call that an answer belongs to, where nothing else can: a body that is being read is no one's to
- * cancel.
+ * Aborts the call of an answer where nothing else can: a body that is being read cannot be cancelled by others.
  */
 const calls = new WeakMap<Response, AbortController>();
 
 /**
- * Sends the request and resolves with the answer once its headers say success. Throws `UpstreamFault` for everything else;
- * when `signal` aborted, with that signal's reason.
+ * Sends the request and resolves with the answer once its headers report success. Throws `UpstreamFault` for everything else;
+ * if `signal` aborted, throws its reason.
  */
 export async function callProvider(
   provider: Provider,
@@ -46,13 +45,13 @@ export async function callProvider(
 ): Promise<Response> {
   const headers = {
     "content-type": "application/json",
-    // The card's protocol version is a default: a client that named one is asked to be understood by it.
+    // The card's protocol version is a default: a client's own takes precedence.
     ...provider.card.headers(options.secret),
     ...request.headers,
     ...options.headers,
     ...provider.extraHeaders,
   };
-  // To look at its end the text has to be put together.
+  // Looking at its end would join the text.
   if (request.body.length >= STEP_CHARS_MIN && request.body.endsWith("}")) await nextTurn();
   const deadline = new AbortController();
   const { firstByte, connect } = provider.timeoutsMs;
@@ -70,9 +69,9 @@ export async function callProvider(
       headers,
       body: request.body,
       signal: deadline.signal,
-      // Bun would end a call that is silent for five minutes; how long one may be silent is the operator's to say.
+      // Bun would abort a call that is silent for five minutes; the operator's setting applies instead.
       timeout: false,
-      // A redirect would carry the credential elsewhere.
+      // A redirect would send the credential elsewhere.
       redirect: "manual",
     });
   } catch (error) {
@@ -82,7 +81,7 @@ export async function callProvider(
     probe.cancel();
   }
   calls.set(response, deadline);
-  // The listener stays: until the body ends the client's leaving must end the call.
+  // The listener stays: until the body ends, the client's leaving must abort the call.
   if (response.ok) return response;
   const body = await readText(response, { bytesMax: ERROR_BYTES_MAX, idleMs: ERROR_IDLE_MS }).catch(() => "");
   options.signal.removeEventListener("abort", onAbort);
@@ -94,8 +93,8 @@ export async function callProvider(
 }
 
 /**
- * `fetch` does not tell whether it still waits for the connection. When no answer came within the connect timeout, a
- * second connection finds out whether the host can be reached at all.
+ * `fetch` does not report whether it still waits for the connection. If no answer came within the connect timeout, a second
+ * connection finds out whether the host can be reached.
  */
 async function probeConnect(provider: Provider, deadline: AbortController): Promise<void> {
   if (provider.embedded) return;
@@ -112,7 +111,7 @@ async function probeConnect(provider: Provider, deadline: AbortController): Prom
     });
     socket.terminate();
   } catch {
-    // Refused or unresolved: the call itself fails with the same, and says it better.
+    // Refused or unresolved: the call itself fails with a better error.
   } finally {
     clearTimeout(timer);
   }
@@ -125,12 +124,12 @@ function asFault(error: unknown, deadline: AbortSignal, client: AbortSignal): un
   return new UpstreamFault("unavailable", "The provider could not be reached.", { cause: error });
 }
 
-/** A whole answer as text, bounded. Throws `UpstreamFault` when it breaks off, stalls or is too large; the call is over then. */
+/** A whole answer as text, bounded. Throws `UpstreamFault` if it breaks off, stalls or is too large; the call is then over. */
 export async function readAnswer(provider: Provider, response: Response, signal: AbortSignal): Promise<string> {
   return readBounded(response, { bytesMax: ANSWER_BYTES_MAX, idleMs: provider.timeoutsMs.idle, signal });
 }
 
-/** The same for other bounds than an answer's. */
+/** The same with other bounds. */
 export async function readBounded(
   response: Response,
   { signal, ...limits }: { bytesMax: number; idleMs: number; signal: AbortSignal },
@@ -150,7 +149,7 @@ async function readText(
 ): Promise<string> {
   const declared = Number(response.headers.get("content-length") ?? Number.NaN);
   const call = calls.get(response);
-  // The length counts encoded bytes: only a plain body is bounded by it.
+  // The length counts encoded bytes: it only bounds an uncompressed body.
   if (call !== undefined && declared <= SMALL_BYTES && response.headers.get("content-encoding") === null) {
     const patience = limit(idleMs, () => call.abort(new UpstreamFault("timeout", "The provider stopped answering.")));
     try {
@@ -175,7 +174,7 @@ async function readText(
   return new TextDecoder().decode(Buffer.concat(chunks, size));
 }
 
-/** Reads a body with an idle deadline. */
+/** Reads a body with an idle timeout. */
 export class BodyReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #idleMs: number;
@@ -189,11 +188,11 @@ export class BodyReader {
     this.#idleMs = idleMs;
   }
 
-  /** The next bytes, undefined at the end. Throws `UpstreamFault` `timeout` after the idle limit, and what the network throws. */
+  /** The next bytes, undefined at the end. Throws `UpstreamFault` `timeout` after the idle timeout, and network errors. */
   async read(): Promise<Uint8Array | undefined> {
     if (this.#reader === undefined) return undefined;
     this.#waitingSinceMs = performance.now();
-    // One limit per body, set again when it finds that bytes have come meanwhile.
+    // One timer per body, restarted if data has arrived meanwhile.
     if (this.#limit === undefined && !this.#over) this.#limit = limit(this.#idleMs, () => this.#watch());
     try {
       const { done, value } = await this.#reader.read();
@@ -210,7 +209,7 @@ export class BodyReader {
     }
   }
 
-  /** The answer is complete: waits briefly for the end of the body, so that the connection can be used again. */
+  /** The answer is complete: waits briefly for the end of the body, so that the connection can be reused. */
   async drain(): Promise<void> {
     const patience = limit(DRAIN_MS, () => this.cancel());
     try {
@@ -221,7 +220,7 @@ export class BodyReader {
       }
       this.cancel();
     } catch {
-      // The answer was had; whatever broke after it is no one's loss.
+      // The answer was received; whatever failed after it does not matter.
     } finally {
       patience.cancel();
     }
@@ -230,12 +229,12 @@ export class BodyReader {
   /** Ends the call: the provider sees the connection close. */
   cancel(): void {
     this.#stop();
-    // The stream may have failed already; there is no one left to tell.
+    // The stream may have failed already; there is nobody left to tell.
     this.#reader?.cancel().catch(() => undefined);
   }
 
   #watch(): void {
-    // No one waits for bytes: the client is slow, not the provider.
+    // Nobody waits for data: the client is slow, not the provider.
     const waitedMs = this.#waitingSinceMs === 0 ? 0 : performance.now() - this.#waitingSinceMs;
     if (waitedMs < this.#idleMs) {
       this.#limit = lone(this.#idleMs - waitedMs, () => this.#watch());

@@ -1,4 +1,4 @@
-// From the configuration to providers that can be called.
+// Builds callable providers from the configuration.
 
 import { sha256Hex } from "../base/ids.ts";
 import type { ProviderConfig } from "../config/schema.ts";
@@ -42,8 +42,8 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
 }
 
 /**
- * Sealed values are read by who minted them: another entry may have another account. Short and without secrets, because it
- * stands in what clients hand back.
+ * Identifies who can read sealed values: another entry may use another account. Short and without secrets, because it is part
+ * of what clients return.
  */
 function minterOf({ name, baseUrl }: ProviderConfig, card: ProviderCard): string {
   if (card.portableSeals === true && baseUrl === card.baseUrl) return card.name;

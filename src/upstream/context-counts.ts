@@ -1,16 +1,16 @@
-// The figures in a provider's words about a prompt that does not fit: how long it was and how long it may be.
+// Extracts the sizes from a provider's message about a prompt that does not fit: its length and the limit.
 
-/** What a provider said of the sizes; either may be missing. */
+/** The reported sizes; either may be missing. */
 export interface ContextCounts {
-  /** The longest it takes. */
+  /** The limit. */
   limit?: number;
-  /** What it was given. */
+  /** The size of the prompt. */
   requested?: number;
 }
 
 const NUMBER = String.raw`(\d[\d,]{0,12})`;
 
-/** By vendor: OpenAI and vLLM, Anthropic, Google, xAI, Mistral, llama.cpp, and what they have in common. */
+/** By vendor: OpenAI and vLLM, Anthropic, Google, xAI, Mistral, llama.cpp, and common forms. */
 const LIMITS = [
   `maximum (?:context|prompt) length (?:is|of)\\s*${NUMBER}`,
   `>\\s*${NUMBER}`,
@@ -35,7 +35,7 @@ const REQUESTED = [
 /** `input length and max_tokens exceed context limit: 190000 + 20000 > 200000` */
 const SUM = new RegExp(`${NUMBER}\\s*\\+\\s*${NUMBER}\\s*>\\s*${NUMBER}`);
 
-/** The figures of a message; none where it has none that are sure. */
+/** The sizes in a message; none if it has no unambiguous ones. */
 export function contextCounts(message: string): ContextCounts {
   const text = message.slice(0, 2000);
   const sum = SUM.exec(text);

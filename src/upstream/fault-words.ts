@@ -1,26 +1,26 @@
-// What the words of a provider's error object mean. The same words come with an HTTP status, within a stream and in a whole
-// answer with status 200, so that they are sorted here once for all of them.
+// The meaning of a provider's error object. The same texts occur with an HTTP status, within a stream and in a whole answer
+// with status 200, so they are classified here for all of them.
 
 import { lookUp } from "../base/look-up.ts";
 import type { AnswerFault, AnswerFaultCode, ErrorWords } from "../chat/answer-fault.ts";
 
-/** What a provider's error object says. */
+/** The content of a provider's error object. */
 export interface FaultText extends ErrorWords {
   readonly message: string;
-  /** A category of errors, where the protocol has one beside the code. */
+  /** A category of errors, if the protocol has one besides the code. */
   readonly type?: string;
-  /** The HTTP status that it names. */
+  /** The HTTP status that it states. */
   readonly status?: number;
 }
 
-/** Phrases by which providers say that the prompt does not fit (their documented errors and SDKs' tests). */
+/** Phrases of providers for a prompt that does not fit (from their documented errors and SDK tests). */
 const CONTEXT_LENGTH =
   /context[_ ]length|maximum context|context window|(?:context|prompt) (?:size|limit|length) is|exceeds? (?:the )?(?:available )?context|maximum prompt length|prompt is too long|input is too long|too many (?:input )?tokens|exceeds? the (?:maximum|max) (?:number of )?(?:input )?tokens|input token count.*exceeds|reduce the length of/i;
 
 const sayings = (code: AnswerFaultCode, words: string): [string, AnswerFaultCode][] =>
   words.split(" ").map((word) => [word, code]);
 
-/** Codes, types and, where a server writes them into an error object, HTTP statuses. */
+/** Codes, types and, if a server writes them into an error object, HTTP statuses. */
 const WORDS: Readonly<Record<string, AnswerFaultCode>> = Object.fromEntries([
   ...sayings("invalid_request", "400 413 422 invalid_request_error invalid_request request_too_large INVALID_ARGUMENT"),
   ...sayings("invalid_request", "FAILED_PRECONDITION OUT_OF_RANGE"),
@@ -42,13 +42,13 @@ const REQUEST_CODE =
   /^(?:invalid_|unsupported_|unknown_parameter|missing_required|empty_image|image_|failed_to_download_image|string_above_|string_below_|array_above_|integer_above_|integer_below_|decimal_above_|content_policy|\w+_policy_violation)/;
 
 /**
- * What some vendors say of the operator's account with a 400, as if the request were to blame. Only the beginning tells:
- * further on an error may repeat what the client sent.
+ * Messages about the operator's account that some vendors send with a 400, as if the request were to blame. Only their
+ * beginning is matched: the rest may quote the client.
  */
 const ACCOUNT =
   /^(?:your credit balance is too low|your organization must be verified|billing hard limit|user location is not supported)/i;
 
-/** Our code for the words; undefined for those that no one knows. */
+/** Our code for the text; undefined if it is unknown. */
 export function codeOfWords(said: FaultText): AnswerFaultCode | undefined {
   const known = codeOfWord(said.code) ?? codeOfWord(said.type) ?? codeOfWord(said.status?.toString());
   if ((known === undefined || known === "invalid_request") && ACCOUNT.test(said.message)) return "provider_auth_failed";
@@ -60,12 +60,12 @@ function codeOfWord(word: string | undefined): AnswerFaultCode | undefined {
   return lookUp(WORDS, word) ?? (REQUEST_CODE.test(word) ? "invalid_request" : undefined);
 }
 
-/** True when the provider says that the prompt does not fit. */
+/** Whether the provider says that the prompt does not fit. */
 export function isContextLength(said: FaultText): boolean {
   return said.code === "context_length_exceeded" || CONTEXT_LENGTH.test(said.message);
 }
 
-/** The failure of an answer whose provider reported an error within it; `otherwise` where its words tell nothing. */
+/** The failure of an answer that contains an error; `otherwise` if its text is unknown. */
 export function answerFault(said: FaultText, otherwise: AnswerFaultCode = "provider_unavailable"): AnswerFault {
   const { message, code, param, details } = said;
   const words = {

@@ -9,7 +9,7 @@ export type { FaultText } from "./fault-words.ts";
 export type FaultKind =
   /** 401, 402, 403: our credentials. */
   | "auth"
-  /** 400, 422 and the like: the request; never retried. */
+  /** 400, 422 and similar: the request; never retried. */
   | "bad_request"
   /** The history does not fit the model's window. */
   | "context_length"
@@ -19,24 +19,24 @@ export type FaultKind =
   /** 5xx, connection refused or reset, a reply that is not of the protocol. */
   | "unavailable"
   | "timeout"
-  /** The provider is well, but its model called a tool in a way that cannot be used. */
+  /** The provider is healthy, but its model made an unusable tool call. */
   | "call_invalid"
-  /** The provider is well, but what its model wrote is no answer. */
+  /** The provider is healthy, but its model's output is not an answer. */
   | "answer_invalid";
 
-/** Thrown by upstream/; `message` may hold upstream text and is scrubbed before it is shown. */
+/** Thrown by upstream/; `message` may contain upstream text and is scrubbed before it is shown. */
 export class UpstreamFault extends Error {
   readonly kind: FaultKind;
-  /** HTTP status of the upstream, 0 when there was none. */
+  /** HTTP status of the upstream, 0 if there was none. */
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
-  /** What the upstream said beside its text: its code, the parameter it blamed. */
+  /** The upstream's code and parameter, besides its text. */
   readonly said: ErrorWords;
-  /** True when no connection was had: the provider has seen nothing of the request. */
+  /** Whether there was no connection: the provider has seen nothing of the request. */
   readonly connecting: boolean;
-  /** Headers worth handing on, with values that hold nothing but figures and words. */
+  /** Headers to forward, whose values only contain numbers and words. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Further ones that only clients of the provider's own protocol understand, and that protocol. */
+  /** Further headers that only clients of the provider's own protocol understand, and that protocol. */
   readonly familyHeaders: Readonly<Record<string, string>>;
   readonly family: string | undefined;
 
@@ -67,14 +67,14 @@ export class UpstreamFault extends Error {
   }
 }
 
-/** Headers of a failed answer that clients act on, and what their values may hold (Claude Code retries by them). */
+/** Headers of a failed answer that clients use, and the allowed form of their values (Claude Code retries by them). */
 const FORWARDED: Readonly<Record<string, RegExp>> = {
   "retry-after": /^(?:\d+(?:\.\d+)?|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT)$/,
   "retry-after-ms": /^\d+(?:\.\d+)?$/,
   "x-should-retry": /^(?:true|false)$/,
 };
 
-/** Sorts an HTTP error answer into its kind (docs/reference/errors.md). */
+/** Classifies an HTTP error (docs/reference/errors.md). */
 export function faultFromHttp(
   status: number,
   said: FaultText,
@@ -103,7 +103,7 @@ function kindOf(status: number, said: FaultText): FaultKind {
   if (status === 429) return "rate_limited";
   if (status >= 500) return "unavailable";
   switch (codeOfWords({ message: said.message, ...(said.code === undefined ? {} : { code: said.code }) })) {
-    // Some vendors tell with a 400 or 413 what concerns our account there (xAI's wrong keys, Groq's tokens a minute).
+    // Some vendors report problems of our account with a 400 or 413 (xAI's invalid keys, Groq's tokens per minute).
     case "provider_auth_failed":
       return "auth";
     case "provider_rate_limited":
@@ -119,7 +119,7 @@ function kindOf(status: number, said: FaultText): FaultKind {
 const NAMED_THING =
   /\b(?:file|thread|container|skill|response|message|item|conversation|vector store|cached content)s?\b/i;
 
-/** Whether a 404 speaks of the model. Bare ones do: it is what the address of every call depends on. */
+/** Whether a 404 is about the model. A bare one is: every call depends on the model's address. */
 function isAboutModel({ code, message }: FaultText): boolean {
   if (/\bmodels?\b|deployment/i.test(message)) return true;
   if (code !== undefined && codeOfWords({ message: "", code }) !== "provider_model_missing")
@@ -127,7 +127,7 @@ function isAboutModel({ code, message }: FaultText): boolean {
   return !NAMED_THING.test(message);
 }
 
-/** Seconds of a `Retry-After` header (or `retry-after-ms`); a date is read against the answer's own `Date`. */
+/** Seconds of a `Retry-After` header (or `retry-after-ms`); a date is relative to the answer's own `Date`. */
 export function retryAfterSeconds(headers: Headers): number | undefined {
   const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
   if (Number.isFinite(ms) && ms >= 0) return ms / 1000;

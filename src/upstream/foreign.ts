@@ -1,12 +1,11 @@
-// Pieces of a conversation that only another protocol has words for. What a user or a tool said is never lost: its text and
-// images are passed on, and what has neither is refused by name. What a model said by tools of its provider's own is
-// history: it is left out and named.
+// Parts of a conversation that only another protocol has. What a user or a tool said is never lost: its text and images are
+// sent, and a part with neither is refused by name. Calls of a provider's own tools are history: they are dropped and named.
 
 import { ApiError } from "../base/errors.ts";
 import type { ChatMessage, ChatRequest, FilePart, ImagePart, OpaquePart, TextPart } from "../chat/request.ts";
 import type { DialectName } from "../vendors/protocols.ts";
 
-/** What a protocol has a place for beside the text of a message. */
+/** What a protocol supports besides the text of a message. */
 export interface Places {
   /** Names of speakers. */
   names: boolean;
@@ -14,13 +13,13 @@ export interface Places {
   detail: boolean;
   /** Prompt-cache markers. */
   cacheMarkers: boolean;
-  /** Documents of plain text with a title, and a word about any document. */
+  /** Plain-text documents with a title, and remarks on any document. */
   documents: boolean;
 }
 
-/** A piece that the upstream's protocol cannot take. */
+/** A part that the upstream's protocol cannot express. */
 export class ForeignPiece extends ApiError {
-  /** The piece as the client sent it. */
+  /** The part as the client sent it. */
   readonly piece: Readonly<Record<string, unknown>>;
 
   constructor(piece: Readonly<Record<string, unknown>>, param: string) {
@@ -31,8 +30,8 @@ export class ForeignPiece extends ApiError {
 }
 
 /**
- * The request in words that the dialect knows; the same object when it was so already. `dropped` gets the names of what was
- * left out, `messages.` before the kind of piece. Throws `ForeignPiece`.
+ * The request with only parts that the dialect supports; the same object if nothing changed. `dropped` receives the kinds of
+ * dropped parts, prefixed with `messages.`. Throws `ForeignPiece`.
  */
 export function inOwnWords(chat: ChatRequest, dialect: DialectName, places: Places, dropped: Set<string>): ChatRequest {
   if (!places.cacheMarkers && chat.tools.some((tool) => tool.type === "function" && tool.cacheControl !== undefined)) {
@@ -45,7 +44,7 @@ export function inOwnWords(chat: ChatRequest, dialect: DialectName, places: Plac
     for (const part of message.content) nameMarks(part, places, dropped);
     const own = messageInOwnWords(message, { dialect, places, at }, dropped);
     if (own !== message) changed = true;
-    // An assistant turn that held nothing else is no turn any more.
+    // An assistant turn without other content is dropped.
     if (own === message || own.content.length > 0) messages.push(own);
   });
   return changed ? { ...chat, messages } : chat;
@@ -64,7 +63,7 @@ function messageInOwnWords(
 ): ChatMessage {
   const isForeign = (part: { type: string }) =>
     part.type === "opaque" ? (part as OpaquePart).origin !== dialect : !places.documents && isTold(part);
-  // What comes of a piece is text, images and documents, which stand wherever such a piece may.
+  // A part becomes text, images and documents, which are allowed wherever such a part may be.
   const said = <P extends { type: string }>(part: P, where: string): P[] => {
     if (!isForeign(part)) return [part];
     const own = part.type === "file" ? toldOf(part as never) : saidBy(part as never, where);
@@ -97,7 +96,7 @@ function messageInOwnWords(
   return { ...message, content };
 }
 
-/** True for a document of which something is said that stands in no field of other protocols. */
+/** Whether a document has remarks that no field of other protocols can hold. */
 function isTold(part: { type: string }): boolean {
   if (part.type !== "file") return false;
   const { source, filename, context } = part as FilePart;
@@ -111,16 +110,16 @@ function toldOf(part: FilePart): (TextPart | FilePart)[] {
   return [{ type: "text", text: text([part.filename, context]) }, file];
 }
 
-/** Pieces in the assistant's place that stand for turns before them: without them the conversation is another one. */
+/** Parts in an assistant turn that stand for earlier turns: without them it is a different conversation. */
 const STANDS_FOR_HISTORY = new Set(["compaction", "compaction_trigger"]);
 
-/** The text and images of a piece. */
+/** The text and images of a part. */
 function saidBy({ value }: OpaquePart, path: string): (TextPart | ImagePart)[] {
   const texts: string[] = [];
   const images: ImagePart[] = [];
   gather(value, texts, images);
   const type = String(value["type"]);
-  // What a call came to may be no more than how it ended.
+  // The result of a call may only be its status.
   if (texts.length === 0 && images.length === 0 && type.endsWith("_output") && typeof value["status"] === "string") {
     texts.push(value["status"]);
   }
@@ -130,14 +129,14 @@ function saidBy({ value }: OpaquePart, path: string): (TextPart | ImagePart)[] {
   return [...(texts.length > 0 ? [{ type: "text" as const, text: texts.join("\n") }] : []), ...images];
 }
 
-/** Members that hold what a piece says, in the order in which it is written down. */
+/** Members that hold a part's text, in the order of output. */
 const SAID = ["title", "source", "context", "text", "content", "output", "stdout", "stderr", "result", "outcome"];
-/** The same where a piece is nothing but a name or a number. */
+/** The same if a part is only a name or a number. */
 const NAMED: readonly (readonly [string, string])[] = [
   ["tool_name", "Tool"],
   ["exit_code", "Exit code"],
 ];
-/** No real piece is nested deeper. */
+/** No real part is nested deeper. */
 const DEPTH_MAX = 8;
 
 function gather(value: unknown, texts: string[], images: ImagePart[], depth = 0): void {

@@ -1,34 +1,34 @@
-// A call to a provider that is passed on as it came, whatever it asks and whatever is answered: our credentials, the
-// operator's headers and time limits, no retries and no reading of the answer.
+// Forwards a call to a provider unchanged, whatever it asks and whatever is answered: with our credentials, the operator's
+// headers and time limits, without retries and without reading the answer.
 
 import type { Clock } from "../base/clock.ts";
 import { type Limit, limit } from "../base/limit.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
 
-/** What goes up. */
+/** The forwarded call. */
 export interface ForwardedCall {
   readonly method: string;
   /** Below the provider's base URL. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The next bytes of the body, undefined at its end; absent: there is no body. What it throws ends the call. */
+  /** The next bytes of the body, undefined at its end; absent: there is no body. If it throws, the call ends. */
   readonly body?: (() => Promise<Uint8Array | undefined>) | undefined;
-  /** Of the body, where it is known. */
+  /** The body's length, if known. */
   readonly length?: number | undefined;
 }
 
-/** What came back, and how to end it before its end. */
+/** The answer, and a way to abort it. */
 export interface ForwardedAnswer {
   readonly response: Response;
-  /** The credential that went with it. */
+  /** The credential that was used. */
   readonly secret: string;
   abort(): void;
 }
 
 /**
- * Sends the call and resolves when the answer's headers are there, whatever its status. Throws `UpstreamFault` when none
- * came, what the body threw, or the signal's reason when it aborted.
+ * Sends the call and resolves when the answer's headers arrive, whatever its status. Throws `UpstreamFault` if none arrived,
+ * what the body threw, or the signal's reason if it aborted.
  */
 export async function forwardCall(
   provider: Provider,
@@ -42,7 +42,7 @@ export async function forwardCall(
   else signal.addEventListener("abort", onAbort, { once: true });
   let patience: Limit | undefined;
   let isAnswered = false;
-  // While the client's body is still coming, the provider has nothing to answer.
+  // While the client's body is still being sent, no answer is expected.
   const isSent = () => {
     if (isAnswered) return;
     const late = () => ended.abort(new UpstreamFault("timeout", "The provider did not begin to answer in time."));
@@ -62,10 +62,10 @@ export async function forwardCall(
       ...(body === undefined ? {} : { body: streamOf(body, { sent: isSent, failed: (error) => ended.abort(error) }) }),
       signal: ended.signal,
       timeout: false,
-      // A redirect would carry the credential elsewhere.
+      // A redirect would send the credential elsewhere.
       redirect: "manual",
     });
-    // As everywhere: a credential that was refused or limited is left alone for a while.
+    // As everywhere: a credential that was refused or rate-limited is suspended.
     if (response.status === 401 || response.status === 429) provider.keys.rest(secret, clock.now());
     return { response, secret, abort: () => ended.abort() };
   } catch (error) {

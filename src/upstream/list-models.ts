@@ -5,10 +5,10 @@ import { readBounded } from "./call.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
 
-/** A list larger than this is not one. */
+/** A larger response is not a model list. */
 const LIST_BYTES_MAX = 16 * 1024 * 1024;
 
-/** The provider's models. Throws `UpstreamFault` when it does not answer, or not with a list; [] when it has none to ask for. */
+/** The provider's models. Throws `UpstreamFault` if it does not answer, or not with a list; [] if it has none to list. */
 export async function listModels(
   provider: Provider,
   options: { signal: AbortSignal; nowMs: number },

@@ -1,11 +1,11 @@
-// The output text of a stream, kept for the case that the upstream reports no usage. Bounded, and cheap to add to.
+// The output text of a stream, kept in case the upstream reports no usage. Bounded, and cheap to append to.
 
-/** Beyond this nothing is kept: counts for longer answers are scaled up from what is kept. */
+/** Text beyond this is dropped: counts for longer answers are extrapolated. */
 const CHARS_KEPT_MAX = 512 * 1024;
-/** Concatenations are lazy trees that hold on to the network buffers they were cut from; this often they are made flat. */
+/** Concatenations are lazy trees that retain the network buffers they were cut from; they are flattened at this interval. */
 const FLATTEN_EVERY = 64;
 
-/** Gathers output text. */
+/** Collects output text. */
 export class OutputText {
   #text = "";
   #added = 0;
@@ -19,12 +19,12 @@ export class OutputText {
     if (++this.#added % FLATTEN_EVERY === 0) this.#text.charCodeAt(0);
   }
 
-  /** Characters added, kept or not. */
+  /** Number of characters added, kept or not. */
   get chars(): number {
     return this.#chars;
   }
 
-  /** What is kept. */
+  /** The kept text. */
   toString(): string {
     return this.#text;
   }

@@ -1,10 +1,10 @@
-// What becomes of the parameters of a translated request: each dialect has one table that says for every neutral parameter
-// whether its protocol has a place for it. What has none is named as dropped, so that nothing a client asked for is lost in
-// silence. The names are those of chat completions; whoever tells the client gives it its own.
+// What happens to the parameters of a translated request: each dialect has one table that says for every neutral parameter
+// whether its protocol supports it. Unsupported ones are reported as dropped, so that nothing is lost silently. The names are
+// those of chat completions; the caller maps them to the client's.
 
 import type { ChatRequest } from "../chat/request.ts";
 
-/** Members of a request that are no parameters, or that the gateway itself answers for. */
+/** Members of a request that are not parameters, or that the gateway itself handles. */
 type Other =
   | "model"
   | "messages"
@@ -17,10 +17,10 @@ type Other =
   | "threadId"
   | "extra";
 
-/** A neutral parameter that a protocol may have no place for. */
+/** A neutral parameter that a protocol may not support. */
 export type Parameter = Exclude<keyof ChatRequest, Other>;
 
-/** How drops and refusals name each. */
+/** The name of each in drops and refusals. */
 const NAMES: Readonly<Record<Parameter, string>> = {
   parallelToolCalls: "parallel_tool_calls",
   maxTokens: "max_tokens",
@@ -44,15 +44,15 @@ const NAMES: Readonly<Record<Parameter, string>> = {
 
 /** One dialect's table. */
 export interface Takes {
-  /** Whether the protocol has a place for the parameter; where that depends on the model, the dialect itself says so. */
+  /** Whether the protocol supports the parameter; if that depends on the model, the dialect reports it itself. */
   parameters: Readonly<Record<Parameter, boolean>>;
-  /** Members without a neutral word that mean the same in this protocol, from whichever client format they come. */
+  /** Members without a neutral equivalent that mean the same in this protocol, whichever client format they come from. */
   carries: ReadonlySet<string>;
 }
 
 /**
- * Names in `dropped` what the protocol has no place for, and gives the members of `extra` that go up as they are. Values
- * that ask for nothing (null, an empty list, a penalty of 0, one choice) are not named.
+ * Adds unsupported parameters to `dropped`, and returns the members of `extra` that are sent unchanged. Values without effect
+ * (null, an empty list, a penalty of 0, one choice) are not reported.
  */
 export function takeParameters(chat: ChatRequest, takes: Takes, dropped: Set<string>): Record<string, unknown> {
   for (const key in NAMES) {
@@ -84,7 +84,7 @@ function asks(parameter: Parameter, chat: ChatRequest): boolean {
   }
 }
 
-/** True for values that say nothing. */
+/** Whether a value has no effect. */
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   return typeof value === "object" && Object.keys(value).length === 0;

@@ -1,4 +1,4 @@
-// Asks a provider for its list of models: the cheapest question that shows address and key to be right.
+// Requests a provider's model list: the cheapest request that verifies address and key.
 
 import { findPreset } from "../config/presets.ts";
 import type { ProviderConfig } from "../config/schema.ts";
@@ -7,18 +7,18 @@ import { readBounded } from "./call.ts";
 import { configureProvider } from "./configure.ts";
 import { decisionCard } from "./providers/index.ts";
 
-/** What became of the question. */
+/** The result of the request. */
 export interface ProviderProbe {
-  /** `warning`: it may work, and this could not show it. */
+  /** `warning`: it may work, but this request could not show it. */
   readonly status: "ok" | "warning" | "failed";
   readonly message: string;
-  /** How many models it listed; undefined where it gave no list. */
+  /** Number of listed models; undefined if there was no list. */
   readonly models?: number;
 }
 
-/** A provider that needs longer for a list is as good as gone. */
+/** A provider that needs longer for a list is practically unreachable. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** A list larger than this is not one. */
+/** A larger response is not a model list. */
 const LIST_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Asks once. Never throws and never shows a key. */
@@ -30,7 +30,7 @@ export async function probeModelList(provider: ProviderConfig): Promise<Provider
     const response = await fetch(url, {
       headers: { accept: "application/json", ...credentials(provider), ...provider.headers },
       signal,
-      // The key must not follow a redirect to somewhere else.
+      // The key must not follow a redirect.
       redirect: "manual",
     });
     const limits = { bytesMax: LIST_BYTES_MAX, idleMs: ANSWER_TIMEOUT_MS, signal };
@@ -50,7 +50,7 @@ function judge({ name, preset, apiKeys }: ProviderConfig, url: string, status: n
     const what = apiKeys.length === 0 ? `needs a key: set ${key}` : `refused the key: check ${key}`;
     return { status: "failed", message: `${url} ${what} (${status})` };
   }
-  // Some speak well and list nothing.
+  // Some answer correctly with an empty list.
   if (status === 404 || status === 405) {
     return {
       status: "warning",
@@ -63,7 +63,7 @@ function judge({ name, preset, apiKeys }: ProviderConfig, url: string, status: n
   return { status: "ok", message: `${url} lists ${count} model${count === 1 ? "" : "s"}`, models: count };
 }
 
-/** As the provider's card has it. */
+/** As on the provider's card. */
 function credentials(provider: ProviderConfig): Record<string, string> {
   const card = configureProvider(provider)?.card ?? decisionCard(provider.preset ?? provider.kind, "openai-chat");
   return card.headers(provider.apiKeys[0] ?? "");
@@ -81,7 +81,7 @@ function countModels(body: string): number | undefined {
   }
 }
 
-/** Without the password that an address may hold. */
+/** Without a password in the address. */
 function shown(url: string): string {
   return url.replace(/\/\/[^/@]*@/, "//***@");
 }

@@ -1,29 +1,29 @@
-// Who speaks a dialect: base URL, credentials, facts. A card is what is known of a vendor; a provider is a card with the
-// operator's configuration applied, and the state that belongs to it (key rotation).
+// Who speaks a dialect: base URL, credentials, facts. A card is what is known about a vendor; a provider is a card with the
+// operator's configuration, and its state (key rotation).
 
 import type { DialectName } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
 import type { DecisionFacts, DiscoveredModel } from "../vendors/vendor.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** What a vendor's file says of one protocol that it speaks (providers/index.ts makes it). */
+/** A vendor's facts for one of its protocols (made by providers/index.ts). */
 export interface ProviderCard {
-  /** The preset's name in the config; of a generic card, a name for the protocol. */
+  /** The preset's name in the config; for a generic card, a name for the protocol. */
   name: string;
   dialect: DialectName;
-  /** With its version segment, as the vendor's own SDK takes it. */
+  /** With its version segment, as in the vendor's own SDK. */
   baseUrl: string;
-  /** Request headers that carry the credential and protocol version; `secret` is "" where no key is needed. */
+  /** Request headers with the credential and protocol version; `secret` is "" if no key is needed. */
   headers(secret: string): Record<string, string>;
   quirks: Quirks;
   portableSeals?: boolean;
   signsThinking?: boolean;
   decisions?: DecisionFacts;
-  /** The models of a provider that is part of the program. */
+  /** The models of an embedded provider. */
   embeddedModels?: readonly DiscoveredModel[];
-  /** Path of the model list, relative to the base URL; absent where the vendor has none. */
+  /** Path of the model list, relative to the base URL; absent if the vendor has none. */
   modelsPath?: string;
-  /** Reads the model list; throws on a body that is not one. */
+  /** Parses the model list; throws if the body is not one. */
   parseModels?(body: unknown): DiscoveredModel[];
 }
 
@@ -36,26 +36,26 @@ export interface Provider {
   name: string;
   dialect: Dialect;
   card: ProviderCard;
-  /** Whose sealed values it can read: its own, and those of other providers with the same word here. */
+  /** Identifies whose sealed values it can read: its own, and those of other providers with the same value. */
   minter: string;
   baseUrl: string;
   quirks: Quirks;
-  /** Headers of the operator's, sent last so that they win. */
+  /** The operator's headers, applied last so that they take precedence. */
   extraHeaders: Readonly<Record<string, string>>;
   keys: CredentialPool;
   timeoutsMs: { connect: number; firstByte: number; idle: number };
   retry: { attempts: number; baseMs: number; maxMs: number };
   transport: Transport;
-  /** Part of the program: never chosen as a fallback for another model. */
+  /** Embedded: never chosen as a fallback for another model. */
   embedded: boolean;
-  /** The same provider, spoken to by its other protocol at the same base URL; absent where it has one only. */
+  /** The same provider with its other protocol at the same base URL; absent if it has only one. */
   byResponses?: Provider;
 }
 
-/** How long a key that the upstream refused or limited is skipped, when it does not say. */
+/** How long a credential that was refused or rate-limited is suspended by default. */
 const REST_MS = 60_000;
 
-/** The credentials of one provider, used in turn; a failing one is suspended for a while. */
+/** The credentials of one provider, used in rotation; a failing one is suspended for a while. */
 export class CredentialPool {
   readonly #keys: readonly string[];
   readonly #restUntil: number[];
@@ -71,8 +71,8 @@ export class CredentialPool {
   }
 
   /**
-   * The next key that is not resting; the one whose rest ends first when all are; "" when there is none. `wanted`: the
-   * fingerprint of the one to take while it does not rest.
+   * The next credential that is not suspended; if all are, the one that is available first; "" if there is none. `wanted`:
+   * the fingerprint of the preferred one.
    */
   take(nowMs: number, wanted?: number | bigint): string {
     if (this.#keys.length <= 1) return this.#keys[0] ?? "";
@@ -94,12 +94,12 @@ export class CredentialPool {
     return this.#keys[best] ?? "";
   }
 
-  /** True when a key is there that is not resting. */
+  /** Whether a credential is available. */
   hasFresh(nowMs: number): boolean {
     return this.#restUntil.some((untilMs) => untilMs <= nowMs);
   }
 
-  /** Rests a key that failed. */
+  /** Suspends a credential that failed. */
   rest(key: string, nowMs: number, ms = REST_MS): void {
     const at = this.#keys.indexOf(key);
     if (at >= 0) this.#restUntil[at] = nowMs + ms;

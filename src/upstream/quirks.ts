@@ -1,11 +1,11 @@
-// Questions about a provider's and a model's ways that several dialects ask. What is known of models is in vendors/.
+// Properties of providers and models that several dialects query. The facts about models are in vendors/.
 
 import type { ReasoningOptions } from "../chat/request.ts";
 import { factsOf, modelByName } from "../vendors/model-facts.ts";
 import { EFFORTS, type Effort, type ModelTraits, type Taken } from "../vendors/model-family.ts";
 import type { RequestContext } from "./dialect.ts";
 
-/** The top-level parameters that this provider, or this model wherever it is served, refuses in such a request. */
+/** The top-level parameters that this provider, or this model at any provider, refuses in such a request. */
 export function refusedFor(
   ctx: Pick<RequestContext, "model" | "quirks">,
   wanted: ReasoningOptions | undefined,
@@ -21,7 +21,7 @@ export function refusedFor(
   return [...refused];
 }
 
-/** Whether the model takes what reasoning may exclude, in a request that asks for reasoning so. */
+/** Whether the model accepts parameters that reasoning may exclude, in a request with this reasoning. */
 export function takes(taken: Taken, facts: Readonly<ModelTraits>, wanted: ReasoningOptions | undefined): boolean {
   return taken === "unless-reasoning" ? !willReason(facts, wanted) : taken === "always";
 }
@@ -32,18 +32,18 @@ function willReason(facts: Readonly<ModelTraits>, wanted: ReasoningOptions = {})
   return effort !== undefined || enabled === true || budgetTokens !== undefined || facts.reasonsByDefault;
 }
 
-/** Whether the model may think: some of what its protocol says of reasoning is refused by others. */
+/** Whether the model may reason: others refuse some reasoning parameters of their protocol. */
 export function mayReason(ctx: Pick<RequestContext, "model" | "supportsReasoning">): boolean {
   return ctx.supportsReasoning || factsOf(ctx.model).reasons;
 }
 
-/** Whether a model of which nothing else is known may think: its name says so, or cannot say anything. */
+/** Whether an unknown model may reason: its name says so, or says nothing. */
 export function mayReasonByName({ model, quirks }: Pick<RequestContext, "model" | "quirks">): boolean {
   const { family, facts } = modelByName(model);
   return facts.reasons || (family === undefined && quirks.free_model_names === true);
 }
 
-/** The efforts that a model takes; none where it takes no effort at all: many servers answer 400 to one. */
+/** The efforts that a model accepts; none if it accepts none: many servers answer 400. */
 export function effortsFor(
   ctx: Pick<RequestContext, "model" | "supportsReasoning">,
   protocol: "chat" | "responses",
@@ -53,7 +53,7 @@ export function effortsFor(
   return protocol === "chat" ? facts.chatEfforts : facts.efforts;
 }
 
-/** OpenAI's word for the effort that was asked for, in words of any protocol or as a token budget; one of `taken`. */
+/** OpenAI's level for the requested effort, given in any protocol's terms or as a token budget; one of `taken`. */
 export function effortFor(wanted: ReasoningOptions, taken: readonly Effort[]): string | undefined {
   const { effort, budgetTokens, enabled } = wanted;
   if (effort !== undefined) return nearestEffort(effort, taken);
@@ -63,8 +63,8 @@ export function effortFor(wanted: ReasoningOptions, taken: readonly Effort[]): s
 }
 
 /**
- * The word that is taken and comes nearest: above `high` the next below, so that no one pays for more than was asked
- * for, else the next above. A word that is no effort of ours stays; it may be the vendor's own.
+ * The accepted level nearest to the requested one: above `high` the next lower, so that nobody pays for more than requested,
+ * else the next higher. Unknown levels are kept; they may be the vendor's own.
  */
 export function nearestEffort(effort: string, taken: readonly Effort[]): string {
   const rank = EFFORTS.indexOf(effort as Effort);
@@ -74,13 +74,13 @@ export function nearestEffort(effort: string, taken: readonly Effort[]): string 
   return (rank > EFFORTS.indexOf("high") ? (below ?? above) : (above ?? below)) ?? effort;
 }
 
-/** True when what was asked for of the model's reasoning is lost: an effort that is not `sent`, to think, or not to think. */
+/** Whether a reasoning parameter has no effect: an effort that is not `sent`, or turning reasoning on or off. */
 export function losesReasoning(wanted: ReasoningOptions, sent: string | undefined, may: boolean): boolean {
   if (effortFor(wanted, []) !== undefined) return sent === undefined;
   return wanted.enabled !== undefined && wanted.enabled !== may;
 }
 
-/** True when `*` in the glob stands for anything and all else for itself; letter case is ignored. */
+/** Whether the glob matches: `*` stands for anything; case is ignored. */
 function matches(glob: string, model: string): boolean {
   const [first = "", ...rest] = glob.toLowerCase().split("*");
   const name = model.toLowerCase();

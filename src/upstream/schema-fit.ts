@@ -1,22 +1,22 @@
-// Makes a JSON Schema one that a vendor takes: what it has no keyword for moves into the description, where the model reads
-// it. A schema whose shape cannot be said so is not changed into another one: the caller is told that it cannot.
+// Converts a JSON Schema to one that a vendor accepts: unsupported keywords move into the description, where the model reads
+// them. A schema whose structure cannot be expressed is not changed into another one: the caller is told.
 
 import { OPENAI_STRICT_SCHEMA } from "../vendors/openai.ts";
 import { SCHEMA_NOTES, type SchemaRules } from "../vendors/schema-rules.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A schema that the vendor takes. */
+/** A schema that the vendor accepts. */
 export interface FittedSchema {
   schema: Schema;
-  /** Some of it became description: the vendor will not hold the model to that. */
+  /** Some of it became description: the vendor will not enforce that. */
   told: boolean;
 }
 
-/** Deeper schemas are not read: a vendor refuses them long before. */
+/** Deeper schemas are not read: vendors refuse them anyway. */
 const DEPTH_MAX = 64;
 
-/** The schema by the vendor's rules; undefined where its shape cannot be said. */
+/** The schema by the vendor's rules; undefined if its structure cannot be expressed. */
 export function fitSchema(schema: Schema, rules: SchemaRules): FittedSchema | undefined {
   if (!rules.recursive && holdsItself(schema)) return undefined;
   const fit = new Fit(rules);
@@ -25,8 +25,8 @@ export function fitSchema(schema: Schema, rules: SchemaRules): FittedSchema | un
 }
 
 /**
- * A schema and `strict` as OpenAI takes them together: strict only where nothing is lost by it, as it refuses properties that
- * may be left out. `relaxed` tells that it was asked for and cannot be.
+ * A schema and `strict` in OpenAI's combination: strict only if nothing is lost, as it refuses optional properties.
+ * `relaxed`: strict was requested and is not possible.
  */
 export function strictOrPlain(
   schema: Schema,
@@ -97,7 +97,7 @@ class Fit {
 
   #close({ properties, additionalProperties, required }: Schema, out: Record<string, unknown>): void {
     if (this.#rules.closed) {
-      // Names of the model's own choice.
+      // Names that the model chooses.
       if (isSchema(additionalProperties) || (properties === undefined && additionalProperties !== false)) {
         this.#impossible();
       }
@@ -123,7 +123,7 @@ function isTyped(schema: Schema, depth: number): boolean {
   return ["type", "anyOf", "oneOf", "$ref", "enum", "const"].some((word) => schema[word] !== undefined);
 }
 
-/** Whether following references comes back to where it was. */
+/** Whether references lead back to the start. */
 function holdsItself(root: Schema): boolean {
   const open = new Set<string>();
   const done = new Set<string>();
@@ -155,12 +155,12 @@ function at(root: Schema, ref: string): unknown {
   return here;
 }
 
-/** What stands at the top of a tool's schema instead of properties. */
+/** Keywords at the top of a tool's schema instead of properties. */
 const COMBINED = ["anyOf", "oneOf", "allOf"] as const;
 
 /**
- * A tool's parameters as an object with properties, which is all that vendors take at the top: the properties of alternatives
- * side by side, required where all of them require it, and the original rule in the description.
+ * A tool's parameters as an object with properties, the only form that vendors accept at the top: the properties of all
+ * alternatives, required if all of them require it, and the original rule in the description.
  */
 export function toolSchema(parameters: Schema): Schema {
   if (!COMBINED.some((word) => Array.isArray(parameters[word]))) return parameters;
@@ -182,7 +182,7 @@ export function toolSchema(parameters: Schema): Schema {
   return { ...rest, type: "object", properties, required: [...required], description };
 }
 
-/** What several schemas say of each property, each once: alternatives tell themselves apart by properties of one name. */
+/** The merged schemas of each property: alternatives often have discriminating properties of one name. */
 function propertiesOf(schemas: readonly Schema[]): Map<string, unknown[]> {
   const out = new Map<string, unknown[]>();
   for (const { properties } of schemas) {

@@ -1,4 +1,4 @@
-// By which of its protocols a provider is spoken to: most have one, and some models of those with two are served by one only.
+// Selects a provider's protocol for a request: most have one, and with two, some models are served by one only.
 
 import type { ChatRequest } from "../chat/request.ts";
 import { factsOf } from "../vendors/model-facts.ts";
@@ -6,8 +6,8 @@ import type { Provider } from "./provider.ts";
 import { takes } from "./quirks.ts";
 
 /**
- * The provider as it is spoken to for this request: by the Responses API where chat completions refuse the model, or its
- * tools. What is kept per provider (name, keys, breaker) is the same for both.
+ * The provider with the protocol for this request: the Responses API if chat completions refuse the model or its tools. State
+ * per provider (name, keys, breaker) is shared.
  */
 export function spokenFor(provider: Provider, model: string, chat: Pick<ChatRequest, "tools" | "reasoning">): Provider {
   const { byResponses } = provider;

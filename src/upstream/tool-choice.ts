@@ -1,11 +1,11 @@
-// What a model is told in words where it has no parameter for it, or none any more: to call a tool, to continue its turn.
+// Prompt texts for what a model has no parameter for: to call a tool, or to continue its turn.
 
 import type { ToolChoice } from "../chat/request.ts";
 
-/** What a model that continues no turn of its own is asked. */
+/** Asks a model that cannot continue its own turn. */
 export const GO_ON = "Go on from where your last message ends.";
 
-/** The words for a choice that forces a call; undefined for one that forces none. */
+/** The text for a choice that forces a call; undefined otherwise. */
 export function forcedInWords(choice: ToolChoice | undefined): string | undefined {
   switch (choice?.type) {
     case "required":
@@ -19,7 +19,7 @@ export function forcedInWords(choice: ToolChoice | undefined): string | undefine
   }
 }
 
-/** The words for tools of which the others may not be called. */
+/** The text for limiting the choice to some tools. */
 export function allowedInWords(names: readonly string[]): string {
   return `Of the tools, call none but these: ${names.map((name) => JSON.stringify(name)).join(", ")}.`;
 }

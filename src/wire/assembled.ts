@@ -1,11 +1,11 @@
-// An answer as the client has it, put together as what the client will hand back of it: elements of its list of messages. Read
-// from the text that went out, whole or streamed, once it is complete.
+// Reads an answer in the form in which the client will return it: elements of its list of messages. Parses the text that was
+// sent, whole or streamed, once it is complete.
 
 import { parseFrames } from "../base/sse.ts";
 import type { Element, EntryFormat } from "../chat/entries.ts";
 import { parsedFields } from "./entry-pieces.ts";
 
-/** The elements that an answer adds to the client's list; none where the text is no whole answer. */
+/** The elements that an answer adds to the client's list; none if the text is not a complete answer. */
 export function answerElements(format: EntryFormat, text: string): Element[] {
   const trimmed = text.trimStart();
   if (trimmed.startsWith("{")) {

@@ -1,12 +1,12 @@
 // Small validators for client requests. Each takes the value and its JSON path and throws `ApiError` `invalid_request` with
-// that path as `param`, so that every format words and locates its complaints alike.
+// that path as `param`, so that every format reports errors alike.
 
 import { ApiError } from "../base/errors.ts";
 
 /** A JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Turns a value at a path into what it must be, or throws. */
+/** Validates and converts a value at a path, or throws. */
 export type Check<T> = (value: unknown, path: string) => T;
 
 /** Throws `invalid_request` for the parameter at `path`. */
@@ -47,7 +47,7 @@ export const expectFields: Check<Fields> = (value, path) =>
 export const expectList: Check<readonly unknown[]> = (value, path) =>
   Array.isArray(value) ? value : expected(path, "an array", value);
 
-/** A finite number within the bounds, both included. */
+/** A finite number within inclusive bounds. */
 export function expectNumber(min = -Infinity, max = Infinity): Check<number> {
   return (value, path) => {
     if (typeof value !== "number" || !Number.isFinite(value)) expected(path, "a number", value);
@@ -60,7 +60,7 @@ export function expectNumber(min = -Infinity, max = Infinity): Check<number> {
   };
 }
 
-/** A whole number within the bounds, both included. */
+/** An integer within inclusive bounds. */
 export function expectInteger(min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER): Check<number> {
   const within = expectNumber(min, max);
   return (value, path) => {
@@ -71,7 +71,7 @@ export function expectInteger(min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SA
   };
 }
 
-/** One of some words. */
+/** One of several strings. */
 export function expectOneOf<const T extends string>(...words: T[]): Check<T> {
   return (value, path) => {
     if (typeof value !== "string") expected(path, "a string", value);
@@ -90,7 +90,7 @@ export function expectListOf<T>(check: Check<T>): Check<T[]> {
   return (value, path) => expectList(value, path).map((element, i) => check(element, at(path, i)));
 }
 
-/** The member, checked; absent and null alike are undefined. */
+/** The member, checked; absent and null are both undefined. */
 export function maybe<T>(fields: Fields, key: string, check: Check<T>, path = ""): T | undefined {
   const value = fields[key];
   return value === undefined || value === null ? undefined : check(value, at(path, key));
@@ -108,13 +108,13 @@ export function remaining(fields: Fields, known: ReadonlySet<string>): Record<st
   return rest;
 }
 
-/** A member called `__proto__` is a member like any other: set the plain way, it would be where all others are looked for. */
+/** A member called `__proto__` is an ordinary member: plain assignment would set the prototype. */
 function setOwn(rest: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== "__proto__") rest[key] = value;
   else Object.defineProperty(rest, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** An object type whose members that may be undefined are optional instead. */
+/** An object type whose possibly undefined members are optional instead. */
 export type WithoutUndefined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
@@ -122,7 +122,7 @@ export type WithoutUndefined<T> = { [K in keyof T as undefined extends T[K] ? ne
 /** The object without its undefined members. */
 export function given<T extends object>(object: T): WithoutUndefined<T> {
   const out: Record<string, unknown> = {};
-  // Of two dozen members most requests give two or three: no list of them is made first.
+  // Most requests have two or three of two dozen members: no intermediate list is built.
   for (const key in object) if (object[key] !== undefined) out[key] = object[key];
   return out as WithoutUndefined<T>;
 }

@@ -1,21 +1,21 @@
-// What the parameters of a request are called in the client's own format: the names in `x-sallyport-dropped` and in the
-// `param` of refusals. Dialects use the names of chat completions.
+// Parameter names in the client's own format, for `x-sallyport-dropped` and the `param` of refusals. Dialects use the names
+// of chat completions.
 
 import { isFields } from "./check.ts";
 
-/** Where a parameter may stand, as paths into the body; "": it is told only when one of the other paths is there. */
+/** Where a parameter may be, as paths into the body; "": it is only reported if one of the other paths exists. */
 export type ClientNames = Readonly<Record<string, readonly string[]>>;
 
-/** What a format says of its names. */
+/** A format's names. */
 export interface NamedFormat {
-  /** The member that holds the turns; dialects call it `messages`. */
+  /** The member with the turns; dialects call it `messages`. */
   readonly turns: string;
   readonly names: ClientNames;
 }
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The client's name for a parameter; undefined for one that the client never sent. */
+/** The client's name for a parameter; undefined if the client did not send it. */
 export function clientName({ turns, names }: NamedFormat, name: string, body: Body): string | undefined {
   if (turns !== "messages" && (name === "messages" || name.startsWith("messages."))) {
     return `${turns}${name.slice("messages".length)}`;
@@ -31,7 +31,7 @@ function isThere(body: Body, path: string): boolean {
   return value !== undefined && value !== null;
 }
 
-/** The path of a piece that stands somewhere in the body, by identity; undefined when it is not there. */
+/** The path of a part of the body, found by identity; undefined if it is not there. */
 export function locate(piece: object, body: unknown, path = ""): string | undefined {
   if (body === piece) return path;
   if (Array.isArray(body)) {

@@ -1,5 +1,5 @@
-// What the formats' readers of entries share: names of media, and texts of whatever a client sends. Nothing is checked here:
-// a body has been validated before, and what is odd counts as its JSON.
+// What the formats' readers of entries share: names of media, and texts of parts. Nothing is validated here: a body has been
+// validated before, and unknown parts count as their JSON.
 
 import type { Element, Piece } from "../chat/entries.ts";
 import { HISTORY_BINDER } from "../chat/seals.ts";
@@ -12,7 +12,7 @@ export function textIn(value: Element, name: string): string {
   return typeof text === "string" ? text : "";
 }
 
-/** What a media part is called: its kind, its name or address where it has a short one. */
+/** The label of a media part: its kind, and its name or address if short. */
 export function mediaLabel(part: Element): string {
   const kind =
     textIn(part, "type")
@@ -29,7 +29,7 @@ export function mediaLabel(part: Element): string {
   return typeof mediaType === "string" ? `${kind} (${mediaType})` : kind;
 }
 
-/** Kinds of parts that are media in any of the formats. */
+/** Kinds of media parts in any of the formats. */
 export const MEDIA: ReadonlySet<unknown> = new Set([
   "image",
   "image_url",
@@ -41,7 +41,7 @@ export const MEDIA: ReadonlySet<unknown> = new Set([
   "computer_screenshot",
 ]);
 
-/** A part or block that no reader knows counts as its JSON. */
+/** An unknown part or block counts as its JSON. */
 export function unknownPiece(part: unknown): Piece {
   return { type: "text", text: JSON.stringify(part) ?? "" };
 }
@@ -59,7 +59,7 @@ export function contentPieces(content: unknown): Piece[] {
   });
 }
 
-/** Texts and media of what a tool gave back. */
+/** Texts and media of a tool result. */
 export function resultPiece(id: string, content: unknown): Extract<Piece, { type: "result" }> {
   const pieces = contentPieces(content);
   const texts = pieces.flatMap((piece) => (piece.type === "text" ? [piece.text] : []));
@@ -67,19 +67,19 @@ export function resultPiece(id: string, content: unknown): Extract<Piece, { type
   return { type: "result", id, text: texts.join("\n"), media };
 }
 
-/** True for a sealed value that its maker refuses after another history: not in an envelope, it is the format's own. */
+/** Whether a value without an envelope is sealed by its provider, which refuses it after a different history. */
 export function isBound(value: unknown): boolean {
   if (typeof value !== "string" || value === "") return false;
   return (uncarry(value)?.origin ?? HISTORY_BINDER) === HISTORY_BINDER;
 }
 
-/** The list in a member; empty where there is none. */
+/** The list in a member; empty if there is none. */
 export function listIn(value: Element, name: string): readonly unknown[] {
   const list = value[name];
   return Array.isArray(list) ? list : [];
 }
 
-/** A JSON object; undefined for `[DONE]`, and for text that was cut. */
+/** A JSON object; undefined for `[DONE]`, and for truncated text. */
 export function parsedFields(text: string): Element | undefined {
   try {
     const value: unknown = JSON.parse(text);

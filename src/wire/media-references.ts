@@ -1,5 +1,5 @@
-// Images and files that a request names instead of holding: ids of uploaded files, and URLs. Found and replaced in the
-// body as it came, in the shapes of all client formats, so that the lossless path and the translation see the same.
+// Images and files that a request refers to: ids of uploaded files, and URLs. Found and replaced in the client's body, in the
+// shapes of all formats, so that the lossless path and the translation see the same.
 
 import { type Fields, isFields } from "./check.ts";
 
@@ -9,23 +9,23 @@ export interface Media {
   data: string;
 }
 
-/** What a body names. */
+/** The references in a body. */
 export interface MediaReferences {
   fileIds: Set<string>;
-  /** Of images alone. */
+  /** Of images only. */
   urls: Set<string>;
 }
 
-/** Looks a reference up; undefined leaves it as it is. */
+/** Resolves a reference; undefined leaves it unchanged. */
 export interface MediaSources {
   file?(fileId: string): Media | undefined;
   url?(url: string): Media | undefined;
 }
 
-/** Members that hold turns, and members of those that hold parts. */
+/** Members with turns, and their members with parts. */
 const TOP = ["messages", "input"] as const;
 const NESTED = ["content", "output"] as const;
-/** Parts stand in turns and in tool results; nothing legal lies deeper. */
+/** Parts are in turns and in tool results; nothing valid is nested deeper. */
 const DEPTH_MAX = 6;
 
 /** The files and image URLs that the body's messages name. */
@@ -44,7 +44,7 @@ export function mediaReferences(body: Fields): MediaReferences {
   return found;
 }
 
-/** The body with what is found in place of its reference; the same object when nothing is. */
+/** The body with references replaced by what is found; the same object if nothing is. */
 export function replaceMedia(body: Fields, sources: MediaSources): Fields {
   let out = body;
   for (const key of TOP) {
@@ -101,7 +101,7 @@ function replacePart(part: Fields, sources: MediaSources): Fields | undefined {
   }
 }
 
-/** Where chat completions and responses take a URL, an uploaded file's id may stand. */
+/** Where chat completions and responses expect a URL, an uploaded file's id is allowed. */
 function fromUrl(url: unknown, sources: MediaSources): string | undefined {
   if (typeof url !== "string") return undefined;
   if (url.startsWith("file-")) return dataUrl(sources.file?.(url));

@@ -1,17 +1,17 @@
-// Opaque values of one protocol, carried through a client of another: where a client hands back a signature byte for byte,
-// a foreign signature, encrypted item or tool signature rides in that field as an envelope and is read back on return.
+// Carries opaque values of one protocol through a client of another: where a client returns a signature byte for byte, a
+// foreign signature, encrypted item or tool signature is put in that field as an envelope and read when it is returned.
 // Values of the client's own protocol are never wrapped. Reasoning without any seal gets an envelope too, because clients
-// hand back only what has one.
+// only return reasoning that has one.
 
 import type { ReasoningPart } from "../chat/request.ts";
 import { CALL_SIGNER } from "../chat/seals.ts";
 import { given, isFields } from "./check.ts";
 
-/** What an envelope holds. */
+/** The content of an envelope. */
 export interface Carried {
-  /** The protocol that minted the values. */
+  /** The protocol that issued the values. */
   origin: string;
-  /** The provider that did. The first release wrote envelopes without it. */
+  /** The provider that issued them. The first release wrote envelopes without it. */
   minter?: string;
   signature?: string;
   redacted?: string;
@@ -19,17 +19,17 @@ export interface Carried {
   itemId?: string;
   /** OpenRouter's `reasoning_details`. */
   details?: readonly unknown[];
-  /** The reasoning itself, where the client may not hand it back beside the envelope. */
+  /** The reasoning itself, if the client may not return it beside the envelope. */
   text?: string;
   /** The text beside the envelope is a summary, not the reasoning itself. */
   summary?: boolean;
   /** `signature` belongs to this tool call. */
   callId?: string;
-  /** In stored answers: whether the client was shown `encrypted`, which is of its own protocol. */
+  /** In stored answers: whether the client saw `encrypted`, which is of its own protocol. */
   stored?: "shown" | "hidden";
 }
 
-/** No real signature starts so: the dot is outside every base64 alphabet. */
+/** No real signature begins this way: the dot is not in any base64 alphabet. */
 const MARK = "sallyport.1.";
 
 /** The envelope as text of letters, digits, `-`, `_` and `.`. */
@@ -37,7 +37,7 @@ export function carry(values: Carried): string {
   return MARK + Buffer.from(JSON.stringify(values)).toString("base64url");
 }
 
-/** What an envelope holds; undefined for a value that is none of ours. */
+/** The content of an envelope; undefined if it is not one of ours. */
 export function uncarry(text: string): Carried | undefined {
   if (!text.startsWith(MARK)) return undefined;
   let read: unknown;
@@ -58,10 +58,10 @@ export function uncarry(text: string): Carried | undefined {
   return values;
 }
 
-/** A reasoning part; with a `callId` it is none, but holds the signature of that tool call. */
+/** A reasoning part; with a `callId` it is not one, but holds the signature of that tool call. */
 export type CarriedPart = ReasoningPart & { callId?: string };
 
-/** The part that an envelope and the text beside it stand for. */
+/** The part for an envelope and the text beside it. */
 export function fromCarried(text: string, carried: Carried): CarriedPart {
   const { summary, text: kept, stored: _stored, ...values } = carried;
   const said = kept ?? text;
@@ -69,7 +69,7 @@ export function fromCarried(text: string, carried: Carried): CarriedPart {
   return { type: "reasoning", text: said, ...values };
 }
 
-/** What the envelope of a tool call's signature gives the call. */
+/** What the envelope of a tool call's signature adds to the call. */
 export function callSeal(part: CarriedPart | undefined): { signature?: string; origin?: string; minter?: string } {
   const { signature, origin, minter } = part ?? {};
   return given({ signature, origin: origin === CALL_SIGNER ? undefined : origin, minter });
@@ -92,8 +92,8 @@ export interface Seals {
 }
 
 /**
- * The envelope of a block's seals; undefined for a block that has none and cannot be given one. `text`: whether anything
- * was said beside it.
+ * The envelope of a block's seals; undefined if the block has none and cannot get one. `text`: whether there is text beside
+ * it.
  */
 export function sealed(
   seals: Seals,
@@ -113,7 +113,7 @@ export function sealed(
   };
 }
 
-/** The envelope of a tool call's own signature; undefined when it has none. */
+/** The envelope of a tool call's own signature; undefined if it has none. */
 export function sealedCall(
   call: { callId: string; signature?: string; origin?: string },
   source: Source | undefined,

@@ -1,23 +1,23 @@
-// Members inside a request's parameters, messages and tools that no neutral word says: a translation loses them, so they
-// are named. Kinds of tools and content that are listed nowhere here pass as a whole and are named by their kind instead.
+// Members inside a request's parameters, messages and tools without a neutral form: a translation drops them, so they are
+// reported. Unlisted kinds of tools and content pass as a whole and are reported by their kind instead.
 
 import { isFields } from "./check.ts";
 
-/** What is read of an object or of each object of a list. */
+/** What is read of an object or of each object in a list. */
 export interface ObjectShape {
-  /** Members that are read or that say nothing to a model, with blanks between. */
+  /** Members that are read or irrelevant to a model, separated by spaces. */
   reads?: string;
-  /** Members that are looked into. */
+  /** Members that are examined. */
   holds?: Readonly<Record<string, ObjectShape>>;
   /** By the member `type`; objects of other types are skipped. */
   kinds?: Readonly<Record<string, ObjectShape>>;
-  /** The type of an object that names none. */
+  /** The default type of an object. */
   kind?: string;
 }
 
-/** The same, ready to be looked up in. */
+/** The same, indexed. */
 export interface Known {
-  /** Where it stands, without places in lists. */
+  /** Its path, without list indices. */
   path: string;
   reads: ReadonlySet<string>;
   holds: ReadonlyMap<string, Known>;
@@ -25,7 +25,7 @@ export interface Known {
   kind: string | undefined;
 }
 
-/** Readies the shape of a body. */
+/** Indexes the shape of a body. */
 export function known(shape: ObjectShape, path = ""): Known {
   const under = (name: string) => (path === "" ? name : `${path}.${name}`);
   const entries = (shapes: Readonly<Record<string, ObjectShape>>, at: (name: string) => string) =>
@@ -39,7 +39,7 @@ export function known(shape: ObjectShape, path = ""): Known {
   };
 }
 
-/** The paths, without places in lists, of nested members of the body that a translation does not read; each once. */
+/** The paths, without list indices, of nested members that a translation does not read; each once. */
 export function unreadMembers(reads: Known, body: Readonly<Record<string, unknown>>): Set<string> {
   const out = new Set<string>();
   for (const [name, inner] of reads.holds) look(body[name], inner, out);
@@ -60,7 +60,7 @@ function look(value: unknown, shape: Known, out: Set<string>): void {
   }
   for (const name in value) {
     const member = value[name];
-    // What is not wanted (padding in streams, deferred loading) is not missed.
+    // Declined features (padding in streams, deferred loading) are not reported.
     if (own.reads.has(name) || member === null || member === undefined || member === false) continue;
     const inner = own.holds.get(name);
     if (inner !== undefined) look(member, inner, out);

@@ -1,12 +1,12 @@
-// Whether a client of the OpenAI formats wants a stream to end with its usage.
+// Whether a client of the OpenAI formats wants usage at the end of a stream.
 
 import { expectBoolean, expectFields, type Fields, isFields, maybe } from "./check.ts";
 import type { DecodeOptions } from "./format.ts";
 
-/** OpenRouter sends usage in every stream, so its provider for the AI SDK reads it and does not ask. */
+/** OpenRouter always sends usage in streams, so its provider for the AI SDK reads it without asking. */
 const PRESUMES_USAGE = /^ai-sdk\/openrouter\//;
 
-/** Asked for by `stream_options.include_usage`, or by OpenRouter's `usage: {include: true}`. */
+/** Requested by `stream_options.include_usage`, or by OpenRouter's `usage: {include: true}`. */
 export function wantsUsage(body: Fields, { userAgent = "" }: DecodeOptions): boolean {
   const options = maybe(body, "stream_options", expectFields);
   const asked = options && maybe(options, "include_usage", expectBoolean, "stream_options");

@@ -6,5 +6,5 @@ import { gemini } from "./gemini/dialect.ts";
 import { openaiChat } from "./openai-chat/dialect.ts";
 import { openaiResponses } from "./responses/dialect.ts";
 
-/** Every protocol that upstreams are spoken to in. */
+/** Every upstream protocol. */
 export const DIALECTS: readonly Dialect[] = [openaiChat, openaiResponses, anthropicMessages, gemini];

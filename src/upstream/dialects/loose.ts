@@ -1,5 +1,5 @@
-// Reading JSON of unknown shape: what is not of the wanted type is undefined, never an exception. Upstreams are not
-// trusted to keep to their own protocol.
+// Reads JSON of unknown shape: a value of the wrong type is undefined, never an exception. Upstreams are not trusted to
+// follow their own protocol.
 
 /** A JSON object. */
 export type Loose = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ export function asNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** A token count: finite, whole and not negative. */
+/** A token count: a finite, non-negative integer. */
 export function asCount(value: unknown): number | undefined {
   const number = asNumber(value);
   return number === undefined || number < 0 ? undefined : Math.trunc(number);

@@ -1,5 +1,5 @@
-// What the built-in provider answers at the endpoints for models that do not chat. Simple, but true to what each kind of
-// model is for: texts that share more words have nearer vectors, and rank higher.
+// The built-in provider's answers for models that do not chat. Simple, but meaningful for each kind of model: texts that
+// share more words have closer vectors, and rank higher.
 
 import { countTokens } from "../../tokens/count.ts";
 
@@ -7,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const DIMENSIONS = 256;
 
-/** What answers at this address; undefined for chat completions. */
+/** The handler of this address; undefined for chat completions. */
 export function demoEndpoint(url: string): ((body: Json) => Response) | undefined {
   for (const [path, answer] of Object.entries(ANSWERS)) if (url.endsWith(path)) return answer;
   return undefined;
@@ -16,7 +16,7 @@ export function demoEndpoint(url: string): ((body: Json) => Response) | undefine
 const ANSWERS: Readonly<Record<string, (body: Json) => Response>> = { "/embeddings": embeddings, "/rerank": rerank };
 
 function embeddings({ model, input, dimensions }: Json): Response {
-  // A list of numbers is one text in tokens.
+  // A list of numbers is one tokenised text.
   const isOne = typeof input === "string" || typeof (input as readonly unknown[])[0] === "number";
   const inputs = isOne ? [input] : (input as readonly unknown[]);
   const size = typeof dimensions === "number" ? Math.min(dimensions, DIMENSIONS) : DIMENSIONS;
@@ -41,13 +41,13 @@ function tokensOf(input: unknown): number {
   return typeof input === "string" ? countTokens(input) : (input as readonly unknown[]).length;
 }
 
-/** Tokens that came as numbers are words of their own. */
+/** Tokens given as numbers count as words. */
 function wordsOf(input: unknown): readonly string[] {
   if (typeof input !== "string") return (input as readonly number[]).map(String);
   return input.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Counts of words, each at a place by its hash, of length 1; a text without words points at a place of its own. */
+/** Word counts, hashed to dimensions and normalised; a text without words has a fixed vector. */
 function vectorOf(words: readonly string[], size: number): number[] {
   const vector = new Array<number>(size).fill(0);
   for (const word of words.length === 0 ? [""] : words) {

@@ -1,23 +1,23 @@
-// A value that a JSON Schema accepts, for the demo model's tool calls: defaults, examples and enums where they are given,
-// else the plainest value within the bounds.
+// A value that a JSON Schema accepts, for the demo model's tool calls: defaults, examples and enums if given, else the
+// simplest value within the bounds.
 
 import { lookUp } from "../../base/look-up.ts";
 import { asList, asNumber, asRecord, asText } from "../dialects/loose.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Schemas nest; a reference to itself must end somewhere. */
+/** Limits the nesting of recursive schemas. */
 const DEPTH_MAX = 8;
-/** Lists and objects of references to themselves grow with every level: a sample has no more values than this. */
+/** Recursive lists and objects grow with every level: a sample has no more values than this. */
 const VALUES_MAX = 2000;
 
-/** What all values of one sample share. */
+/** State of one sample. */
 interface Sample {
   readonly root: unknown;
   left: number;
 }
 
-/** A value for the schema. Understands the keywords that tool schemas use; others are ignored. */
+/** A value for the schema. Supports the keywords that tool schemas use; others are ignored. */
 export function sampleOf(schema: unknown): unknown {
   return made(schema, { root: schema, left: VALUES_MAX }, 0);
 }

@@ -10,7 +10,7 @@ import { sampleOf } from "./demo-sample.ts";
 
 type Json = Record<string, unknown>;
 
-/** What the model does with a request. */
+/** The model's decision for a request. */
 interface Plan {
   words: string[];
   call: { name: string; arguments: string } | undefined;
@@ -19,10 +19,10 @@ interface Plan {
   completionTokens: number;
 }
 
-/** A plan, dated. */
+/** A fixed, dated plan. */
 type Answer = Plan & { createdSeconds: number };
 
-/** Answers without leaving the process: what other endpoints than chat's ask for is demo-endpoints.ts. */
+/** Answers inside the process; for endpoints other than chat see demo-endpoints.ts. */
 export const demoTransport: Transport = async (url, init) => {
   const other = demoEndpoint(url);
   if (other !== undefined) return other(JSON.parse(String(init.body)) as Json);
@@ -67,7 +67,7 @@ function planOf(body: Json): Plan {
   return { words: kept, call: undefined, finish: "stop", promptTokens, completionTokens };
 }
 
-/** What a message costs beside its text: role and separators. */
+/** A message's tokens besides its text: role and separators. */
 const MESSAGE_TOKENS = 3;
 
 function callOf(body: Json): Plan["call"] {
@@ -145,7 +145,7 @@ function* framesOf(plan: Answer, model: string): Generator<string> {
   if (plan.call !== undefined) {
     const { name, arguments: text } = plan.call;
     yield chunk({ tool_calls: [{ index: 0, id: "call_demo", type: "function", function: { name, arguments: "" } }] });
-    // In two fragments, so that a client that forgets to join them is found out.
+    // In two fragments, which exposes clients that do not join them.
     const half = Math.ceil(text.length / 2);
     for (const piece of [text.slice(0, half), text.slice(half)]) {
       if (piece !== "") yield chunk({ tool_calls: [{ index: 0, function: { arguments: piece } }] });

@@ -1,5 +1,4 @@
-// The provider cards: what vendors' files say, in the form in which requests and model lists need it. A vendor is added in
-// vendors/, not here.
+// The provider cards: vendors' files in the form that requests and model lists need. A vendor is added in vendors/, not here.
 
 import { CALLABLE, type CallableVendor, findVendor } from "../../vendors/look-up.ts";
 import { type CredentialScheme, type DialectName, PROTOCOLS, type ProviderKind } from "../../vendors/protocols.ts";
@@ -11,12 +10,12 @@ import { readModels, USUAL_LIST } from "./model-list.ts";
 /** A card for each protocol of each vendor that is reached over the network. */
 export const CARDS: readonly ProviderCard[] = CALLABLE.filter(({ api }) => api.embedded === undefined).flatMap(cardsOf);
 
-/** The preset's card where it speaks that protocol, else the generic one of the protocol. */
+/** The preset's card if it speaks that protocol, else the protocol's generic one. */
 export function cardFor(preset: string | undefined, dialect: DialectName): ProviderCard {
   return CARDS.find((card) => card.name === preset && card.dialect === dialect) ?? GENERIC[dialect];
 }
 
-/** The provider that is part of the program; undefined for kinds that are not. */
+/** The embedded provider; undefined for other kinds. */
 export function embeddedCard(kind: ProviderKind): { card: ProviderCard; transport: Transport } | undefined {
   const vendor = CALLABLE.find(({ api }) => api.kind === kind && api.embedded !== undefined);
   const [card] = vendor === undefined ? [] : cardsOf(vendor);
@@ -24,7 +23,7 @@ export function embeddedCard(kind: ProviderKind): { card: ProviderCard; transpor
   return card === undefined || answeredBy === undefined ? undefined : { card, transport: ANSWERS[answeredBy] };
 }
 
-/** The card of a provider that answers nothing but decisions. `dialect`: whose words it borrows where one must be named. */
+/** The card of a provider that only answers decisions. `dialect`: the one named where a name is required. */
 export function decisionCard(name: string, dialect: DialectName): ProviderCard {
   const decisions = findVendor(name)?.api.decisions;
   return {
@@ -40,7 +39,7 @@ export function decisionCard(name: string, dialect: DialectName): ProviderCard {
 /** The code behind the embedded providers. */
 const ANSWERS: Readonly<Record<EmbeddedName, Transport>> = { demo: demoTransport };
 
-/** Endpoints of decisions take the key as most do. */
+/** Decision endpoints take the key in the usual header. */
 const DECISION_AUTH = PROTOCOLS["openai-chat"].auth;
 
 function cardsOf({ name, api }: CallableVendor): ProviderCard[] {
@@ -76,7 +75,7 @@ const GENERIC = Object.fromEntries(
   ]),
 ) as Readonly<Record<DialectName, ProviderCard>>;
 
-/** Request headers that carry the credential, which is "" where none is needed. */
+/** Request headers with the credential, which is "" if none is needed. */
 function headersOf(auth: CredentialScheme, fixed: Readonly<Record<string, string>> = {}): ProviderCard["headers"] {
   return (secret) => {
     if (secret === "") return { ...fixed };

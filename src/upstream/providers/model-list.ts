@@ -1,11 +1,11 @@
-// Reads vendors' model lists by what their files say of them: `{data:[…]}`, `{models:[…]}` or a bare list of objects
-// with an id. Entries that are not such objects are skipped; a body that is no list throws.
+// Parses vendors' model lists as described in their files: `{data:[…]}`, `{models:[…]}` or a bare list of objects with an id.
+// Other entries are skipped; a body that is not a list throws.
 
 import { kindByName, type ListedKind, MODEL_KINDS } from "../../vendors/model-kind.ts";
 import type { DiscoveredModel, ListedFact, MemberPath, ModelList } from "../../vendors/vendor.ts";
 import { UpstreamFault } from "../fault.ts";
 
-/** The list of servers of which nothing else is known, with the names that several of them have for the window. */
+/** The list format of servers about which nothing else is known, with common names for the context window. */
 export const USUAL_LIST: ModelList = {
   path: "/models",
   id: ["id", "name"],
@@ -29,7 +29,7 @@ function readModel(entry: Entry, list: ModelList): DiscoveredModel | undefined {
   const said = Object.keys(facts).map((fact) => [fact, factOf(entry, fact as ListedFact, facts[fact as ListedFact])]);
   const kind = kindOf(entry, id, list);
   const known = [["createdSeconds", createdSeconds(entry)], ...said, ["kind", kind === "chat" ? undefined : kind]];
-  // A name that is the id says nothing.
+  // A name that equals the id is dropped.
   const kept = known.filter(([key, value]) => value !== undefined && !(key === "name" && value === id));
   return { id, ...Object.fromEntries(kept) } as DiscoveredModel;
 }
@@ -39,7 +39,7 @@ function idOf(entry: Entry, { id: place = "id", idPrefix = "" }: ModelList): str
   return id?.startsWith(idPrefix) === true ? text(id.slice(idPrefix.length)) : id;
 }
 
-/** How each fact must be written to be believed. */
+/** The accepted form of each fact. */
 const READ: Readonly<Record<ListedFact, (value: unknown) => unknown>> = {
   name: text,
   description: text,
@@ -59,7 +59,7 @@ function factOf(entry: Entry, fact: ListedFact, place: MemberPath | undefined): 
   return undefined;
 }
 
-/** The list's own word; where it says only what a model is not, or nothing, its name's. */
+/** The kind in the list; if that only excludes kinds, or is missing, the kind derived from the name. */
 function kindOf(entry: Entry, id: string, { kinds = {} }: ModelList): ListedKind | undefined {
   let refused = false;
   for (const kind of MODEL_KINDS) {
@@ -72,7 +72,7 @@ function kindOf(entry: Entry, id: string, { kinds = {} }: ModelList): ListedKind
   return named ?? (refused ? "other" : undefined);
 }
 
-/** What stands at a place; of several the first that is there. */
+/** The value at a path; of several paths the first that exists. */
 function find(entry: Entry, place: MemberPath): unknown {
   if (typeof place === "string") {
     return place.split(".").reduce<unknown>((at, member) => (isEntry(at) ? at[member] : undefined), entry);
@@ -85,7 +85,7 @@ function find(entry: Entry, place: MemberPath): unknown {
   return place.map((one) => find(entry, one)).find((value) => value !== undefined);
 }
 
-/** OpenAI writes seconds, Anthropic a date; some servers write 0 or the epoch where they do not know. */
+/** OpenAI sends seconds, Anthropic a date; some servers send 0 or the epoch for unknown. */
 function createdSeconds({ created, created_at }: Entry): number | undefined {
   const seconds = typeof created_at === "string" ? Date.parse(created_at) / 1000 : created;
   if (typeof seconds !== "number" || !Number.isFinite(seconds)) return undefined;

@@ -48,7 +48,7 @@ const expectTemperature = expectNumber(0, 2);
 const expectShare = expectNumber(0, 1);
 const expectPenalty = expectNumber(-2, 2);
 const expectAnyNumber = expectNumber();
-/** -1 is how some servers say: of all. */
+/** Some servers use -1 for "all". */
 const expectTopK = expectNumber(-1);
 const expectTextType = expectOneOf("text");
 
@@ -78,7 +78,7 @@ export function decodeChatCompletions(body: Fields, headers: DecodeOptions = {})
     stream,
     includeUsage: stream && usageWanted,
     tools: toolsOf(body),
-    // A format that only some servers know, as a grammar: no neutral word says it.
+    // A format that only some servers support, such as a grammar, has no neutral form.
     extra: {
       ...remaining(body, KNOWN),
       ...given({ response_format: responseFormat ? undefined : body["response_format"] }),
@@ -149,7 +149,7 @@ function messagesOf(list: readonly unknown[]): ChatMessage[] {
   list.forEach((value, i) => {
     const message = messageOf(value, at("messages", i));
     const last = out.at(-1);
-    // Results of one turn belong together, whatever the target makes of them.
+    // Results of one turn are kept together, whatever the target does with them.
     if (message.role === "tool" && last?.role === "tool") last.content.push(...message.content);
     else out.push(message);
   });
@@ -312,7 +312,7 @@ const toolCallOf: Check<ToolCallPart> = (value, path) => {
 
 function callOf(fn: Fields, path: string, callId: string): ToolCallPart {
   const given = fn["arguments"];
-  // Some clients hand the parsed object back.
+  // Some clients return the parsed object.
   const text = isFields(given) ? JSON.stringify(given) : (maybe(fn, "arguments", expectString, path) ?? "{}");
   return { type: "tool-call", callId, name: need(fn, "name", expectText, path), kind: "function", arguments: text };
 }

@@ -1,6 +1,6 @@
-// Seals in chat completions, which have no place for them of their own: a block of reasoning becomes an entry of OpenRouter's
-// `reasoning_details`, and a tool call's signature stands where Google's servers of this protocol put it. Clients hand both
-// back unread.
+// Seals in chat completions, which has no field for them: a block of reasoning becomes an entry of OpenRouter's
+// `reasoning_details`, and a tool call's signature is put where Google's servers of this protocol put it. Clients return both
+// unread.
 
 import type { AssistantContent } from "../../chat/request.ts";
 import { type Fields, isFields } from "../check.ts";
@@ -16,10 +16,10 @@ import {
   uncarry,
 } from "../seal-envelopes.ts";
 
-/** The protocol's name as the origin of opaque values. */
+/** The protocol's name in `origin`. */
 export const CHAT_ORIGIN = "openai-chat";
 
-/** OpenRouter's names for whose reasoning an entry holds. */
+/** OpenRouter's names for the issuers of reasoning. */
 const FORMATS: Readonly<Record<string, string>> = {
   "anthropic-messages": "anthropic-claude-v1",
   "openai-responses": "openai-responses-v1",
@@ -36,12 +36,12 @@ export interface Detail {
   index: number;
 }
 
-/** The entry of a whole answer; undefined for reasoning that no one sealed, which is text and nothing else. */
+/** The entry of a whole answer; undefined for unsealed reasoning, which is only text. */
 export function detailOf(detail: Detail): Fields | undefined {
   return entryOf(detail, detail.text, {});
 }
 
-/** The entry that ends a stream's block: its text was sent already, so that it is in the envelope and not shown again. */
+/** The entry that ends a streamed block: its text was sent already, so it is in the envelope and not repeated. */
 export function lastDetailOf(detail: Detail): Fields | undefined {
   return entryOf(detail, "", detail.text === "" ? {} : { text: detail.text });
 }
@@ -51,7 +51,7 @@ function entryOf({ seals, source, text, summary, index }: Detail, shown: string,
   if (signature === undefined && redacted === undefined && encrypted === undefined && details === undefined)
     return undefined;
   const envelope = sealed(seals, { summary, text: text !== "", source });
-  // Where no one is known to have minted it, no one can be given it.
+  // Without a known issuer it cannot be sent to anyone.
   if (source === undefined || envelope === undefined) return undefined;
   const value = carry({ ...envelope, ...kept });
   const format = FORMATS[origin] ?? "unknown";
@@ -60,7 +60,7 @@ function entryOf({ seals, source, text, summary, index }: Detail, shown: string,
   return { type: "reasoning.text", text: shown, signature: value, format, index };
 }
 
-/** The member of a tool call that holds its signature; nothing where it has none. */
+/** The tool call member with its signature; nothing if it has none. */
 export function extraContentOf(
   call: { callId: string; signature?: string; origin?: string },
   source: Source | undefined,
@@ -77,7 +77,7 @@ export function signatureOfCall(call: unknown): string | undefined {
   return typeof signature === "string" && signature !== "" ? signature : undefined;
 }
 
-/** A tool call's signature as it was handed back. One without an envelope may be anybody's who speaks Gemini. */
+/** A tool call's signature as the client returned it. One without an envelope may come from any Gemini provider. */
 export function readCallSeal(call: Fields): ReturnType<typeof callSeal> {
   const signature = signatureOfCall(call);
   if (signature === undefined) return {};
@@ -91,7 +91,7 @@ export function envelopeOf(detail: Fields): ReturnType<typeof uncarry> {
   return typeof value === "string" ? uncarry(value) : undefined;
 }
 
-/** The reasoning of a turn that was handed back: what is sealed, else its plain text. */
+/** The returned reasoning of a turn: what is sealed, else its plain text. */
 export function readReasoning(fields: Fields): AssistantContent[] {
   const given = fields["reasoning_content"] ?? fields["reasoning"];
   const plain = typeof given === "string" ? given : "";

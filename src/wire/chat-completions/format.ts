@@ -45,7 +45,7 @@ export const chatCompletionsFormat: WireFormat = {
   names: CHAT_NAMES,
   reads: CHAT_READS,
   reasoning: "messages.reasoning",
-  // Those that have a neutral word are here for values that it does not say.
+  // Some of them also have a neutral form, which does not cover all values.
   untranslatable: ["tool_choice", "response_format"],
   defaults: { temperature: true, maxTokens: true },
   losesReasoning: true,
@@ -57,7 +57,7 @@ function encode(result: ChatResult, exchange: AnswerContext): Json {
     object: "chat.completion",
     created: exchange.createdSeconds,
     model: exchange.model,
-    // Not every protocol has one, and generated clients demand the member.
+    // Not every protocol has one, and generated clients require the member.
     system_fingerprint: result.raw?.["system_fingerprint"] ?? null,
     choices: result.choices.map((choice) => encodeChoice(choice, exchange.source)),
     usage: encodeUsage(result.usage ?? { inputTokens: 0, outputTokens: 0 }),
@@ -120,7 +120,7 @@ function encodeChoice(choice: ResultChoice, source: Source | undefined): Json {
   };
 }
 
-/** Citations of pages, the only annotations of this format; the Responses API writes the same ones flat. */
+/** Citations of pages, the only annotations of this format; the Responses API has the same in a flat form. */
 function annotationsOf(annotations: readonly unknown[] | undefined): Json[] {
   return (annotations ?? []).filter(isFields).flatMap(({ type, ...rest }) => {
     if (type !== "url_citation") return [];
@@ -143,15 +143,15 @@ function encodeUsage(usage: Usage): Json {
   };
 }
 
-/** A call that was begun. */
+/** A call that was started. */
 interface Call {
   index: number;
   custom: boolean;
-  /** Something of its arguments was sent. */
+  /** Part of its arguments was sent. */
   fed: boolean;
 }
 
-/** What one choice has sent. */
+/** What was sent for one choice. */
 interface Line {
   before: string;
   calls: Map<string, Call>;
@@ -159,7 +159,7 @@ interface Line {
   refusals: Set<string>;
   /** The part of a reasoning summary that is being sent. */
   summary: number | undefined;
-  /** The reasoning block that is being sent: its text, and whether any of it is no summary. */
+  /** The reasoning block that is being sent: its text, and whether any of it is not a summary. */
   thought: string;
   raw: boolean;
   details: number;
@@ -167,7 +167,7 @@ interface Line {
 
 class ChatWriter implements EventWriter {
   readonly #exchange: AnswerContext;
-  /** Everything of a chunk before its choice. */
+  /** The part of a chunk before its choice. */
   readonly #head: string;
   readonly #lines = new Map<number, Line>();
   #usage: Usage | undefined;
@@ -181,7 +181,7 @@ class ChatWriter implements EventWriter {
   push(event: ChatEvent): string {
     switch (event.type) {
       case "start":
-        // The first chunk opens the stream with the role, before any text is there.
+        // The first chunk has the role, before any text.
         return this.#line(0).opening;
       case "text-start": {
         const { opening, line } = this.#line(event.choice);
@@ -210,7 +210,7 @@ class ChatWriter implements EventWriter {
         line.thought += said;
         if (event.summaryIndex === undefined) line.raw = true;
         const text = JSON.stringify(said);
-        // Under both names: OpenRouter's clients know the second one only.
+        // Under both names: OpenRouter's clients only know the second.
         const again = this.#exchange.source === undefined ? "" : `,"reasoning":${text}`;
         return `${opening}${line.before}{"reasoning_content":${text}${again}},"logprobs":null,"finish_reason":null}]}\n\n`;
       }
@@ -233,7 +233,7 @@ class ChatWriter implements EventWriter {
         return this.#arguments(event.choice, event.id, event.text);
       case "tool-end": {
         const call = this.#line(event.choice).line.calls.get(event.id);
-        // No arguments are an empty object: clients parse the text.
+        // Without arguments an empty object is sent: clients parse the text.
         return call === undefined || call.fed || call.custom ? "" : this.#arguments(event.choice, event.id, "{}");
       }
       case "error": {

@@ -1,4 +1,4 @@
-// What chat completions calls its parameters, and which nested members its reader reads.
+// Parameter names of chat completions, and the nested members that its reader reads.
 
 import type { ClientNames } from "../client-names.ts";
 import { known, type ObjectShape } from "../unread.ts";
@@ -47,5 +47,5 @@ const CHAT: ObjectShape = {
   },
 };
 
-/** What is read of a body. */
+/** The members that are read. */
 export const CHAT_READS = known(CHAT);

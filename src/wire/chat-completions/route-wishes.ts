@@ -1,5 +1,4 @@
-// OpenRouter's members of a chat completion that say where it is to be answered: further models to fall back on, and which
-// providers to ask.
+// OpenRouter's routing members of a chat completion: fallback models, and which providers to use.
 
 import { ApiError } from "../../base/errors.ts";
 import type { RouteWishes } from "../format.ts";
@@ -8,16 +7,16 @@ import type { RouteWishes } from "../format.ts";
 const MODELS_MAX = 10;
 const NAMES_MAX = 50;
 
-/** Members of `provider` that are honoured; others are named as dropped. */
+/** Supported members of `provider`; others are reported as dropped. */
 const HONOURED: ReadonlySet<string> = new Set(["order", "only", "allow_fallbacks"]);
 
-/** What a body wishes; undefined for nearly all. Throws 400 that names the member. */
+/** The routing options of a body; undefined for nearly all. Throws 400 that names the member. */
 export function routeWishes(body: Readonly<Record<string, unknown>>): RouteWishes | undefined {
   const { models, provider } = body;
   if (models == null && provider == null) return undefined;
   const fallbacks = names(models, "models", MODELS_MAX);
   if (provider == null) return { models: fallbacks, dropped: [] };
-  // Others give the member to providers as they please: only OpenRouter's shape is ours to read.
+  // Others use the member with other shapes: only OpenRouter's is read here.
   if (typeof provider !== "object" || Array.isArray(provider)) refuse("provider", "an object");
   const { order, only, allow_fallbacks: allowed } = provider as Record<string, unknown>;
   if (allowed != null && typeof allowed !== "boolean") refuse("provider.allow_fallbacks", "true or false");

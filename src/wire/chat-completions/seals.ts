@@ -1,5 +1,5 @@
-// What must change in the history of a chat completions request that goes up as it came: reasoning that this provider did
-// not mint or does not take is left out, and our envelopes give way to what is in them. A provider's own values stay.
+// The changes to the history of a relayed chat completions request: reasoning that this provider did not issue or does not
+// accept is removed, and our envelopes are replaced by their content. A provider's own values stay.
 
 import type { JsonEdit } from "../../base/json-edit.ts";
 import { canRead, type HistoryReader, valueOfDetails } from "../../chat/seals.ts";
@@ -8,7 +8,7 @@ import type { OpenedSeals } from "../format.ts";
 import { uncarry } from "../seal-envelopes.ts";
 import { CHAT_ORIGIN, envelopeOf, signatureOfCall } from "./details.ts";
 
-/** Members of an assistant's turn that hold reasoning. */
+/** Members of an assistant turn with reasoning. */
 const MEMBERS = ["reasoning_content", "reasoning", "reasoning_details"] as const;
 
 /** Opens the seals of the assistant's turns. */
@@ -31,7 +31,7 @@ type Path = readonly (string | number)[];
 
 function openReasoning(message: Fields, path: Path, reader: HistoryReader, edits: JsonEdit[]): void {
   const { reasoning_content: content, reasoning, reasoning_details: details } = message;
-  // The same text under both names is our doing: some servers refuse the one, some the other.
+  // We write the text under both names: some servers refuse one, some the other.
   if (typeof content === "string" && content === reasoning) edits.push({ path: [...path, "reasoning"] });
   if (Array.isArray(details)) {
     const opened = openDetails(details, reader);
@@ -44,7 +44,7 @@ function openReasoning(message: Fields, path: Path, reader: HistoryReader, edits
   if (reasoning !== undefined) edits.push({ path: [...path, "reasoning"] });
 }
 
-/** The reasoning behind a turn's calls that the client did not hand back, or handed back in an envelope only. */
+/** The reasoning behind a turn's calls that the client did not return, or only returned in an envelope. */
 function textBehind(message: Fields, reader: HistoryReader): string | undefined {
   const calls: readonly unknown[] = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
   for (const call of calls) {
@@ -55,7 +55,7 @@ function textBehind(message: Fields, reader: HistoryReader): string | undefined 
   return undefined;
 }
 
-/** The details as the provider may be given them; undefined when none is left. */
+/** The details for the provider; undefined if none is left. */
 function openDetails(details: readonly unknown[], reader: HistoryReader): readonly unknown[] | undefined {
   const envelopes = details.map((detail) => (isFields(detail) ? envelopeOf(detail) : undefined));
   if (envelopes.every((one) => one === undefined)) {
@@ -68,7 +68,7 @@ function openDetails(details: readonly unknown[], reader: HistoryReader): readon
   return own.length > 0 ? own : undefined;
 }
 
-/** Signatures of calls stand where Google's own servers of this protocol put them. */
+/** Signatures of calls are put where Google's own servers of this protocol expect them. */
 function openCalls(message: Fields, path: Path, reader: HistoryReader, edits: JsonEdit[]): void {
   const calls: readonly unknown[] = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
   calls.forEach((call, i) => {

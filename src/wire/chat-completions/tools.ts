@@ -19,10 +19,10 @@ import {
 
 const ORIGIN = "openai-chat";
 
-/** The tools, those in the form before tools too. */
+/** The tools, including the legacy form. */
 export function toolsOf(body: Fields): Tool[] {
   const tools = maybe(body, "tools", expectListOf(toolOf)) ?? [];
-  // The form before tools.
+  // The legacy form.
   const legacy = maybe(body, "functions", expectListOf(functionOf)) ?? [];
   return [...tools, ...legacy];
 }
@@ -64,14 +64,14 @@ const functionOf: Check<FunctionTool> = (value, path) => {
   };
 };
 
-/** The tool choice, in the form before tools too. */
+/** The tool choice, including the legacy form. */
 export function toolChoiceOf(body: Fields): ToolChoice | undefined {
   const value = body["tool_choice"] ?? body["function_call"];
   const path = body["tool_choice"] === undefined ? "function_call" : "tool_choice";
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") {
     const word = expectOneOf("auto", "none", "required", "any")(value, path);
-    // Mistral's word.
+    // Mistral's value.
     return { type: word === "any" ? "required" : word };
   }
   const fields = expectFields(value, path);
@@ -88,7 +88,7 @@ function allowedOf(fields: Fields, path: string): ToolChoice {
     const inner = `${path}.tools[${i}]`;
     const holder = [tool["function"], tool["custom"]].find(isFields) ?? tool;
     const type = tool["type"];
-    // A tool that the provider runs has no name but its type.
+    // A tool that the provider runs is only named by its type.
     const isServer = typeof type === "string" && type !== "function" && type !== "custom";
     return isServer ? type : need(holder, "name", expectText, inner);
   });

@@ -1,5 +1,5 @@
-// Reads requests of the legacy completions format. Token arrays as prompts and texts to end in are refused: a chat model
-// cannot be asked for them.
+// Reads requests of the legacy completions format. Token arrays as prompts, and suffixes, are refused: chat models do not
+// support them.
 
 import type { ChatRequest } from "../../chat/request.ts";
 import {
@@ -106,7 +106,7 @@ const expectBias: Check<Record<string, number>> = (value, path) => {
   return bias;
 };
 
-/** The prompts of a request that holds several; undefined when it is an ordinary one. */
+/** The prompts of a request with several; undefined for an ordinary one. */
 export function severalPrompts(body: Fields): readonly unknown[] | undefined {
   const prompt = body["prompt"];
   return Array.isArray(prompt) && prompt.length > 1 ? prompt : undefined;

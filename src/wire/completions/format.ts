@@ -1,6 +1,6 @@
 // The legacy client format of `POST /v1/completions`: a prompt in, one text out
-// (docs/reference/http-api.md#post-v1completions). A prompt is one user message; only text comes back, so what a model
-// thinks or calls is not shown.
+// (docs/reference/http-api.md#post-v1completions). A prompt is one user message; only text is returned, without reasoning and
+// calls.
 
 import { ERRORS } from "../../base/errors.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
@@ -59,7 +59,7 @@ function head({ id, createdSeconds, model }: AnswerContext): Json {
   return { id, object: "text_completion", created: createdSeconds, model };
 }
 
-/** With `echo`, the prompt stands before the text. */
+/** With `echo`, the prompt precedes the text. */
 function echoOf({ body }: AnswerContext): string {
   return body["echo"] === true ? promptOf(body) : "";
 }
@@ -91,7 +91,7 @@ function usageMembers(usage: Usage | undefined): Json {
   };
 }
 
-/** Log-probabilities of chat tokens in the legacy shape: four lists side by side. */
+/** Log probabilities of chat tokens in the legacy form: four parallel lists. */
 function legacyLogprobs(tokens: readonly unknown[], offset: number): Json {
   const read = tokens.filter(isFields);
   let at = offset;
@@ -115,10 +115,10 @@ function topLogprobs(token: Fields): Json | null {
 
 class CompletionsWriter implements EventWriter {
   readonly #exchange: AnswerContext;
-  /** Everything of a chunk before its choice. */
+  /** The part of a chunk before its choice. */
   readonly #head: string;
   readonly #echo: string;
-  /** Length of each choice's text so far, for offsets; a choice is here once it was opened. */
+  /** Length of each choice's text so far, for offsets; has an entry once a choice is open. */
   readonly #sent = new Map<number, number>();
   #usage: Usage | undefined;
   #failed = false;

@@ -1,5 +1,5 @@
-// Content blocks of the messages format, read into neutral parts. Block kinds this program has no word for pass as opaque
-// parts, so that new ones reach an upstream of the same protocol.
+// Reads content blocks of the messages format into neutral parts. Unknown kinds of blocks become opaque parts, so that new
+// ones reach an upstream of the same protocol.
 
 import type {
   AssistantContent,
@@ -31,7 +31,7 @@ import {
 } from "../check.ts";
 import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
 
-/** The protocol's name as the origin of opaque values. */
+/** The protocol's name in `origin`. */
 export const MESSAGES_ORIGIN = "anthropic-messages";
 
 /** System text: a string or text blocks. Empty texts are left out, as upstreams refuse them. */
@@ -59,7 +59,7 @@ export function readUser(value: unknown, path: string): ChatMessage[] {
   return messages;
 }
 
-/** An assistant turn. Signatures of other protocols, carried through the client, return to where they belong. */
+/** An assistant turn. Signatures of other protocols, carried by the client, are restored. */
 export function readAssistant(value: unknown, path: string): AssistantContent[] {
   if (typeof value === "string") return value === "" ? [] : [{ type: "text", text: value }];
   const parts: AssistantContent[] = [];
@@ -134,7 +134,7 @@ function readText(block: Fields, path: string): TextPart {
   };
 }
 
-/** Citations of a text are a list; on requests of documents the same name is an object of settings. */
+/** Citations of a text are a list; on documents in requests the same name is an object of settings. */
 function citations(value: unknown): unknown[] | undefined {
   return Array.isArray(value) && value.length > 0 ? value : undefined;
 }

@@ -1,4 +1,4 @@
-// `context_management` of the messages format, where it is done here: what its edits ask for, and how the answer tells of them.
+// `context_management` of the messages format, where it is applied here: reads its edits, and reports them in the answer.
 
 import type { ClearedEdit, ContextEdit, EditedContext, EditTrigger } from "../../chat/context-edits.ts";
 import type { Usage } from "../../chat/event.ts";
@@ -22,7 +22,7 @@ const COMPACT = "compact_20260112";
 const CLEAR_TOOL_USES = "clear_tool_uses_20250919";
 const CLEAR_THINKING = "clear_thinking_20251015";
 
-/** What holds where a client leaves it out. */
+/** Defaults. */
 const COMPACT_TOKENS = 150_000;
 const CLEAR_TOKENS = 100_000;
 const KEPT_USES = 3;
@@ -30,7 +30,7 @@ const KEPT_TURNS = 1;
 
 const WHERE = "context_management";
 
-/** The edits of a body, in its order; undefined where it asks for none. Throws 400 that names what is wrong. */
+/** The edits of a body, in order; undefined if there are none. Throws 400 that names the error. */
 export function messagesEdits(body: Fields): ContextEdit[] | undefined {
   const management = maybe(body, WHERE, expectFields);
   const edits = management === undefined ? undefined : maybe(management, "edits", expectList, WHERE);
@@ -104,7 +104,7 @@ function keptTurns(edit: Fields, path: string): number {
   return figure("thinking_turns")(keep, at(path, "keep")).value;
 }
 
-/** What an answer says of the edits. */
+/** The edits as reported in an answer. */
 export function appliedEdits({ cleared }: EditedContext): Fields {
   return { applied_edits: cleared.map(appliedEdit) };
 }
@@ -115,7 +115,7 @@ function appliedEdit({ type, count, tokens }: ClearedEdit): Fields {
     : { type: CLEAR_THINKING, cleared_thinking_turns: count, cleared_input_tokens: tokens };
 }
 
-/** The parts of a usage of which the first stands for the summaries and is in no sum; undefined where there were none. */
+/** The iterations of a usage; the first is for the summaries and not in any sum; undefined if there were none. */
 export function iterations(edited: EditedContext | undefined, own: Fields, read: (usage: Usage) => Fields) {
   if (edited?.usage === undefined) return undefined;
   return [

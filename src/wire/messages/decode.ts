@@ -56,7 +56,7 @@ export function decodeMessages(body: Fields, options: DecodeOptions): ChatReques
   return { ...decodeCountTokens(body, options), maxTokens: need(body, "max_tokens", expectInteger(0)) };
 }
 
-/** A body of `POST /v1/messages/count_tokens`: the same, and no output limit is asked for. */
+/** A body of `POST /v1/messages/count_tokens`: the same, without an output limit. */
 export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatRequest {
   const metadata = maybe(body, "metadata", expectFields) ?? {};
   const { user_id: _user, thread_id: _thread, conversation_id: _conversation, ...otherMetadata } = metadata;
@@ -70,7 +70,7 @@ export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatReq
     ...given({
       toolChoice: choice === undefined ? undefined : readToolChoice(choice, "tool_choice"),
       parallelToolCalls: choice === undefined ? undefined : readParallel(choice),
-      // 0 fills the prompt cache and asks for no answer.
+      // 0 fills the prompt cache without an answer.
       maxTokens: maybe(body, "max_tokens", expectInteger(0)),
       temperature: maybe(body, "temperature", expectNumber(0, 1)),
       topP: maybe(body, "top_p", expectNumber(0, 1)),
@@ -88,7 +88,7 @@ export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatReq
 
 function readMessages(body: Fields, options: DecodeOptions): ChatMessage[] {
   const list = need(body, "messages", expectList);
-  // An upstream that holds the conversation may be asked to continue with nothing new.
+  // An upstream that holds the conversation may be asked to continue without new messages.
   const goesOn = isFields(body["thread"]) && body["thread"]["type"] === "continue";
   if (list.length === 0 && !goesOn) reject("messages", "Invalid 'messages': at least one message is required.");
   const messages: ChatMessage[] = [];
@@ -119,7 +119,7 @@ function readMessage(message: Fields, path: string, options: DecodeOptions): Cha
           "System messages are not allowed in 'messages'; use the top-level 'system' parameter.",
         );
       }
-      // Betas may send one that only carries settings for the turn: it has nothing to say.
+      // Betas may send one with settings for the turn only: it has no text.
       const content = readSystem(value, where);
       return content.length === 0 ? [] : [{ role, content }];
     }
@@ -128,7 +128,7 @@ function readMessage(message: Fields, path: string, options: DecodeOptions): Cha
   }
 }
 
-/** From this version of the API on, `system` is a role of messages. */
+/** From this version of the API on, messages may have the role `system`. */
 const SYSTEM_TURNS_SINCE = "2026-10-21";
 
 function takesSystemTurns({ betas = "", version = "" }: DecodeOptions): boolean {
@@ -138,7 +138,7 @@ function takesSystemTurns({ betas = "", version = "" }: DecodeOptions): boolean 
 const readTool: Check<Tool> = (value, path) => {
   const tool = expectFields(value, path);
   const type = maybe(tool, "type", expectText, path) ?? "custom";
-  // A typed tool is one that the protocol's own servers know, whoever runs it.
+  // A typed tool is known to the protocol's own servers, whoever runs it.
   if (type !== "custom") return { type: "server", origin: MESSAGES_ORIGIN, name: type, value: tool };
   return {
     type: "function",
@@ -175,14 +175,14 @@ function readParallel(choice: Fields): boolean | undefined {
 function readFormat(body: Fields): ResponseFormat | undefined {
   const config = maybe(body, "output_config", expectFields) ?? {};
   const own = maybe(config, "format", expectFields, "output_config");
-  // The name that it had before.
+  // Its former name.
   const path = own === undefined ? "output_format" : "output_config.format";
   const format = own ?? maybe(body, "output_format", expectFields);
   if (format === undefined) return undefined;
   if (need(format, "type", expectString, path) !== "json_schema") {
     reject(at(path, "type"), `Invalid '${path}.type': expected 'json_schema'.`);
   }
-  // The format has no name for a schema and others want one.
+  // The format has no name for a schema; others require one.
   return { type: "json_schema", name: "output", schema: need(format, "schema", expectFields, path), strict: true };
 }
 
@@ -200,10 +200,11 @@ function readReasoning(body: Fields): ReasoningOptions | undefined {
         options.enabled = false;
         break;
       default:
-        // `adaptive` and newer modes: the model decides how much.
+        // `adaptive` and newer modes: the model decides.
         options.enabled = true;
     }
-    // Who wants thinking unseen must not be made to ask for summaries, which OpenAI gives to verified organisations only.
+    // A client that does not want to see thinking must not request summaries, which OpenAI only gives to verified
+    // organisations.
     if (options.enabled === true && thinking["display"] !== "omitted") options.summary = "auto";
   }
   return Object.keys(options).length === 0 ? undefined : options;

@@ -1,4 +1,4 @@
-// The messages of a messages request as compaction reads and changes them.
+// The messages of a messages request, as compaction reads and changes them.
 
 import type {
   CallPiece,
@@ -93,7 +93,7 @@ function isBoundThinking(block: Element): boolean {
   return block["type"] === "redacted_thinking" && isBound(block["data"]);
 }
 
-/** All before the newest record is in it. A block without content is a record that failed, and says nothing. */
+/** Everything before the newest record is in it. A block without content is a failed record and is ignored. */
 function expand(
   list: readonly Element[],
   open: (record: CarriedRecord, param: string) => OpenedRecord | undefined,
@@ -114,7 +114,7 @@ function expand(
   return withoutFailed(list, open);
 }
 
-/** The list without records that failed, which only the protocol's own upstreams pass over. */
+/** The list without failed records, which only the protocol's own upstreams ignore. */
 function withoutFailed(
   list: readonly Element[],
   open: (record: CarriedRecord, param: string) => OpenedRecord | undefined,
@@ -186,7 +186,7 @@ function mediaOf(element: Element): unknown[] {
   return Array.isArray(content) ? content.filter((block: unknown) => isFields(block) && MEDIA.has(block["type"])) : [];
 }
 
-/** The message that a stream's blocks add up to. */
+/** Assembles the message from a stream's blocks. */
 function ofEvents(frames: readonly Element[]): Element[] {
   const blocks: Record<string, unknown>[] = [];
   const inputs = new Map<number, string>();

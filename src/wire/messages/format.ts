@@ -40,15 +40,15 @@ export const messagesFormat: WireFormat = {
   marksCaches: true,
   hasThreads: true,
   edge: {
-    // A top-level type and the request's id, as Anthropic's SDKs read them.
+    // A top-level type and the request's id, for Anthropic's SDKs.
     envelope: (error, request_id) => ({ type: "error", error, request_id }),
     requestIdHeader: "request-id",
-    // Their clients send it to all they call; the files endpoint is OpenAI's too, so the version tells them apart.
+    // Their clients always send it; OpenAI has the files endpoint too, so the version distinguishes them.
     xApiKeyPaths: [{ path: "/v1/messages" }, { path: "/v1/models" }, { path: "/v1/files", with: "anthropic-version" }],
   },
 };
 
-/** The format has one answer per request: further choices are not shown. */
+/** The format has one answer per request: further choices are dropped. */
 function encode(result: ChatResult, exchange: AnswerContext): MessagesBlock {
   const choice = result.choices[0];
   const blocks = choice?.blocks ?? [];
@@ -64,7 +64,7 @@ function encode(result: ChatResult, exchange: AnswerContext): MessagesBlock {
 function encodeBlock(block: ResultBlock, exchange: AnswerContext): MessagesBlock[] {
   switch (block.type) {
     case "text": {
-      // An empty text block handed back would be refused by the protocol's own servers.
+      // The protocol's own servers would refuse an empty text block when it is returned.
       if (block.text === "") return [];
       const citations = citationsOf(block.annotations);
       return [{ type: "text", text: block.text, ...(citations.length > 0 ? { citations } : {}) }];
@@ -101,6 +101,6 @@ function encodeReasoning(
 
 function inputOf(call: Extract<ResultBlock, { type: "tool-call" }>): unknown {
   if (call.kind === "custom") return { input: call.arguments };
-  // Arguments of a finished result are valid JSON; none at all is an empty text.
+  // Arguments of a finished result are valid JSON; without arguments the text is empty.
   return call.arguments.trim() === "" ? {} : JSON.parse(call.arguments);
 }

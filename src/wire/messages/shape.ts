@@ -29,7 +29,7 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
   unknown: "end_turn",
 };
 
-/** Reasons that stand even beside a tool call: the call may be cut off or is not to be run. */
+/** Reasons that are kept even with a tool call: the call may be cut off or must not be run. */
 const OVER_TOOL_USE: ReadonlySet<FinishReason> = new Set([
   "length",
   "content_filter",
@@ -38,7 +38,7 @@ const OVER_TOOL_USE: ReadonlySet<FinishReason> = new Set([
   "context_window",
 ]);
 
-/** The stop members of a message. An answer with a tool call stops for it, whatever the upstream called it. */
+/** The stop members of a message. An answer with a tool call stops for it, whatever the upstream said. */
 export function stopMembers(
   reason: FinishReason,
   stopSequence: string | undefined,
@@ -48,7 +48,7 @@ export function stopMembers(
   return { stop_reason: stop, stop_sequence: stop === "stop_sequence" ? (stopSequence ?? null) : null };
 }
 
-/** What a whole answer, or the end of a streamed one, says of its usage and of what was done to its conversation. */
+/** The usage and edits reported in a whole answer, or at the end of a streamed one. */
 export function endMembers(usage: Usage | undefined, { edited }: AnswerContext): MessagesBlock {
   const own = usageMembers(usage);
   const parts = iterations(edited, own, usageMembers);
@@ -58,7 +58,7 @@ export function endMembers(usage: Usage | undefined, { edited }: AnswerContext):
   };
 }
 
-/** Usage in this format: cached input is counted beside `input_tokens`, not in it. */
+/** Usage in this format: cached input is not part of `input_tokens`. */
 export function usageMembers(usage: Usage | undefined): MessagesBlock {
   const read = usage?.cachedTokens ?? 0;
   const written = usage?.cacheWriteTokens ?? 0;
@@ -74,14 +74,14 @@ export function usageMembers(usage: Usage | undefined): MessagesBlock {
   };
 }
 
-/** Those annotations that are citations of this format; other protocols' have shapes its clients cannot read. */
+/** The annotations that are citations of this format; clients cannot read those of other protocols. */
 export function citationsOf(annotations: readonly unknown[] | undefined): unknown[] {
   return (annotations ?? []).filter(
     (one) => isFields(one) && typeof one["type"] === "string" && one["type"].endsWith("_location"),
   );
 }
 
-/** The `signature` of a thinking block: this protocol's own as it is, others' in an envelope; "" when there is none. */
+/** The `signature` of a thinking block: this protocol's own unchanged, others' in an envelope; "" if there is none. */
 export function signatureOf(
   seals: Seals,
   how: { summary: boolean; text: boolean; source: Source | undefined },
@@ -92,7 +92,7 @@ export function signatureOf(
   return values === undefined ? "" : carry(values);
 }
 
-/** The `data` of a redacted block of this protocol; undefined when the block is none. */
+/** The `data` of a redacted block of this protocol; undefined if it is not one. */
 export function redactedOf(seals: Seals): string | undefined {
   return (seals.origin ?? MESSAGES_ORIGIN) === MESSAGES_ORIGIN ? seals.redacted : undefined;
 }

@@ -1,5 +1,5 @@
-// Streams of the messages format. Guarantees one message_start, whole blocks in rising index with never a delta after its
-// stop (blocks that interleave upstream wait for their turn), message_delta with stop reason and usage, message_stop.
+// Writes streams of the messages format. Guarantees one message_start, whole blocks in increasing order without deltas after
+// their stop (interleaved blocks wait for their turn), message_delta with stop reason and usage, message_stop.
 
 import { ERRORS } from "../../base/errors.ts";
 import type {
@@ -43,7 +43,7 @@ type BlockEvent =
   | ToolEnd
   | OpaqueEvent;
 
-/** Text that may wait for another block to end; an answer comes nowhere near it. */
+/** Text that may wait for another block to end; no real answer comes near it. */
 const WAITING_CHARS_MAX = 32 * 1024 * 1024;
 
 /** The writer of one streamed message. */
@@ -53,12 +53,12 @@ export class MessagesWriter implements EventWriter {
   #finished = false;
   #calledTool = false;
   #index = 0;
-  /** The neutral block that is being written, and the events of those that wait for it. */
+  /** The neutral block that is being written, and the waiting events of others. */
   #current: string | undefined;
   readonly #waiting = new Map<string, BlockEvent[]>();
   #waitingChars = 0;
   #opaqueCount = 0;
-  /** Whether the wire block of the current neutral block was opened, and what goes around its text. */
+  /** Whether the current neutral block's wire block is open, and the text around its deltas. */
   #opened = false;
   #textPrefix = "";
   #summaryIndex: number | undefined;
@@ -73,7 +73,7 @@ export class MessagesWriter implements EventWriter {
 
   push(event: ChatEvent): string {
     if (this.#failed) return "";
-    // The common case by far.
+    // By far the most common case.
     if (event.type === "text-delta" && event.id === this.#current && this.#opened) {
       return event.text === "" ? "" : `${this.#textPrefix}${JSON.stringify(event.text)}}}\n\n`;
     }
@@ -86,7 +86,7 @@ export class MessagesWriter implements EventWriter {
         return this.fail({ message, type, code, param: null, request_id: this.#exchange.requestId });
       }
       case "finish": {
-        // The format has one answer per request; other choices are not shown.
+        // The format has one answer per request; other choices are dropped.
         if (event.choice !== 0 || this.#finished) return "";
         this.#finished = true;
         const delta = stopMembers(event.reason, event.stopSequence, this.#calledTool);
@@ -143,7 +143,7 @@ export class MessagesWriter implements EventWriter {
     });
   }
 
-  /** When the current block has ended, the waiting ones take their turn, each in the order it started. */
+  /** When the current block has ended, the waiting ones follow in the order in which they started. */
   #next(): string {
     let out = "";
     while (this.#current === undefined) {
@@ -173,7 +173,7 @@ export class MessagesWriter implements EventWriter {
         // Opened by the first text: an empty block must not appear.
         return "";
       case "reasoning-start":
-        // Opened by the first text: the block may turn out redacted.
+        // Opened by the first text: the block may turn out to be redacted.
         this.#itemId = event.itemId;
         return "";
       case "text-delta":
@@ -195,7 +195,7 @@ export class MessagesWriter implements EventWriter {
     }
   }
 
-  /** A block that comes as a whole; a record has what it says in a delta, at which clients look. */
+  /** A block that is sent as a whole; clients read a record's text from a delta. */
   #whole(value: Readonly<MessagesBlock>): string {
     if (value["type"] !== "compaction") return this.#openBlock({ ...value }, "");
     const { content = null, encrypted_content = null, ...rest } = value;
@@ -251,7 +251,7 @@ export class MessagesWriter implements EventWriter {
 
   #toolStart(event: ToolStart): string {
     this.#calledTool = true;
-    // It has no place in a `tool_use` block: it goes before the call in an empty thinking block, which clients hand back.
+    // A `tool_use` block has no field for it: it is sent before the call in an empty thinking block, which clients return.
     const signature = sealedCall(event, this.#exchange.source);
     let out = "";
     if (signature !== undefined) {
@@ -260,7 +260,7 @@ export class MessagesWriter implements EventWriter {
     const block = { type: "tool_use", id: event.callId, name: event.name, input: {} };
     out += this.#openBlock(block, '"input_json_delta","partial_json":');
     this.#customTool = event.kind === "custom";
-    // A tool of free text has one string argument here.
+    // A free-text tool has one string argument here.
     return this.#customTool ? `${out}${this.#textPrefix}"{\\"input\\":\\""}}\n\n` : out;
   }
 
@@ -286,7 +286,7 @@ export class MessagesWriter implements EventWriter {
     return frame({ type: "content_block_stop", index: this.#index++ });
   }
 
-  /** The current neutral block has ended; its wire block too, if it ever had one. */
+  /** The current neutral block has ended, and its wire block if there was one. */
   #closeBlock(): string {
     const out = this.#opened ? this.#stopBlock() : "";
     this.#current = undefined;

@@ -1,11 +1,11 @@
-// `context_management` of the responses format, where it is done here.
+// `context_management` of the responses format, where it is applied here.
 
 import type { CompactEdit } from "../../chat/context-edits.ts";
 import { expectFields, expectInteger, expectList, expectOneOf, type Fields, maybe, need, reject } from "../check.ts";
 
 const WHERE = "context_management";
 
-/** What a body asks for; undefined where that is nothing. Throws 400 that names what is wrong. */
+/** The edits of a body; undefined if there are none. Throws 400 that names the error. */
 export function responsesEdits(body: Fields): CompactEdit[] | undefined {
   const list = maybe(body, WHERE, expectList);
   if (list === undefined || list.length === 0) return undefined;

@@ -1,5 +1,4 @@
-// What belongs to conversations of the Responses API: their name in a request, and their items as clients hand them in and as
-// they are shown.
+// Conversations of the Responses API: their id in a request, and their items as clients send them and as they are returned.
 
 import {
   at,
@@ -18,7 +17,7 @@ import { readInput } from "./items.ts";
 import { itemIdOf } from "./references.ts";
 import { shownItem } from "./stored.ts";
 
-/** The conversation that a request belongs to; undefined where it names none. Throws 400. */
+/** The conversation of a request; undefined if it names none. Throws 400. */
 export function conversationOf(body: Fields): string | undefined {
   const given = body["conversation"];
   if (isFields(given)) return need(given, "id", expectText, "conversation");
@@ -39,7 +38,7 @@ export function newItems(body: Fields): readonly unknown[] {
   if (items.length > ITEMS_MAX) reject("items", `Invalid 'items': at most ${ITEMS_MAX} items can be added at a time.`);
   readInput(items, "items");
   const asks = items.findIndex(isCompactionTrigger);
-  // It is nothing that was said: kept, every later request would be refused for it.
+  // It is not an item of a conversation: stored, it would make every later request fail.
   if (asks >= 0)
     reject(`items[${asks}].type`, `Invalid 'items[${asks}].type': a compaction is asked for in '/v1/responses'.`);
   return items;
@@ -64,7 +63,7 @@ export function metadataOf(body: Fields): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-/** How ids begin, by the type of item; others begin as `item_`. */
+/** Prefixes of ids, by the type of item; others begin with `item_`. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: "msg_",
   reasoning: "rs_",
@@ -75,18 +74,18 @@ const PREFIXES: Readonly<Record<string, string>> = {
   compaction: "cmp_",
 };
 
-/** An id for an item that has none; `batch` tells those that are made together from all others. */
+/** An id for an item without one; `batch` distinguishes items that are created together from all others. */
 export function newItemId(item: Fields, batch: string, index: number): string {
   return itemIdOf(PREFIXES[typeOf(item)] ?? "item_", batch, index);
 }
 
-/** The id that an item came with, where it can be one here. */
+/** The item's own id, if it is valid here. */
 export function ownItemId(item: Fields): string | undefined {
   const id = item["id"];
   return typeof id === "string" && /^[\w-]{1,128}$/.test(id) ? id : undefined;
 }
 
-/** An item as its conversation shows it. `encrypted`: the client asks for encrypted reasoning. */
+/** An item as its conversation returns it. `encrypted`: the client asks for encrypted reasoning. */
 export function conversationItem(item: Fields, id: string, { encrypted }: { encrypted: boolean }): Fields {
   const type = typeOf(item);
   const shown: Fields = { ...shownItem(item, { encrypted }), id, type };
@@ -102,7 +101,7 @@ function typeOf(item: Fields): string {
   return typeof item["type"] === "string" ? item["type"] : "message";
 }
 
-/** Content is a list where conversations are shown. */
+/** Content is always a list in conversations. */
 function partsOf({ role, content }: Fields): unknown {
   if (typeof content !== "string") return content ?? [];
   return role === "assistant"

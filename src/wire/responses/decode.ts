@@ -45,20 +45,20 @@ const KNOWN: ReadonlySet<string> = new Set([
   "include",
   "background",
   "stream_options",
-  // Resolved before an upstream is asked.
+  // Resolved before an upstream is called.
   "previous_response_id",
   "conversation",
   "thread_id",
   "conversation_id",
 ]);
 
-/** Log-probabilities are asked for by this entry of `include`. */
+/** This entry of `include` requests log probabilities. */
 const LOGPROBS = "message.output_text.logprobs";
 
 /** A body of `POST /v1/responses`. */
 export function decodeResponses(body: Fields): ChatRequest {
   const previous = maybe(body, "previous_response_id", expectText);
-  // What is kept can be all there is to answer.
+  // The stored conversation may be the only input.
   const isElsewhere = (body["prompt"] ?? conversationOf(body) ?? null) !== null;
   const input = readInput(isElsewhere ? (body["input"] ?? []) : need(body, "input", (value) => value), "input");
   if (Array.isArray(body["input"]) && body["input"].length === 0 && previous === undefined && !isElsewhere) {
@@ -75,7 +75,7 @@ export function decodeResponses(body: Fields): ChatRequest {
   const toolChoice = choice === undefined ? undefined : readToolChoice(choice, "tool_choice");
   const extra = remaining(body, KNOWN);
   if (include.some((entry) => entry !== LOGPROBS)) extra["include"] = include;
-  // The choice of a server tool: no neutral word says it.
+  // The choice of a server tool, which has no neutral form.
   if (choice !== undefined && toolChoice === undefined) extra["tool_choice"] = choice;
   return {
     model: need(body, "model", expectText),
@@ -105,7 +105,7 @@ export function decodeResponses(body: Fields): ChatRequest {
   };
 }
 
-/** The tools of a request and those that were declared on the way, each once. */
+/** The tools of a request and those declared in its input, each once. */
 function together(tools: Tool[], later: readonly Tool[]): Tool[] {
   if (later.length === 0) return tools;
   const key = (tool: Tool) => (tool.type === "server" ? tool : `${tool.namespace ?? ""}\u0000${tool.name}`);

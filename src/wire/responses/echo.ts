@@ -1,11 +1,11 @@
-// What a response object repeats of its request: every member that Open Responses requires, with the values that were used
-// where the request left them out.
+// The request members that a response object repeats: every one that Open Responses requires, with the effective values where
+// the request had none.
 
 import { isFields } from "../check.ts";
 import type { AnswerContext } from "../format.ts";
 import { conversationOf } from "./conversation.ts";
 
-/** The members of the response object that follow from the request. */
+/** The members of the response object that depend on the request. */
 export function requestEcho({ body, request, defaultTemperature }: AnswerContext): Record<string, unknown> {
   const text = isFields(body["text"]) ? body["text"] : {};
   const conversation = conversationOf(body);
@@ -36,14 +36,14 @@ export function requestEcho({ body, request, defaultTemperature }: AnswerContext
   };
 }
 
-/** A tool as it was sent; a function in the flat form, with the members that its resource always has. */
+/** A tool as sent; a function in the flat form, with the members that its resource always has. */
 function toolEcho(value: unknown): unknown {
   const tool = flat(value);
   if (!isFields(tool) || tool["type"] !== "function") return tool;
   return { description: null, parameters: null, strict: null, ...tool };
 }
 
-/** The nested form of chat completions (`{type, function:{name,…}}`) made flat; everything else as it is. */
+/** Flattens the nested form of chat completions (`{type, function:{name,…}}`); everything else is unchanged. */
 function flat(value: unknown): unknown {
   if (!isFields(value)) return value;
   for (const key of ["function", "custom", "allowed_tools"]) {

@@ -1,4 +1,4 @@
-// The input items of a responses request as compaction reads and changes them.
+// The input items of a responses request, as compaction reads and changes them.
 
 import type {
   CarriedRecord,
@@ -25,7 +25,7 @@ export const responsesEntries: EntryFormat = {
     if (!isOutput(element)) return element;
     const text = say(resultOf(element));
     if (text === undefined) return element;
-    // Outputs of tools with shapes of their own keep them.
+    // Outputs of tools with their own formats are kept.
     const plain = PLAIN_OUTPUTS.has(element["type"]);
     return plain ? { ...element, output: text } : element;
   },
@@ -68,16 +68,16 @@ export const responsesEntries: EntryFormat = {
 /** Results that may be any text. */
 const PLAIN_OUTPUTS: ReadonlySet<unknown> = new Set(["function_call_output", "custom_tool_call_output"]);
 
-/** Asks for a record of the input. */
+/** Requests a record of the input. */
 const TRIGGER = "compaction_trigger";
 const RECORDS: ReadonlySet<unknown> = new Set(["compaction", "compaction_summary"]);
 
-/** True for the item that asks for a record; it is no part of what was said. */
+/** Whether an item requests a record; it is not part of the conversation. */
 export function isCompactionTrigger(item: unknown): boolean {
   return isFields(item) && item["type"] === TRIGGER;
 }
 
-/** What the user and the developer said before a record stays: those who carry it keep it beside the record, or drop it. */
+/** What the user and developer said before a record is kept: clients either keep it beside the record, or drop it. */
 function expand(
   list: readonly Element[],
   open: (record: CarriedRecord, param: string) => OpenedRecord | undefined,
@@ -124,7 +124,7 @@ function isOutput(item: Element): boolean {
   return type.endsWith("_output") || type.endsWith("_response");
 }
 
-/** What pairs a call with its result, whatever tool it is of. */
+/** Links a call with its result, for every kind of tool. */
 function callId(item: Element): string {
   if (item["type"] === "mcp_approval_request") return textIn(item, "id");
   return textIn(item, "call_id") || textIn(item, "approval_request_id");

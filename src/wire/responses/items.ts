@@ -1,5 +1,5 @@
-// Input items of the responses format, read into neutral turns. Item kinds this program has no word for pass as opaque
-// parts, so that new ones reach an upstream of the same protocol.
+// Reads input items of the responses format into neutral turns. Unknown kinds of items become opaque parts, so that new ones
+// reach an upstream of the same protocol.
 
 import type {
   AssistantContent,
@@ -32,7 +32,7 @@ import {
 import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
 import { RESPONSES_ORIGIN, readTools } from "./tools.ts";
 
-/** What the input holds: turns, and tools declared on the way (`additional_tools`). */
+/** The content of the input: turns, and tools declared in it (`additional_tools`). */
 export interface Input {
   messages: ChatMessage[];
   tools: Tool[];
@@ -53,16 +53,16 @@ export function readInput(value: unknown, path: string): Input {
   return { messages: turns.messages, tools: turns.tools };
 }
 
-/** Gathers items to turns: what one answer held (reasoning, text, calls) is one assistant turn, results are one more. */
+/** Groups items into turns: the items of one answer (reasoning, text, calls) are one assistant turn, results are another. */
 class Turns {
   readonly messages: ChatMessage[] = [];
   readonly tools: Tool[] = [];
-  /** Signatures of tool calls, carried ahead of them. */
+  /** Signatures of tool calls, which precede them. */
   readonly signatures = new Map<string, CarriedPart>();
 
   assistant(parts: AssistantContent[]): void {
     const last = this.messages.at(-1);
-    // Two messages in a row stay two: their texts are not one text.
+    // Two consecutive messages stay separate: their texts are not one text.
     const apart = parts.some(isSaid) && last?.role === "assistant" && last.content.some(isSaid);
     if (last?.role === "assistant" && !apart) last.content.push(...parts);
     else this.messages.push({ role: "assistant", content: parts });
@@ -101,7 +101,7 @@ function readItem(item: Fields, path: string, turns: Turns): void {
       turns.tools.push(...readTools(item["tools"], at(path, "tools")));
       break;
     case "tool_search_output":
-      // What was found can be called from here on.
+      // Tools that were found can be called from here on.
       if (Array.isArray(item["tools"])) turns.tools.push(...readTools(item["tools"], at(path, "tools")));
       turns.assistant([opaque(item)]);
       break;
@@ -110,7 +110,7 @@ function readItem(item: Fields, path: string, turns: Turns): void {
   }
 }
 
-/** What a client hands in (outputs, approvals) is the user's; what a model made is the assistant's. */
+/** What a client adds (outputs, approvals) is the user's; what a model made is the assistant's. */
 function readOther(item: Fields, type: string, turns: Turns): void {
   const part: OpaquePart = { type: "opaque", origin: RESPONSES_ORIGIN, value: item };
   if (type.endsWith("_output") || type.endsWith("_response")) turns.messages.push({ role: "user", content: [part] });
@@ -201,7 +201,7 @@ function readImage(part: Fields, path: string): ImagePart {
   return { type: "image", source, ...given({ detail }) };
 }
 
-/** A data URL is its bytes; `file-…` in place of a URL is an uploaded file. */
+/** A data URL becomes its bytes; `file-…` instead of a URL is an uploaded file. */
 function readUrl(url: string): MediaSource {
   if (url.startsWith("file-")) return { kind: "file", fileId: url };
   return readDataUrl(url) ?? { kind: "url", url };
@@ -270,7 +270,7 @@ function readReasoning(item: Fields, path: string, turns: Turns): void {
   const encrypted = maybe(item, "encrypted_content", expectString, path);
   const itemId = maybe(item, "id", expectText, path);
   const carried = encrypted === undefined ? undefined : uncarry(encrypted);
-  // What is stored of this protocol's own answers stands beside all that belongs to it.
+  // Stored values of this protocol's own answers are beside everything that belongs to them.
   const own = carried?.stored === undefined ? encrypted : carried.encrypted;
   if (carried !== undefined && carried.stored === undefined) {
     const part = fromCarried(text === "" ? summary.join("\n\n") : text, carried);

@@ -1,4 +1,4 @@
-// What the responses format calls its parameters, and which nested members its reader reads.
+// Parameter names of the responses format, and the nested members that its reader reads.
 
 import type { ClientNames } from "../client-names.ts";
 import { known, type ObjectShape } from "../unread.ts";
@@ -34,7 +34,7 @@ const RESPONSES: ObjectShape = {
         function: RESPONSES_FUNCTION,
         custom: RESPONSES_CUSTOM,
         namespace: {
-          // What a namespace is for stands nowhere in a flattened name.
+          // A flattened name has no place for a namespace's description.
           reads: "type name",
           holds: { tools: { kinds: { function: RESPONSES_FUNCTION, custom: RESPONSES_CUSTOM } } },
         },
@@ -63,5 +63,5 @@ const RESPONSES: ObjectShape = {
   },
 };
 
-/** What is read of a body. */
+/** The members that are read. */
 export const RESPONSES_READS = known(RESPONSES);

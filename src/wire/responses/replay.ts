@@ -1,11 +1,10 @@
-// A stored response as the stream of its making, for clients that ask for it again: the protocol's events in its order, each
-// text in one delta.
+// A stored response as a stream, for clients that request it again: the protocol's events in order, each text in one delta.
 
 import { type Fields, isFields } from "../check.ts";
 
-/** Where the stream is taken up. */
+/** Where the stream starts. */
 export interface ReplayOptions {
-  /** Events up to this sequence number are left out; the last event comes in any case, as it holds the whole answer. */
+  /** Events up to this sequence number are left out; the last event is always sent, as it holds the whole answer. */
   after?: number;
 }
 
@@ -44,7 +43,7 @@ function itemEvents(item: Fields, output_index: number): Event[] {
   ];
 }
 
-/** What of an item comes in events of its own, and how the item looks before them. Other items are there at once. */
+/** The parts of an item that have events of their own, and the item before them. Other items are sent complete. */
 function bodyOf(item: Fields, where: Fields): { begun: Fields; events: Event[] } {
   switch (item["type"]) {
     case "message":

@@ -1,5 +1,5 @@
-// What must change in the input of a responses request that goes up as it came: reasoning that this provider did not mint
-// is taken out, our envelopes give way to what is in them, and ids that were made here are left out.
+// The changes to the input of a relayed responses request: reasoning that this provider did not issue is removed, our
+// envelopes are replaced by their content, and ids generated here are dropped.
 
 import type { JsonEdit } from "../../base/json-edit.ts";
 import { canRead, type SealReader } from "../../chat/seals.ts";
@@ -9,14 +9,14 @@ import { uncarry } from "../seal-envelopes.ts";
 import { responseOfItem } from "./references.ts";
 import { RESPONSES_ORIGIN } from "./tools.ts";
 
-/** Items of an answer that may go up without the id their provider knows them by. */
+/** Items of an answer that may be sent without their provider's id. */
 const NAMELESS: ReadonlySet<unknown> = new Set(["message", "function_call", "custom_tool_call"]);
 
 /** Opens the seals of the input items. */
 export function openResponses(body: Fields, reader: SealReader): OpenedSeals {
   const edits: JsonEdit[] = [];
   let removed = false;
-  // Behind reasoning that was taken out: an id would make the provider look for the pair.
+  // After removed reasoning, an id would make the provider look for the pair.
   let orphaned = false;
   const input: readonly unknown[] = Array.isArray(body["input"]) ? body["input"] : [];
   input.forEach((item, i) => {
@@ -38,11 +38,11 @@ export function openResponses(body: Fields, reader: SealReader): OpenedSeals {
   return { edits, removed };
 }
 
-/** The item as the provider may be given it; undefined when it may not. */
+/** The item for the provider; undefined if it must not be sent. */
 function openReasoning(item: Fields, reader: SealReader): Fields | undefined {
   const { encrypted_content: encrypted, id } = item;
   if (typeof encrypted !== "string" || encrypted === "") {
-    // Without its content the provider must have stored it itself, which only its own answer tells.
+    // Without its content the provider must have stored it itself, which only its own answers show.
     const isStored = typeof id === "string" && reader.minterOf(id) === reader.minter;
     return isStored && reader.refused !== true ? item : undefined;
   }

@@ -20,7 +20,7 @@ export interface Progress {
   incompleteReason?: string | undefined;
 }
 
-/** Writes the response object of one exchange; what it echoes of the request is worked out once. */
+/** Writes the response object of one exchange; the echoed part of the request is computed once. */
 export class ResponseObject {
   readonly #exchange: AnswerContext;
   #echo: ResponsesItem | undefined;
@@ -75,7 +75,7 @@ function usageMembers(usage: Usage): ResponsesItem {
   };
 }
 
-/** Why the response is incomplete; undefined when it is complete. A refusal in so many words is an answer. */
+/** Why the response is incomplete; undefined if it is complete. A refusal in text is an answer. */
 export function incompleteReason(reason: FinishReason, refused: boolean): string | undefined {
   switch (reason) {
     case "length":
@@ -92,10 +92,10 @@ export function incompleteReason(reason: FinishReason, refused: boolean): string
 
 const ID_PREFIXES = { message: "msg_", reasoning: "rs_", function_call: "fc_", custom_tool_call: "ctc_" } as const;
 
-/** The kinds of items that are made here. */
+/** The kinds of items that are generated here. */
 export type ItemType = keyof typeof ID_PREFIXES;
 
-/** An item's id: the upstream's own, else one that follows from the response and the item's place in it. */
+/** An item's id: the upstream's own, else one derived from the response and the item's index. */
 export function itemId(type: ItemType, exchange: AnswerContext, outputIndex: number): string {
   return itemIdOf(ID_PREFIXES[type], exchange.id, outputIndex);
 }
@@ -107,14 +107,14 @@ const ANNOTATIONS: ReadonlySet<unknown> = new Set([
   "file_path",
 ]);
 
-/** Those annotations that are of this format; chat completions nest what is flat here, and others' are none its clients read. */
+/** The annotations of this format; chat completions nest what is flat here, and clients cannot read others. */
 export function annotationsOf(annotations: readonly unknown[] | undefined): Fields[] {
   return (annotations ?? [])
     .filter((one): one is Fields => isFields(one) && ANNOTATIONS.has(one["type"]))
     .map((one) => (isFields(one["url_citation"]) ? { type: one["type"], ...one["url_citation"] } : one));
 }
 
-/** The `encrypted_content` of a reasoning item: this protocol's own as it is, others' seals in an envelope. */
+/** The `encrypted_content` of a reasoning item: this protocol's own unchanged, others' seals in an envelope. */
 export function encryptedOf(
   seals: Seals,
   how: { summary: boolean; text: boolean; source: Source | undefined },
@@ -127,8 +127,8 @@ export function encryptedOf(
 }
 
 /**
- * A function call's own signature has no place in its item; it goes before the call in an empty reasoning item, which
- * clients hand back unchanged.
+ * A function call item has no field for its signature; it is sent before the call in an empty reasoning item, which clients
+ * return unchanged.
  */
 export function callSignatureItem(id: string, envelope: string): ResponsesItem {
   return { id, type: "reasoning", summary: [], encrypted_content: envelope };

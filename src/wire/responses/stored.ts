@@ -1,14 +1,14 @@
-// Encrypted reasoning in stored answers. It is stored in an envelope that tells which provider minted it, so that the next
-// turn brings it back to that one after a restart too. A client that did not ask for it is not shown it.
+// Encrypted reasoning in stored answers. It is stored in an envelope that names the provider that issued it, so that the next
+// turn returns it to that one even after a restart. A client that did not request it does not see it.
 
 import { type Fields, isFields } from "../check.ts";
 import { carry, uncarry } from "../seal-envelopes.ts";
 import { RESPONSES_ORIGIN } from "./tools.ts";
 
-/** What `include` says of a client that wants encrypted reasoning. */
+/** The entry of `include` that requests encrypted reasoning. */
 export const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 
-/** The answer as it is stored. `hidden`: its client was not shown the encrypted reasoning. */
+/** The answer as stored. `hidden`: its client did not see the encrypted reasoning. */
 export function storedAnswer(answer: Fields, { minter, hidden }: { minter: string; hidden: boolean }): Fields {
   const stored = hidden ? "hidden" : "shown";
   return withItems(answer, (item) => {
@@ -18,7 +18,7 @@ export function storedAnswer(answer: Fields, { minter, hidden }: { minter: strin
   });
 }
 
-/** A stored answer as its client may see it. `encrypted`: the client asks for encrypted reasoning now. */
+/** A stored answer as its client may see it. `encrypted`: the client now requests encrypted reasoning. */
 export function shownAnswer(answer: Fields, { encrypted = false }: { encrypted?: boolean } = {}): Fields {
   return withItems(answer, (item) => shownItem(item, { encrypted }));
 }

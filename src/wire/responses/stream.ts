@@ -1,5 +1,5 @@
-// Streams of the responses format. Guarantees rising sequence numbers, one output index per item, stable ids, and for each
-// item: added, its parts and deltas, done. Blocks that interleave upstream are items that interleave here.
+// Writes streams of the responses format. Guarantees increasing sequence numbers, one output index per item, stable ids, and
+// for each item: added, its parts and deltas, done. Interleaved blocks become interleaved items.
 
 import { ERRORS } from "../../base/errors.ts";
 import type {
@@ -32,7 +32,7 @@ import {
 } from "./shape.ts";
 import { RESPONSES_ORIGIN } from "./tools.ts";
 
-/** A message item: its parts are the texts that follow each other. */
+/** A message item: its parts are consecutive texts. */
 interface Message {
   id: string;
   index: number;
@@ -41,7 +41,7 @@ interface Message {
   done: boolean;
 }
 
-/** An open block: where its deltas go and what they made so far. */
+/** An open block: where its deltas belong and what they contain so far. */
 type Open =
   | {
       type: "text";
@@ -50,7 +50,7 @@ type Open =
       refusal: boolean;
       text: string;
       logprobs: unknown[];
-      /** What goes around a delta. */
+      /** The text around a delta. */
       head: string;
     }
   | {
@@ -68,7 +68,7 @@ type Open =
 export class ResponsesWriter implements EventWriter {
   readonly #exchange: AnswerContext;
   readonly #response: ResponseObject;
-  /** What stands before an item event's name in its payload. */
+  /** The text before an item event's name in its payload. */
   readonly #prefix: string;
   readonly #open = new Map<string, Open>();
   /** Items by output index; those still open are filled in when they are done. */
@@ -78,7 +78,7 @@ export class ResponsesWriter implements EventWriter {
   #finished = false;
   #failed = false;
   #refused = false;
-  /** The newest item, while it is a message that may get further parts. */
+  /** The newest item, if it is a message that may get further parts. */
   #message: Message | undefined;
   #final: Progress | undefined;
 
@@ -96,7 +96,7 @@ export class ResponsesWriter implements EventWriter {
       const type = ERRORS[code].type;
       return this.fail({ message, type, code, param: null, request_id: this.#exchange.requestId });
     }
-    // The format has one answer per request; other choices are not shown.
+    // The format has one answer per request; other choices are dropped.
     if (event.type !== "start" && event.choice !== 0) return "";
     return this.#start() + this.#write(event);
   }
@@ -158,7 +158,7 @@ export class ResponsesWriter implements EventWriter {
     if (this.#finished) return "";
     this.#finished = true;
     let out = "";
-    // A block still open here ends here: clients wait for every done.
+    // A block that is still open ends here: clients wait for every done.
     for (const [id, open] of [...this.#open]) {
       if (open.type === "text") out += this.#textEnd({ type: "text-end", choice: 0, id });
       else if (open.type === "tool") out += this.#toolEnd({ type: "tool-end", choice: 0, id });
@@ -228,7 +228,7 @@ export class ResponsesWriter implements EventWriter {
       ? this.#item("refusal.done", { ...where, refusal: text })
       : this.#item("output_text.done", { ...where, text, logprobs });
     out += this.#item("content_part.done", { ...where, part: whole });
-    // The newest message waits: the next block may be one more part of it.
+    // The newest message stays open: the next block may be another part of it.
     return message === this.#message ? out : out + this.#messageDone(message);
   }
 
@@ -239,7 +239,7 @@ export class ResponsesWriter implements EventWriter {
     return this.#done(index, { id, type: "message", status: "completed", role: "assistant", content });
   }
 
-  /** No further part can come to the newest message. */
+  /** No further part can follow in the newest message. */
   #settleMessage(): string {
     const message = this.#message;
     this.#message = undefined;
@@ -258,7 +258,7 @@ export class ResponsesWriter implements EventWriter {
     const open = this.#open.get(event.id);
     if (open?.type !== "reasoning" || event.text === "") return "";
     let out = "";
-    // This protocol's clients know summaries only, so the reasoning itself is shown as one.
+    // This protocol's clients only know summaries, so the reasoning itself is sent as one.
     const slot = event.summaryIndex ?? -1;
     if (event.summaryIndex === undefined) open.raw = true;
     if (open.slot !== slot) {
@@ -324,7 +324,7 @@ export class ResponsesWriter implements EventWriter {
     }
     let out = "";
     if (open.text.trim() === "") {
-      // No arguments are an empty object: clients parse the text.
+      // Without arguments an empty object is sent: clients parse the text.
       open.text = "{}";
       out = `${open.head}"{}","sequence_number":${this.#sequence++}}\n\n`;
     }

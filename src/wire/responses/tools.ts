@@ -17,10 +17,10 @@ import {
   reject,
 } from "../check.ts";
 
-/** The protocol's name as the origin of opaque values. */
+/** The protocol's name in `origin`. */
 export const RESPONSES_ORIGIN = "openai-responses";
 
-/** Tools in the order they came; the members of a namespace stand one by one and carry its name. */
+/** Tools in order; the members of a namespace are separate entries with its name. */
 export function readTools(value: unknown, path: string): Tool[] {
   return expectList(value, path).flatMap((element, i) => readTool(expectFields(element, at(path, i)), at(path, i)));
 }
@@ -71,7 +71,7 @@ function readCustom(tool: Fields, path: string, namespace: string | undefined): 
   };
 }
 
-/** The object that holds the members: the one under `key` in the nested form, else the tool itself. */
+/** The object with the members: the one under `key` in the nested form, else the tool itself. */
 function inner(fields: Fields, key: string, path: string): [Fields, string] {
   const nested = fields[key];
   return isFields(nested) ? [nested, at(path, key)] : [fields, path];
@@ -79,7 +79,7 @@ function inner(fields: Fields, key: string, path: string): [Fields, string] {
 
 const MODES = ["auto", "none", "required"] as const;
 
-/** The tool choice; undefined for a server tool, which only the protocol's own servers can be made to use. */
+/** The tool choice; undefined for a server tool, which only the protocol's own servers support. */
 export function readToolChoice(value: unknown, path: string): ToolChoice | undefined {
   if (typeof value === "string") return { type: expectOneOf(...MODES)(value, path) };
   const choice = expectFields(value, path);

@@ -54,7 +54,7 @@ function losslessRequest(
   const set: Record<string, unknown> = { model: ctx.model };
   if (ctx.stream !== chat.stream) set["stream"] = ctx.stream;
   const body = ctx.body ?? asRecord(parseRecord(text));
-  // Ours, and refused there as unknown.
+  // Our own member, which upstreams refuse as unknown.
   for (const name of ["thread_id", "conversation_id"]) {
     if (name in body) set[name] = undefined;
     if (name in asRecord(body["metadata"])) {
@@ -72,8 +72,7 @@ function losslessRequest(
 }
 
 /**
- * With a budget, a tool loop continues thinking only when its turn starts with thinking: without it the model is not
- * asked to.
+ * With a budget, a tool loop only continues thinking if its turn starts with thinking: otherwise thinking is not requested.
  */
 function stopThinking(body: Loose, edits: Record<string, unknown>, dropped: string[]): void {
   if (asRecord(body["thinking"])["type"] !== "enabled" || !isCutLoop(asList(body["messages"]).map(asRecord))) return;
@@ -82,23 +81,23 @@ function stopThinking(body: Loose, edits: Record<string, unknown>, dropped: stri
   const management = asRecord(body["context_management"]);
   const rules = asList(management["edits"]);
   const kept = rules.filter((rule) => !asText(asRecord(rule)["type"])?.startsWith("clear_thinking"));
-  // What clears thinking is refused where no one thinks.
+  // Clearing of thinking is refused unless thinking is on.
   if (kept.length === rules.length) return;
   edits["context_management"] = kept.length > 0 ? { ...management, edits: kept } : undefined;
 }
 
-/** The last turn of the model calls tools and does not begin with thinking. */
+/** Whether the model's last turn calls tools and does not begin with thinking. */
 function isCutLoop(messages: readonly Loose[]): boolean {
   const blocks = asList(messages.findLast((message) => message["role"] === "assistant")?.["content"]).map(asRecord);
   const first = asText(blocks[0]?.["type"]) ?? "";
   return blocks.some((block) => block["type"] === "tool_use") && !first.endsWith("thinking");
 }
 
-/** Headers that tell of limits, and what their values may hold: figures, times and words. */
+/** Headers with rate limits, and the allowed characters of their values: numbers, times and words. */
 const LIMIT_HEADER = /^anthropic-ratelimit-[a-z0-9-]+$/;
 const LIMIT_VALUE = /^(?:[\d.]{1,20}|\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})|[a-z_]{1,32})$/;
 
-/** Anthropic's rate limit headers, on which its own clients act. */
+/** Anthropic's rate limit headers, which its own clients use. */
 function limitHeaders(headers: Headers): Record<string, string> {
   const out: Record<string, string> = {};
   headers.forEach((value, name) => {

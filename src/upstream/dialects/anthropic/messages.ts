@@ -1,5 +1,5 @@
-// The turns of an Anthropic request: strictly alternating, starting with the user, every tool_use answered at once by
-// its tool_result, no empty text. History that breaks these rules is put in order rather than sent up to be refused.
+// The turns of an Anthropic request: strictly alternating, starting with the user, every tool_use directly followed by its
+// tool_result, no empty text. History that breaks these rules is corrected instead of being refused upstream.
 
 import { ApiError } from "../../../base/errors.ts";
 import { repairJson } from "../../../chat/repair.ts";
@@ -18,7 +18,7 @@ import type { ModelTraits } from "../../../vendors/model-family.ts";
 import { GO_ON } from "../../tool-choice.ts";
 import { asRecord, asText, type Loose } from "../loose.ts";
 
-/** The protocol's name, as it stands in `origin`. */
+/** The protocol's name in `origin`. */
 export const ANTHROPIC = "anthropic-messages";
 
 /** A content block of the protocol. */
@@ -30,10 +30,10 @@ export interface AnthropicMessage {
   content: AnthropicBlock[];
 }
 
-/** What a model takes of a history. */
+/** What a model supports in a history. */
 export type TurnFacts = Pick<ModelTraits, "lateSystem" | "prefill">;
 
-/** The history in Anthropic's words. `dropped` gets the names of harmless pieces that were left out. */
+/** The history in Anthropic's format. `dropped` receives the names of harmless parts that were left out. */
 export function anthropicTurns(
   messages: readonly ChatMessage[],
   dropped: Set<string>,
@@ -47,7 +47,8 @@ export function anthropicTurns(
   for (const message of messages) {
     if (message.role === "system") {
       const content = blocksOf(message.content, (part) => userBlock(part, dropped));
-      // Text that moves to the top changes what comes before every turn: caches and the check of kept thinking break.
+      // Text that moves to the top changes the beginning of every turn: this breaks caches and the validation of kept
+      // thinking.
       if (facts.lateSystem && turns.length > 0) list.addSystem(content);
       else system.push(...content);
     } else if (message.role === "user")
@@ -68,7 +69,7 @@ export function anthropicTurns(
   }
   list.end();
   pairResults(turns);
-  // The protocol starts with a user turn: a request of system text alone is asked as the user.
+  // The protocol starts with a user turn: a request of system text alone is sent as the user.
   if (turns.length === 0 && system.length > 0) turns.push({ role: "user", content: system.splice(-1) });
   if (turns.length === 0) throw new ApiError("invalid_request", "The messages have no content.", { param: "messages" });
   if (turns[0]?.role === "assistant") turns.unshift({ role: "user", content: [{ type: "text", text: "Go on." }] });
@@ -77,7 +78,7 @@ export function anthropicTurns(
   return { system, turns };
 }
 
-/** Turns as they are added: alike ones are one, and system text stands right after a user turn. */
+/** Turns as they are added: adjacent ones with the same role are merged, and system text follows a user turn. */
 class TurnList {
   readonly turns: AnthropicMessage[] = [];
   /** System text that waits for the next user turn. */
@@ -86,7 +87,7 @@ class TurnList {
   add(role: "user" | "assistant", content: AnthropicBlock[]): void {
     if (content.length === 0) return;
     const last = this.turns.at(-1);
-    // Between system text and the next answer no user turn may stand.
+    // There may be no user turn between system text and the next answer.
     const target = role === "user" && last?.role === "system" ? this.turns.at(-2) : last;
     if (target?.role === role) target.content.push(...content);
     else this.turns.push({ role, content });
@@ -101,7 +102,7 @@ class TurnList {
     else this.#waiting.push(...content);
   }
 
-  /** System text that no user turn follows is asked as the user. */
+  /** System text without a following user turn is sent as the user. */
   end(): void {
     if (this.#waiting.length > 0) this.turns.push({ role: "user", content: this.#waiting.splice(0) });
   }
@@ -146,7 +147,7 @@ function mediaSource(source: MediaSource): AnthropicBlock {
   if (source.kind === "base64") return { type: "base64", media_type: source.mediaType, data: source.data };
   const data = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s.exec(source.url);
   if (data !== null) return { type: "base64", media_type: data[1], data: data[2] };
-  // Taken as it is: fetched by the provider, a third smaller than base64 and under no size cap of ours (litellm#12899).
+  // Sent unchanged: fetched by the provider, a third smaller than base64 and without our size limit (litellm#12899).
   return { type: "url", url: source.url };
 }
 
@@ -176,7 +177,7 @@ function assistantBlock(part: AssistantContent, ids: CallIds, dropped: Set<strin
     case "refusal":
       return textBlock(part.text);
     case "reasoning":
-      // Another protocol's signature means nothing here, and unsigned thinking is refused (onyx#13691).
+      // Another protocol's signature is meaningless here, and unsigned thinking is refused (onyx#13691).
       if (part.origin !== undefined && part.origin !== ANTHROPIC) return undefined;
       if (part.redacted !== undefined) return { type: "redacted_thinking", data: part.redacted };
       if (part.signature === undefined || part.signature === "") return undefined;
@@ -195,7 +196,7 @@ function assistantBlock(part: AssistantContent, ids: CallIds, dropped: Set<strin
   }
 }
 
-/** The input must be an object: broken arguments of earlier turns are repaired, and at worst carried as text. */
+/** The input must be an object: broken arguments of earlier turns are repaired, or sent as text. */
 function inputOf(part: ToolCallPart): Loose {
   const repaired = repairJson(part.arguments);
   const value: unknown = repaired === undefined ? undefined : JSON.parse(repaired);
@@ -208,7 +209,7 @@ function resultBlock(part: ToolResultPart, ids: CallIds, dropped: Set<string>): 
   const content = blocksOf(part.content, (piece) => userBlock(piece, dropped));
   const block: AnthropicBlock = { type: "tool_result", tool_use_id: ids.ofResult(part.callId) };
   if (content.length > 0) {
-    // One plain text stays a string: the commonest form, and the one every compatible upstream reads.
+    // A single plain text stays a string: the most common form, which every compatible upstream accepts.
     const only = content.length === 1 ? content[0] : undefined;
     block["content"] = only?.["type"] === "text" && Object.keys(only).length === 2 ? only["text"] : content;
   }
@@ -216,7 +217,7 @@ function resultBlock(part: ToolResultPart, ids: CallIds, dropped: Set<string>): 
   return cached(block, part.cacheControl);
 }
 
-/** Call ids as Anthropic takes them: [a-zA-Z0-9_-]+ and unique in the history, whatever the other protocol used. */
+/** Call ids in Anthropic's form: [a-zA-Z0-9_-]+ and unique in the history, whatever the other protocol used. */
 class CallIds {
   readonly #used = new Set<string>();
   readonly #latest = new Map<string, string>();
@@ -236,8 +237,8 @@ class CallIds {
 }
 
 /**
- * Puts every tool_result first in the turn after its tool_use; a missing one is marked as missing, one without a call
- * becomes text.
+ * Puts every tool_result first in the turn after its tool_use; a missing one gets a placeholder, one without a call becomes
+ * text.
  */
 function pairResults(turns: AnthropicMessage[]): void {
   for (let i = 0; i < turns.length; i++) {
@@ -276,14 +277,14 @@ function strayAsText(block: AnthropicBlock): AnthropicBlock {
   return { type: "text", text: `Result of the tool call ${idOf(block)}:\n${text}` };
 }
 
-/** A final assistant turn is refused by models that continue none: they are asked to. */
+/** Some models refuse a final assistant turn: they are asked to continue instead. */
 function askOn(turns: AnthropicMessage[], dropped: Set<string>): void {
   if (turns.at(-1)?.role !== "assistant") return;
   turns.push({ role: "user", content: [{ type: "text", text: GO_ON }] });
   dropped.add("prefill");
 }
 
-/** A final assistant turn is a prefill, which may not end in white space. */
+/** A final assistant turn is a prefill, which must not end in white space. */
 function trimPrefill(turns: AnthropicMessage[]): void {
   const last = turns.at(-1);
   const block = last?.content.at(-1);

@@ -15,7 +15,7 @@ import { ANTHROPIC } from "./messages.ts";
 interface Open {
   kind: "text" | "reasoning" | "tool" | "opaque";
   id: string;
-  /** The start frame's block, for what it carried whole. */
+  /** The start frame's block, for complete content in it. */
   first: Loose;
   /** Argument or input text was streamed. */
   streamed: string;
@@ -23,7 +23,7 @@ interface Open {
   citations: unknown[];
 }
 
-/** No real answer has more blocks; bounds what a hostile stream can make us hold. */
+/** No real answer has more blocks; bounds the memory that a hostile stream can use. */
 const BLOCKS_OPEN_MAX = 1024;
 
 /** Reads one answer. */
@@ -41,14 +41,14 @@ export class AnthropicReader implements EventReader {
     if (this.#done || frame.data === "") return;
     const event = parseRecord(frame.data);
     if (event !== undefined) this.take(event, out);
-    // A terminator of another protocol is nothing; anything else means that the stream cannot be trusted any more.
+    // A terminator of another protocol is ignored; anything else means that the stream is broken.
     else if (frame.data !== "[DONE]")
       this.#fail("provider_stream_interrupted", "The provider sent a broken event.", out);
   }
 
   end(out: ChatEvent[]): void {
     if (this.#done) return;
-    // `message_stop` may be missing; a stop reason is what ends an answer.
+    // `message_stop` may be missing; a stop reason ends an answer.
     if (this.#rawReason !== undefined) this.#finish(out);
     else this.#fail("provider_stream_interrupted", "The provider ended the answer early.", out);
   }
@@ -98,9 +98,9 @@ export class AnthropicReader implements EventReader {
   }
 
   #openBlock(index: number, block: Loose, out: ChatEvent[]): void {
-    // Without its opening frame the answer continues all the same; a late one says nothing new.
+    // Without its opening frame the answer continues anyway; a late one is ignored.
     this.#started = true;
-    // A start for an index still open means that its stop was lost.
+    // A start for an index that is still open means that its stop was lost.
     this.#close(index, out);
     if (this.#open.size >= BLOCKS_OPEN_MAX) {
       this.#fail("provider_stream_interrupted", "The provider opened too many content blocks.", out);
@@ -148,7 +148,7 @@ export class AnthropicReader implements EventReader {
   #delta(index: number, delta: Loose, out: ChatEvent[]): void {
     let open = this.#open.get(index);
     if (open === undefined) {
-      // Some compatible servers leave out the start of text and thinking; a tool call without one has no name.
+      // Some compatible servers omit the start of text and thinking; a tool call without one has no name.
       const type =
         delta["type"] === "text_delta" ? "text" : delta["type"] === "thinking_delta" ? "thinking" : undefined;
       if (type === undefined) return;
@@ -173,7 +173,7 @@ export class AnthropicReader implements EventReader {
         break;
       case "input_json_delta":
         if (text === "") break;
-        // Only "was something streamed" matters for a call; a server tool's input is kept whole.
+        // A call only needs to know whether something was streamed; a server tool's input is kept.
         if (kind === "tool") {
           open.streamed = "y";
           out.push({ type: "tool-delta", choice: 0, id, text });
@@ -209,7 +209,7 @@ export class AnthropicReader implements EventReader {
         break;
       }
       case "tool":
-        // Arguments given whole with the start, as an object, must not be lost (litellm#25321).
+        // Complete arguments in the start frame, as an object, must not be lost (litellm#25321).
         if (open.streamed === "") out.push({ type: "tool-delta", choice: 0, id, text: inputText(first["input"]) });
         out.push({ type: "tool-end", choice: 0, id });
         break;
@@ -263,7 +263,7 @@ export class AnthropicReader implements EventReader {
 }
 
 function inputText(input: unknown): string {
-  // LM Studio and others send the object as text (litellm#25321).
+  // LM Studio and others send the object as a string (litellm#25321).
   return typeof input === "string" ? input : JSON.stringify(input ?? {});
 }
 
@@ -289,7 +289,7 @@ export function anthropicEvents(body: unknown): ChatEvent[] {
   return out;
 }
 
-/** Usage so far: counts of a later frame win, but a zero never wipes out what was known of the input. */
+/** Usage so far: counts of a later frame take precedence, but a zero never replaces a known input count. */
 export function mergeAnthropicUsage(
   known: Record<string, unknown> | undefined,
   usage: unknown,
@@ -302,7 +302,7 @@ export function mergeAnthropicUsage(
   return Object.keys(merged).length === 0 ? known : merged;
 }
 
-/** Usage in Anthropic's words. */
+/** Usage in Anthropic's format. */
 export function plainAnthropicUsage({ inputTokens, outputTokens, cachedTokens, cacheWriteTokens }: Usage): Loose {
   return {
     input_tokens: inputTokens - (cachedTokens ?? 0) - (cacheWriteTokens ?? 0),
@@ -312,10 +312,10 @@ export function plainAnthropicUsage({ inputTokens, outputTokens, cachedTokens, c
   };
 }
 
-/** Anthropic counts cached input apart; here the input is all of it. */
+/** Anthropic counts cached input separately; here the input includes it. */
 export function anthropicUsage(raw: Loose | undefined): Usage | undefined {
   if (raw === undefined) return undefined;
-  // What a compaction within the call cost is told beside the call's own figures, not in them.
+  // The cost of a compaction within the call is reported beside the call's own figures, not in them.
   const parts = [
     raw,
     ...asList(raw["iterations"])
@@ -347,11 +347,11 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
 
 function finishReason(raw: string | undefined, calledTools: boolean): FinishReason {
   const reason = lookUp(REASONS, raw ?? "") ?? "unknown";
-  // An answer with calls ends in calls, whatever the upstream said of it (bifrost#6123).
+  // An answer with calls has the stop reason for calls, whatever the upstream said (bifrost#6123).
   return calledTools && (reason === "stop" || reason === "unknown") ? "tool_calls" : reason;
 }
 
-/** What an error object says: `{type,message,details}`. The type is a category; a code, where there is one, stands in the details. */
+/** Reads an error object: `{type,message,details}`. The type is a category; the code, if any, is in the details. */
 export function anthropicError(value: unknown, otherwise = "The provider reported an error."): FaultText {
   const error = asRecord(value);
   const message = asText(error["message"]) || otherwise;

@@ -1,6 +1,5 @@
-// Anthropic's stream handed on as it came: only `message.id` and `message.model` change. Text and thinking frames are
-// recognised by their beginning and pass unparsed; tool arguments are watched; an answer that breaks off ends with the
-// family's error event.
+// Relays Anthropic's stream: only `message.id` and `message.model` change. Text and thinking frames are recognised by their
+// beginning and pass unparsed; tool arguments are watched; an answer that breaks off ends with the family's error event.
 
 import { ERRORS } from "../../../base/errors.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
@@ -16,13 +15,13 @@ import { asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts
 import { spliceInside, unescaped, withData } from "../relay-frames.ts";
 import { anthropicError, anthropicUsage, mergeAnthropicUsage, plainAnthropicUsage } from "./reader.ts";
 
-/** A call whose arguments are on their way. */
+/** A call whose arguments are streaming. */
 interface GuardedCall {
   guard: ArgumentGuard;
   fed: boolean;
 }
 
-/** The members of a message that name the answer and its model in our words. */
+/** The members of a message that hold our id and model. */
 export function answerNames(message: Loose, { id, model, keepsId }: RelayIdentity): { id?: string; model: string } {
   const own = asText(message["id"]);
   if (keepsId === undefined || own === undefined) return { id, model };
@@ -37,7 +36,7 @@ export class AnthropicRelay implements FrameRelay {
   readonly #calls = new Map<number, GuardedCall>();
   /** Open thinking blocks and their signatures so far. */
   readonly #thinking = new Map<number, string>();
-  /** How a text frame of the present block begins, up to its text; learnt from the first one. */
+  /** The beginning of the current block's text frames, up to the text; learned from the first one. */
   #plain = "";
   #stopReason: string | undefined;
   #rawUsage: Record<string, unknown> | undefined;
@@ -58,7 +57,7 @@ export class AnthropicRelay implements FrameRelay {
   get fault(): AnswerFault | undefined {
     return this.#fault;
   }
-  /** Until the closing frame the upstream has said only what went in: what came out is counted here. */
+  /** Until the closing frame the upstream has only reported the input: the output is counted here. */
   get usage(): Usage | undefined {
     const usage = anthropicUsage(this.#rawUsage);
     if (usage === undefined || this.#stopReason !== undefined || this.#output.chars === 0) return usage;
@@ -87,13 +86,13 @@ export class AnthropicRelay implements FrameRelay {
       }
       at = end;
     }
-    // What follows an error, or the answer's own end, is not sent on.
+    // Nothing is relayed after an error or the answer's own end.
     return done === 0 && at === block.length ? block : out + block.slice(done, at);
   }
 
   end(): string {
     if (this.#fault !== undefined || this.#finished) return "";
-    // `message_stop` may be missing; a stop reason is what ends an answer.
+    // `message_stop` may be missing; a stop reason ends an answer.
     if (this.#stopReason === undefined) {
       return this.#fail("provider_stream_interrupted", "The provider ended the answer early.");
     }
@@ -102,7 +101,7 @@ export class AnthropicRelay implements FrameRelay {
   }
 
   /**
-   * True when nothing but the text's end follows the text: a frame cut off by the end of the stream must be examined.
+   * Whether the text is followed only by its end: a frame cut off by the end of the stream must be examined.
    */
   #passPlain(block: string, from: number, end: number): boolean {
     let at = end - 3;
@@ -123,7 +122,7 @@ export class AnthropicRelay implements FrameRelay {
     const event = parseRecord(frame.data);
     if (event === undefined) {
       if (frame.data === "[DONE]") return text;
-      // Empty data is what a cut leaves.
+      // Empty data is left after a cut.
       if (frame.data.trim() === "") return "";
       return this.#fail("provider_stream_interrupted", "The provider sent a broken event.");
     }
@@ -204,7 +203,7 @@ export class AnthropicRelay implements FrameRelay {
     return call.guard.push(words) ? text : "";
   }
 
-  /** Remembers how text frames begin, where the beginning alone tells that it is one. */
+  /** Learns the beginning of text frames, if it is unambiguous. */
   #learn(text: string): void {
     const key = /"(?:text|thinking)"\s*:\s*"/.exec(text);
     if (key === null) return;
@@ -235,7 +234,7 @@ export class AnthropicRelay implements FrameRelay {
     return before + text;
   }
 
-  /** The closing frame, with figures counted here in place of nonsense. */
+  /** The closing frame, with invalid figures replaced by counts made here. */
   #soundUsage(usage: unknown, { data }: SseFrame, text: string): string {
     if (isSaneUsage(usage)) {
       this.#mergeUsage(usage);
@@ -254,7 +253,7 @@ export class AnthropicRelay implements FrameRelay {
     return this.#failWith({ code, message });
   }
 
-  /** The error event. Its type is the provider's own where that is a word: clients of this family act on it. */
+  /** The error event. Its type is the provider's own if it is a plain word: clients of this family use it. */
   #failWith(fault: AnswerFault, word = ""): string {
     this.#fault = afterContent(fault, this.#committed);
     const { say, requestId: request_id } = this.#identity;

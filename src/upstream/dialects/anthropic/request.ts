@@ -1,5 +1,5 @@
-// A neutral request in Anthropic's words. What the protocol has no word for is dropped and named where that is harmless,
-// and refused where the answer would be another one.
+// Writes a neutral request in Anthropic's format. What the protocol cannot express is dropped and named if that is harmless,
+// and refused if the answer would change.
 
 import { ApiError } from "../../../base/errors.ts";
 import { lookUp } from "../../../base/look-up.ts";
@@ -19,9 +19,9 @@ import { ANTHROPIC, type AnthropicBlock, type AnthropicMessage, anthropicTurns }
 
 /** Anthropic's smallest thinking budget. */
 const BUDGET_TOKENS_MIN = 1024;
-/** Of the output limit at most this share is thought with: the rest is the answer's. */
+/** Maximum share of the output limit for thinking: the rest is for the answer. */
 const THINKING_SHARE_MAX = 0.75;
-/** Thinking budgets for the effort words; the middle one is what Anthropic's guide starts from for hard tasks. */
+/** Thinking budgets for the effort levels; the middle one is where Anthropic's guide starts for hard tasks. */
 const BUDGETS: Readonly<Record<string, number>> = {
   minimal: 1024,
   low: 2048,
@@ -33,7 +33,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
 
 type Facts = Readonly<ModelTraits>;
 
-/** What this protocol has a place for. */
+/** What this protocol supports. */
 const TAKES: Takes = {
   parameters: {
     parallelToolCalls: true,
@@ -50,7 +50,7 @@ const TAKES: Takes = {
     topLogprobs: false,
     logitBias: false,
     user: true,
-    // Of it the user; see `addIdentity`.
+    // Of its members only the user; see `addIdentity`.
     metadata: true,
     store: false,
     serviceTier: true,
@@ -75,7 +75,7 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   addTools(body, chat, turns, facts, dropped);
   addThinking(body, { chat, facts, turns, dropped });
   addSampling(body, chat, facts, dropped);
-  // Blank sequences are a 400 there.
+  // Blank sequences are a 400.
   const [stop, cutAt] = parted(chat.stop ?? [], (text) => text.trim() !== "");
   if (stop.length > 0) body["stop_sequences"] = stop;
   addIdentity(body, chat, dropped);
@@ -100,7 +100,7 @@ function parted(texts: readonly string[], goesUp: (text: string) => boolean): [s
   return [texts.filter(goesUp), texts.filter((text) => !goesUp(text))];
 }
 
-/** Version and beta headers: the client's own, unknown betas included. */
+/** Version and beta headers: the client's own, including unknown betas. */
 export function anthropicHeaders(ctx: RequestContext): Record<string, string> {
   const headers: Record<string, string> = {
     "anthropic-version": ctx.clientHeaders["anthropic-version"] ?? "2023-06-01",
@@ -111,9 +111,9 @@ export function anthropicHeaders(ctx: RequestContext): Record<string, string> {
 }
 
 /**
- * Whether the vendor is asked to cache what repeats. Writing to the cache costs more than plain input, so only where the
- * same beginning is likely to come again; and never beside markers of the client's own. The marker is the request's, not a
- * block's: what was sent before stays the same from turn to turn.
+ * Whether to ask the vendor to cache repeated prompts. Writing to the cache costs more than plain input, so only if the same
+ * beginning is likely to come again; never together with the client's own markers. The marker is on the request, not on a
+ * block: earlier messages stay the same from turn to turn.
  */
 function shouldCache(chat: ChatRequest, ctx: RequestContext): boolean {
   if (ctx.quirks.automatic_cache !== true || ctx.clientCaches === true) return false;
@@ -143,7 +143,7 @@ function addFormat(body: Record<string, unknown>, system: AnthropicBlock[], chat
     body["output_config"] = { format: { type: "json_schema", schema: fitted.schema } };
     return;
   }
-  // No parameter for it: the model is told.
+  // There is no parameter for it, so the prompt says it.
   const text =
     format.type === "json_schema"
       ? `Answer with one JSON value that matches this JSON Schema and with nothing else:\n${JSON.stringify(format.schema)}`
@@ -166,7 +166,7 @@ function addTools(
     } else if (tool.type === "function") tools.push(toolBlock(tool, facts, dropped));
   }
   if (tools.length === 0) {
-    // A history with calls needs its tools declared (anthropic-sdk-python#494).
+    // A history with calls needs declared tools (anthropic-sdk-python#494).
     const called = new Set(turns.flatMap((turn) => turn.content).map(calledName));
     called.delete(undefined);
     for (const name of called) tools.push({ name, input_schema: { type: "object" } });
@@ -191,7 +191,7 @@ function calledName(block: AnthropicBlock): string | undefined {
 function toolBlock(tool: FunctionTool, facts: Facts, dropped: Set<string>): AnthropicBlock {
   const block: AnthropicBlock = { name: tool.name };
   if (tool.description) block["description"] = tool.description;
-  // The schema must say that it is an object.
+  // The schema must have the type object.
   const schema = { ...toolSchema(tool.parameters ?? { properties: {} }), type: "object" };
   const strict = tool.strict && facts.structured ? fitSchema(schema, CLAUDE_SCHEMA) : undefined;
   block["input_schema"] = strict?.schema ?? schema;
@@ -201,7 +201,7 @@ function toolBlock(tool: FunctionTool, facts: Facts, dropped: Set<string>): Anth
   return block;
 }
 
-/** The choice by parameter, and what of it the model must be told because there is none. */
+/** The tool choice as a parameter, and the part that must be said in the prompt because there is no parameter. */
 function choiceOf({ toolChoice: choice, tools }: ChatRequest, facts: Facts): { word?: AnthropicBlock; told?: string } {
   const told = facts.forcedTool ? undefined : forcedInWords(choice);
   if (told !== undefined) return { word: { type: "auto" }, told };
@@ -219,13 +219,13 @@ function choiceOf({ toolChoice: choice, tools }: ChatRequest, facts: Facts): { w
       const { names, mode } = choice;
       if (mode === "required" && names.length === 1) return { word: { type: "tool", name: names[0] } };
       const word = { type: mode === "required" ? "any" : "auto" };
-      // Fewer tools in the list would change what comes before every turn, and caches break.
+      // Fewer tools in the list would change the beginning of every turn and break caches.
       return tools.every((tool) => names.includes(tool.name)) ? { word } : { word, told: allowedInWords(names) };
     }
   }
 }
 
-/** Tells the model at the end, where nothing that was sent before changes. */
+/** Tells the model at the end, where no earlier message changes. */
 function tell(turns: AnthropicMessage[], facts: Facts, text: string): void {
   const block = { type: "text", text };
   const last = turns.at(-1);
@@ -243,7 +243,7 @@ function addThinking(
   if (wanted === undefined) return;
   if (wanted.enabled === false || wanted.effort === "none") {
     if (facts.thinkingOff === "never") {
-      // The least there is.
+      // The minimum.
       body["output_config"] = { ...(body["output_config"] as AnthropicBlock), effort: facts.efforts[0] };
       dropped.add("reasoning_effort");
     } else if (facts.thinkingOff !== "") body["thinking"] = { type: facts.thinkingOff };
@@ -271,14 +271,14 @@ function addThinking(
   else body["thinking"] = { type: "enabled", budget_tokens: budget };
 }
 
-/** Tokens to think with. The client's own budget holds where it leaves an answer; ours leaves a share of the limit. */
+/** The thinking budget. The client's own applies if it leaves tokens for an answer; ours leaves a share of the limit. */
 function budgetFor({ effort, budgetTokens }: ReasoningOptions, maxTokens: number): number {
   if (budgetTokens !== undefined && budgetTokens < maxTokens) return budgetTokens;
   const wanted = budgetTokens ?? lookUp(BUDGETS, effort ?? "medium") ?? BUDGETS["medium"]!;
   return Math.min(wanted, Math.floor(maxTokens * THINKING_SHARE_MAX));
 }
 
-/** With a budget, a tool loop continues thinking only when the turn with the calls starts with its signed thinking. */
+/** With a budget, a tool loop only continues thinking if the turn with the calls starts with its signed thinking. */
 function mayThink(turns: readonly AnthropicMessage[]): boolean {
   const last = turns.findLast((turn) => turn.role === "assistant");
   if (last === undefined || !last.content.some((block) => block["type"] === "tool_use")) return true;
@@ -289,7 +289,7 @@ function mayThink(turns: readonly AnthropicMessage[]): boolean {
 function addSampling(body: Record<string, unknown>, chat: ChatRequest, facts: Facts, dropped: Set<string>): void {
   const thinks = ["enabled", "adaptive"].includes(String((body["thinking"] as AnthropicBlock | undefined)?.["type"]));
   if (chat.temperature !== undefined) {
-    // Thinking goes with temperature 1 only; the scale ends at 1 there and at 2 elsewhere.
+    // Thinking requires temperature 1; the scale ends at 1 there and at 2 elsewhere.
     if (thinks || facts.sampling === "never") dropped.add("temperature");
     else body["temperature"] = Math.min(1, Math.max(0, chat.temperature));
   }
@@ -307,7 +307,7 @@ function addSampling(body: Record<string, unknown>, chat: ChatRequest, facts: Fa
 function addIdentity(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
   const user = chat.user ?? asText(chat.metadata?.["user_id"]);
   if (user !== undefined && user !== "") body["metadata"] = { user_id: user };
-  // Anthropic's metadata knows nothing but the user.
+  // Anthropic's metadata only has the user.
   if (Object.keys(chat.metadata ?? {}).some((name) => name !== "user_id")) dropped.add("metadata");
   if (chat.serviceTier === undefined) return;
   if (chat.serviceTier === "auto" || chat.serviceTier === "standard_only") body["service_tier"] = chat.serviceTier;

@@ -1,5 +1,5 @@
-// The history as Gemini's contents: roles user and model, every functionCall answered by its functionResponse in the very
-// next turn and in equal number, thought signatures where they were minted.
+// The history as Gemini's contents: roles user and model, every functionCall answered by its functionResponse in the next
+// turn and in equal number, thought signatures where they were issued.
 
 import { ApiError } from "../../../base/errors.ts";
 import { lookUp } from "../../../base/look-up.ts";
@@ -16,7 +16,7 @@ import type {
 } from "../../../chat/request.ts";
 import { asRecord, asText, type Loose } from "../loose.ts";
 
-/** The protocol's name, as it stands in `origin`. */
+/** The protocol's name in `origin`. */
 export const GEMINI = "gemini";
 
 /** A part or content of the protocol. */
@@ -28,19 +28,22 @@ export interface GeminiContent {
   parts: GeminiPart[];
 }
 
-/** What differs between generations. */
+/** Differences between generations. */
 export interface GeminiTraits {
-  /** From 3 on: calls have ids and must carry signatures, results may hold images, tools go with structured output. */
+  /**
+   * From 3 on: calls have ids and must have signatures, results may hold images, tools can be combined with structured
+   * output.
+   */
   third: boolean;
 }
 
 /**
- * Google's own word for "this call was not made by you": accepted in place of a signature for calls of other models
+ * Google's documented value for calls that another model made: accepted instead of a signature
  * (ai.google.dev/gemini-api/docs/thought-signatures, FAQ).
  */
 const FOREIGN_CALL = "skip_thought_signature_validator";
 
-/** The contents. `dropped` gets the names of harmless pieces that were left out. */
+/** The contents. `dropped` receives the names of harmless parts that were left out. */
 export function geminiContents(
   messages: readonly ChatMessage[],
   traits: GeminiTraits,
@@ -82,7 +85,7 @@ export function geminiContents(
   }
   const paired = pairResponses(contents);
   if (traits.third) for (const content of paired) signFirstCall(content);
-  // The protocol starts with a user turn: a request of system text alone is asked as the user.
+  // The protocol starts with a user turn: a request of system text alone is sent as the user.
   if (paired.length === 0 && system.length > 0) paired.push({ role: "user", parts: system.splice(-1) });
   if (paired.length === 0)
     throw new ApiError("invalid_request", "The messages have no content.", { param: "messages" });
@@ -122,7 +125,7 @@ class PartWriter {
       case "refusal":
         return part.text === "" ? [] : [{ text: part.text }];
       case "reasoning":
-        // Thoughts are not handed back, their signatures are: on an empty part of their own.
+        // Thoughts are not sent back, but their signatures are: on an empty part of their own.
         if (part.origin !== GEMINI || !part.signature) return [];
         return [{ text: "", thoughtSignature: part.signature }];
       case "tool-call":
@@ -163,7 +166,7 @@ class PartWriter {
   }
 }
 
-/** Ties calls and responses here; JSON.stringify leaves it out. */
+/** Links calls and responses; JSON.stringify leaves it out. */
 const CALL = Symbol("call");
 
 type Tied = GeminiPart & { [CALL]?: string };
@@ -183,7 +186,7 @@ function media(source: MediaSource, mimeType: string): GeminiPart {
     if (data !== null) return { inlineData: { mimeType: data[1], data: data[2] } };
     return { fileData: { mimeType: mimeOf(source.url) ?? mimeType, fileUri: source.url } };
   }
-  // Of stored files the protocol knows only its own, which are URIs.
+  // The protocol only supports its own stored files, which are URIs.
   if (/^(?:https:|gs:|files\/)/.test(source.fileId)) return { fileData: { mimeType, fileUri: source.fileId } };
   throw new ApiError("unsupported_parameter", "This model's provider does not have that file.", { param: "messages" });
 }
@@ -208,8 +211,8 @@ function filePart({ source }: FilePart): GeminiPart {
 }
 
 /**
- * Responses stand alone in the turn after their calls, in the calls' order; missing ones are marked, those without a
- * call become text.
+ * Responses are alone in the turn after their calls, in the calls' order; missing ones get placeholders, those without a call
+ * become text.
  */
 function pairResponses(contents: readonly GeminiContent[]): GeminiContent[] {
   const out: GeminiContent[] = [];
@@ -255,7 +258,7 @@ function strayAsText(part: GeminiPart): GeminiPart {
   return { text: `Result of the tool ${name}:\n${JSON.stringify(response)}` };
 }
 
-/** Of parallel calls only the first carries a signature; without one the turn is refused. */
+/** Only the first of parallel calls has a signature; without one the turn is refused. */
 function signFirstCall(content: GeminiContent): void {
   if (content.role !== "model") return;
   const calls = callsOf(content);

@@ -1,5 +1,4 @@
-// The dialect gemini: generateContent and streamGenerateContent. No client speaks it to this program, so it has no
-// lossless path.
+// The dialect gemini: generateContent and streamGenerateContent. No client format uses it, so it has no lossless path.
 
 import type { Dialect, Lossless } from "../../dialect.ts";
 import { faultFromHttp, UpstreamFault } from "../../fault.ts";
@@ -30,7 +29,7 @@ function geminiFault(status: number, body: string, headers: Headers): UpstreamFa
   const error = asRecord(asRecord(firstOf(body))["error"]);
   const message = asText(error["message"]) ?? `The provider answered with status ${status}.`;
   const details = asList(error["details"]).map(asRecord);
-  // A wrong key is a 400 there.
+  // An invalid key is a 400 there.
   const reasons = details.map((detail) => asText(detail["reason"]));
   const ours = reasons.includes("API_KEY_INVALID") || /API key (?:not valid|expired)/i.test(message) ? 401 : status;
   const fault = faultFromHttp(ours, { ...geminiError(error), message }, headers);

@@ -1,5 +1,5 @@
-// Gemini's stream as neutral events. Every chunk is a whole answer object with a few more parts; text runs on until a part
-// of another kind comes, calls come whole. The stream has no terminator: finish reasons are held until it closes.
+// Gemini's stream as neutral events. Every chunk is a complete answer object with a few more parts; text continues until a
+// part of another kind, calls are complete. The stream has no terminator: finish reasons are held until it closes.
 
 import { prefixedId } from "../../../base/ids.ts";
 import { lookUp } from "../../../base/look-up.ts";
@@ -12,14 +12,14 @@ import { answerFault, type FaultText } from "../../fault-words.ts";
 import { asCount, asList, asNumber, asRecord, asText, type Loose } from "../loose.ts";
 import { GEMINI } from "./contents.ts";
 
-/** One candidate as it grows. */
+/** The state of one candidate. */
 interface Candidate {
   open: { kind: "text" | "reasoning"; id: string; signature: string | undefined } | undefined;
   calledTools: boolean;
   rawReason: string | undefined;
 }
 
-/** The protocol allows eight; bounds what a hostile stream can make us hold. */
+/** The protocol allows eight; bounds the memory that a hostile stream can use. */
 const CANDIDATES_MAX = 64;
 
 /** Reads one answer. */
@@ -75,7 +75,7 @@ export class GeminiReader implements EventReader {
     });
   }
 
-  /** Takes one chunk, or the list of chunks that the API sends where events were not asked for. */
+  /** Takes one chunk, or the list of chunks that the API sends without server-sent events. */
   take(value: unknown, out: ChatEvent[]): void {
     if (Array.isArray(value)) {
       for (const chunk of value) if (!Array.isArray(chunk)) this.take(chunk, out);
@@ -133,7 +133,7 @@ export class GeminiReader implements EventReader {
       out.push({ type: kind === "text" ? "text-delta" : "reasoning-delta", choice, id, text });
     }
     if (signature === undefined) return;
-    // A signature on text belongs to the thinking behind it; it travels as reasoning, where every format has a place.
+    // A signature on text belongs to the thinking before it; it becomes reasoning, which every format supports.
     if (kind === "text") this.#close(choice, candidate, out);
     this.#open(choice, candidate, "reasoning", out);
     if (candidate.open !== undefined) candidate.open.signature = signature;
@@ -177,7 +177,7 @@ export class GeminiReader implements EventReader {
     out.push({ type: "tool-end", choice, id });
   }
 
-  /** Calls without id get one that is their own in the whole conversation: from the answer's id, else by chance. */
+  /** Calls without an id get one that is unique in the conversation: derived from the answer's id, else random. */
   #callId(): string {
     const number = this.#calls++;
     return this.#responseId === "" ? prefixedId("call_") : `call_${this.#responseId}_${number}`;
@@ -203,7 +203,7 @@ export function geminiEvents(body: unknown): ChatEvent[] {
   return out;
 }
 
-/** Gemini counts thoughts apart from the answer; here the output is both. */
+/** Gemini counts thoughts separately from the answer; here the output includes both. */
 export function geminiUsage(raw: Loose | undefined): Usage | undefined {
   if (raw === undefined) return undefined;
   const thoughts = raw["thoughtsTokenCount"];
@@ -227,7 +227,7 @@ const FILTERED = new Set([
   "IMAGE_RECITATION",
 ]);
 
-/** Finish reasons that are failures: what the model wrote is withheld or cannot be used. */
+/** Finish reasons that are failures: the model's text is withheld or unusable. */
 const FAILED_ENDS: Readonly<Record<string, AnswerFault>> = {
   MALFORMED_FUNCTION_CALL: {
     code: "tool_arguments_invalid",
@@ -252,7 +252,7 @@ function finishReason(raw: string | undefined, calledTools: boolean, blocked: bo
   return raw === "STOP" ? "stop" : "unknown";
 }
 
-/** What an error object says: `{code,message,status}`, where the code is an HTTP status and the status a word. */
+/** Reads an error object: `{code,message,status}`, where the code is an HTTP status and the status a word. */
 export function geminiError(value: unknown): FaultText {
   const error = asRecord(value);
   const status = asNumber(error["code"]);

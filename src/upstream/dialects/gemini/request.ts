@@ -1,5 +1,5 @@
-// A neutral request in Gemini's words. What the protocol has no word for is dropped and named where that is harmless, and
-// refused where the answer would be another one.
+// Writes a neutral request in Gemini's format. What the protocol cannot express is dropped and named if that is harmless, and
+// refused if the answer would change.
 // Sources: ai.google.dev/api/generate-content, /gemini-api/docs/{thinking,function-calling,structured-output}.
 
 import { ApiError } from "../../../base/errors.ts";
@@ -19,7 +19,7 @@ import { GEMINI, type GeminiContent, type GeminiPart, geminiContents } from "./c
 /** More stop sequences than this are a 400: the answer is cut at the others here. */
 const STOPS_MAX = 5;
 
-/** What this protocol has a place for. Penalties and log-probs are a 400 on most models there. */
+/** What this protocol supports. Penalties and log probabilities are a 400 for most models. */
 const TAKES: Takes = {
   parameters: {
     parallelToolCalls: false,
@@ -120,7 +120,7 @@ function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set
   if (functionCallingConfig !== undefined && declarations.length > 0) body["toolConfig"] = { functionCallingConfig };
 }
 
-/** "May call one of these" has no word there, so the others are not offered; "must" has one. */
+/** The protocol cannot limit an optional choice to some tools, so the others are not offered; a forced choice can be limited. */
 function offered(name: string, choice: ToolChoice | undefined): boolean {
   return choice?.type !== "allowed" || choice.mode === "required" || choice.names.includes(name);
 }
@@ -130,7 +130,7 @@ function declaration(tool: FunctionTool): GeminiPart {
   return {
     name: tool.name,
     ...(tool.description ? { description: tool.description } : {}),
-    // The plain `parameters` field knows only a part of JSON Schema; a function without parameters has neither.
+    // The plain `parameters` field supports only a part of JSON Schema; a function without parameters has neither.
     ...(Object.keys(parameters).length === 0 ? {} : { parametersJsonSchema: parameters }),
   };
 }
@@ -152,7 +152,7 @@ function callingConfig(choice: ToolChoice | undefined): GeminiPart | undefined {
   }
 }
 
-/** `beside`: structured output may stand beside tools; before the third generation it is a 400, so the model is told. */
+/** `beside`: structured output can be combined with tools; before the third generation that is a 400, so the prompt says it. */
 function addFormat(config: GeminiPart, system: GeminiPart[], given: { chat: ChatRequest; beside: boolean }): void {
   const format = given.chat.responseFormat;
   if (format === undefined || format.type === "text") return;
@@ -169,9 +169,9 @@ function addFormat(config: GeminiPart, system: GeminiPart[], given: { chat: Chat
   system.push({ text });
 }
 
-/** Budgets for the effort words, for models that take budgets; the highest is what every 2.5 model takes. */
+/** Budgets for the effort levels, for models with budgets; every 2.5 model accepts the highest. */
 const BUDGETS: Readonly<Record<string, number>> = { minimal: 512, low: 1024, medium: 8192, high: 24_576 };
-/** Of the output limit, which counts thoughts too, at most this share is thought with: the rest is the answer's. */
+/** Maximum share of the output limit, which includes thoughts, for thinking: the rest is for the answer. */
 const THINKING_SHARE_MAX = 0.75;
 
 function addThinking(
@@ -203,7 +203,7 @@ function levelOf(budgetTokens: number | undefined): string | undefined {
   return budgetTokens <= 16_384 ? "medium" : "high";
 }
 
-/** The budget of an effort, within its share of the output limit; -1 leaves it to the model. */
+/** The budget of an effort, within its share of the output limit; -1 lets the model decide. */
 function budgetOf(effort: string | undefined, maxTokens: number | undefined): number {
   const budget = effort === undefined ? undefined : lookUp(BUDGETS, effort);
   if (budget === undefined) return -1;

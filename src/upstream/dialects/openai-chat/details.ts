@@ -1,12 +1,12 @@
-// What some servers of this protocol seal: OpenRouter's `reasoning_details` beside an answer, and the thought signature that
-// Google's put on a tool call.
+// Sealed values of some servers of this protocol: OpenRouter's `reasoning_details` in an answer, and the thought signature
+// that Google's servers put on a tool call.
 
 import type { RelayIdentity } from "../../dialect.ts";
 import { isObject } from "./usage.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** More entries than this are not taken from one answer. */
+/** Maximum entries from one answer. */
 const DETAILS_MAX = 1024;
 
 /** `extra_content.google.thought_signature` of a tool call. */
@@ -17,19 +17,19 @@ export function googleSignature(call: Json): string | undefined {
   return typeof signature === "string" && signature !== "" ? signature : undefined;
 }
 
-/** The tool call's member that holds a signature. */
+/** The tool call member with a signature. */
 export function googleContent(signature: string): Json {
   return { extra_content: { google: { thought_signature: signature } } };
 }
 
-/** Adds the entries of a delta: streamed texts of one index are one entry (openrouter.ai/docs, reasoning tokens). */
+/** Adds the entries of a delta: streamed texts with one index are one entry (openrouter.ai/docs, reasoning tokens). */
 export function addDetails(details: Record<string, unknown>[], more: unknown): void {
   if (!Array.isArray(more)) return;
   for (const entry of more as unknown[]) {
     if (!isObject(entry)) continue;
     const last = details.at(-1);
     const goes = last !== undefined && last["type"] === entry["type"] && last["index"] === entry["index"];
-    // A signature ends what it signs: more text would make it worthless.
+    // A signature covers the text before it: more text would invalidate it.
     const isSigned = Boolean(last?.["signature"]) && Boolean(entry["text"]);
     if (last === undefined || !goes || isSigned || entry["type"] === "reasoning.encrypted") {
       if (details.length < DETAILS_MAX) details.push({ ...entry });
@@ -42,14 +42,14 @@ export function addDetails(details: Record<string, unknown>[], more: unknown): v
   }
 }
 
-/** What a delta's entries say, where the server gives no plain text beside them. */
+/** The text of a delta's entries, if the server sends no plain text beside them. */
 export function detailsText(details: unknown): string {
   if (!Array.isArray(details)) return "";
   const texts = details.map((entry) => (isObject(entry) ? (entry["text"] ?? entry["summary"]) : undefined));
   return texts.filter((text) => typeof text === "string").join("");
 }
 
-/** Tells of the seals, reasoning and calls in a message, or in a delta of one, that goes to the client as it came. */
+/** Reports the seals, reasoning and calls in a relayed message or delta. */
 export function noteSeals(message: Json, { sealed, listener }: RelayIdentity): void {
   const thought = message["reasoning_content"] ?? message["reasoning"];
   if (typeof thought === "string" && thought !== "") listener?.thought(thought);

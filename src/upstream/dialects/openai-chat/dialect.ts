@@ -42,12 +42,12 @@ export function openaiFault(status: number, body: string, headers: Headers): Ups
   }
   const error = isObject(parsed) ? (parsed["error"] ?? parsed["detail"] ?? parsed) : undefined;
   const said = openaiError(error, `The provider answered with status ${status}.`);
-  // A wrong key is a 400 at some vendors.
+  // An invalid key is a 400 at some vendors.
   const ours = status === 400 && /^(?:incorrect|invalid) api key/i.test(said.message) ? 401 : status;
   return faultFromHttp(ours, said, headers);
 }
 
-/** Members that are between the client and us. */
+/** Members for the gateway that are not sent upstream. */
 const OURS = { thread_id: undefined, conversation_id: undefined };
 
 function losslessRequest(
@@ -80,7 +80,7 @@ function losslessRequest(
   return { path: "/chat/completions", headers: {}, body: spliceMembers(text, edits), dropped };
 }
 
-/** The turns as the model takes them; true where they had to be changed. */
+/** The turns in the model's form; true if they had to be changed. */
 function fitTurns(
   body: Readonly<Record<string, unknown>>,
   edits: Record<string, unknown>,
@@ -94,7 +94,7 @@ function fitTurns(
   return true;
 }
 
-/** Usage is always asked for, unless the server refuses the field. */
+/** Usage is always requested, unless the server refuses the field. */
 function setStreamOptions(
   body: Readonly<Record<string, unknown>>,
   edits: Record<string, unknown>,
@@ -108,7 +108,7 @@ function setStreamOptions(
   if (options["include_usage"] !== true) edits["stream_options"] = { ...options, include_usage: true };
 }
 
-/** The output limit goes up once, under the name the server knows; `max_completion_tokens` wins. */
+/** The output limit is sent once, under the name that the server knows; `max_completion_tokens` takes precedence. */
 function renameLimit(
   body: Readonly<Record<string, unknown>>,
   edits: Record<string, unknown>,
@@ -160,8 +160,8 @@ function losslessResult(
 }
 
 /**
- * Whole answers too end `tool_calls` when they call tools, and carry valid argument JSON as text. `broken` gets the
- * names of calls that cannot be repaired.
+ * Whole answers, too, have the finish reason `tool_calls` if they call tools, and valid JSON arguments as a string. `broken`
+ * receives the names of calls that cannot be repaired.
  */
 function repairChoice(choice: unknown, broken: string[]): unknown {
   if (!isObject(choice) || !isObject(choice["message"])) return choice;

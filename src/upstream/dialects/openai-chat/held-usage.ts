@@ -1,5 +1,5 @@
-// The usage of one relayed chat stream: taken from wherever a server puts it, held until the end, where the order table has
-// it, and given with all its members unless they are nonsense.
+// The usage of one relayed chat stream: taken from wherever a server puts it, held until the end, where the protocol has it,
+// and sent with all its members unless they are invalid.
 
 import { spliceMembers } from "../../../base/json-splice.ts";
 import type { Usage } from "../../../chat/event.ts";
@@ -15,7 +15,7 @@ export class HeldUsage {
   #usage: Usage | undefined;
   /** As the server sent it. */
   #raw: Readonly<Json> | undefined;
-  /** The server's own frame for it. */
+  /** The server's own frame with it. */
   #frame: string | undefined;
 
   constructor(identity: RelayIdentity) {
@@ -27,8 +27,7 @@ export class HeldUsage {
   }
 
   /**
-   * Takes a chunk's figures. Returns the members of the chunk to be changed; undefined when nothing of it is to be
-   * sent.
+   * Takes a chunk's figures. Returns the members of the chunk to change; undefined if nothing of it is to be sent.
    */
   take(data: string, chunk: Readonly<Json>, isAlone: boolean): Json | undefined {
     const { id, model, includeUsage } = this.#identity;
@@ -39,7 +38,7 @@ export class HeldUsage {
     const isSane = raw == null || this.#note(raw);
     const isTold = openaiUsage(raw) !== undefined || !isSane;
     if (isAlone && isTold) {
-      // Some servers send it more than once.
+      // Some servers send it several times.
       if (includeUsage && isSane) this.#frame = `data: ${spliceMembers(data, members)}\n\n`;
       return undefined;
     }
@@ -47,7 +46,7 @@ export class HeldUsage {
     return members;
   }
 
-  /** The frame of the usage: the server's, or one with what it said elsewhere, or with what was counted here. */
+  /** The usage frame: the server's, or one with figures that it sent elsewhere, or with counts made here. */
   frame(outputText: string): string {
     if (this.#frame !== undefined) return this.#frame;
     const { id, model, createdSeconds: created } = this.#identity;
@@ -57,7 +56,7 @@ export class HeldUsage {
     return `data: ${JSON.stringify(chunk)}\n\n`;
   }
 
-  /** Remembers the figures; false when they are not fit to be shown. */
+  /** Stores the figures; false if they are invalid. */
   #note(raw: unknown): boolean {
     const isSane = isObject(raw) && isSaneUsage(raw);
     const usage = openaiUsage(raw);

@@ -1,5 +1,5 @@
-// A request made fit for servers that speak chat completions, which want results right after their calls, and some a
-// stricter tongue (the quirks on provider cards): cache markers, call ids, the words of tool_choice.
+// Adapts a request to servers of chat completions: results must follow their calls directly, and some servers are stricter
+// (the quirks on provider cards) about cache markers, call ids and tool_choice.
 
 import { sha256Hex } from "../../../base/ids.ts";
 import { pairResults } from "../../../chat/pair.ts";
@@ -8,10 +8,10 @@ import type { Quirks } from "../../../vendors/quirks.ts";
 import { GO_ON } from "../../tool-choice.ts";
 import { isObject } from "./usage.ts";
 
-/** OpenAI's longest `user`; Anthropic clients send much longer ones. */
+/** OpenAI's maximum length of `user`; Anthropic clients send much longer ones. */
 const USER_CHARS_MAX = 64;
 
-/** The request as the provider takes it; the original is not touched. */
+/** The request in the provider's form; the original is not changed. */
 export function fitToQuirks(chat: ChatRequest, quirks: Quirks): ChatRequest {
   const fit: ChatRequest = { ...chat, messages: [...pairResults(chat.messages)] };
   if (chat.user !== undefined && chat.user.length > USER_CHARS_MAX) fit.user = sha256Hex(chat.user);
@@ -22,7 +22,7 @@ export function fitToQuirks(chat: ChatRequest, quirks: Quirks): ChatRequest {
   if (quirks.tool_call_ids === "nine") fit.messages = fit.messages.map(withNineCharIds);
   const choice = chat.toolChoice;
   if (quirks.tool_choice_words === true && (choice?.type === "tool" || choice?.type === "allowed")) {
-    // The same wish in a word: no other tool than those named is offered.
+    // The same choice as a word: only the named tools are offered.
     const names = choice.type === "tool" ? [choice.name] : choice.names;
     fit.tools = chat.tools.filter((tool) => names.includes(tool.name));
     fit.toolChoice = { type: choice.type === "tool" ? "required" : choice.mode };
@@ -30,17 +30,17 @@ export function fitToQuirks(chat: ChatRequest, quirks: Quirks): ChatRequest {
   return fit;
 }
 
-/** What stands between results and the user where something must; empty content is refused there as well. */
+/** The text between results and the user where one is required; empty content is refused too. */
 const BRIDGE = { role: "assistant", content: "Noted." };
 
-/** The turns with an assistant's between tool results and whoever speaks next; the same list where nothing was missing. */
+/** The turns with an assistant turn between tool results and the next speaker; the same list if none was missing. */
 export function bridged(turns: readonly unknown[]): readonly unknown[] {
   const isGap = (turn: unknown, at: number) =>
     at > 0 && roleOf(turns[at - 1]) === "tool" && roleOf(turn) !== "tool" && roleOf(turn) !== "assistant";
   return turns.some(isGap) ? turns.flatMap((turn, at) => (isGap(turn, at) ? [BRIDGE, turn] : [turn])) : turns;
 }
 
-/** The turns with a user's at the end where the model continues no turn of its own; the same list where it need not. */
+/** The turns with a final user turn if the model cannot continue its own; the same list if it need not. */
 export function askedOn(turns: readonly unknown[]): readonly unknown[] {
   const last = turns.at(-1);
   const calls = isObject(last) && Array.isArray(last["tool_calls"]) && last["tool_calls"].length > 0;
@@ -79,7 +79,7 @@ function withNineCharIds(message: ChatMessage): ChatMessage {
   return { ...message, content };
 }
 
-/** The same for turns as the client wrote them; the same list where every id is fit. */
+/** The same for turns as the client wrote them; the same list if every id is valid. */
 export function nineCharTurns(turns: readonly unknown[]): readonly unknown[] {
   const fit = turns.map((turn) => {
     if (!isObject(turn)) return turn;
@@ -95,7 +95,7 @@ export function nineCharTurns(turns: readonly unknown[]): readonly unknown[] {
   return fit.every((turn, at) => turn === turns[at]) ? turns : fit;
 }
 
-/** Nine letters and digits that follow from the id alone, so that call and result keep together. */
+/** Nine letters and digits derived from the id, so that call and result stay linked. */
 function nine(id: string): string {
   return /^[a-zA-Z0-9]{9}$/.test(id) ? id : sha256Hex(id).slice(0, 9);
 }

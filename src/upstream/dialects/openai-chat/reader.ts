@@ -1,5 +1,5 @@
-// OpenAI chat completions -> neutral events, for streams and, as one large chunk, for whole answers. Finishes are held
-// until the stream's end, because the usage chunk comes after `finish_reason`.
+// OpenAI chat completions -> neutral events, for streams and, as one large chunk, for whole answers. Finish reasons are held
+// until the stream's end, because the usage chunk follows `finish_reason`.
 
 import { prefixedId } from "../../../base/ids.ts";
 import type { SseFrame } from "../../../base/sse.ts";
@@ -22,20 +22,20 @@ interface Choice {
   reasoningId: string | undefined;
   details: Record<string, unknown>[];
   table: CallTable;
-  /** Calls whose start event went out, and whether they are still open. */
+  /** Calls whose start event was sent, and whether they are still open. */
   open: Map<GrowingCall, { id: string; sent: number }>;
   closed: Set<GrowingCall>;
   annotations: unknown[];
   reason: string | undefined;
 }
 
-/** The protocol's name as the origin of opaque values. */
+/** The protocol's name in `origin`. */
 const ORIGIN = "openai-chat";
 
-/** More choices than this are not taken; OpenAI's own limit for `n` is 128. */
+/** Maximum number of choices; OpenAI's own limit for `n` is 128. */
 const CHOICES_MAX = 128;
 
-/** Envelope members worth keeping beside the answer. */
+/** Envelope members to keep with the answer. */
 const ENVELOPE = ["system_fingerprint", "service_tier", "citations", "search_results"];
 
 export class OpenaiChatReader implements EventReader {
@@ -69,7 +69,7 @@ export class OpenaiChatReader implements EventReader {
     else this.#finishAll(out);
   }
 
-  /** One parsed chunk; `asChunk` gives its choices the form of a chunk's. */
+  /** One parsed chunk; `asChunk` converts its choices to those of a chunk. */
   chunk(chunk: unknown, out: ChatEvent[], asChunk?: (choice: unknown, at: number) => unknown): void {
     if (this.#over) return;
     if (!isObject(chunk)) {
@@ -81,7 +81,7 @@ export class OpenaiChatReader implements EventReader {
       return;
     }
     this.#start(chunk, out);
-    // Groq's first way of telling it.
+    // Groq's first form of it.
     for (const raw of [isObject(chunk["x_groq"]) ? chunk["x_groq"]["usage"] : undefined, chunk["usage"]]) {
       const usage = openaiUsage(raw);
       if (usage === undefined) continue;
@@ -165,11 +165,11 @@ export class OpenaiChatReader implements EventReader {
       this.#text(choice, delta["refusal"], undefined, out, true);
     if (Array.isArray(delta["tool_calls"]))
       for (const call of delta["tool_calls"]) if (isObject(call)) this.#call(choice, call, out);
-    // The legacy form, before tools.
+    // The legacy form, from before tools.
     if (isObject(delta["function_call"])) this.#call(choice, { index: 0, function: delta["function_call"] }, out);
   }
 
-  /** Mistral streams content as parts when it thinks. */
+  /** Mistral streams content as parts while it thinks. */
   #parts(choice: Choice, parts: readonly unknown[], out: ChatEvent[]): void {
     for (const part of parts) {
       if (!isObject(part)) continue;
@@ -212,10 +212,10 @@ export class OpenaiChatReader implements EventReader {
     if (found === undefined) return;
     const { call } = found;
     if (call.id === "" && typeof raw["id"] === "string" && raw["id"] !== "") call.id = raw["id"];
-    // The name comes whole; some servers repeat it on every fragment.
+    // The name is never split; some servers repeat it on every fragment.
     if (call.name === "" && typeof fn["name"] === "string") call.name = fn["name"];
     let text = argumentText(custom === undefined ? fn["arguments"] : fn["input"]);
-    // `{}` beside the name is a stand-in that some servers send before the real fragments.
+    // `{}` beside the name is a placeholder that some servers send before the real fragments.
     if (found.isNew && text === "{}") text = "";
     call.text += text;
     call.json.push(text);
@@ -223,14 +223,14 @@ export class OpenaiChatReader implements EventReader {
     this.#stream(choice, call, { custom: custom !== undefined, signature: googleSignature(raw) }, out);
   }
 
-  /** Sends what of a call has not been sent; opens it first, and closes earlier calls that are whole. */
+  /** Sends the unsent part of a call; opens it first, and closes earlier calls that are complete. */
   #stream(
     choice: Choice,
     call: GrowingCall,
     { custom, signature }: { custom: boolean; signature: string | undefined },
     out: ChatEvent[],
   ): void {
-    // A closed call was whole JSON: whatever follows could only break it.
+    // A closed call was complete JSON: further text could only break it.
     if (choice.closed.has(call)) return;
     let state = choice.open.get(call);
     if (state === undefined) {
@@ -324,14 +324,14 @@ export class OpenaiChatReader implements EventReader {
   }
 }
 
-/** Nothing but log-probabilities: engines asked for one token leave its text out. Thoughts and calls keep their place. */
+/** Only log probabilities: engines asked for one token omit its text. Reasoning and calls are not affected. */
 function isSilent({ reasoningId, open }: Choice, delta: Json): boolean {
   const said = ["reasoning_content", "reasoning", "refusal", "function_call"].some((name) => delta[name]);
   const calls = delta["tool_calls"];
   return !said && !(Array.isArray(calls) && calls.length > 0) && reasoningId === undefined && open.size === 0;
 }
 
-/** The failure that an error object within a stream or an answer stands for. */
+/** The failure for an error object within a stream or an answer. */
 export function chatError(error: unknown): AnswerFault {
   return answerFault(openaiError(error), "provider_stream_interrupted");
 }
@@ -351,7 +351,7 @@ function asChunkChoice(choice: unknown, at: number): Json {
   const delta = isObject(message) ? message : {};
   const calls = delta["tool_calls"];
   if (!Array.isArray(calls) || calls.length === 0) return { index: index ?? at, delta, logprobs, finish_reason, error };
-  // Whole calls carry no index; their place is it.
+  // Calls of whole answers have no index; their position is used.
   const tool_calls = calls.map((call, index) => (isObject(call) ? { ...call, index } : call));
   return { index: index ?? at, delta: { ...delta, tool_calls }, logprobs, finish_reason, error };
 }

@@ -1,7 +1,7 @@
-// The lossless path of OpenAI chat streams: frames go to the client as they came, but for id and model. Frames that
-// repeat the last plain text frame around another text, which is nearly all of them, are recognised by comparing bytes
-// and are never parsed. What the order of frames demands (role first, empty delta with the finish reason, usage alone
-// and only when asked, [DONE] last) is put right on the way.
+// The lossless path of OpenAI chat streams: frames are relayed unchanged except for id and model. Frames that repeat the last
+// plain text frame with another text, which is nearly all of them, are recognised by comparing bytes and never parsed. The
+// required order of frames (role first, empty delta with the finish reason, usage alone and only on request, [DONE] last) is
+// corrected on the way.
 
 import { spliceMembers } from "../../../base/json-splice.ts";
 import { parseFrame } from "../../../base/sse.ts";
@@ -19,7 +19,7 @@ import { failedEnd, isObject } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
-/** What surrounds the text of a plain content frame, upstream's and ours. */
+/** The text around a plain content frame's text, upstream's and ours. */
 interface Template {
   prefix: string;
   suffix: string;
@@ -28,11 +28,11 @@ interface Template {
   same: boolean;
 }
 
-/** Tool calls of one choice, and how far their arguments were passed on. */
+/** Tool calls of one choice, and how much of their arguments was relayed. */
 interface ChoiceState {
   table: CallTable;
   sent: Map<GrowingCall, string>;
-  /** Custom calls carry free text, which no one has to look after. */
+  /** Custom calls carry free text, which needs no check. */
   calledCustom: boolean;
   finished: boolean;
   roleSent: boolean;
@@ -72,7 +72,7 @@ export class OpenaiChatRelay implements FrameRelay {
   push(block: string): string {
     let out = "";
     let at = 0;
-    // Frames that pass unchanged are cut out together.
+    // Frames that pass unchanged are sliced together.
     let passFrom = 0;
     while (at < block.length && !this.#done) {
       const found = block.indexOf("\n\n", at);
@@ -117,7 +117,7 @@ export class OpenaiChatRelay implements FrameRelay {
     // Comments are keepalives: they pass.
     if (frame === undefined) return raw.trim() === "" ? "" : raw;
     if (frame.data === "[DONE]") return this.#doneFrame();
-    // JSON over several data lines breaks only between its tokens; it goes out as one line.
+    // JSON over several data lines only breaks between its tokens; it is sent as one line.
     const data = frame.data.includes("\n") ? frame.data.replaceAll("\n", " ") : frame.data;
     let chunk: unknown;
     try {
@@ -147,7 +147,7 @@ export class OpenaiChatRelay implements FrameRelay {
     return this.#special(spliced, choices);
   }
 
-  /** A choice that holds a piece of text and nothing that needs a look. */
+  /** A choice that is only a piece of text. */
   #isPlainText(choice: Readonly<Json>): boolean {
     const delta = choice["delta"];
     if (!isObject(delta) || typeof delta["content"] !== "string" || delta["content"] === "") return false;
@@ -206,7 +206,7 @@ export class OpenaiChatRelay implements FrameRelay {
           continue;
         }
         if (Object.keys(delta).length > 0) {
-          // The delta beside a finish reason is empty, also of empty members.
+          // The delta beside a finish reason is empty, including empty members.
           changed = true;
           kept.push({ ...choice, delta: {} });
           continue;
@@ -221,7 +221,7 @@ export class OpenaiChatRelay implements FrameRelay {
     return before + (useful.length > 0 ? `data: ${JSON.stringify({ ...chunk, choices: useful })}\n\n` : "") + after;
   }
 
-  /** Counts output that the template path does not see. */
+  /** Counts output that bypasses the template path. */
   #note(delta: Readonly<Json>): void {
     noteSeals(delta, this.#identity);
     for (const name of ["content", "reasoning_content", "reasoning", "refusal"]) {
@@ -234,8 +234,8 @@ export class OpenaiChatRelay implements FrameRelay {
   }
 
   /**
-   * Tool call fragments as they may go out: distinct indices, argument text only while it is a prefix of valid JSON.
-   * Gives back the same array when nothing had to change.
+   * Tool call fragments as they may be sent: distinct indices, argument text only while it is a prefix of valid JSON. Returns
+   * the same array if nothing had to change.
    */
   #calls(state: ChoiceState, delta: Readonly<Json>): unknown {
     const fragments = delta["tool_calls"];
@@ -282,7 +282,7 @@ export class OpenaiChatRelay implements FrameRelay {
     return changed ? (out.length > 0 ? out : undefined) : fragments;
   }
 
-  /** What the finish frame of a choice must become. `split`: it cannot stay one frame as it came. */
+  /** What the finish frame of a choice must become. `split`: it must become several frames. */
   #finish(
     state: ChoiceState,
     choice: Readonly<Json>,
@@ -294,7 +294,7 @@ export class OpenaiChatRelay implements FrameRelay {
     for (const call of state.table.calls) {
       const sent = state.sent.get(call) ?? "";
       if (call.json.complete && sent === call.text) continue;
-      // Valid but truncated arguments are closed; anything else is repaired around what was already sent.
+      // Valid but truncated arguments are closed; others are repaired around what was already sent.
       const closing = sent === call.text ? call.json.closing(call.text) : undefined;
       const repaired = closing === undefined ? repairJson(call.text) : call.text + closing;
       if (repaired === undefined || !repaired.startsWith(sent)) {

@@ -1,5 +1,5 @@
-// ChatRequest -> an OpenAI chat completions body, as OpenAI-compatible servers take it. Custom tools and namespaces were
-// flattened before (chat/tools.ts): few compatible servers know them.
+// ChatRequest -> an OpenAI chat completions body for OpenAI-compatible servers. Custom tools and namespaces were flattened
+// before (chat/tools.ts): few compatible servers support them.
 
 import { ApiError } from "../../../base/errors.ts";
 import type {
@@ -25,7 +25,7 @@ import { askedOn, bridged, fitToQuirks } from "./quirks.ts";
 
 type Json = Record<string, unknown>;
 
-/** What this protocol has a place for. */
+/** What this protocol supports. */
 const TAKES: Takes = {
   parameters: {
     parallelToolCalls: true,
@@ -57,7 +57,7 @@ const TAKES: Takes = {
   ]),
 };
 
-/** The upstream request. Throws `ApiError` `unsupported_parameter` for content that the protocol has no words for. */
+/** The upstream request. Throws `ApiError` `unsupported_parameter` for content that the protocol cannot express. */
 export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const named = new Set<string>();
   const places: Places = {
@@ -94,7 +94,7 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   set("logit_bias", chat.logitBias);
   set("user", chat.user);
   set("store", chat.store);
-  // Anthropic's word, which no one else has.
+  // Anthropic's value, which no other protocol has.
   if (chat.serviceTier === "standard_only") dropped.push("service_tier");
   else set("service_tier", chat.serviceTier);
   set("verbosity", chat.verbosity);
@@ -123,7 +123,7 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   return cutAt === undefined ? request : { ...request, cutAt };
 }
 
-/** What is attached to a completion: texts only, and OpenAI refuses it on completions that are not stored. */
+/** Metadata of a completion: strings only, and OpenAI refuses it on completions that are not stored. */
 function metadataFor(chat: ChatRequest, ctx: RequestContext, dropped: string[]): ChatRequest["metadata"] {
   if (Object.keys(chat.metadata ?? {}).length === 0) return undefined;
   const isText = Object.values(chat.metadata ?? {}).every((value) => typeof value === "string");
@@ -217,7 +217,7 @@ function named(name: string | undefined, turn: Json): Json {
   return name === undefined ? turn : { ...turn, name };
 }
 
-/** A string for plain text, which every server takes; parts where there is more. */
+/** A string for plain text, which every server accepts; parts if there is more. */
 function contentOf(content: readonly UserContent[], path: string): string | Json[] {
   const only = content[0];
   if (only === undefined) return "";
@@ -290,7 +290,7 @@ function assistantOf(content: readonly AssistantContent[], ctx: RequestContext):
   return turn;
 }
 
-/** One `tool` turn per result. Images cannot stand in a tool turn of this protocol: they follow in a user turn. */
+/** One `tool` turn per result. A tool turn of this protocol cannot hold images: they follow in a user turn. */
 function toolTurns(results: readonly ToolResultPart[], path: string): Json[] {
   const turns: Json[] = [];
   const shown: Json[] = [];

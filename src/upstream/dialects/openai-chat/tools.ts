@@ -1,11 +1,11 @@
-// Which tool call a streamed fragment belongs to. OpenAI keys fragments by `index`; compatible servers leave it out, send
-// 0 for every call, or repeat the id on every fragment.
+// Finds the tool call that a streamed fragment belongs to. OpenAI identifies fragments by `index`; compatible servers omit
+// it, send 0 for every call, or repeat the id on every fragment.
 
 import { JsonPrefix } from "../../../chat/repair.ts";
 
-/** One call as it grows. */
+/** The state of one call. */
 export interface GrowingCall {
-  /** Distinct, rising from 0 within its choice: what clients key by. */
+  /** Unique and increasing from 0 within its choice: clients identify calls by it. */
   index: number;
   upstreamIndex: number | undefined;
   id: string;
@@ -15,14 +15,14 @@ export interface GrowingCall {
   json: JsonPrefix;
 }
 
-/** More parallel calls than this in one answer are not taken; bounds what a runaway upstream can make us hold. */
+/** Maximum parallel calls in one answer; bounds the memory that a runaway upstream can use. */
 const CALLS_MAX = 512;
 
 /** The calls of one choice. */
 export class CallTable {
   readonly calls: GrowingCall[] = [];
 
-  /** The call of a fragment, made when it is new; undefined when there are too many or nothing tells which. */
+  /** The call of a fragment, created if it is new; undefined if there are too many or it is ambiguous. */
   find(fragment: { index?: unknown; id?: unknown; name?: unknown }): { call: GrowingCall; isNew: boolean } | undefined {
     const id = typeof fragment.id === "string" && fragment.id !== "" ? fragment.id : undefined;
     const index = typeof fragment.index === "number" ? fragment.index : undefined;
@@ -49,13 +49,13 @@ export class CallTable {
     if (last === undefined) return undefined;
     // Same index, another id: a server that sends index 0 for every call.
     if (id !== undefined && last.id !== "") return undefined;
-    // Neither index nor id: a name after whole arguments starts another call.
+    // Neither index nor id: a name after complete arguments starts another call.
     if (index === undefined && id === undefined && named && last.name !== "" && last.json.complete) return undefined;
     return last;
   }
 }
 
-/** The argument text of a fragment: objects are written out, null is nothing. */
+/** The argument text of a fragment: objects are serialised, null is empty. */
 export function argumentText(value: unknown): string {
   if (typeof value === "string") return value;
   return value === null || value === undefined ? "" : JSON.stringify(value);

@@ -1,4 +1,4 @@
-// Usage and finish reasons in the words of OpenAI chat completions and its compatible servers.
+// Usage and finish reasons in the format of OpenAI chat completions and compatible servers.
 
 import { lookUp } from "../../../base/look-up.ts";
 import type { AnswerFault } from "../../../chat/answer-fault.ts";
@@ -14,7 +14,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Usage as OpenAI, DeepSeek (`prompt_cache_hit_tokens`) and OpenRouter (`cache_write_tokens`) write it; undefined when it is none. */
+/** Usage as OpenAI, DeepSeek (`prompt_cache_hit_tokens`) and OpenRouter (`cache_write_tokens`) write it; undefined if invalid. */
 export function openaiUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   const inputDetails = isObject(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : {};
@@ -29,7 +29,7 @@ export function openaiUsage(value: unknown): Usage | undefined {
   });
 }
 
-/** Whether reasoning is not part of `completion_tokens`, as xAI counts: the total tells it. */
+/** Whether reasoning is excluded from `completion_tokens`, as at xAI: the total shows it. */
 function isApart(value: Json, reasoning: unknown): boolean {
   const output = tokenCount(value["completion_tokens"]);
   const thought = tokenCount(reasoning);
@@ -38,7 +38,7 @@ function isApart(value: Json, reasoning: unknown): boolean {
   return thought > output || (sum !== undefined && sum === value["total_tokens"]);
 }
 
-/** Usage in the words of chat completions. */
+/** Usage in the format of chat completions. */
 export function plainChatUsage(usage: Usage): Record<string, unknown> {
   const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = usage;
   return {
@@ -61,14 +61,16 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   eos: "stop",
 };
 
-/** The unified reason. An answer with tool calls ends `tool_calls` whatever the upstream said, unless it was cut short. */
+/** The unified reason. An answer with tool calls has `tool_calls` whatever the upstream said, unless it was cut off. */
 export function openaiFinish(raw: string, calledTools: boolean): FinishReason {
   const reason = lookUp(REASONS, raw) ?? "unknown";
   return calledTools && (reason === "stop" || reason === "unknown") ? "tool_calls" : reason;
 }
 
-/** The failure that a finish reason stands for: OpenRouter's and Mistral's `error`, DeepSeek's lack of resources, and the
- * calls of Gemini models that cannot be read, as Google's compatible endpoint names them. */
+/**
+ * The failure for a finish reason: OpenRouter's and Mistral's `error`, DeepSeek's lack of resources, and malformed calls of
+ * Gemini models, as Google's compatible endpoint names them.
+ */
 export function failedEnd(reason: string, error: unknown): AnswerFault | undefined {
   if (reason === "error") return answerFault(openaiError(error));
   if (reason === "insufficient_system_resource") {

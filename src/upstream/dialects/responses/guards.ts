@@ -1,4 +1,4 @@
-// The argument JSON of the calls of one relayed Responses answer: watched as it streams, repaired at its end, and the
+// The JSON arguments of the calls in one relayed Responses answer: watched while they stream, repaired at the end, with the
 // same repaired text wherever the protocol repeats it (arguments.done, output_item.done, the final response).
 
 import { ArgumentGuard } from "../../../chat/argument-guard.ts";
@@ -12,7 +12,7 @@ interface Guarded {
   fed: string;
 }
 
-/** More calls than this in one answer are passed unwatched; bounds memory. */
+/** More calls in one answer pass unwatched; bounds memory. */
 const CALLS_MAX = 512;
 
 /** The calls of one answer. */
@@ -21,14 +21,14 @@ export class CallGuards {
   /** Broken argument text to its repaired form. */
   readonly #repaired = new Map<string, string>();
 
-  /** A call begins. */
+  /** A call starts. */
   open(event: Loose, item: Loose): void {
     if (this.#calls.length >= CALLS_MAX) return;
     const itemId = asText(item["id"]) || undefined;
     this.#calls.push({ itemId, index: asNumber(event["output_index"]), guard: new ArgumentGuard(), fed: "" });
   }
 
-  /** Takes a delta event; true when its frame may pass to the client. */
+  /** Takes a delta event; true if its frame may be relayed. */
   push(event: Loose): boolean {
     const call = this.#find(event);
     const delta = asText(event["delta"]);
@@ -38,19 +38,19 @@ export class CallGuards {
   }
 
   /**
-   * Takes an `arguments.done` event: what must still be sent, and the whole valid text; undefined when it cannot be
+   * Takes an `arguments.done` event: what must still be sent, and the complete valid text; undefined if it cannot be
    * repaired.
    */
   end(event: Loose): { rest: string; whole: string } | undefined {
     const given = asText(event["arguments"]) ?? "";
     const call = this.#find(event);
-    // Nothing streamed: the event alone carries the arguments.
+    // Nothing was streamed: the event alone has the arguments.
     if (call === undefined || call.fed === "") {
       const whole = this.#repair(given);
       return whole === undefined ? undefined : { rest: "", whole };
     }
     if (isJson(call.fed)) return { rest: "", whole: isJson(given) ? given : call.fed };
-    // A fragment was lost: the event that repeats them all has it.
+    // A fragment was lost: the event with the complete arguments has it.
     const { sent } = call.guard;
     if (isJson(given) && given.startsWith(sent)) return { rest: given.slice(sent.length), whole: given };
     const rest = call.guard.end();
@@ -61,7 +61,7 @@ export class CallGuards {
     return { rest, whole };
   }
 
-  /** The finished item with valid arguments: the same object when nothing had to change, undefined when nothing can. */
+  /** The finished item with valid arguments: the same object if nothing had to change, undefined if it cannot be repaired. */
   repairedItem(item: Loose): Loose | undefined {
     const given = asText(item["arguments"]);
     if (given === undefined) return item;
@@ -70,7 +70,7 @@ export class CallGuards {
     return whole === given ? item : { ...item, arguments: whole };
   }
 
-  /** The output list of the final response; undefined when it may stay as it is. */
+  /** The output list of the final response; undefined if it needs no change. */
   mendedOutput(output: unknown): unknown[] | "broken" | undefined {
     const items = asList(output);
     let changed = false;

@@ -1,5 +1,5 @@
-// The output items of one Responses answer as they grow, each turned into neutral blocks. What arrives only at an
-// item's end (arguments, text, summaries) is emitted there, so that a stream without deltas yields the same blocks.
+// The output items of one streamed Responses answer, each turned into neutral blocks. What only arrives at an item's end
+// (arguments, text, summaries) is emitted there, so that a stream without deltas yields the same blocks.
 
 import type { ChatEvent } from "../../../chat/event.ts";
 import { asList, asNumber, asRecord, asText, type Loose } from "../loose.ts";
@@ -13,7 +13,7 @@ interface Part {
   annotations: unknown[];
 }
 
-/** Where the next block id comes from, and where events go. */
+/** The source of block ids, and the sink for events. */
 export interface Sink {
   out: ChatEvent[];
   nextId(): string;
@@ -23,20 +23,20 @@ export interface Sink {
 export interface OutputItem {
   /** Text of a part, arguments, input or summary. `index` is the content or summary index. */
   delta(kind: DeltaKind, text: string, index: number, sink: Sink, logprobs?: readonly unknown[]): void;
-  /** The whole of what `delta` brought so far in pieces: what is missing of it is sent. */
+  /** The complete text of earlier `delta`s: the missing rest is emitted. */
   whole(kind: DeltaKind, text: string, index: number, sink: Sink): void;
   annotate?(index: number, annotation: unknown): void;
-  /** The finished item as the upstream gives it; closes what is open. */
+  /** The finished item from the upstream; closes what is open. */
   end(item: Loose, sink: Sink): void;
 }
 
-/** What a delta is of. */
+/** The kind of text in a delta. */
 export type DeltaKind = "text" | "refusal" | "arguments" | "summary" | "reasoning";
 
-/** No real answer has more parts in an item; bounds what a hostile stream can make us hold. */
+/** No real item has more parts; bounds the memory that a hostile stream can use. */
 const PARTS_MAX = 256;
 
-/** The item for a type as `response.output_item.added` gives it. */
+/** The item for the type in `response.output_item.added`. */
 export function openItem(item: Loose, sink: Sink): OutputItem {
   switch (item["type"]) {
     case "message":
@@ -190,12 +190,12 @@ class CallItem implements OutputItem {
   }
 }
 
-/** Arguments as text, also where a server gives the object itself. */
+/** Arguments as text, even if a server sends an object. */
 function argumentText(value: unknown): string {
   return typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
-/** Items only this protocol has words for (web searches, computer calls …) come whole at their end. */
+/** Items that only this protocol has (web searches, computer calls …) are emitted at their end. */
 class OtherItem implements OutputItem {
   delta(): void {}
   whole(): void {}
@@ -204,7 +204,7 @@ class OtherItem implements OutputItem {
   }
 }
 
-/** The index an event gives, 0 where it gives none. */
+/** The index of an event, 0 if it has none. */
 export function indexIn(event: Loose, name: "content_index" | "summary_index"): number {
   const index = asNumber(event[name]);
   return index !== undefined && Number.isInteger(index) && index >= 0 ? index : 0;

@@ -1,5 +1,5 @@
-// The lossless path of the Responses API: the client's body with little changed. Spellings that this service accepts and
-// OpenAI does not (nested tools, image objects) are brought to OpenAI's; all else keeps its bytes.
+// The lossless path of the Responses API: the client's body with few changes. Spellings that this service accepts and OpenAI
+// does not (nested tools, image objects) are converted to OpenAI's; everything else keeps its bytes.
 
 import { editJson } from "../../../base/json-edit.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
@@ -31,7 +31,7 @@ function losslessRequest(
   const dropped: string[] = [];
   const set: Record<string, unknown> = { model: ctx.model };
   if (ctx.stream !== chat.stream) set["stream"] = ctx.stream;
-  // Ours, and refused there as unknown.
+  // Our own member, which upstreams refuse as unknown.
   for (const name of ["thread_id", "conversation_id"]) if (name in body) set[name] = undefined;
   const given = "input" in members ? members["input"] : body["input"];
   const input = plainInput(given);
@@ -58,17 +58,17 @@ function losslessRequest(
   };
 }
 
-/** `{type:"function",function:{name,…}}`, as chat completions write tools and choices, made flat. */
+/** Flattens `{type:"function",function:{name,…}}`, the form of chat completions. */
 function plainTool(value: unknown): unknown {
   const tool = asRecord(value);
   if (typeof tool["function"] !== "object" || tool["function"] === null) return value;
   const { function: inner, ...rest } = tool;
-  // Absent means strict here and not strict there.
+  // If absent, the default is strict there and not strict here.
   const strict = "parameters" in asRecord(inner) ? { strict: false } : {};
   return { ...strict, ...rest, ...asRecord(inner) };
 }
 
-/** The same value when every item is in OpenAI's words already. */
+/** Returns the same value if every item is in OpenAI's form already. */
 function plainInput(input: unknown): unknown {
   if (!Array.isArray(input)) return input;
   const items = input.map(plainItem);

@@ -1,5 +1,5 @@
-// The Responses stream handed on as it came: only `response.id` and `response.model` change. Text frames are recognised by
-// their event line and pass unparsed; call arguments are watched; an answer that breaks off ends with `response.failed`.
+// Relays the Responses stream: only `response.id` and `response.model` change. Text frames are recognised by their event line
+// and pass unparsed; call arguments are watched; an answer that breaks off ends with `response.failed`.
 
 import { ERRORS } from "../../../base/errors.ts";
 import { editJson, editValue } from "../../../base/json-edit.ts";
@@ -16,7 +16,7 @@ import { CallGuards } from "./guards.ts";
 import { hidingEdits, holdsEncrypted } from "./hidden.ts";
 import { plainResponsesUsage, responsesError, responsesUsage } from "./reader.ts";
 
-/** Event lines of frames that carry nothing but text; the data behind them need not be read. */
+/** Event lines of frames that contain only text; their data need not be read. */
 const PLAIN = [
   "event: response.output_text.delta\ndata: ",
   "event: response.reasoning_summary_text.delta\ndata: ",
@@ -30,9 +30,9 @@ export class ResponsesRelay implements FrameRelay {
   readonly #guards = new CallGuards();
   #response: Loose = {};
   #sequence = -1;
-  /** The last frame that passed unparsed: its sequence number is read only when someone needs it. */
+  /** The last frame that passed unparsed: its sequence number is only read if needed. */
   #lastPlain: { block: string; at: number } | undefined;
-  /** Frames of ours that were put in: later sequence numbers move up by as many. */
+  /** Number of inserted frames: later sequence numbers increase by it. */
   #inserted = 0;
   #usage: Usage | undefined;
   #finished = false;
@@ -68,7 +68,7 @@ export class ResponsesRelay implements FrameRelay {
     let out = "";
     let done = 0;
     let at = 0;
-    // What follows an error, or the answer's own end, is not sent on: neither can be taken back.
+    // Nothing is relayed after an error or the answer's own end: neither can be taken back.
     while (at < block.length && this.#fault === undefined && !this.#finished) {
       const stop = block.indexOf("\n\n", at);
       const end = stop < 0 ? block.length : stop + 2;
@@ -92,7 +92,7 @@ export class ResponsesRelay implements FrameRelay {
     return "data: [DONE]\n\n";
   }
 
-  /** True when the frame is a whole text frame, which passes unparsed. */
+  /** Whether the frame is a complete text frame, which passes unparsed. */
   #passPlain(block: string, at: number, end: number): boolean {
     if (this.#inserted > 0 || !this.#committed || !isPlain(block, at)) return false;
     const key = block.indexOf('"delta":', at);
@@ -100,7 +100,7 @@ export class ResponsesRelay implements FrameRelay {
     const open = block.indexOf('"', key + 8);
     let close = block.indexOf('"', open + 1);
     while (close > 0 && isEscaped(block, close)) close = block.indexOf('"', close + 1);
-    // A frame cut off by the end of the stream must be examined; with nested members a brace at the end proves nothing.
+    // A frame cut off by the end of the stream must be examined; with nested members a final brace proves nothing.
     if (open < 0 || close < 0 || close >= end || block.charCodeAt(end - 3) !== 125) return false;
     if (block.slice(close, end).includes("[{")) return false;
     this.#output.add(unescaped(block.slice(open + 1, close)));
@@ -111,7 +111,7 @@ export class ResponsesRelay implements FrameRelay {
   #frame(text: string): string {
     const frame = parseFrame(text.endsWith("\n\n") ? text.slice(0, -2) : text);
     if (frame === undefined) return text;
-    // The terminator is ours to send, once and last; empty data is what a cut leaves.
+    // We send the terminator, once and last; empty data is left after a cut.
     if (frame.data === "[DONE]" || frame.data.trim() === "") return "";
     const event = parseRecord(frame.data);
     if (event === undefined) {
@@ -152,7 +152,7 @@ export class ResponsesRelay implements FrameRelay {
     return this.#pass(event, was);
   }
 
-  /** Events with the whole response: created, in_progress, queued, completed, incomplete. */
+  /** Events with the complete response: created, in_progress, queued, completed, incomplete. */
   #envelope(event: Loose, was: { frame: SseFrame; text: string }): string {
     const response = asRecord(event["response"]);
     this.#response = response;
@@ -209,7 +209,7 @@ export class ResponsesRelay implements FrameRelay {
     return withData(was.text, was.frame.data, moved === undefined ? data : spliceMembers(data, moved));
   }
 
-  /** What is shown in place of nonsense. */
+  /** Shown instead of invalid figures. */
   #soundUsage(response: Loose): Loose {
     if (isSaneUsage(response["usage"])) return {};
     this.#usage ??= this.#identity.estimate(this.outputText());
@@ -224,7 +224,7 @@ export class ResponsesRelay implements FrameRelay {
     return asNumber(event?.["sequence_number"]) ?? this.#sequence;
   }
 
-  /** The upstream's own failure: in the family's words, with our request id. */
+  /** The upstream's own failure: in the family's format, with our request id. */
   #failed(response: Loose): string {
     this.#usage = responsesUsage(response["usage"]) ?? this.#usage;
     this.#response = { ...this.#response, ...response, ...this.#soundUsage(response) };
@@ -262,7 +262,7 @@ export class ResponsesRelay implements FrameRelay {
   }
 }
 
-/** What the client may hand back: the encrypted content, or the id of what the upstream itself keeps. */
+/** What the client may return: the encrypted content, or the id of what the upstream stores. */
 export function noteSeal(item: Loose, stored: boolean, { sealed, hidesEncrypted }: RelayIdentity): void {
   const shown = hidesEncrypted === true ? undefined : asText(item["encrypted_content"]);
   const value = shown || (stored ? asText(item["id"]) : undefined);

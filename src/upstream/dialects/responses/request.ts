@@ -1,5 +1,5 @@
-// A neutral request in the words of OpenAI's Responses API. What the protocol has no word for is dropped and named where
-// that is harmless, and refused where the answer would be another one.
+// Writes a neutral request in the format of OpenAI's Responses API. What the protocol cannot express is dropped and named if
+// that is harmless, and refused if the answer would change.
 
 import { ApiError } from "../../../base/errors.ts";
 import { sha256Hex } from "../../../base/ids.ts";
@@ -13,12 +13,12 @@ import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
 import { asRecord, asText } from "../loose.ts";
 import { RESPONSES, type ResponsesInputItem, responsesInput } from "./input.ts";
 
-/** The smallest `max_output_tokens` that OpenAI takes. */
+/** OpenAI's minimum `max_output_tokens`. */
 const OUTPUT_TOKENS_MIN = 16;
-/** The longest `user` that OpenAI takes. */
+/** OpenAI's maximum length of `user`. */
 const USER_CHARS_MAX = 64;
 
-/** What this protocol has a place for. */
+/** What this protocol supports. */
 const TAKES: Takes = {
   parameters: {
     parallelToolCalls: true,
@@ -29,7 +29,7 @@ const TAKES: Takes = {
     presencePenalty: false,
     frequencyPenalty: false,
     seed: false,
-    // Cut here.
+    // Applied here.
     stop: true,
     n: false,
     logprobs: true,
@@ -63,7 +63,7 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   const body: Record<string, unknown> = {
     model: ctx.model,
     input: responsesInput(chat.messages, dropped),
-    // OpenAI keeps answers by default, other protocols' clients never asked for that.
+    // OpenAI stores answers by default, which clients of other protocols did not ask for.
     store: chat.store ?? false,
   };
   const include: string[] = [];
@@ -86,7 +86,7 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   for (const name of refused) {
     if (body[name] === undefined) continue;
     delete body[name];
-    // Ours to set, so no one misses it.
+    // We set it, so it is not reported as dropped.
     if (name !== "store" && name !== "include") dropped.add(name);
   }
   return {
@@ -145,7 +145,7 @@ function toolItem(tool: Tool, dropped: Set<string>): ResponsesInputItem | undefi
     return { type: "custom", ...described, ...(tool.format === undefined ? {} : { format: tool.format }) };
   }
   const given = toolSchema(tool.parameters ?? { type: "object", properties: {} });
-  // Absent means strict here, which refuses most schemas.
+  // The default is strict, which refuses most schemas.
   const { schema: parameters, strict = false, relaxed } = strictOrPlain(given, tool.strict);
   if (relaxed) dropped.add("strict");
   return { type: "function", ...described, parameters, strict };
@@ -166,7 +166,7 @@ function choiceOf(choice: NonNullable<ChatRequest["toolChoice"]>, tools: readonl
   }
 }
 
-/** A tool that may be called; of the provider's own tools the type alone, and none where the provider lacks it. */
+/** A tool that may be called; for the provider's own tools only the type, and none if the provider lacks it. */
 function allowedItem(name: string, tools: readonly Tool[]): ResponsesInputItem[] {
   const tool = tools.find((one) => one.name === name);
   if (tool?.type !== "server") return [{ type: tool?.type ?? "function", name }];
@@ -191,7 +191,7 @@ function addReasoning(
   }
   const reasoning = { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
   if (Object.keys(reasoning).length > 0) body["reasoning"] = reasoning;
-  // What is not stored must be handed back by the client to be remembered.
+  // What is not stored must be returned by the client.
   if (body["store"] === false) include.push("reasoning.encrypted_content");
 }
 
