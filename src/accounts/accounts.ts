@@ -1,5 +1,5 @@
-// What can be done with accounts and sign-ins, for the API's routes and the dashboard alike. Builds the parts of this room
-// once over the store.
+// The operations on accounts and sessions, for the API's routes and the dashboard. Builds the parts of this room once over
+// the store.
 
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
@@ -29,17 +29,17 @@ export interface AccountsDeps {
     Verbs,
     "accounts" | "sessions" | "identities" | "codes" | "audit" | "secrets" | "keys" | "settings"
   >;
-  /** Where mails go that are not sent. */
+  /** The directory for mails that are not sent. */
   readonly dataDir: string;
   readonly clock: Clock;
   readonly log: Pick<Logger, "info" | "warn" | "error">;
   config(): Config;
-  /** Keys or accounts have changed: caches of them are stale. */
+  /** Keys or accounts have changed: their cached copies are stale. */
   accountsChanged(): void;
-  /** Where the dashboard is reached, as links in mails name it: never from a request's Host. */
+  /** The dashboard's address for links in mails: never from a request's Host. */
   dashboardUrl(): string;
   readonly hasher?: PasswordHasher;
-  /** How long mails are tried. */
+  /** How long sending is retried. */
   readonly mail?: Pick<MailerOptions, "tries" | "backoff">;
 }
 
@@ -56,18 +56,21 @@ export interface Accounts extends OwnAccount {
   readonly changePassword: ChangePassword;
   readonly oauth: OAuth;
   readonly mailer: Mailer;
-  /** Takes what is configured now. */
+  /** Applies the current configuration. */
   reconfigure(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Mails to one address that its owner may not have asked for: more would only be a nuisance. */
+/** Mails to one address that its owner may not have requested: more would be a nuisance. */
 const UNASKED_MAILS = { failures: 3, windowMs: 900_000 };
-/** Of each kind that anybody can have sent to an address; apart, so that codes asked for in vain leave the link that ends it. */
+/**
+ * Per kind of mail that anyone can have sent to an address; counted separately, so that unwanted codes do not block the link
+ * that stops them.
+ */
 const DAILY_MAILS = { failures: 10, windowMs: 86_400_000 };
-/** The length of the hash that it keys. */
+/** The length of the hash for which it is the key. */
 const SECRET_CHARS_MIN = 32;
-/** Limit of sign-ins at providers begun from one address; leaves room for an office behind one address. */
+/** Limit of OAuth sign-ins started from one address; allows for an office behind one address. */
 const TRIPS = { failures: 120, windowMs: 60_000 };
 
 /** Builds the room. */
@@ -146,7 +149,7 @@ type Parts = AccountsDeps["verbs"] &
     readonly daily: KeptAttempts;
   };
 
-/** Signing in and up, and what leads back in: passwords and verified addresses. */
+/** Signing in and up, and recovery: passwords and verified addresses. */
 function entrances({ clock, log, config, accountsChanged, dashboardUrl }: AccountsDeps, parts: Parts) {
   const loginLimit = () => config().auth.loginLimit;
   const { daily } = parts;
@@ -177,7 +180,7 @@ function entrances({ clock, log, config, accountsChanged, dashboardUrl }: Accoun
   };
 }
 
-/** A secret that could be guessed opens every account. */
+/** Anyone who guesses the secret can open every account. */
 function warnOfSecret({ log, config }: AccountsDeps): void {
   const { length } = config().auth.jwtSecret;
   if (length > 0 && length < SECRET_CHARS_MIN) {

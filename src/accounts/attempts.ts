@@ -1,10 +1,10 @@
-// Limits password guessing. An attempt counts from its start until its window has passed, unless it succeeded: however
-// many attempts are sent at once, no more than the limit are checked.
+// Limits password guessing. An attempt counts from its start until its window has passed, unless it succeeded: however many
+// attempts are sent concurrently, no more than the limit are checked.
 
 import { isIPv6 } from "node:net";
 import type { Clock } from "../base/clock.ts";
 
-/** How many tries in how long. */
+/** The maximum number of tries and their period. */
 export interface AttemptLimit {
   readonly failures: number;
   readonly windowMs: number;
@@ -17,21 +17,21 @@ export type Attempt =
 
 /** Counts tries by name. */
 export interface Attempts {
-  /** Begins a try that counts under every one of `names`; refused when one of them has none left. */
+  /** Starts a try that counts under each of `names`; refused if one of them has none left. */
   begin(names: readonly string[]): Attempt;
 }
 
-/** Names that are remembered; the one touched longest ago is forgotten first. About 10 MB. */
+/** Names that are remembered; the least recently used is dropped first. About 10 MB. */
 const NAMES_MAX = 50_000;
 
-/** Counters whose tries can be written down. */
+/** Counters whose tries can be stored. */
 export interface CountedAttempts extends Attempts {
-  /** When each name's tries were, of those that still count. */
+  /** The times of each name's tries that still count. */
   snapshot(): Record<string, number[]>;
   restore(tries: Iterable<readonly [name: string, timesMs: readonly number[]]>): void;
 }
 
-/** Makes the counters. `limit` is asked at each try, so that a reload is seen. */
+/** Creates the counters. `limit` is read at each try, so that a reload applies. */
 export function countAttempts(clock: Clock, limit: () => AttemptLimit): CountedAttempts {
   const tries = new Map<string, { readonly atMs: number }[]>();
   const counting = (list: readonly { readonly atMs: number }[]) => {
@@ -55,7 +55,7 @@ export function countAttempts(clock: Clock, limit: () => AttemptLimit): CountedA
       let freeAtMs = 0;
       const lists = names.map((name) => {
         const list = counting(tries.get(name) ?? []);
-        // The place that frees when all but `failures - 1` have passed.
+        // The first time at which fewer than `failures` tries count.
         const blocking = list[list.length - failures];
         if (blocking !== undefined) freeAtMs = Math.max(freeAtMs, blocking.atMs + windowMs);
         return list;
@@ -79,7 +79,7 @@ export function countAttempts(clock: Clock, limit: () => AttemptLimit): CountedA
   };
 }
 
-/** The name an address counts under: an IPv6 customer has at least a /64, so that is one address. */
+/** The name for an address: an IPv6 customer has at least a /64, so that counts as one address. */
 export function addressName(address: string): string {
   if (!isIPv6(address)) return `address:${address}`;
   const [head = "", tail = ""] = address.toLowerCase().split("%")[0]!.split("::");

@@ -1,12 +1,12 @@
-// Reads the few text fields of account request bodies; everything else in a body is ignored.
+// Reads the string fields of account request bodies; everything else in a body is ignored.
 
 import { ApiError } from "../base/errors.ts";
 import { isStorable } from "../base/storable.ts";
 
-/** No name, address, password or token is longer; keeps hashing and folding cheap. */
+/** No name, address, password or token is longer; keeps hashing and normalisation cheap. */
 export const CHARS_MAX = 2048;
 
-/** The text under the first of `names` that is there; 400 naming the first when none is, or when it is not text. */
+/** The string under the first of `names` that is present; 400 naming the first if none is, or if it is not a string. */
 export function requiredText(body: Readonly<Record<string, unknown>>, ...names: [string, ...string[]]): string {
   const name = names.find((one) => body[one] !== undefined && body[one] !== null);
   if (name === undefined) throw fault(names[0], "is required");
@@ -17,7 +17,7 @@ export function requiredText(body: Readonly<Record<string, unknown>>, ...names: 
   return value;
 }
 
-/** The same for a field that may be missing. */
+/** The same for an optional field. */
 export function optionalText(body: Readonly<Record<string, unknown>>, name: string): string | undefined {
   return body[name] === undefined || body[name] === null ? undefined : requiredText(body, name);
 }

@@ -1,32 +1,32 @@
-// Counters of tries that outlive a restart: what is limited by the day would begin again with every update. Names are
-// kept as hashes, for as long as they count.
+// Counters of tries that survive a restart: daily limits would otherwise start again with every update. Names are stored as
+// hashes, while they count.
 
 import type { Clock } from "../base/clock.ts";
 import { sha256Hex } from "../base/ids.ts";
 import type { SettingsStore } from "../store/settings.ts";
 import { type AttemptLimit, type Attempts, countAttempts } from "./attempts.ts";
 
-/** What they are built on. */
+/** What they need. */
 export interface KeptAttemptsDeps {
   readonly clock: Clock;
   readonly settings: Pick<SettingsStore, "readSetting" | "writeSetting">;
-  /** The name they are kept under. */
+  /** The name under which they are stored. */
   readonly name: string;
   readonly limit: AttemptLimit;
-  /** They could not be kept; they are with the next one. */
+  /** They could not be stored; the next write includes them. */
   failed(error: unknown): void;
 }
 
-/** Counters with an end. */
+/** Counters that must be closed. */
 export interface KeptAttempts extends Attempts {
-  /** Writes what is not written yet. */
+  /** Writes what is not yet written. */
   stop(): Promise<void>;
 }
 
 /** What a crash may lose. */
 const WRITE_AFTER_MS = 1000;
 
-/** Takes up what was kept, and writes what changes a moment later. */
+/** Restores the stored tries, and writes changes a moment later. */
 export async function keepAttempts({ clock, settings, name, limit, failed }: KeptAttemptsDeps): Promise<KeptAttempts> {
   const counted = countAttempts(clock, () => limit);
   counted.restore(timesOf(await settings.readSetting(name)));
@@ -56,7 +56,7 @@ export async function keepAttempts({ clock, settings, name, limit, failed }: Kep
   };
 }
 
-/** What was written; nothing of what cannot be read as such. */
+/** The stored tries; none if they cannot be read. */
 function timesOf(value: unknown): [string, number[]][] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, times]) =>

@@ -1,12 +1,12 @@
-// The keys that sign access tokens. When the secret changes, by a reload or between two runs, the old one still
-// verifies until the last token it signed has expired.
+// The keys that sign access tokens. When the secret changes, by a reload or a restart, the old one still verifies until the
+// last token it signed has expired.
 
 import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { sha256Hex } from "../base/ids.ts";
 import type { SigningKey, SigningKeys } from "../http/jwt.ts";
 
-/** Where secrets are kept. */
+/** The store of secrets. */
 export interface RingSecrets {
   secret(name: "jwt_secret"): Promise<string>;
   findSecret(name: "jwt_ring"): Promise<string | undefined>;
@@ -17,27 +17,27 @@ export interface RingSecrets {
 export interface RingDeps {
   readonly secrets: RingSecrets;
   readonly clock: Clock;
-  /** `auth.jwt_secret`; empty: the one that is made and kept. */
+  /** `auth.jwt_secret`; empty: a generated and stored one. */
   configured(): string;
   /** `auth.access_token_ttl` */
   ttlMs(): number;
 }
 
-/** A ring that can be told to look again. */
+/** A ring that can be reloaded. */
 export interface LiveKeyRing extends SigningKeys {
-  /** Takes the secret that is configured now. */
+  /** Applies the configured secret. */
   reload(): Promise<void>;
 }
 
-/** What is kept between runs. */
+/** What is stored between runs. */
 interface Ring {
   readonly secret: string;
-  /** The longest life a token signed with it may have had. */
+  /** The longest remaining lifetime of a token signed with it. */
   readonly ttlMs: number;
   readonly retired: readonly { readonly secret: string; readonly untilMs: number }[];
 }
 
-/** Whoever changes the secret more often than this within a token's life loses the oldest tokens. */
+/** If the secret is changed more often than this within a token's lifetime, the oldest tokens become invalid. */
 const RETIRED_MAX = 20;
 
 /** Loads the ring, and keeps it up to date. */
@@ -75,7 +75,7 @@ function turn(kept: Ring | undefined, now: { secret: string; ttlMs: number; nowM
   return { secret, ttlMs, retired: [left, ...retired].slice(0, RETIRED_MAX) };
 }
 
-/** Derived, so that a secret of any length gives a key of the right one, and the id tells nothing of it. */
+/** Derived, so that a secret of any length gives a key of the right length, and the id reveals nothing about it. */
 function keyOf(secret: string): SigningKey {
   const bytes = new Uint8Array(createHmac("sha256", secret).update("access token").digest());
   return { bytes, kid: sha256Hex(`kid:${Buffer.from(bytes).toString("hex")}`).slice(0, 12) };

@@ -1,4 +1,4 @@
-// What the document says of the account endpoints. Accounts are made in the dashboard; there is no endpoint for that.
+// The OpenAPI description of the account endpoints. Accounts are created in the dashboard; there is no endpoint for that.
 
 import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
@@ -9,7 +9,7 @@ import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from "./passwords/passwords.ts
 
 const text = (description: string) => Type.String({ minLength: 1, maxLength: CHARS_MAX, description });
 
-/** A password that is to be set. */
+/** A new password. */
 const newPassword = () =>
   Type.String({
     minLength: PASSWORD_CHARS_MIN,

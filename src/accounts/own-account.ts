@@ -1,4 +1,4 @@
-// What owners do with their account: authentication, sessions, audit log, deletion.
+// What owners do with their account: authenticate, list sessions, read the audit log, delete it.
 
 import { ApiError } from "../base/errors.ts";
 import type { AccessTokens } from "../http/jwt.ts";
@@ -11,7 +11,7 @@ import type { Client } from "./client.ts";
 import { profileView } from "./profile.ts";
 import { auditView, sessionView } from "./sessions/session-list.ts";
 
-/** Someone with a good access token. */
+/** A person with a valid access token. */
 export interface SignedIn {
   readonly account: Account;
   readonly sessionId: string;
@@ -19,21 +19,21 @@ export interface SignedIn {
 
 /** The verbs. */
 export interface OwnAccount {
-  /** Is there no account yet? Then only the link of the first sign-up makes one. */
+  /** Whether there is no account yet: then only the setup link can create one. */
   isEmpty(): Promise<boolean>;
-  /** Who a request's access token speaks for, or `ApiError` 401. A deleted account's token is invalid at once. */
+  /** The account of a request's access token, or `ApiError` 401. A deleted account's token is invalid immediately. */
   authenticate(request: Request): Promise<SignedIn>;
   profile(account: Account): Promise<ReturnType<typeof profileView>>;
-  /** Ends one session: that of the refresh token where one is given. */
+  /** Ends one session: that of the refresh token if one is given. */
   logout(who: SignedIn, refreshHash: string | undefined, client: Client): Promise<void>;
   sessions(who: SignedIn): Promise<ReturnType<typeof sessionView>[]>;
   /** Throws `ApiError` 404 `session_not_found`. */
   endSession(who: SignedIn, id: string, client: Client): Promise<void>;
-  /** Ends every session, or every other one; their access tokens are refused at once. Gives how many. */
+  /** Ends every session, or every other one; their access tokens are refused immediately. Returns how many. */
   endAllSessions(who: SignedIn, options: { keepCurrent: boolean; client: Client }): Promise<number>;
-  /** What happened to the account, newest first. */
+  /** The account's security events, newest first. */
   audit(accountId: string, options: { beforeId?: number; limit?: number }): Promise<ReturnType<typeof auditView>[]>;
-  /** Removes an account and all of its own; its keys are refused from now on. */
+  /** Deletes an account and all its data; its keys are refused from now on. */
   deleteAccount(id: string): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export interface OwnAccountDeps {
   readonly codes: Pick<CodeStore, "dropTickets">;
   readonly audit: Pick<AuditStore, "addAudit" | "listAudit">;
   readonly tokens: AccessTokens;
-  /** An account is gone with its keys. */
+  /** An account was deleted with its keys. */
   deleted(id: string): void;
 }
 
@@ -57,7 +57,7 @@ export function ownAccountVerbs(deps: OwnAccountDeps): OwnAccount {
     async authenticate(request) {
       const { accountId, sessionId } = await tokens.authenticate(request);
       const account = await accounts.findAccount(accountId);
-      // A session that is gone was ended for safety's sake; one that was signed out is still there.
+      // A missing session was revoked; one that was signed out still exists.
       if (account === undefined || !(await sessions.hasSession(sessionId, accountId)))
         throw new ApiError("invalid_token", "The access token is not valid.");
       return { account, sessionId };
@@ -86,7 +86,7 @@ export function ownAccountVerbs(deps: OwnAccountDeps): OwnAccount {
 
     async endAllSessions({ account, sessionId }, { keepCurrent, client }) {
       const ended = await sessions.revokeAllSessions(account.id, keepCurrent ? sessionId : "");
-      // The linking of a provider that one of them began must not be finished without it.
+      // A provider link that one of them started must not be finished without it.
       await codes.dropTickets(account.id, ["oauth_state", "oauth_code"]);
       await audit.addAudit({ accountId: account.id, event: "sessions_ended", ...client, detail: { ended } });
       return ended;

@@ -9,10 +9,10 @@ import { clientOf } from "./client.ts";
 import { optionalText, requiredText } from "./fields.ts";
 import { type OAuthRoutesDeps, oauthRoutes } from "./oauth/routes.ts";
 
-/** No account body is larger by far. */
+/** No account body is nearly as large. */
 const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024 };
 
-/** Tokens and profiles belong in no cache. */
+/** Tokens and profiles must not be cached. */
 const NO_STORE = { "cache-control": "no-store" };
 
 export interface AccountRoutesDeps extends Omit<OAuthRoutesDeps, "accounts"> {
@@ -79,7 +79,7 @@ function tokenRoutes(accounts: Accounts) {
     );
 }
 
-/** What is proved by mail: addresses and forgotten passwords. */
+/** What a mail proves: addresses and password resets. */
 function mailRoutes({ authenticate, verification, passwordReset }: Accounts) {
   return new Elysia()
     .post(
@@ -121,7 +121,7 @@ function mailRoutes({ authenticate, verification, passwordReset }: Accounts) {
     );
 }
 
-/** Where the account is signed in, its password and its audit log. */
+/** The account's sessions, its password and its audit log. */
 function sessionRoutes(accounts: Accounts) {
   return new Elysia()
     .post(

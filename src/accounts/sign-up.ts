@@ -1,5 +1,5 @@
-// Sign-up in the dashboard: who may, and what an account starts with. A taken address is not given as the reason, takes
-// the same work as a free one, and its owner is notified by mail.
+// Sign-up in the dashboard: who may sign up, and an account's initial state. A taken address is not named as the reason,
+// takes the same work as a free one, and its owner is notified by mail.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
@@ -28,31 +28,31 @@ export interface SignUpDeps {
   readonly oauth: Pick<OAuth, "peekPending" | "takePending">;
   readonly hasher: PasswordHasher;
   readonly mailer: Pick<Mailer, "send">;
-  /** Sign-ups by address of the client. */
+  /** Sign-ups by the client's address. */
   readonly attempts: Attempts;
   /** Mails by account. */
   readonly mailed: Attempts;
-  /** The same in a day, by address. */
+  /** The same per day, by address. */
   readonly daily: Attempts;
   config(): Pick<Config, "auth" | "tiers">;
 }
 
-/** What a person fills in, and what the link they came by carries. */
+/** The form's fields, and the parameters of the link. */
 export interface SignUpForm {
   readonly email: string;
   readonly username: string;
-  /** May be missing where a provider vouches for the person. */
+  /** Optional if a provider authenticates the person. */
   readonly password?: string | undefined;
   readonly invite?: string | undefined;
-  /** From the link of the first sign-up. */
+  /** From the setup link. */
   readonly setup?: string | undefined;
   /** From a provider's callback. */
   readonly pending?: string | undefined;
 }
 
 /**
- * Makes the account. Throws `ApiError` 403 `signup_closed` or `invite_required`, 400 `invalid_request` with the field as
- * param (none when the address is taken), 400 `invalid_code` (param `pending`), 429 or 503.
+ * Creates the account. Throws `ApiError` 403 `signup_closed` or `invite_required`, 400 `invalid_request` with the field as
+ * param (none if the address is taken), 400 `invalid_code` (param `pending`), 429 or 503.
  */
 export type SignUp = (form: SignUpForm, client: Client) => Promise<Account>;
 
@@ -60,7 +60,7 @@ export type SignUp = (form: SignUpForm, client: Client) => Promise<Account>;
 export function signUp(deps: SignUpDeps): SignUp {
   const { accounts, oauth } = deps;
 
-  /** By what right someone signs up. */
+  /** The permission to sign up. */
   const admission = async ({ setup, invite }: SignUpForm): Promise<Pick<NewAccount, "mustBeFirst" | "inviteHash">> => {
     if ((await accounts.countAccounts()) === 0) {
       const setupDeps = { countAccounts: () => accounts.countAccounts(), secret: deps.secrets.secret };
@@ -95,7 +95,7 @@ export function signUp(deps: SignUpDeps): SignUp {
     refuse("username", usernameFault(username));
     if (form.password !== undefined) refuse("password", passwordFault(form.password));
     else if (person === undefined) refuse("password", "A password is required.");
-    // Before anybody looks whether the name is taken, so that it takes as long either way.
+    // Before the name is looked up, so that it takes as long either way.
     const passwordHash = form.password === undefined ? null : await deps.hasher.hash(form.password);
 
     const admin = right.mustBeFirst === true;
@@ -121,7 +121,7 @@ export function signUp(deps: SignUpDeps): SignUp {
       const mayMail = (to: Account) =>
         deps.mailed.begin([`signup:${to.id}`]).allowed && deps.daily.begin([`signup:${foldName(to.email)}`]).allowed;
       if (owner !== undefined && mayMail(owner)) deps.mailer.send(signUpTriedMail(owner.email, owner.username));
-      // Names are public; addresses are not, so a taken one is not told apart from other reasons.
+      // Names are public; addresses are not, so a taken one is not distinguished from other reasons.
       if (made.refused === "username_taken") refuse("username", "This username is taken. Choose another.");
       throw new ApiError("invalid_request", "An account with these details cannot be created. Have one? Sign in.");
     }

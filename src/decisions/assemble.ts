@@ -1,4 +1,4 @@
-// The decisions of a running gateway, put together: models, ways to their upstreams, the watch and the endpoints.
+// Builds the decisions of a running gateway: models, upstreams, the watch and the endpoints.
 
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
@@ -30,7 +30,7 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   store: DecisionStore;
   changeCounter(): number;
   chatProvider(name: string): Provider | undefined;
-  /** What is known of a chat model's prices. */
+  /** The known prices of a chat model. */
   chatPrices(provider: string, model: string): Prices | undefined;
   authenticate(request: Request): AtOnce<{ readonly account: { readonly tier: TierId }; readonly models: KeyModels }>;
   admit(request: Request, exchange: Exchange): AtOnce<DecisionCaller>;
@@ -42,7 +42,7 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** Builds the decision side; `load` must have resolved before the endpoints know a model. */
+/** Builds the decision side; no models are known before `load` has resolved. */
 export function createDecisions(deps: DecisionsDeps) {
   const upstreams = createUpstreams(deps);
   const discovery = new DecisionDiscovery({
@@ -68,9 +68,9 @@ export function createDecisions(deps: DecisionsDeps) {
     clock: deps.clock,
     warn: deps.warn,
   });
-  /** A probe is a call of one token, twice an hour. */
+  /** A probe is a call with one output token, twice an hour. */
   const mayProbe = () => deps.config().health.probe !== "off";
-  /** Some 30 ms, once, and only where there is something to count for: else the first request would wait for it. */
+  /** Takes about 30 ms, once, and only if tokens are counted: otherwise the first request would wait for it. */
   const warm = async () => {
     if ((await models.current()).versions.size > 0) await warmTokens();
   };
@@ -81,9 +81,9 @@ export function createDecisions(deps: DecisionsDeps) {
   const routesDeps = routesDepsOf(deps, { upstreams, models, watch, prices });
   return {
     routes: decisionRoutes(routesDeps),
-    /** Answers a request in the shape of `/v1/systemone`; `admit` decides whom it is from. */
+    /** Answers a request in the format of `/v1/systemone`; `admit` identifies the caller. */
     answer: (request: Request) => answerSystemone(request, routesDeps),
-    /** What can be asked, by id and alias; by a key that is limited to some models, where it is. */
+    /** What can be used, by id and alias; with a limited key, only its models. */
     choices: async (models?: KeyModels) =>
       (await listed(routesDeps, models)).map(({ id, version }) => ({ id, tier: version.tier })),
     /** True for ids and aliases of decision models. */
@@ -91,19 +91,22 @@ export function createDecisions(deps: DecisionsDeps) {
     health: () => watch.health(),
     /** For an operator's page. */
     overview: () => overview(deps.store, { models, watch, prices }),
-    /** Moves an alias for an operator; gives where it pointed before. Throws `ApiError`, 400 for what was measured worse. */
+    /**
+     * Moves an alias for an operator; returns its previous target. Throws `ApiError`, 400 for a version that was measured as
+     * worse.
+     */
     promote: (promotion: Promotion) => promote({ models, store: deps.store }, promotion),
-    /** Reads the configured models; to be called once before serving. */
+    /** Reads the configured models; call it once before serving. */
     async load(): Promise<void> {
       await models.load();
       await watch.restore();
       await warm();
     },
-    /** Asks providers for their lists and, unless the configuration says otherwise, engines whether they are fit. */
+    /** Starts fetching providers' lists and, unless disabled, probing engines. */
     async start(): Promise<void> {
       await Promise.all([discovery.start().then(warm), mayProbe() ? watch.start() : undefined]);
     },
-    /** Takes the configuration as it is now. */
+    /** Applies the current configuration. */
     async reconfigure(): Promise<void> {
       upstreams.reconfigure();
       await models.load();
@@ -167,7 +170,7 @@ async function promote(
   }
 }
 
-/** Providers of decision models that are asked for their lists: none where models are configured. */
+/** Providers of decision models whose lists are fetched: none if models are configured. */
 function discovered({ decisions, providers }: Config, own: ReadonlyMap<string, Provider>) {
   if (decisions.models.length > 0) return [];
   return providers.flatMap(({ name, kind, discover, discoverTier }) => {

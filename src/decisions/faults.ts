@@ -1,13 +1,13 @@
-// What a decision upstream's error answer means, in the three shapes they come in: FastAPI's `detail` (text, object or list),
-// the OpenAI envelope, and a bare text. What upstreams echo of the request is not repeated.
+// Classifies a decision upstream's error, in its three formats: FastAPI's `detail` (text, object or list), the OpenAI
+// envelope, and plain text. Quotes of the request are not repeated.
 
 import { isRecord } from "../base/json-object.ts";
 import { type FaultText, faultFromHttp, UpstreamFault } from "../upstream/fault.ts";
 
-/** Sorts an HTTP error answer of a decision upstream into its kind. */
+/** Classifies an HTTP error of a decision upstream. */
 export function decisionFault(status: number, body: string, headers: Headers): UpstreamFault {
   const said = read(body);
-  // TypeSafe's own words: an unknown model and a context that overflows are plain 400s there.
+  // TypeSafe's own texts: an unknown model and a context overflow are plain 400s there.
   if (status === 400 && said.code === "max_tokens_exceeded") return contextFault(said, status);
   if (status === 413) return contextFault(said, status);
   if (status === 400 && /^unknown model\b/i.test(said.message)) {
@@ -34,16 +34,16 @@ function read(body: string, relayed = false): FaultText {
   if (typeof detail === "string") return readText(detail);
   if (isRecord(detail)) return { message: textOr(detail["message"]), code: textOr(detail["error_type"]) };
   if (typeof error === "string") return { message: error };
-  // vLLM's own errors have nothing around them.
+  // vLLM's own errors have no envelope.
   if (!isRecord(error)) return { message: textOr(parsed["message"]) };
   const { message, code, param } = error;
-  // A gateway that hands on its upstream's answer as text.
+  // A gateway that passes its upstream's answer on as text.
   const inner = relayed ? null : /^HTTP \d{3}: (\{.*\})$/s.exec(textOr(message));
   if (inner !== null) return read(inner[1]!, true);
   return { message: textOr(message), code: textOr(code), param: typeof param === "string" ? param : null };
 }
 
-/** A plain text names what is wrong with a question, if it speaks of one; some end with its key. */
+/** A plain text names the problem of a question, if it mentions one; some end with its key. */
 function readText(detail: string): FaultText {
   const key = /\bquestion must have [^:]+: (.+)$/s.exec(detail)?.[1];
   if (key !== undefined) return { message: detail, param: `questions.${key}` };
@@ -58,7 +58,7 @@ function readPlaces(places: readonly unknown[]): FaultText {
   for (const place of places) {
     const loc = isRecord(place) && Array.isArray(place["loc"]) ? place["loc"] : [];
     if (loc[0] !== "body" || loc[1] !== "questions" || loc.length < 3) continue;
-    // The place in the body, without the type by which the question was read.
+    // The path in the body, without the type as which the question was parsed.
     const path = loc.slice(1).filter((_, at) => at !== 2 || !QUESTION_TYPES.has(loc[3]));
     return { message: textOr((place as Record<string, unknown>)["msg"]), param: pathText(path) };
   }

@@ -1,4 +1,4 @@
-// What the document says of the decision endpoints.
+// The OpenAPI description of the decision endpoints.
 
 import { Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";

@@ -4,10 +4,10 @@
 import { ApiError } from "../base/errors.ts";
 import { isRecord } from "../base/json-object.ts";
 
-/** Text, or JSON that is handed on as it is and shown to text models as compact JSON. */
+/** Text, or JSON that is passed on unchanged and shown to text models as compact JSON. */
 export type Content = string | readonly unknown[] | Readonly<Record<string, unknown>>;
 
-/** One possible answer: a choice's name, a score's index, or true and false, with what it means. */
+/** One possible answer: a choice's name, a score's index, or true and false, with its meaning. */
 export interface Option {
   readonly label: string;
   readonly criterion: Content | null;
@@ -15,10 +15,10 @@ export interface Option {
 
 export type QuestionType = "noul" | "choice" | "score";
 
-/** A question in one form for all types: probabilities are kept in the order of `options`. */
+/** A question in one form for all types: probabilities are in the order of `options`. */
 export interface Question {
   readonly key: string;
-  /** What the client calls it, where that is not the key. */
+  /** The client's name for it, if that is not the key. */
   readonly name?: string | undefined;
   readonly type: QuestionType;
   readonly instructions: Content | undefined;
@@ -26,7 +26,7 @@ export interface Question {
   readonly options: readonly Option[];
 }
 
-/** A decision request that was read and found sound. */
+/** A valid decision request. */
 export interface DecisionRequest {
   readonly model: string;
   readonly state: Content;
@@ -34,10 +34,10 @@ export interface DecisionRequest {
   readonly names: ParamNames;
 }
 
-/** What the client's format calls things, for errors about them. */
+/** Terms of the client's format, for errors. */
 export interface ParamNames {
   readonly state: string;
-  /** The path `questions.KEY…` or `state` in that format's words. */
+  /** The path `questions.KEY…` or `state` in that format's terms. */
   of(param: string): string;
 }
 
@@ -49,14 +49,14 @@ const OPTIONS_MAX = 255;
 const LEVELS_MIN = 2;
 const LEVELS_MAX = 10;
 
-/** Spec silent: a question may be one token, and each may be several calls upstream. */
+/** Spec silent: a question may be one token, and each may be several upstream calls. */
 const QUESTIONS_MAX = 2000;
 
-/** What belongs to other endpoints (no streaming, tools, system prompt or threads). */
+/** Parameters of other endpoints (no streaming, tools, system prompt or threads). */
 const REFUSED = ["stream", "tools", "system", "thread_id", "conversation_id"];
 
 export interface ReadOptions {
-  /** A yes/no question may have criteria alone, as TypeSafe's own API allows. */
+  /** A yes/no question may only have criteria, as in TypeSafe's own API. */
   readonly criteriaMayAsk?: boolean;
 }
 
@@ -79,7 +79,7 @@ export function readDecisionRequest(
   return { model, state, questions: read, names: OWN_NAMES };
 }
 
-/** Throws 400 for what belongs to other endpoints. */
+/** Throws 400 for parameters of other endpoints. */
 export function refuseForeignFields(body: Readonly<Record<string, unknown>>): void {
   for (const name of REFUSED) {
     if (Object.hasOwn(body, name)) throw badRequest(name, `'${name}' is not accepted by the decision API.`);
@@ -110,7 +110,7 @@ function readInstructions(value: unknown, path: string): Content | undefined {
   return value;
 }
 
-/** Something is asked: neither absent nor blank. */
+/** Whether there are instructions: neither absent nor blank. */
 function isSaid(content: Content | undefined): boolean {
   return content !== undefined && (typeof content !== "string" || content.trim() !== "");
 }
@@ -161,16 +161,16 @@ function readCriterion(value: unknown, path: string): Content | null {
   return value;
 }
 
-/** Keys and names of options are the caller's, of any length; an error need not hand all of one back. */
+/** Keys and names of options are the caller's, of any length; an error does not repeat long ones. */
 const PARAM_CHARACTERS_MAX = 1000;
 
-/** 422 with the path of the culprit. */
+/** 422 with the path of the error. */
 export function badQuestion(path: string, message: string): ApiError {
   const param = path.length > PARAM_CHARACTERS_MAX ? `${path.slice(0, PARAM_CHARACTERS_MAX)}…` : path;
   return new ApiError("invalid_question", message, { param });
 }
 
-/** 400 with the path of the culprit. */
+/** 400 with the path of the error. */
 export function badRequest(param: string, message: string): ApiError {
   return new ApiError("invalid_request", message, { param });
 }
@@ -179,7 +179,7 @@ function isContent(value: unknown): value is Content {
   return typeof value === "string" || (typeof value === "object" && value !== null);
 }
 
-/** Content as text models see it: text as it is, text parts joined, everything else as compact JSON. */
+/** Content as text models see it: text unchanged, text parts joined, everything else as compact JSON. */
 export function textOfContent(content: Content): string {
   if (typeof content === "string") return content;
   return textOfParts(content) ?? JSON.stringify(content);

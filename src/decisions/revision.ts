@@ -1,13 +1,16 @@
-// Which words and formulas a version is asked and read with. They are part of what a version is: a stored version keeps
-// those it was stored with for one release, and everything made again has the current ones.
+// The prompts and formulas of a version. They are part of its identity: a stored version keeps its own for one release, and
+// everything created anew has the current ones.
 
-/** The current ones. Another wording, order of the options or formula between an answer and its probabilities is a new one. */
+/**
+ * The current revision. A change of wording, order of the options or formula between an answer and its probabilities needs a
+ * new one.
+ */
 export const REVISION = 3;
 
-/** Those of the release before. When the next revision is made, what serves this one goes: `backends/former.ts`. */
+/** The previous release's. When the next revision is made, the code for this one is removed: `backends/former.ts`. */
 export const FORMER_REVISION = 2;
 
-/** True for a version that is asked and read as the release before did it. */
+/** Whether a version uses the previous release's prompts and formulas. */
 export function isFormer({ revision }: { readonly revision: number }): boolean {
   return revision === FORMER_REVISION;
 }

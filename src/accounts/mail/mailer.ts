@@ -1,5 +1,5 @@
-// Sends mail off the request's path: a bounded queue, a few deliveries at once, and more tries when one fails. Its
-// state is shown in /health; lost mails are logged, without their text.
+// Sends mail off the request path: a bounded queue, a few concurrent deliveries, and retries. Its state is shown in /health;
+// lost mails are logged, without their text.
 
 import { backoffMs } from "../../base/retry.ts";
 import type { Logger } from "../../telemetry/log.ts";
@@ -7,21 +7,21 @@ import { isHopeless, type Mail, type MailTransport } from "./transport.ts";
 
 /** Sends mails. */
 export interface Mailer {
-  /** Queues a mail; false when the queue is full. */
+  /** Queues a mail; false if the queue is full. */
   send(mail: Mail): boolean;
   /** For /health: names neither addresses nor servers. */
   state(): { status: "ok" | "degraded"; transport: string; queued: number; delivered: number; failed: number };
-  /** Takes what is configured now; mails that wait go the new way. */
+  /** Applies the current configuration, including to waiting mails. */
   reconfigured(): void;
   /** Resolves when nothing is queued or in progress. */
   idle(): Promise<void>;
-  /** Lets deliveries that are in progress finish for a while; what still waits is lost and logged. */
+  /** Gives running deliveries some time to finish; waiting mails are lost and logged. */
   stop(): Promise<void>;
 }
 
-/** How a mailer works. */
+/** Options of a mailer. */
 export interface MailerOptions {
-  /** Made again after a change of the configuration. */
+  /** Rebuilt after a change of the configuration. */
   transport(): MailTransport;
   from(): string;
   readonly log: Pick<Logger, "info" | "warn" | "error">;
@@ -31,9 +31,9 @@ export interface MailerOptions {
   readonly stopMs?: number;
 }
 
-/** About 3 MB; a queue this long means that the server is gone. */
+/** About 3 MB; a queue this long means that the server is down. */
 const QUEUE_MAX = 1000;
-/** Over some eight minutes: a code that comes later would be void. */
+/** Within about eight minutes: a later code would have expired. */
 const TRIES = 8;
 const BACKOFF = { baseMs: 2000, maxMs: 120_000 };
 const CONCURRENCY = 2;
@@ -74,7 +74,7 @@ class MailQueue implements Mailer {
       return false;
     }
     this.#ready.push({ mail, tried: 0 });
-    // Not before the caller's own work is done.
+    // Only after the caller's own work.
     setImmediate(() => this.#pump());
     return true;
   }
@@ -168,7 +168,7 @@ class MailQueue implements Mailer {
       this.#ready.push({ mail, tried });
       this.#pump();
     }, waitMs);
-    // Waiting alone is no reason for the process to live.
+    // The timer alone does not keep the process alive.
     timer.unref();
     this.#later.add(timer);
   }

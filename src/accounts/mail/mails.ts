@@ -1,8 +1,8 @@
-// What the mails say, as text and as HTML. Plain on purpose: no image, no tracking, nothing that loads.
+// The texts of mails, as plain text and HTML. Plain on purpose: no image, no tracking, no external content.
 
 import type { Mail } from "./transport.ts";
 
-/** The code that proves an address. */
+/** The code that verifies an address. */
 export function verificationMail(to: string, name: string, { code, minutes }: { code: string; minutes: number }): Mail {
   return mail(to, "Your verification code", [
     `Hello ${name},`,
@@ -22,7 +22,7 @@ export function resetMail(to: string, name: string, { link, minutes }: { link: s
   ]);
 }
 
-/** Tells that the password is another one now. */
+/** Reports that the password was changed. */
 export function passwordChangedMail(to: string, name: string, { keysEnded = 0 } = {}): Mail {
   return mail(to, "Your password was changed", [
     `Hello ${name},`,
@@ -34,7 +34,7 @@ export function passwordChangedMail(to: string, name: string, { keysEnded = 0 } 
   ]);
 }
 
-/** Notifies the owner of an account that someone tried to sign up with its address. */
+/** Tells the owner of an account that someone tried to sign up with its address. */
 export function signUpTriedMail(to: string, name: string): Mail {
   return mail(to, "You already have an account", [
     `Hello ${name},`,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Transporter } from "nodemailer";
 import { uuid } from "../../base/ids.ts";
 
-/** A mail to one person. */
+/** A mail with one recipient. */
 export interface Mail {
   readonly to: string;
   readonly subject: string;
@@ -15,20 +15,20 @@ export interface Mail {
   readonly html: string;
 }
 
-/** Takes a mail, or throws. */
+/** Delivers a mail, or throws. */
 export interface MailTransport {
   readonly kind: "smtp" | "outbox";
-  /** Returns the file, where it wrote one. */
+  /** Returns the file, if it wrote one. */
   deliver(mail: Mail, from: string): Promise<string | undefined>;
 }
 
-/** A delivery that will fail however often it is tried. */
+/** A permanent delivery failure. */
 export function isHopeless(error: unknown): boolean {
   const code = (error as { responseCode?: unknown }).responseCode;
   return typeof code === "number" && code >= 500;
 }
 
-/** The library costs 50 ms and 16 MB: it is loaded for the first mail, not at the start. */
+/** The library takes 50 ms and 16 MB: it is loaded for the first mail, not at the start. */
 function lazily<T extends Transporter<unknown>>(
   make: (nodemailer: typeof import("nodemailer")) => T,
 ): () => Promise<T> {
@@ -42,7 +42,7 @@ function lazily<T extends Transporter<unknown>>(
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 30_000;
 
-/** Over SMTP, with TLS where the server offers it, and only with TLS where a password is sent over a network. */
+/** By SMTP, with TLS if the server offers it, and only with TLS if a password is sent over a network. */
 export function smtpTransport(smtpUrl: string): MailTransport {
   const transport = lazily(({ createTransport }) => createTransport(smtpOptions(smtpUrl)));
   return {
@@ -62,13 +62,13 @@ function smtpOptions(smtpUrl: string) {
     greetingTimeout: CONNECT_MS,
     dnsTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    // A mail is made of its own text alone.
+    // A mail only contains its own text.
     disableFileAccess: true,
     disableUrlAccess: true,
   };
 }
 
-/** Connects and signs in as a delivery would, sends nothing; what went wrong, or undefined. Never shows the password. */
+/** Connects and authenticates as for a delivery, without sending; returns the problem, or undefined. Never shows the password. */
 export async function checkSmtp(smtpUrl: string): Promise<string | undefined> {
   const { createTransport } = await import("nodemailer");
   const transport = createTransport(smtpOptions(smtpUrl));
@@ -85,7 +85,7 @@ export async function checkSmtp(smtpUrl: string): Promise<string | undefined> {
   }
 }
 
-/** The operator's word in the URL wins: `?ignoreTLS=true` or `?requireTLS=false`. */
+/** The operator's parameters in the URL take precedence: `?ignoreTLS=true` or `?requireTLS=false`. */
 function needsTls(smtpUrl: string): boolean {
   const url = new URL(smtpUrl);
   if (url.protocol === "smtps:" || url.username === "") return false;
@@ -95,13 +95,13 @@ function needsTls(smtpUrl: string): boolean {
   return !isOwnMachine;
 }
 
-/** Limit of mails kept in the outbox; the oldest are deleted first. */
+/** Maximum number of mails in the outbox; the oldest are deleted first. */
 const OUTBOX_FILES_MAX = 500;
 
-/** The folder in the data directory for mails that no server takes. */
+/** The folder in the data directory for mails without a mail server. */
 export const OUTBOX_DIR = "outbox";
 
-/** Into files, where no mail server is configured. */
+/** Writes files, if no mail server is configured. */
 export function outboxTransport(directory: string): MailTransport {
   const writer = lazily(({ createTransport }) =>
     createTransport({ streamTransport: true, buffer: true, newline: "windows" }),
@@ -112,7 +112,7 @@ export function outboxTransport(directory: string): MailTransport {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const { message: bytes } = await (await writer()).sendMail(message(mail, from));
       const path = join(directory, `${uuid()}.eml`);
-      // Renamed when complete, so that a watcher of the directory never reads half a mail.
+      // Renamed when complete, so that a watcher of the directory never reads a partial mail.
       await writeFile(`${path}.part`, bytes as Buffer, { mode: 0o600 });
       await rename(`${path}.part`, path);
       const files = (await readdir(directory)).filter((name) => name.endsWith(".eml")).sort();
@@ -127,12 +127,12 @@ export function outboxTransport(directory: string): MailTransport {
 function message({ to, subject, text, html }: Mail, from: string) {
   return {
     from,
-    // As an object the address is never parsed: it cannot turn into two.
+    // As an object the address is never parsed: it cannot become two.
     to: { name: "", address: to },
     subject,
     text,
     html,
-    // Keeps holiday replies away.
+    // Suppresses automatic replies.
     headers: { "Auto-Submitted": "auto-generated" },
   };
 }

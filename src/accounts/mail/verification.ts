@@ -1,4 +1,4 @@
-// Proves that an account's address is its owner's: six digits by mail, ten minutes, five tries, one mail a minute.
+// Verifies an account's address: six digits by mail, valid for ten minutes and five tries, one mail per minute.
 
 import { createHmac } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
@@ -17,14 +17,14 @@ export interface VerificationDeps {
   readonly codes: Pick<CodeStore, "putVerificationCode" | "tryVerificationCode">;
   readonly audit: Pick<AuditStore, "addAudit">;
   readonly mailer: Pick<Mailer, "send">;
-  /** Codes to an address in a day. */
+  /** Codes to an address per day. */
   readonly daily: Attempts;
-  /** Six digits are guessed from a plain hash in no time; with a secret they are not. */
+  /** Six digits can be guessed from a plain hash immediately; not from a keyed one. */
   readonly secret: string;
   accountsChanged(): void;
 }
 
-/** Sends and judges codes. */
+/** Sends and checks codes. */
 export interface Verification {
   /** Throws `ApiError` 429 `code_recently_sent`. */
   sendCode(
@@ -93,7 +93,7 @@ function recentlySent(retryAfterSeconds: number): ApiError {
   });
 }
 
-/** Every code is as likely as every other. */
+/** All codes are equally likely. */
 function digits(): string {
   const count = 10 ** DIGITS;
   const fair = Math.floor(2 ** 32 / count) * count;

@@ -1,5 +1,5 @@
-// Signing in through a provider and linking one to an account (docs/accounts.md). A state works once and for ten
-// minutes, in the browser that began; the code that a client exchanges for tokens is ours, and works once for a minute.
+// Signs in through a provider, and links one to an account (docs/accounts.md). A state works once and for ten minutes, in the
+// browser that started; the code that a client exchanges for tokens is ours, and works once for a minute.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -25,53 +25,53 @@ export interface OAuthDeps {
   readonly audit: Pick<AuditStore, "addAudit">;
   readonly sessions: Pick<SessionStore, "hasSession">;
   readonly pairs: Pick<TokenPairs, "start">;
-  /** Trips begun, by address: each is a row for ten minutes. */
+  /** Round trips started, by address: each is a row for ten minutes. */
   readonly begun: Attempts;
   readonly secret: string;
-  /** The providers that are switched on, by slug. */
+  /** The enabled providers, by slug. */
   providers(): ReadonlyMap<string, OAuthConfig>;
   /** `auth.oauth_redirects` */
   redirects(): readonly string[];
   failed(message: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
-/** Where the service is reached, as the request that asks sees it. */
+/** The service's address, as the current request sees it. */
 export interface ServiceAddress {
   /** Base of the callback's address. */
   readonly baseUrl: string;
   readonly dashboardUrl: string;
 }
 
-/** How a sign-in round trip begins. */
+/** How a sign-in round trip starts. */
 export interface Begin {
   readonly slug: string;
   readonly redirectUri: string | undefined;
-  /** The client's own state, handed back to it. */
+  /** The client's own state, returned to it. */
   readonly clientState: string | undefined;
-  /** Links the provider to this account instead of signing in; only while its session has not been ended for safety. */
+  /** Links the provider to this account instead of signing in; only while its session has not been revoked. */
   readonly who?: { readonly account: Account; readonly sessionId: string };
   readonly place: ServiceAddress;
   readonly client: Client;
 }
 
-/** How a sign-in round trip comes back. */
+/** How a sign-in round trip returns. */
 export interface Return {
   readonly slug: string;
   /** The query of the callback, with its question mark. */
   readonly search: string;
-  /** The cookies of the request, where a browser sent it; undefined for other clients, which have none. */
+  /** The cookies of the request, if a browser sent it; undefined for other clients, which have none. */
   readonly browserCookies: ReadonlyMap<string, string> | undefined;
   readonly place: ServiceAddress;
   readonly client: Client;
 }
 
-/** Where to send the browser, and the cookie that goes along or is over. */
+/** Where to redirect the browser, and the cookie to set or delete. */
 export interface Onward {
   readonly location: string;
   readonly cookie: TripSecrets["cookie"];
 }
 
-/** A person of a provider who has no account yet. */
+/** A person at a provider without an account yet. */
 export interface PendingIdentity {
   readonly provider: string;
   readonly subject: string;
@@ -82,17 +82,17 @@ export interface PendingIdentity {
 
 /** The verbs of signing in through providers. */
 export interface OAuth {
-  /** Throws `ApiError` 404 `oauth_provider_not_found`, 400 `invalid_redirect_uri`, 429, or 502 when the provider is away. */
+  /** Throws `ApiError` 404 `oauth_provider_not_found`, 400 `invalid_redirect_uri`, 429, or 502 if the provider is unreachable. */
   begin(start: Begin): Promise<Onward>;
-  /** Throws `ApiError` 404 `oauth_provider_not_found` or 400 `invalid_state`; whatever else goes wrong is told to the redirect target. */
+  /** Throws `ApiError` 404 `oauth_provider_not_found` or 400 `invalid_state`; other errors are passed to the redirect target. */
   comeBack(back: Return): Promise<Onward>;
-  /** The account that a code stands for; uses it up. Throws `ApiError` 404 `oauth_provider_not_found` or 400 `invalid_code`. */
+  /** The account for a code, which is used up. Throws `ApiError` 404 `oauth_provider_not_found` or 400 `invalid_code`. */
   redeem(input: { code: string; provider: string }): Promise<string>;
   /** The same, and starts a session. */
   exchange(input: { code: string; provider: string }, client: Client): Promise<TokenPair>;
-  /** Throws `ApiError` 404 when it is not linked, 400 when it is the last way to sign in. */
+  /** Throws `ApiError` 404 if it is not linked, 400 if it is the last way to sign in. */
   unlink(account: Account, slug: string, client: Client): Promise<void>;
-  /** The person behind a sign-up's `pending` parameter; undefined when it is used or too old. */
+  /** The person behind a sign-up's `pending` parameter; undefined if it is used or expired. */
   peekPending(token: string): Promise<PendingIdentity | undefined>;
   /** The same, and uses it up. */
   takePending(token: string): Promise<PendingIdentity | undefined>;
@@ -112,7 +112,7 @@ interface Trip {
   readonly callbackUrl: string;
   readonly clientState: string | null;
   readonly toDashboard: boolean;
-  /** Whose session began it, where it links. */
+  /** The session that started it, if it links. */
   readonly sessionId: string | null;
 }
 
@@ -132,7 +132,7 @@ export function oauthFlow(deps: OAuthDeps): OAuth {
 }
 
 interface Flow extends OAuthDeps {
-  /** Throws `ApiError` 404 where no such provider is switched on. */
+  /** Throws `ApiError` 404 if no such provider is enabled. */
   providerOf(slug: string): SignInProvider;
 }
 
@@ -142,7 +142,7 @@ function providerLookUp({ clock, providers }: OAuthDeps): Flow["providerOf"] {
     const config = providers().get(slug);
     if (config === undefined)
       throw new ApiError("oauth_provider_not_found", "This sign-in provider is not configured.");
-    // Kept as long as its entry is the same one: a reload makes new entries.
+    // Cached while its entry is the same object: a reload creates new entries.
     const known = built.get(slug);
     if (known?.config === config) return known.provider;
     const provider = signInProvider(config, () => clock.now());
@@ -188,7 +188,7 @@ async function begin(
   return { location, cookie: secrets.cookie };
 }
 
-/** Throws 429 where one address has begun too many. */
+/** Throws 429 if one address has started too many. */
 function countTrip({ begun }: Flow, client: Client): void {
   const attempt = begun.begin([`oauth:${addressName(client.address)}`]);
   if (attempt.allowed) return;
@@ -202,7 +202,7 @@ async function comeBack(flow: Flow, { slug, search, browserCookies, place, clien
   const secrets = tripOf(query.get("state") ?? "", flow.secret);
   if (secrets === undefined) throw invalidState();
   const { name, value } = secrets.cookie;
-  // A link that was begun elsewhere and sent to someone would sign them in to, or link them to, another's account.
+  // A link started elsewhere and sent to someone would sign them in to, or link them to, another person's account.
   if (browserCookies !== undefined && browserCookies.get(name) !== value) throw invalidState();
   const ticket = await flow.codes.takeTicket("oauth_state", secrets.hash);
   const trip = ticket === undefined ? undefined : tripIn(ticket);
@@ -228,7 +228,7 @@ async function arrive(flow: Flow, trip: Trip, arrival: Arrival): Promise<Told> {
   const { slug } = trip;
   const { accountId } = arrival;
   if (accountId !== null) {
-    // Calling the provider takes seconds, in which the owner may have ended the session that began this.
+    // Calling the provider takes seconds, in which the owner may have revoked the session.
     if (!(await flow.sessions.hasSession(trip.sessionId ?? "", accountId))) throw invalidState();
     const error = await link(flow, accountId, { slug, ...arrival });
     return error === undefined ? { linked: slug } : { error };
@@ -245,21 +245,22 @@ async function arrive(flow: Flow, trip: Trip, arrival: Arrival): Promise<Told> {
   return { pending: await issue(flow, "pending_identity", { payload: { ...pending }, expiresAtMs: now + PENDING_MS }) };
 }
 
-/** The account that this person is, or is found to be: then it is linked. */
+/** The account linked to this person, or found by address and then linked. */
 async function accountOf(flow: Flow, slug: string, arrival: Arrival): Promise<{ id: string } | { error: string }> {
   const { person } = arrival;
   const known = await flow.identities.findAccountOfIdentity(slug, person.subject);
   if (known !== undefined) return { id: known };
   if (person.email === null || !person.emailVerified) return { error: "account_not_found" };
   const account = await flow.accounts.findAccountByEmail(person.email);
-  // Both sides must have proved the address: else whoever signs up first with another's address gets their identity.
+  // Both sides must have verified the address: otherwise anyone who signs up first with another person's address gets their
+  // identity.
   if (account?.emailVerified !== true || !isSameMailbox(account.email, person.email))
     return { error: "account_not_found" };
   const error = await link(flow, account.id, { slug, ...arrival });
   return error === undefined ? { id: account.id } : { error };
 }
 
-/** Links; the error for the redirect target, or undefined. */
+/** Links; returns the error for the redirect target, or undefined. */
 async function link(
   { identities, audit }: Flow,
   accountId: string,
@@ -307,7 +308,7 @@ async function unlink(
 }
 
 interface Arrival {
-  /** Whom the provider is to be linked to; null where someone signs in. */
+  /** The account to link the provider to; null for a sign-in. */
   readonly accountId: string | null;
   readonly person: Person;
   readonly client: Client;
@@ -315,10 +316,10 @@ interface Arrival {
 
 type TicketParts = Pick<Parameters<CodeStore["issueTicket"]>[0], "accountId" | "payload" | "expiresAtMs">;
 
-/** What the redirect target is told. */
+/** The parameters for the redirect target. */
 type Told = { code: string } | { linked: string } | { pending: string } | { error: string };
 
-/** The redirect target with what it is told; people without an account go to the dashboard's sign-up. */
+/** The redirect target with its parameters; people without an account go to the dashboard's sign-up. */
 function destination(trip: Trip, parameters: Told, place: ServiceAddress): string {
   const target = "pending" in parameters ? `${place.dashboardUrl.replace(/\/+$/, "")}/signup` : trip.redirectUri;
   const url = new URL(target);

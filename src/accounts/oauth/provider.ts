@@ -1,5 +1,5 @@
-// A sign-in provider: where to redirect a user, and who came back. Two kinds by configuration: an OpenID Connect
-// issuer, from which the rest is discovered, and a plain OAuth 2 server such as GitHub's. The operator configured the
+// A sign-in provider: builds the redirect, and identifies the person who returns. Two kinds by configuration: an OpenID
+// Connect issuer, from which the rest is discovered, and a plain OAuth 2 server such as GitHub's. The operator configured the
 // addresses, so they are fetched directly, with limits on time and size.
 
 import {
@@ -25,18 +25,18 @@ import type { Config } from "../../config/schema.ts";
 /** A provider's entry in the configuration. */
 export type OAuthConfig = Config["auth"]["oauth"] extends ReadonlyMap<string, infer Entry> ? Entry : never;
 
-/** A person as a provider knows them. */
+/** A person as the provider describes them. */
 export interface Person {
-  /** The provider's own id of them, which never changes. */
+  /** The provider's own id for them, which never changes. */
   readonly subject: string;
   readonly email: string | null;
-  /** Only when the provider says so. */
+  /** Only if the provider says so. */
   readonly emailVerified: boolean;
-  /** What they call themselves there. */
+  /** Their user name there. */
   readonly name: string | null;
 }
 
-/** What makes one round trip unforgeable. */
+/** The values that make one round trip unforgeable. */
 export interface RoundTrip {
   readonly redirectUri: string;
   readonly state: string;
@@ -44,21 +44,21 @@ export interface RoundTrip {
   readonly nonce: string;
 }
 
-/** Both halves of a round trip. They throw when the provider is unreachable or refuses. */
+/** Both halves of a round trip. They throw if the provider is unreachable or refuses. */
 export interface SignInProvider {
-  /** Where the person goes. */
+  /** The address to redirect the person to. */
   authorizationUrl(trip: RoundTrip): Promise<string>;
-  /** Who came back; `search` is the query they came with. */
+  /** The person who returned; `search` is the query of the callback. */
   person(trip: RoundTrip, search: string): Promise<Person>;
 }
 
-/** Providers are fast or broken; the person is waiting. */
+/** Providers are fast or broken, and the person is waiting. */
 const TIMEOUT_SECONDS = 10;
 /** Key sets and profiles are a few KiB. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** A larger clock skew is a fault to be corrected. */
+/** A larger clock skew is an error to be corrected. */
 const CLOCK_TOLERANCE_SECONDS = 60;
-/** Keys and addresses of an issuer change; rarely. */
+/** Keys and addresses of an issuer rarely change. */
 const DISCOVERY_KEPT_MS = 3_600_000;
 
 /** Builds a provider from its entry in the configuration. */
@@ -74,12 +74,12 @@ function openIdProvider(config: OAuthConfig, now: () => number): SignInProvider 
     const server = discovery(issuer, config.clientId, metadata(config), clientAuth(config), {
       timeout: TIMEOUT_SECONDS,
       [customFetch]: boundedFetch,
-      // Signatures count also where the connection vouches for the issuer: it may end at a proxy or a cache.
+      // Signatures are checked even though TLS authenticates the issuer: the connection may end at a proxy or a cache.
       execute: [enableNonRepudiationChecks, ...(issuer.protocol === "http:" ? [allowInsecureRequests] : [])],
     });
     known = { server, untilMs: now() + DISCOVERY_KEPT_MS };
     server.catch(() => {
-      // The next one asks again.
+      // The next request tries again.
       known = undefined;
     });
     return server;
@@ -101,7 +101,7 @@ function openIdProvider(config: OAuthConfig, now: () => number): SignInProvider 
       return {
         subject: subjectOf(claims.sub),
         email: text(email),
-        // Some send the word instead of the value.
+        // Some send a string instead of a boolean.
         emailVerified: verified === true || verified === "true",
         name: text(name),
       };
@@ -124,7 +124,7 @@ function plainProvider(config: OAuthConfig): SignInProvider {
     authorizationUrl: (trip) => authorizationUrl(server, trip, "read:user user:email"),
     async person(trip, search) {
       const url = cameBackTo(trip, search);
-      // Its issuer is made up here, so what it says of itself cannot match.
+      // Its issuer is a placeholder, so its own metadata cannot match.
       url.searchParams.delete("iss");
       const tokens = await authorizationCodeGrant(server, url, checks(trip));
       const user = asRecord(await getJson(config.userUrl, tokens.access_token));
@@ -135,14 +135,14 @@ function plainProvider(config: OAuthConfig): SignInProvider {
   };
 }
 
-/** What a provider names a person by. A blank name, or a number that is not exact, would be one for several people. */
+/** The provider's id for a person. A blank name, or an inexact number, would be the same for several people. */
 function subjectOf(id: unknown): string {
   if (typeof id === "string" && id.trim() !== "" && isStorable(id)) return id;
   if (typeof id === "number" && Number.isSafeInteger(id) && id > 0) return String(id);
   throw new Error("the provider names no person");
 }
 
-/** The main address if it is verified, else none: what a profile shows may be anybody's. */
+/** The primary address if it is verified, else none: the profile's address may be anyone's. */
 function chooseEmail(emails: unknown): { email: string | null; emailVerified: boolean } {
   const all = Array.isArray(emails) ? emails.map(asRecord) : [];
   const main = all.find((one) => one["primary"] === true);
@@ -162,7 +162,7 @@ async function authorizationUrl(server: Configuration, trip: RoundTrip, scope: s
   return url.href;
 }
 
-/** The address the provider was given, with what it added: behind a proxy the request itself shows another one. */
+/** The address given to the provider, with its parameters: behind a proxy the request itself has another one. */
 function cameBackTo(trip: RoundTrip, search: string): URL {
   const url = new URL(trip.redirectUri);
   url.search = search;
@@ -177,7 +177,7 @@ function metadata(config: OAuthConfig) {
   return { client_secret: config.clientSecret, [clockTolerance]: CLOCK_TOLERANCE_SECONDS };
 }
 
-/** As the issuer wants it; the standard's default is Basic. */
+/** The issuer's preferred method; the standard's default is Basic. */
 function clientAuth({ clientSecret }: OAuthConfig): ClientAuth {
   return (server, client, body, headers) => {
     const takes = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
@@ -202,7 +202,7 @@ async function boundedFetch(url: string, options: CustomFetchOptions): Promise<R
   const response = await fetch(url, {
     ...rest,
     ...(body === undefined ? {} : { body: body as string | URLSearchParams }),
-    // GitHub refuses requests without a name.
+    // GitHub refuses requests without a user agent.
     headers: { ...options.headers, "user-agent": `Sallyport/${VERSION}` },
     signal: AbortSignal.timeout(TIMEOUT_SECONDS * 1000),
   });

@@ -1,18 +1,18 @@
-// The secrets of a sign-in round trip. All are derived from one random id, which only the state carries: the database
-// holds its hash and nothing that would let a reader of it finish someone's sign-in.
+// The secrets of a sign-in round trip. All are derived from one random id, which only the state contains: the database stores
+// its hash, with which nobody can finish someone else's sign-in.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { randomText, sha256Hex } from "../../base/ids.ts";
 
-/** One trip. */
+/** One round trip. */
 export interface TripSecrets {
-  /** What the provider hands back. */
+  /** What the provider returns. */
   readonly state: string;
   /** The key under which the round trip is stored. */
   readonly hash: string;
   readonly codeVerifier: string;
   readonly nonce: string;
-  /** Name and value of the cookie that binds the round trip to the browser that began it. */
+  /** Name and value of the cookie that binds the round trip to its browser. */
   readonly cookie: { readonly name: string; readonly value: string };
 }
 
@@ -20,12 +20,12 @@ export interface TripSecrets {
 const ID_CHARS = 32;
 const STATE = /^([0-9A-Za-z]{32})\.([\w-]{43})$/;
 
-/** Begins a round trip. */
+/** Starts a round trip. */
 export function newTrip(secret: string): TripSecrets {
   return secretsOf(randomText(ID_CHARS), secret);
 }
 
-/** The round trip of a returned state; undefined when the state is not ours. The store knows whether it was used. */
+/** The round trip of a returned state; undefined if the state is not ours. The store knows whether it was used. */
 export function tripOf(state: string, secret: string): TripSecrets | undefined {
   const [, id, signature] = STATE.exec(state) ?? [];
   if (id === undefined || signature === undefined) return undefined;
@@ -44,7 +44,7 @@ function secretsOf(id: string, secret: string): TripSecrets {
   };
 }
 
-/** 43 characters: as long as a PKCE verifier must be. */
+/** 43 characters: the length of a PKCE verifier. */
 function derive(secret: string, purpose: string, id: string): string {
   return createHmac("sha256", secret).update(`oauth ${purpose}:${id}`).digest("base64url");
 }

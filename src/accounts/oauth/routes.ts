@@ -79,7 +79,7 @@ export function oauthRoutes({ accounts, ...deps }: OAuthRoutesDeps) {
     );
 }
 
-/** The first of each: a parameter that is given twice cannot be checked in one sense and used in another. */
+/** The first of each: a repeated parameter could be checked with one value and used with another. */
 function askedOf(request: Request): { redirectUri: string | undefined; clientState: string | undefined } {
   const query = new URLSearchParams(searchOf(request.url));
   return { redirectUri: query.get("redirect_uri") ?? undefined, clientState: query.get("state") ?? undefined };
@@ -91,7 +91,7 @@ function searchOf(url: string): string {
   return at < 0 ? "" : whole.slice(at);
 }
 
-/** Prevents a lured click: browsers send this header, and a page cannot forge it. */
+/** Prevents cross-site requests: browsers send this header, and a page cannot forge it. */
 function isBrowser(request: Request): boolean {
   return request.headers.has("sec-fetch-mode") || /^mozilla\//i.test(request.headers.get("user-agent") ?? "");
 }

@@ -1,4 +1,4 @@
-// Changing a known password. The current one is required and counts as a sign-in attempt; every other session ends.
+// Changes a known password. The current one is required and counts as a sign-in attempt; all other sessions end.
 
 import { ApiError } from "../../base/errors.ts";
 import type { Account, AccountStore } from "../../store/access/accounts.ts";
@@ -24,7 +24,7 @@ export interface PasswordChangeDeps {
   readonly attempts: Attempts;
 }
 
-/** The account, and the session that goes on. */
+/** The account, and the session that continues. */
 export interface Changing {
   readonly account: Account;
   readonly sessionId: string;
@@ -62,11 +62,11 @@ export function changePassword(deps: PasswordChangeDeps): ChangePassword {
     }
     attempt.uncount();
     const passwordHash = await deps.hasher.hash(next);
-    // Hashing takes its time, in a queue seconds: a password that was set by mail meanwhile stands.
+    // Hashing takes time, in a queue seconds: a password that was reset by mail meanwhile is kept.
     if ((await deps.accounts.findAccount(account.id))?.passwordHash !== account.passwordHash) throw wrongPassword();
     await deps.accounts.updateAccount(account.id, { passwordHash });
     await deps.sessions.revokeAllSessions(account.id, sessionId);
-    // A linking or a sign-in in progress at a provider, or a mailed link, must not outlast the old password.
+    // A link or sign-in in progress at a provider, or a mailed link, must not outlast the old password.
     await deps.codes.dropTickets(account.id);
     await deps.audit.addAudit({ accountId: account.id, event: "password_changed", ...client });
     deps.mailer.send(passwordChangedMail(account.email, account.username));

@@ -1,6 +1,6 @@
-// The most common passwords that are long enough to be accepted otherwise. Lower case.
+// The most common passwords that are otherwise long enough. Lower case.
 
-/** Everybody's passwords. */
+/** The list. */
 export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
   `0000000000 0123456789 0987654321 1029384756 1111111111 1112223334 111222333444 11223344556 112233445566 1212121212
 1231231231 123123123123 1234512345 12345678900 123456789000 1234567890 12345678910 1234567891 12345678911 123456789a

@@ -1,13 +1,13 @@
-// Limits how many passwords are hashed at once and how many wait, so that a flood of sign-ins takes neither every core
-// nor the memory that argon2id needs for each.
+// Limits concurrent and waiting password hashes, so that a flood of sign-ins takes neither all cores nor the memory that
+// argon2id needs for each.
 
 import { availableParallelism } from "node:os";
 import { ApiError } from "../../base/errors.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 
-/** Hashes passwords, one after the other. */
+/** Hashes passwords in a queue. */
 export interface PasswordHasher {
-  /** Throws `ApiError` 503 `server_busy` when too many wait. */
+  /** Throws `ApiError` 503 `server_busy` if too many wait. */
   hash(password: string): Promise<string>;
   /** The same. */
   verify(password: string, hash: string): Promise<boolean>;
@@ -18,7 +18,7 @@ const CONCURRENCY = Math.max(1, Math.floor(availableParallelism() / 2));
 /** About 15 seconds of work: later clients would have given up. */
 const WAITING_MAX = 64;
 
-/** Makes a hasher; a test may bring its own functions. */
+/** Creates a hasher; tests may pass their own functions. */
 export function passwordHasher(
   options: {
     concurrency?: number;
@@ -36,7 +36,7 @@ export function passwordHasher(
       if (waiting.length >= waitingMax) {
         throw new ApiError("server_busy", "Too many sign-ins at once. Try again.", { retryAfterSeconds: 5 });
       }
-      // Whoever ends hands its place on, so `running` stays as it is.
+      // A finished task passes its slot on, so `running` does not change.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else running++;
     try {

@@ -1,17 +1,17 @@
-// Password hashes. argon2id; the hash holds its parameters, so that they can change later.
+// Password hashes. argon2id; the hash contains its parameters, so that they can change later.
 
 import { COMMON_PASSWORDS } from "./common-passwords.ts";
 
 /** Shorter passwords are refused (NIST SP 800-63B asks for at least 8; a gateway key is worth more than that). */
 export const PASSWORD_CHARS_MIN = 10;
-/** Longer ones would only buy hashing time for an attacker. */
+/** Longer ones would only let an attacker waste hashing time. */
 export const PASSWORD_CHARS_MAX = 1024;
-/** 64 MiB and two passes: above OWASP's least (19 MiB, two passes), a quarter of a second on a slow core. */
+/** 64 MiB and two passes: above OWASP's minimum (19 MiB, two passes), a quarter of a second on a slow core. */
 const ARGON2 = { algorithm: "argon2id", memoryCost: 65_536, timeCost: 2 } as const;
-/** How every hash of ours begins; the runtime always uses one lane. */
+/** The prefix of our hashes; the runtime always uses one lane. */
 const ARGON2_PREFIX = `$argon2id$v=19$m=${ARGON2.memoryCost},t=${ARGON2.timeCost},p=1$`;
 
-/** What is wrong with a new password, as one public sentence; undefined when it will do. */
+/** The problem of a new password, as a public sentence; undefined if it is acceptable. */
 export function passwordFault(password: string): string | undefined {
   const length = [...password].length;
   if (length < PASSWORD_CHARS_MIN) return `The password must have at least ${PASSWORD_CHARS_MIN} characters.`;
@@ -25,17 +25,17 @@ export function hashPassword(password: string): Promise<string> {
   return Bun.password.hash(fold(password), ARGON2);
 }
 
-/** Does the password belong to the stored hash? */
+/** Whether the password matches the stored hash. */
 export function verifyPassword(password: string, hash: string): Promise<boolean> {
   return Bun.password.verify(fold(password), hash);
 }
 
-/** Was the hash made with other parameters than today's? */
+/** Whether the hash was made with other parameters than the current ones. */
 export function isOutdatedHash(hash: string): boolean {
   return !hash.startsWith(ARGON2_PREFIX);
 }
 
-/** A hash that no password has: checking against it takes as long as checking a real one. */
+/** A hash that no password matches: checking against it takes as long as checking a real one. */
 export function nobodysHash(): string {
   const random = () =>
     Buffer.from(crypto.getRandomValues(new Uint8Array(32)))
@@ -44,7 +44,7 @@ export function nobodysHash(): string {
   return `${ARGON2_PREFIX}${random()}$${random()}`;
 }
 
-/** Keyboards differ in how they compose the same character. */
+/** Keyboards compose the same character differently. */
 function fold(password: string): string {
   return password.normalize("NFKC");
 }

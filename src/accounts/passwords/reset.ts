@@ -1,6 +1,6 @@
-// Forgotten passwords: a mailed link that works once, for half an hour. The answer is the same for every address; the
-// work for a known one happens after the answer. Setting the new password ends every session, and of an account whose
-// address no one had proved all other ways in.
+// Forgotten passwords: a mailed link that works once, for half an hour. The response is the same for every address; the work
+// for a known one happens after the response. Setting the new password ends every session, and for an account with an
+// unverified address removes all other ways to sign in.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -29,20 +29,20 @@ export interface PasswordResetDeps {
   readonly audit: Pick<AuditStore, "addAudit">;
   readonly hasher: PasswordHasher;
   readonly mailer: Pick<Mailer, "send">;
-  /** Requests by address of the client. */
+  /** Requests by the client's address. */
   readonly asked: Attempts;
-  /** Mails by address of the account. */
+  /** Mails by the account's address. */
   readonly mailed: Attempts;
-  /** The same, in a day. */
+  /** The same, per day. */
   readonly daily: Attempts;
   dashboardUrl(): string;
   accountsChanged(): void;
   failed(message: string, error: unknown): void;
 }
 
-/** Asks for a link and uses it. */
+/** Requests a link and uses it. */
 export interface PasswordReset {
-  /** Never says whether there is such an account. Throws `ApiError` 429 `too_many_attempts` by the client's address. */
+  /** Never reveals whether the account exists. Throws `ApiError` 429 `too_many_attempts` by the client's address. */
   request(email: string, client: Client): void;
   /** Throws `ApiError` 400 `invalid_code` (param `token`) or `invalid_request` (param `password`). */
   confirm(input: { token: string; password: string }, client: Client): Promise<void>;
@@ -69,7 +69,7 @@ export function passwordReset(deps: PasswordResetDeps): PasswordReset {
       only: true,
     });
     await deps.audit.addAudit({ accountId: account.id, event: "password_reset_requested", ...client });
-    // In the fragment, which no browser sends to a server: it stays out of logs and referrers.
+    // In the fragment, which browsers never send to a server: it stays out of logs and referrers.
     const link = `${deps.dashboardUrl().replace(/\/+$/, "")}/forgot#token=${token}`;
     deps.mailer.send(resetMail(account.email, account.username, { link, minutes: LIFE_MS / 60_000 }));
   };
@@ -91,20 +91,20 @@ export function passwordReset(deps: PasswordResetDeps): PasswordReset {
       const fault = passwordFault(password);
       if (fault !== undefined) throw new ApiError("invalid_request", fault, { param: "password" });
       const hash = sha256Hex(token);
-      // Looked at first: a queue that is full must not use the link up, and a guess must not cost a hash.
+      // Checked first: a full queue must not use up the link, and a guess must not cost a hash.
       if ((await codes.peekTicket("password_reset", hash)) === undefined) throw invalidLink();
       const passwordHash = await deps.hasher.hash(password);
       const accountId = (await codes.takeTicket("password_reset", hash))?.accountId ?? undefined;
       if (accountId === undefined) throw invalidLink();
       const before = await accounts.findAccount(accountId);
-      // The link came by mail, so the address is its owner's.
+      // The link came by mail, so the address is verified.
       const account = await accounts.updateAccount(accountId, { passwordHash, emailVerified: true });
       if (account === undefined || "refused" in account) throw invalidLink();
       await deps.sessions.revokeAllSessions(accountId);
-      // A linking or a sign-in in progress at a provider must not outlast the old password.
+      // A link or sign-in in progress at a provider must not outlast the old password.
       await codes.dropTickets(accountId);
-      // Whoever made the account never proved the address: a provider they linked would let them in again, and a key they
-      // made would read what its owner keeps here.
+      // Whoever created the account never verified the address: a provider that they linked would let them in again, and a
+      // key that they created could read what its owner stores here.
       let keysEnded = 0;
       if (before?.emailVerified !== true) {
         await deps.identities.unlinkAllIdentities(accountId);

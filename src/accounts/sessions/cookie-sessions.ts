@@ -1,5 +1,5 @@
-// The dashboard's sign-ins: a random value in a cookie, stored here only as a hash. An unknown, ended or expired value
-// means not signed in.
+// The dashboard's sessions: a random value in a cookie, stored only as a hash. An unknown, ended or expired value means not
+// signed in.
 
 import type { Clock } from "../../base/clock.ts";
 import { randomText, sha256Hex } from "../../base/ids.ts";
@@ -12,15 +12,15 @@ export interface CookieSessionDeps {
   readonly clock: Clock;
   readonly sessions: Pick<SessionStore, "createSession" | "useCookieSession">;
   readonly accounts: Pick<AccountStore, "findAccount">;
-  /** How long a sign-in lasts. */
+  /** How long a session lasts. */
   ttlMs(): number;
 }
 
-/** Starts and finds sign-ins of browsers. */
+/** Starts and finds sessions of browsers. */
 export interface CookieSessions {
-  /** The value to put into the cookie, and how long the browser should keep it. */
+  /** The cookie's value, and its lifetime. */
   start(accountId: string, client: Client): Promise<{ readonly value: string; readonly seconds: number }>;
-  /** Who holds this value; undefined when it opens nothing. */
+  /** The account for this value; undefined if it is invalid. */
   find(value: string): Promise<{ readonly account: Account; readonly sessionId: string } | undefined>;
 }
 

@@ -1,9 +1,9 @@
-// Where an account is signed in and what happened to it, as its owner sees it.
+// The sessions and security events of an account, as its owner sees them.
 
 import type { AuditStore } from "../../store/access/audit.ts";
 import type { Session } from "../../store/access/sessions.ts";
 
-/** A session as listed. `currentId` is the session that asks. */
+/** A session in the list. `currentId` is the current session. */
 export function sessionView(session: Session, currentId: string) {
   return {
     id: session.id,
@@ -17,7 +17,7 @@ export function sessionView(session: Session, currentId: string) {
   };
 }
 
-/** An entry of the audit log as listed. */
+/** An entry of the audit log in the list. */
 export function auditView(entry: Awaited<ReturnType<AuditStore["listAudit"]>>[number]) {
   return {
     id: entry.id,
@@ -29,7 +29,7 @@ export function auditView(entry: Awaited<ReturnType<AuditStore["listAudit"]>>[nu
   };
 }
 
-// The order matters: browsers name those they descend from.
+// The order matters: a browser's user agent names the ones it is based on.
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, "Edge"],
   [/\bOPR\//, "Opera"],
@@ -46,7 +46,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** What people call it: "Firefox on Linux", "curl", "unknown". */
+/** A common name: "Firefox on Linux", "curl", "unknown". */
 export function deviceOf(userAgent: string): string {
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];

@@ -15,7 +15,7 @@ export interface SignInDeps {
   readonly audit: Pick<AuditStore, "addAudit">;
   readonly attempts: Attempts;
   readonly hasher: PasswordHasher;
-  /** Something that the client need not know went wrong. */
+  /** An error that the client need not know about. */
   failed(message: string, error: unknown): void;
 }
 
@@ -36,7 +36,7 @@ export function signIn(deps: SignInDeps): SignIn {
   const { accounts, audit, hasher } = deps;
   const nobodys = nobodysHash();
 
-  /** Off the request's path: makes the hash again with today's parameters. */
+  /** Off the request path: hashes again with the current parameters. */
   const upgrade = async ({ id, passwordHash: old }: Account, password: string): Promise<void> => {
     const passwordHash = await hasher.hash(password);
     // Unless the password was changed meanwhile.
@@ -56,13 +56,13 @@ export function signIn(deps: SignInDeps): SignIn {
     }
     const verify = (hash: string) =>
       hasher.verify(password, hash).catch((error) => {
-        // Not judged, so no guess: a server that is busy must not lock people out.
+        // Not checked, so not a guess: a busy server must not lock people out.
         attempt.uncount();
         throw error;
       });
     let right = await verify(account?.passwordHash ?? nobodys);
     if (right && account !== undefined) {
-      // Hashing takes its time, in a queue seconds: what was changed or deleted meanwhile must not let in.
+      // Hashing takes time, in a queue seconds: an account that was changed or deleted meanwhile must not be admitted.
       const now = await accounts.findAccount(account.id);
       if (now?.passwordHash !== account.passwordHash) right = await verify(now?.passwordHash ?? nobodys);
       account = now;

@@ -1,5 +1,5 @@
-// Token pairs: a short-lived access token and a refresh token that works once. Reuse of a refresh token ends its
-// session, unless it comes within the configured grace period: then it gets the same new pair.
+// Token pairs: a short-lived access token and a refresh token that works once. Reuse of a refresh token ends its session,
+// unless it is within the configured grace period: then it returns the same new pair.
 
 import { createHmac } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
@@ -10,7 +10,7 @@ import type { AuditStore } from "../../store/access/audit.ts";
 import type { SessionStore } from "../../store/access/sessions.ts";
 import type { Client } from "../client.ts";
 
-/** The tokens of docs/reference/http-api.md#post-v1authtoken, and when the access token ends. */
+/** The tokens of docs/reference/http-api.md#post-v1authtoken, and when the access token expires. */
 export interface TokenPair {
   readonly access_token: string;
   readonly refresh_token: string;
@@ -19,7 +19,7 @@ export interface TokenPair {
   readonly expires_in: number;
 }
 
-/** What pairs are made with. */
+/** What creating pairs needs. */
 export interface PairDeps {
   readonly clock: Clock;
   readonly tokens: AccessTokens;
@@ -45,7 +45,7 @@ const PREFIX = "rt_";
 /** 62^43 is more than 2^256. */
 const RANDOM_CHARS = 43;
 const TOKEN = /^rt_[\w-]{43}$/;
-/** Pairs that are remembered for repeated tokens; beyond it the access token of a repeated one is another one. */
+/** Pairs that are cached for repeated tokens; beyond this number a repeated one gets a different access token. */
 const REPEATS_MAX = 2000;
 
 /** Builds the verbs. */
@@ -82,7 +82,8 @@ export function tokenPairs(deps: PairDeps): TokenPairs {
     async refresh(token, client) {
       if (!TOKEN.test(token)) throw invalidToken();
       const { refreshTokenTtlMs, refreshReuseGraceMs: graceMs } = deps.settings();
-      // Derived under a grace, so that the same successor can be given again though only its hash is stored.
+      // Derived if there is a grace period, so that the same successor can be returned again although only its hash is
+      // stored.
       const next = graceMs > 0 ? successor(token, deps.secret) : PREFIX + randomText(RANDOM_CHARS);
       const nextHash = sha256Hex(next);
       const nextExpiresAtMs = clock.now() + refreshTokenTtlMs;

@@ -1,6 +1,5 @@
-// From probabilities to the answers of the two shapes of this format: docs/reference/http-api.md#post-v1systemone, and
-// TypeSafe's own, which keys a score by level index. Probabilities come in the order of the question's options and sum
-// to 1.
+// Converts probabilities to the answers of the two shapes of this format: docs/reference/http-api.md#post-v1systemone, and
+// TypeSafe's own, which keys a score by level index. Probabilities are in the order of the question's options and sum to 1.
 
 import { type Question, textOfContent } from "../questions.ts";
 import { argMax, choiceConfidence, scoreConfidence } from "./confidence.ts";
@@ -41,14 +40,14 @@ function nativeView({ question, probabilities }: Answered): Record<string, unkno
   return {
     type: "score",
     score: meanLevel(probabilities),
-    // As it came in: a level may be any JSON.
+    // As received: a level may be any JSON.
     legend: Object.fromEntries(question.options.map(({ label, criterion }) => [label, criterion])),
     probabilities: byName(indices(probabilities.length), probabilities),
     confidence: scoreConfidence(probabilities),
   };
 }
 
-/** Yes/no and choice look the same in both shapes. */
+/** Yes/no and choice are the same in both shapes. */
 function plainView({ question, probabilities }: Answered): Record<string, unknown> {
   if (question.type === "noul") return { type: "noul", noul: probabilities[0] };
   const labels = question.options.map(({ label }) => label);
@@ -67,7 +66,7 @@ export function meanLevel(probabilities: readonly number[]): number {
   return Math.min(mean, probabilities.length - 1);
 }
 
-/** Equal texts get " (2)", " (3)" …, never a name that another text has. */
+/** Equal texts get " (2)", " (3)" …, never a name that another option has. */
 export function distinct(texts: readonly string[]): string[] {
   const taken = new Set(texts);
   const used = new Set<string>();

@@ -1,5 +1,5 @@
-// How large a decision request is in tokens, and its two limits: state with all questions, and state with the longest
-// one. Counting ends where a limit is passed and gives way to other work.
+// Counts the tokens of a decision request for its two limits: state with all questions, and state with the longest one.
+// Counting stops where a limit is exceeded, and yields to other work.
 
 import { ApiError } from "../../base/errors.ts";
 import { TokenCounter } from "../../tokens/count.ts";
@@ -13,8 +13,8 @@ export const LONGEST_TOKENS_MAX = 32_768;
 const TOKENS_PER_CHARACTER_MAX = 3;
 
 /**
- * Holds the request against the limits; throws 413 `context_too_large`. Gives its tokens as they are billed where the
- * upstream does not count: most requests are too small to need counting otherwise, so it happens when asked for.
+ * Checks the limits; throws 413 `context_too_large`. Returns a function that counts the billed tokens if the upstream does
+ * not: most requests are too small to need counting otherwise.
  */
 export async function measure(request: Omit<DecisionRequest, "model">): Promise<() => Promise<number>> {
   const state = textOfContent(request.state);
@@ -47,10 +47,10 @@ function tooLarge(what: string, limit: number, param: string): ApiError {
   return new ApiError("context_too_large", message, { param });
 }
 
-/** A name of a question of so many characters is not counted: it only tells answers apart. Longer ones are text. */
+/** Shorter question names are not counted: they only identify answers. Longer ones are text. */
 const NAME_CHARACTERS_FREE = 64;
 
-/** The words of a question: what is asked, the names of the options and what they mean. */
+/** The text of a question: its instructions, and the options' names and meanings. */
 function questionText({ key, name = key, type, instructions, options }: Question): string {
   const lines = name.length > NAME_CHARACTERS_FREE ? [name] : [];
   if (instructions !== undefined) lines.push(textOfContent(instructions));

@@ -1,17 +1,20 @@
-// How sure a distribution is, in one number from 0 (uniform) to 1 (certain). The formulas are the ones clients of this
-// format tune their thresholds on, so a change is a new name in the version record.
+// The confidence of a distribution, from 0 (uniform) to 1 (certain). Clients of this format tune their thresholds to these
+// formulas, so a change needs a new name in the version record.
 
 /** The name of these formulas in version records. */
 export const CONFIDENCE_FORMULA = "typesafe@1";
 
-/** A choice's confidence: how far the most probable option stands above an equal share. */
+/** A choice's confidence: how far the most probable option exceeds an equal share. */
 export function choiceConfidence(probabilities: readonly number[]): number {
   const k = probabilities.length;
   if (k <= 1) return 1;
   return clamp((Math.max(...probabilities) - 1 / k) / (1 - 1 / k));
 }
 
-/** A score's confidence: how near the levels' mass lies to the most probable one, against an even spread around the middle. */
+/**
+ * A score's confidence: how concentrated the levels' mass is around the most probable one, relative to an even spread around
+ * the middle.
+ */
 export function scoreConfidence(probabilities: readonly number[]): number {
   const k = probabilities.length;
   if (k <= 1) return 1;
@@ -25,7 +28,7 @@ export function scoreConfidence(probabilities: readonly number[]): number {
   return clamp(1 - spread / even);
 }
 
-/** The place of the largest value, the first of equals. */
+/** The index of the largest value, the first of equals. */
 export function argMax(values: readonly number[]): number {
   let best = 0;
   for (let i = 1; i < values.length; i++) if (values[i]! > values[best]!) best = i;

@@ -1,6 +1,6 @@
-// Answers one request from one version: what needs no model is answered here, the rest by the version's backend, and
-// all of it is calibrated. All questions or none; whatever goes wrong upstream is 503 `decision_unavailable`, and no
-// other version or backend steps in (docs/reference/errors.md).
+// Answers one request with one version: trivial questions are answered here, the rest by the version's backend, and
+// everything is calibrated. All questions or none; any upstream failure is 503 `decision_unavailable`, and no other version
+// or backend is used instead (docs/reference/errors.md).
 
 import { ApiError } from "../../base/errors.ts";
 import { type BackendAnswer, type DecisionRoute, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
@@ -11,15 +11,15 @@ import { badQuestion, type DecisionRequest, type ParamNames, type Question } fro
 import type { Answered } from "./answers.ts";
 import { measure } from "./budget.ts";
 
-/** What a request took. */
+/** The usage of a request. */
 export interface DecisionCost {
   /** Billed. */
   readonly inputTokens: number;
   /** Free. */
   readonly outputTokens: number;
-  /** False where the upstream counted. */
+  /** False if the upstream counted. */
   readonly estimated: boolean;
-  /** Undefined when no upstream was asked. */
+  /** Undefined if no upstream was called. */
   readonly backend: Pick<BackendAnswer, "route" | "spent"> | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface Decision extends DecisionCost {
   readonly backend: BackendAnswer | undefined;
 }
 
-/** Answers the request. Throws `ApiError` 413, 422, 429 or 503, its `param` in the words of the client's format. */
+/** Answers the request. Throws `ApiError` 413, 422, 429 or 503, with `param` in the client format's terms. */
 export async function decide(
   version: DecisionVersion,
   request: Omit<DecisionRequest, "model">,
@@ -68,14 +68,14 @@ async function ask(
   }
 }
 
-/** The same error, naming what it is about as the client's format does. */
+/** The same error, with `param` in the client format's terms. */
 function inWordsOf(names: ParamNames, error: unknown): unknown {
   if (!(error instanceof ApiError) || typeof error.detail.param !== "string") return error;
   const param = names.of(error.detail.param);
   return param === error.detail.param ? error : new ApiError(error.apiCode, error.message, { ...error.detail, param });
 }
 
-/** What a client is told about a failure on the way to the answer. */
+/** What a client is told about a failure. */
 export function publicError(error: unknown): unknown {
   if (error instanceof NonsenseAnswer)
     return unavailable("The decision model returned no usable answer. Try again.", error);
@@ -88,7 +88,7 @@ export function publicError(error: unknown): unknown {
       cause: error,
     });
   }
-  // An upstream that names a question refuses that question, not the way it was asked.
+  // An upstream that names a question refuses that question, not the request.
   if (apiCode === "invalid_request" && detail.param?.startsWith("questions") === true) {
     return new ApiError("invalid_question", message, { param: detail.param, cause: error });
   }
@@ -96,7 +96,7 @@ export function publicError(error: unknown): unknown {
   return unavailable(`The decision model ${what}. Try again.`, error, detail.retryAfterSeconds);
 }
 
-/** Throws 422 for a question with more options than the version takes. */
+/** Throws 422 for a question with more options than the version supports. */
 function refuseTooManyOptions(questions: readonly Question[], most: number): void {
   for (const { key, options } of questions) {
     if (options.length > most) {
@@ -113,7 +113,7 @@ function unavailable(message: string, cause: unknown, retryAfterSeconds?: number
   });
 }
 
-/** The route that answered, for the usage record; the version's first where none was called. */
+/** The route that answered, for the usage record; the version's first if none was called. */
 export function routeOf(decision: DecisionCost, version: DecisionVersion): DecisionRoute {
   return decision.backend?.route ?? version.spec.routes[0]!;
 }

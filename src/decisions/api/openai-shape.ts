@@ -1,5 +1,5 @@
-// OpenAI's Decisions shape for clients: a list of questions in, a list of answers in the same order out. The same versions
-// answer as behind `/v1/systemone`; what this shape has words for and that one not is folded into text.
+// OpenAI's Decisions format for clients: a list of questions in, a list of answers in the same order out. The versions are
+// those of `/v1/systemone`; what only this format can express becomes text.
 
 import { ApiError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
@@ -16,19 +16,19 @@ import {
 import { type Answered, meanLevel } from "./answers.ts";
 import { argMax, choiceConfidence, scoreConfidence } from "./confidence.ts";
 
-/** A question as it came, for the answer's form. */
+/** A question as received, for the format of its answer. */
 interface Asked {
   readonly name: string | null;
   /** A choice's values, which may be booleans; a score's labels. */
   readonly values: readonly (string | boolean)[];
 }
 
-/** What was asked, and what the answer must look like. */
+/** The parsed request, and the format of its answer. */
 export interface OpenaiDecisionRequest extends DecisionRequest {
   readonly asked: readonly Asked[];
 }
 
-/** That protocol's own bound. */
+/** That protocol's own limit. */
 const QUESTIONS_MAX = 400;
 
 /** Reads the body of `POST /v1/decisions`. Throws `ApiError` 400 or 422. */
@@ -53,7 +53,7 @@ export function readOpenaiDecisions(body: Readonly<Record<string, unknown>>): Op
   };
 }
 
-/** `questions.2.criteria.NAME` is `questions[2].choices[1]` here; a question's key is its place. */
+/** `questions.2.criteria.NAME` is `questions[2].choices[1]` here; a question's key is its index. */
 function namesFor(questions: readonly Question[]): ParamNames {
   return {
     state: "input",
@@ -69,7 +69,7 @@ function namesFor(questions: readonly Question[]): ParamNames {
 function placeIn({ type, options }: Question, rest: string): string {
   if (!rest.startsWith(".criteria")) return rest;
   const within = rest.slice(".criteria".length);
-  // A predicate has no criteria: what it means is in its instructions.
+  // A predicate has no criteria: its meaning is in its instructions.
   if (type === "noul") return ".instructions";
   if (type === "score") return `.levels${within}`;
   const at = options.findIndex(({ label }) => within === `.${label}`);
@@ -190,7 +190,7 @@ function isData(value: unknown): value is Content {
   return typeof value === "object" && value !== null;
 }
 
-/** `answers` of that shape, in the order of the questions. */
+/** `answers` of that format, in the order of the questions. */
 export function openaiAnswersView(answered: readonly Answered[], asked: readonly Asked[]): Record<string, unknown>[] {
   return answered.map(({ question, probabilities }, at) => {
     const { name, values } = asked[at]!;

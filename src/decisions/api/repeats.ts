@@ -1,16 +1,16 @@
-// Finds questions and options that a request names twice. In JSON the last one wins silently: another question than the
-// one asked would be answered, or an expected option be missing.
+// Finds duplicate names of questions and options in a request. In JSON the last one silently wins: a different question would
+// be answered, or an expected option be missing.
 
 import { topLevelMembers } from "../../base/json-splice.ts";
 import { badQuestion } from "../questions.ts";
 
-/** Larger ones are hardly ever within the limits, and not worth another look. */
+/** Larger requests are rarely within the limits. */
 const CHARACTERS_MAX = 2 * 1024 * 1024;
 
 const QUESTIONS = { questions: true };
 const CRITERIA = { criteria: true };
 
-/** Throws 422 with the path of what stands twice. The text must have been read as a sound request already. */
+/** Throws 422 with the path of the duplicate. The text must already be known to be a valid request. */
 export function refuseRepeats(text: string): void {
   if (text.length > CHARACTERS_MAX) return;
   const questions = membersOf(text, topLevelMembers(text, 0, QUESTIONS).get("questions")?.at(-1)?.valueStart);
@@ -23,7 +23,7 @@ export function refuseRepeats(text: string): void {
   }
 }
 
-/** The members of an object that begins there; of anything else none. */
+/** The members of the object that begins there; none if it is not an object. */
 function membersOf(text: string, from: number | undefined): ReturnType<typeof topLevelMembers> {
   return from !== undefined && text[from] === "{" ? topLevelMembers(text, from) : new Map();
 }

@@ -1,6 +1,5 @@
-// The decision endpoints in their three shapes: docs/reference/http-api.md#post-v1systemone, TypeSafe's own under
-// /typesafe, and OpenAI's Decisions. One pipeline: admit, read, resolve, decide, count. Same models, same limits, same
-// keys.
+// The decision endpoints in their three formats: docs/reference/http-api.md#post-v1systemone, TypeSafe's own under /typesafe,
+// and OpenAI's Decisions. One pipeline: admit, read, resolve, decide, count. Same models, limits and keys.
 
 import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
@@ -26,7 +25,7 @@ import { type Decision, type DecisionCost, decide, routeOf } from "./decide.ts";
 import { openaiAnswersView, readOpenaiDecisions } from "./openai-shape.ts";
 import { refuseRepeats } from "./repeats.ts";
 
-/** Who asks. */
+/** The caller. */
 export interface DecisionCaller extends Spender {
   readonly keyId: string;
   readonly accountId: string;
@@ -34,7 +33,7 @@ export interface DecisionCaller extends Spender {
   readonly models: KeyModels;
 }
 
-/** What the edge knows of the request and takes back. */
+/** The edge's exchange, as far as it is used here. */
 export interface DecisionExchange {
   readonly requestId: string;
   readonly startedMs: number;
@@ -42,11 +41,11 @@ export interface DecisionExchange {
   readonly log: Record<string, unknown>;
   /** Undefined while tracing is disabled. */
   readonly span?: TraceSpan | undefined;
-  /** Takes the calls that fail. */
+  /** Collects the failed calls. */
   readonly failedRoutes: FailedRoute[];
-  /** True once the request's usage row was written. */
+  /** Whether the request's usage row was written. */
   recorded: boolean;
-  /** Runs when the request is over. */
+  /** Runs when the request ends. */
   atEnd(work: () => void): void;
 }
 
@@ -58,23 +57,23 @@ export interface DecisionRoutesDeps {
   admit(request: Request): AtOnce<DecisionCaller>;
   /** Reserves what a request may cost of its caller's budgets. */
   budgets: Pick<Budgets, "reserve">;
-  /** The most that a request can cost, in micro-dollars; 0 where no price is known. */
+  /** The maximum cost of a request in micro-dollars; 0 if no price is known. */
   worstCaseMicros(asked: DecisionRequest, version: DecisionVersion): Promise<number>;
   /** The body as text and as a JSON object; throws 400, 408 or 413. */
   readJson(request: Request): Promise<{ readonly text: string; readonly body: Readonly<Record<string, unknown>> }>;
   models: DecisionModels;
-  /** Unfit versions (their engine failed its probe) are not listed. */
+  /** Unfit versions (whose engines failed their probe) are not listed. */
   isListed(version: DecisionVersion): boolean;
   isChatModel(id: string): boolean;
-  /** The ways to a version, for one request. */
+  /** The upstreams of a version, for one request. */
   upstream(version: DecisionVersion, deadline: CallDeadline): Upstream;
   timeoutMs(): number;
-  /** Something answered for a version; for noticing drift. */
+  /** Reports which upstream model answered for a version, to notice drift. */
   answered(version: DecisionVersion, answer: BackendAnswer): void;
-  /** Something answered for it that is no answer; for noticing engines that are unfit. */
+  /** Reports an unusable answer, to notice unfit engines. */
   answeredNonsense(version: DecisionVersion): void;
   record(usage: UsageRecord): void;
-  /** What an answered request cost, in micro-dollars. */
+  /** The cost of an answered request, in micro-dollars. */
   costMicros(decision: DecisionCost, version: DecisionVersion): number;
   clock: Clock;
 }
@@ -106,7 +105,7 @@ export function answerSystemone(request: Request, deps: DecisionRoutesDeps): Pro
   return answer(request, deps, systemoneShape);
 }
 
-/** Versions and aliases that can be asked by a key, each once. */
+/** Versions and aliases that a key may use, each once. */
 export async function listed(
   deps: DecisionRoutesDeps,
   models: KeyModels = null,
@@ -120,7 +119,7 @@ export async function listed(
   return out.filter(({ version }) => deps.isListed(version) && keyMayUse(models, deps.models.namesOf(version)));
 }
 
-/** How a client's format is read and written. */
+/** How a client format is read and written. */
 interface Shape<R extends DecisionRequest> {
   readonly path: string;
   read(body: Readonly<Record<string, unknown>>, text: string): R;
@@ -171,7 +170,7 @@ async function answer<R extends DecisionRequest>(
   shape: Shape<R>,
 ): Promise<Response> {
   const exchange = deps.exchangeOf(request);
-  // The name under which that format's clients look for it, on errors too.
+  // The header name that the format's clients expect, also on errors.
   if (shape.path !== "/v1/decisions") exchange.headers["x-typesafe-request-id"] = exchange.requestId;
   const caller = await deps.admit(request);
   const { text, body } = await deps.readJson(request);
@@ -196,7 +195,7 @@ async function answer<R extends DecisionRequest>(
         throw clientGone();
       }
       if (error instanceof ApiError && error.cause instanceof NonsenseAnswer) deps.answeredNonsense(version);
-      // What was refused here reached no upstream and is not recorded as usage.
+      // A request refused here reached no upstream and has no usage record.
       if (error instanceof ApiError && error.status >= 429) {
         book(undefined, used({ status: error.status, code: error.apiCode }), deps);
       }
@@ -210,7 +209,7 @@ async function answer<R extends DecisionRequest>(
     const { labelMass } = decision.backend;
     if (labelMass !== undefined) {
       exchange.log["label_mass"] = labelMass;
-      // Never rounded up: 1 says that nothing went elsewhere.
+      // Never rounded up: 1 means that nothing is left for other answers.
       exchange.headers["x-sallyport-label-mass"] = (Math.floor(labelMass * 1000) / 1000).toString();
     }
     deps.answered(version, decision.backend);
@@ -219,7 +218,7 @@ async function answer<R extends DecisionRequest>(
   return Response.json({ model, answers: shape.answers(decision, asked), usage: shape.usage(decision) });
 }
 
-/** Whose word the probabilities are: fitted here, freed of a prior, the upstream's own, or what a text model happens to say. */
+/** The source of the probabilities: fitted here, corrected for a prior, the upstream's own, or estimated by a text model. */
 function calibrationOf({ calibration, spec }: DecisionVersion): "fitted" | "prior" | "upstream" | "none" {
   if (calibration.method === "fitted") return "fitted";
   return backendOf(spec).calibrationOf?.(spec) ?? "none";
@@ -237,7 +236,7 @@ async function versionFor(id: string, caller: DecisionCaller, deps: DecisionRout
   return deps.models.require(id, { tier: caller.account.tier, models: caller.models });
 }
 
-/** Ends the calls when the client goes, when the time is up, and when the answer stands or fails. */
+/** Aborts the calls when the client leaves, at the deadline, and when the answer is complete or has failed. */
 async function withDeadline<T>(
   request: Request,
   deps: DecisionRoutesDeps,
@@ -248,12 +247,12 @@ async function withDeadline<T>(
   const trace = { span, headers, stream: false, failedRoutes };
   const ended = new AbortController();
   try {
-    // A late answer is the provider's fault, as elsewhere, so that its breaker counts it.
+    // A late answer is the provider's failure, as elsewhere, so that its breaker counts it.
     return await withinDeadline(request, deps.timeoutMs(), ({ signal, remainingMs }) =>
       work({ signal: AbortSignal.any([signal, ended.signal]), remainingMs, trace }),
     );
   } finally {
-    // Calls of a failed request that are still in progress.
+    // Calls of a failed request that are still running.
     ended.abort(new ApiError("decision_unavailable", "Another question of the request failed."));
   }
 }
@@ -263,11 +262,11 @@ interface Used {
   readonly caller: DecisionCaller;
   readonly exchange: DecisionExchange;
   readonly endpoint: string;
-  /** How it ended, where it was not answered. */
+  /** The outcome, if it was not answered. */
   readonly ended: { readonly status: number; readonly code: string } | undefined;
 }
 
-/** Also the status of its log line; the code under which streams are recorded. */
+/** Also the status of its log line, and the code under which streams are recorded. */
 const GONE: Used["ended"] = { status: ERRORS.request_timeout.status, code: STOPPED };
 
 /** The cost of a request whose client left: it reached the upstream, which will not report its usage. */
@@ -276,7 +275,7 @@ async function sentOf(asked: DecisionRequest, { spec }: DecisionVersion): Promis
   return { inputTokens, outputTokens: 0, estimated: true, backend: { route: spec.routes[0]! } };
 }
 
-/** The row of one request. Input is billed, output is free. */
+/** The usage row of one request. Input is billed, output is free. */
 function book(decision: DecisionCost | undefined, used: Used, deps: DecisionRoutesDeps): void {
   const { version, caller, exchange, endpoint, ended } = used;
   const route = decision === undefined ? version.spec.routes[0]! : routeOf(decision, version);

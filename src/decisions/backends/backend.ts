@@ -1,5 +1,5 @@
-// What answers a version's questions. A backend turns questions into calls and answers into readings; it knows neither
-// calibration nor the client's format. All questions or none: it throws when any stays unanswered.
+// Answers a version's questions. A backend turns questions into upstream calls and their answers into readings; it knows
+// neither calibration nor the client's format. All questions or none: it throws if any is unanswered.
 
 import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
@@ -13,33 +13,33 @@ export interface BackendSpec {
   /** The name of a backend. */
   readonly kind: string;
   readonly routes: readonly DecisionRoute[];
-  /** As `{ questions: 64, options: 26 }`; `options` holds for all, each backend says what else it knows. */
+  /** For example `{ questions: 64, options: 26 }`; `options` applies to all, each backend states which others it supports. */
   readonly limits: Readonly<Record<string, number>>;
-  /** Orders in which the options are shown (logprobs, verbalized). */
+  /** The number of orders in which the options are shown (logprobs, verbalized). */
   readonly orders: number;
-  /** Upstream calls of one request at once. */
+  /** Concurrent upstream calls of one request. */
   readonly concurrency: number;
-  /** Which words and formulas it is asked and read with. */
+  /** The prompts and formulas. */
   readonly revision: number;
-  /** What is taken off each reading: nothing, or what the model says of the options without a state (logprobs). */
+  /** What is subtracted from each reading: nothing, or the model's answer without a state (logprobs). */
   readonly prior?: "none" | "content_free";
-  /** Levels too are shown from the middle; for rows from which is learned what positions gain. */
+  /** Also shows levels starting from the middle; for rows from which position biases are learned. */
   readonly turning?: boolean;
-  /** Where the labels have less together, a text model did not answer the question (logprobs). */
+  /** If the labels have less probability together, a text model did not answer the question (logprobs). */
   readonly minLabelMass: number;
 }
 
-/** A way to the version; all routes of a version serve the same one. */
+/** An upstream of the version; all routes of a version serve the same model. */
 export interface DecisionRoute {
   readonly provider: string;
   readonly model: string;
-  /** "" is the backend's own path. */
+  /** "" is the backend's default path. */
   readonly path: string;
   readonly priority: number;
   readonly weight: number;
 }
 
-/** What is asked. One-option choices are answered before a backend sees them. */
+/** The task. Choices with one option are answered before a backend sees them. */
 export interface DecisionTask {
   readonly state: Content;
   readonly questions: readonly Question[];
@@ -59,23 +59,23 @@ export interface ChatCallResult {
 }
 
 /**
- * The way to the version's upstreams: each call is tried on its routes, with breakers, retries and the request's deadline.
- * `read` makes of an answer what was asked for; where it throws `NonsenseAnswer`, the next route is tried.
+ * The version's upstreams: each call is tried on its routes, with breakers, retries and the request's deadline. `read` parses
+ * an answer; if it throws `NonsenseAnswer`, the next route is tried.
  */
 export interface Upstream {
-  /** `server`: what is known of the server behind a route. */
+  /** `server`: the known kind of server behind a route. */
   post<T>(
     path: string,
     body: (route: DecisionRoute, server: DecisionFacts) => Readonly<Record<string, unknown>>,
     read: (answer: PostResult) => T,
   ): Promise<T>;
-  /** `tokens`: what the answer's first token is scored for, besides the most probable ones. */
+  /** `tokens`: the tokens to score besides the most probable ones. */
   chat<T>(
     request: (route: DecisionRoute) => ChatRequest,
     read: (answer: ChatCallResult) => T,
     options?: { readonly tokens?: readonly number[] },
   ): Promise<T>;
-  /** How the engine cuts a text; for engines that tell. */
+  /** The engine's tokenisation of a text, if it offers that. */
   tokens(text: string): Promise<readonly TextToken[]>;
 }
 
@@ -85,45 +85,45 @@ export interface TextToken {
   readonly text: string;
 }
 
-/** What came back. */
+/** The result. */
 export interface BackendAnswer {
   /** In the order of the task's questions. */
   readonly readings: readonly (readonly Observation[])[];
-  /** The upstream's own count; absent where it has none that can be billed. */
+  /** The upstream's own count; absent if it has none that can be billed. */
   readonly inputTokens?: number;
   readonly outputTokens: number;
-  /** What the upstream's calls took together, where a question is asked more than once. */
+  /** The total usage of the upstream's calls, if a question is asked several times. */
   readonly spent?: Usage | undefined;
   readonly route: DecisionRoute;
-  /** What the upstream says answered, to notice when a pinned version is not. */
+  /** The upstream's name for what answered, to notice when a pinned version changed. */
   readonly upstreamModel?: string;
   readonly fingerprint?: string;
-  /** The least probability that the labels had together in any reading (logprobs). */
+  /** The lowest total probability of the labels in any reading (logprobs). */
   readonly labelMass?: number;
-  /** Alternatives of a token that the engine showed where it was asked for more, and kept some back (logprobs). */
+  /** How many alternatives of a token the engine returned, if it was asked for more and withheld some (logprobs). */
   readonly capped?: number;
 }
 
 export interface DecisionBackend {
   /** The word that the configuration uses. */
   readonly kind: string;
-  /** True where a text model answers: it is billed for prompts of ours, and asked in several orders. */
+  /** Whether a text model answers: then our prompts are billed, and questions are asked in several orders. */
   readonly asText: boolean;
-  /** True where an engine's own log-probabilities are read: its fitness is watched, and what positions gain is learned. */
+  /** Whether an engine's log probabilities are read: its fitness is watched, and position biases are learned. */
   readonly readsLogprobs?: boolean;
-  /** True where the limits decide what is asked, so that they belong to the version. */
+  /** Whether the limits affect the prompts, so that they are part of the version. */
   readonly limitsDecide?: boolean;
-  /** What who calibrates is told of its probabilities. */
+  /** A remark on its probabilities for the person who calibrates. */
   readonly remark?: string;
-  /** What a version without a fitted calibration rests on; absent: `none`. */
+  /** What a version without a fitted calibration is based on; absent: `none`. */
   calibrationOf?(spec: BackendSpec): "upstream" | "prior" | "none";
-  /** What of a version's configuration decides the answers, beside what all backends have; part of a version's hash. */
+  /** The part of a version's configuration that affects the answers, besides what all backends have; part of a version's hash. */
   hashed?(spec: BackendSpec): Readonly<Record<string, unknown>>;
-  /** Throws `NonsenseAnswer`, what the upstream threw, or `ApiError` 422 for what this backend cannot take. */
+  /** Throws `NonsenseAnswer`, what the upstream threw, or `ApiError` 422 for what this backend does not support. */
   answer(task: DecisionTask, upstream: Upstream): Promise<BackendAnswer>;
 }
 
-/** The upstream answered, but not what was asked; no other backend may step in. The message is for the log. */
+/** The upstream answered, but not the question; no other backend may be used instead. The message is for the log. */
 export class NonsenseAnswer extends Error {
   constructor(message: string) {
     super(message);
@@ -131,14 +131,14 @@ export class NonsenseAnswer extends Error {
   }
 }
 
-/** An upstream's token count that can be recorded: a whole number from 0 to the largest safe integer. */
+/** An upstream's token count if it is valid: a non-negative safe integer. */
 export function tokensOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
 const COUNTS = ["inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens"] as const;
 
-/** Adds up what calls took; undefined when one of them did not say, or said what no call can take. */
+/** Sums the usage of calls; undefined if one of them did not report any, or an impossible one. */
 export function totalUsage(calls: readonly (Usage | undefined)[]): Usage | undefined {
   const total = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0 };
   for (const usage of calls) {
@@ -152,12 +152,12 @@ export function totalUsage(calls: readonly (Usage | undefined)[]): Usage | undef
   return total;
 }
 
-/** What calls generated, as far as they said so. */
+/** The output tokens of calls, as far as they are reported. */
 export function outputOf(calls: readonly (Usage | undefined)[]): number {
   return tokensOf(calls.reduce((sum, usage) => sum + (tokensOf(usage?.outputTokens) ?? 0), 0)) ?? 0;
 }
 
-/** Runs the jobs with at most `limit` at once, results in order; the first failure ends it. */
+/** Runs tasks with at most `limit` at once, results in order; the first failure ends it. */
 export async function inParallel<T>(jobs: readonly (() => Promise<T>)[], limit: number): Promise<T[]> {
   const results = new Array<T>(jobs.length);
   let next = 0;

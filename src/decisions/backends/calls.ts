@@ -1,5 +1,5 @@
-// The way from a version to its upstreams: each call is tried on the version's routes, JSON as it is or a chat in the
-// provider's own protocol. What went wrong comes out as the gateway words it.
+// Connects a version to its upstreams: each call is tried on the version's routes, as plain JSON or as a chat in the
+// provider's protocol. Failures are reported as by the gateway.
 
 import { ApiError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
@@ -29,28 +29,28 @@ import {
   type Upstream,
 } from "./backend.ts";
 
-/** One route's turn. */
+/** An attempt on one route. */
 export interface CallTurn {
   readonly route: { readonly provider: string };
   readonly provider: Provider;
   readonly permit: Permit;
   /** Trace context for the provider. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The call is over. */
+  /** The call has ended. */
   end(how: AttemptEnd): void;
 }
 
 export interface CallDeps {
-  /** Runs `attempt` on the routes in turn, with breakers and retries; throws the `ApiError` when none works. */
+  /** Runs `attempt` on the routes in order, with breakers and retries; throws the `ApiError` if none works. */
   tryRoutes<T>(
     routes: readonly DecisionRoute[],
     options: CallDeadline & { attempt(turn: CallTurn): Promise<T> },
   ): Promise<T>;
-  /** Sends one request and gives the whole answer's text. Throws `UpstreamFault`. */
+  /** Sends one request and returns the whole answer's text. Throws `UpstreamFault`. */
   send(provider: Provider, request: UpstreamRequest, signal: AbortSignal): Promise<string>;
 }
 
-/** How long a request's calls may take, together. */
+/** Time limit of a request's calls together. */
 export interface CallDeadline {
   readonly signal: AbortSignal;
   remainingMs(): number;
@@ -91,7 +91,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
     chat: (requestFor, read, { tokens = [] } = {}) =>
       call({}, async ({ provider: named, headers }, route) => {
         const chat = requestFor(route);
-        // A path of the operator's own says how the provider is spoken to.
+        // The operator's own path determines the protocol.
         const provider = route.path ? named : spokenFor(named, route.model, chat);
         const request = provider.dialect.request(chat, {
           model: route.model,
@@ -116,7 +116,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
       }),
     tokens: (text) =>
       call({}, async ({ provider }, route) => {
-        // Each engine reads its own names.
+        // Each engine has its own parameter names.
         const body = JSON.stringify({
           model: route.model,
           prompt: text,
@@ -125,14 +125,17 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
           content: text,
           with_pieces: true,
         });
-        // Beside the API's version segment.
+        // Relative to the API's version segment.
         const request = { path: "/../tokenize", headers: {}, body, dropped: [] };
         return { answer: readTokens(parse(await deps.send(provider, request, deadline.signal))) };
       }),
   };
 }
 
-/** A chat model's answer. Throws `UpstreamFault` for a failure in it, so that its breaker and other routes learn of it. */
+/**
+ * A chat model's answer. Throws `UpstreamFault` for a failure in it, so that its breaker is updated and other routes are
+ * tried.
+ */
 function resultOf(provider: Provider, text: string): ChatResult {
   try {
     return fold(provider.dialect.events(parse(text)));
@@ -141,7 +144,7 @@ function resultOf(provider: Provider, text: string): ChatResult {
   }
 }
 
-/** Reads an answer within the route's turn, so that the next route is tried where it says nothing. */
+/** Parses an answer within the attempt, so that the next route is tried if it is unusable. */
 function understood<A, T>(answer: A, read: (answer: A) => T): T {
   try {
     return read(answer);
@@ -174,7 +177,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** What a decision upstream says it counted. */
+/** The usage that a decision upstream reported. */
 function usageOf(body: unknown): Usage | undefined {
   const usage = isRecord(body) && isRecord(body["usage"]) ? body["usage"] : {};
   const [inputTokens, outputTokens] = [tokensOf(usage["input_tokens"]), tokensOf(usage["output_tokens"] ?? 0)];
@@ -193,26 +196,26 @@ function readTokens(body: unknown): TextToken[] {
   });
 }
 
-/** How an engine is told which tokens to score. */
+/** The parameter that tells an engine which tokens to score. */
 function scoringOf({ card }: Provider, ids: readonly number[]): Readonly<Record<string, unknown>> {
   const shown = card.decisions?.shownTokens;
   return shown === undefined ? { logprob_token_ids: ids } : { top_logprobs: shown };
 }
 
-/** Decision endpoints report errors in words of their own, whatever the provider speaks otherwise. */
+/** Decision endpoints have their own error format, whatever protocol the provider uses otherwise. */
 function withDecisionFaults(provider: Provider): Provider {
   return { ...provider, dialect: { ...provider.dialect, fault: decisionFault } };
 }
 
-/** How the engine is told not to think before the letter. `quirks.decision_body` adds to it or replaces it. */
+/** Tells the engine not to reason before the letter. `quirks.decision_body` adds to it or replaces it. */
 function withoutThinking({ card, quirks, dialect }: Provider): Readonly<Record<string, unknown>> {
   const given = quirks.decision_body ?? {};
   return dialect.name === "openai-chat" ? { ...card.decisions?.body, ...given } : given;
 }
 
 /**
- * The provider of a configuration entry that only answers decisions; undefined for chat kinds. `chat` is the dialect whose
- * words such a provider borrows where one must be named; nothing but errors is read by it.
+ * The provider of a configuration entry that only answers decisions; undefined for chat kinds. `chat` is the dialect named
+ * where one is required; only errors are parsed with it.
  */
 export function decisionProvider(config: ProviderConfig, chat: Dialect): Provider | undefined {
   if (kindFacts(config.kind).dialect !== undefined) return undefined;

@@ -1,5 +1,5 @@
-// Labels for more options than there are letters to read: pairs of letters that the engine's tokenizer keeps whole, so that
-// one call scores all of them by their tokens. Which pairs those are is asked of the engine, never assumed.
+// Labels for more options than there are letters: pairs of letters that are one token in the engine's tokenizer, so that one
+// call scores all of them. The engine is asked which pairs those are.
 
 import type { Upstream } from "./backend.ts";
 
@@ -12,9 +12,9 @@ export interface TokenLabel {
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
 const PAIRS = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
 
-/** The pairs from AA that are one token at the start of an answer. Throws what the call throws. */
+/** The pairs from AA on that are one token at the start of an answer. Throws what the call throws. */
 export async function wholeLabels(upstream: Upstream): Promise<TokenLabel[]> {
-  // A line each, as they stand at the start of a text; what is cut or joined is no pair any more and falls out.
+  // One line each, as at the start of a text; pairs that are split or merged are dropped.
   const tokens = await upstream.tokens(PAIRS.join("\n"));
   const ids = new Map(tokens.map(({ text, id }) => [text, id]));
   return PAIRS.flatMap((text) => {

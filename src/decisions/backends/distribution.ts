@@ -1,16 +1,15 @@
-// Checks the probabilities an upstream gives: all there, between 0 and 1, and printed from a distribution. Returns the
-// nearest distribution that prints as what was given; where there is none, what was given is nonsense and fails the
-// request.
+// Checks an upstream's probabilities: complete, between 0 and 1, and rounded from a distribution. Returns the nearest
+// distribution that rounds to the given values; if there is none, the answer is nonsense and the request fails.
 
 import { FORMER_REVISION } from "../revision.ts";
 import { NonsenseAnswer } from "./backend.ts";
 import { formerlyScaled } from "./former.ts";
 
-/** What a sum may be off by besides rounding. */
+/** Tolerance of a sum besides rounding. */
 const SLACK = 0.02;
-/** Nearer to 1 a sum is right, as far as such numbers can be added. */
+/** A sum this close to 1 is exact, apart from floating-point error. */
 const EXACT = 1e-9;
-/** Decimals that are told apart from full precision; fewer than two would excuse anything. */
+/** Decimals that distinguish rounding from full precision; fewer than two would excuse anything. */
 const DECIMALS_MIN = 2;
 const DECIMALS_MAX = 6;
 const HALVINGS = 60;
@@ -31,8 +30,8 @@ export function soundDistribution(values: readonly unknown[], key: string, revis
 }
 
 /**
- * Of all distributions that are no further than `half` from each value the one that moves the values least: all by the same
- * amount, as far as each may go. Undefined where none is so near.
+ * The distribution within `half` of each value that changes the values least: all by the same amount, within their bounds.
+ * Undefined if there is none.
  */
 function nearestWithin(values: readonly number[], half: number): number[] | undefined {
   const moved = (by: number) => values.map((p) => Math.max(0, p + Math.max(-half, Math.min(half, by))));
@@ -46,7 +45,7 @@ function nearestWithin(values: readonly number[], half: number): number[] | unde
   return scaled(moved((low + high) / 2));
 }
 
-/** Half of the last decimal that was printed; 0 at full precision. */
+/** Half of the last printed decimal; 0 for full precision. */
 function halfOfLastDigit(probabilities: readonly number[]): number {
   for (let decimals = DECIMALS_MIN; decimals <= DECIMALS_MAX; decimals++) {
     const scale = 10 ** decimals;
@@ -74,8 +73,8 @@ export function soundProbability(value: unknown, key: string): number {
 }
 
 /**
- * Throws `NonsenseAnswer` where something that was not asked for was given a probability: what is left to the options is then
- * no answer to the question.
+ * Throws `NonsenseAnswer` if an option that was not offered has a probability: the rest is then not an answer to the
+ * question.
  */
 export function refuseUnaskedOptions(
   given: Iterable<readonly [string, unknown]>,

@@ -1,11 +1,11 @@
-// What the release before made of an upstream's answers. Versions that were stored by it are read so until they are
-// calibrated again: their thresholds and temperatures were found on these figures. Goes with `FORMER_REVISION`.
+// How the previous release interpreted upstreams' answers. Versions stored by it are read this way until they are calibrated
+// again: their thresholds and temperatures were fitted to these figures. To be removed with `FORMER_REVISION`.
 
 import type { QuestionType } from "../questions.ts";
 import { NonsenseAnswer } from "./backend.ts";
 import type { AskedGroup } from "./groups.ts";
 
-/** A choice was turned in rotations alone. */
+/** Choices were only shown in rotations. */
 export function formerOrders(options: readonly number[], type: QuestionType, count: number): number[][] {
   const most = type === "choice" ? Math.min(count, options.length) : Math.min(count, 2);
   if (most <= 1) return [[...options]];
@@ -19,7 +19,7 @@ export function formerOrders(options: readonly number[], type: QuestionType, cou
 /** No option of a large choice is impossible. */
 const TAIL_FLOOR = 1e-6;
 
-/** Each group had what it did not give to "none of these"; the finalists shared out what they had so. */
+/** Each group had the mass that it did not give to "none of these", which its finalists shared. */
 export function formerlyJoined(groups: readonly AskedGroup[], final: ReadonlyMap<number, number>): number[] {
   const weights: number[] = [];
   for (const { options, shares } of groups) {
@@ -41,7 +41,7 @@ const EXACT = 1e-9;
 const DECIMALS_MIN = 2;
 const DECIMALS_MAX = 6;
 
-/** What was rounded was divided by its sum. Throws `NonsenseAnswer`. */
+/** Rounded values were divided by their sum. Throws `NonsenseAnswer`. */
 export function formerlyScaled(probabilities: readonly number[], key: string): number[] {
   const sum = probabilities.reduce((total, p) => total + p, 0);
   if (Math.abs(sum - 1) > SLACK + roundingOf(probabilities) || sum <= 0) {

@@ -1,12 +1,12 @@
-// Choices of more options than an engine's letters tell apart: asked in groups, each with "none of these", and the best of all
-// groups once more together. Pure: what was read goes in, probabilities come out.
+// Choices with more options than the engine's letters can label: asked in groups, each with "none of these", and a final
+// among the best of all groups. Pure: readings in, probabilities out.
 
 /** A group that was asked. */
 export interface AskedGroup {
   readonly options: readonly number[];
-  /** By the place in `options`; with `none` they sum to 1. */
+  /** By index in `options`; they sum to 1 together with `none`. */
   readonly shares: readonly number[];
-  /** What "none of these" had. */
+  /** The probability of "none of these". */
   readonly none: number;
 }
 
@@ -15,7 +15,7 @@ const TAIL_FLOOR = 1e-6;
 /** Keeps a quotient finite. */
 const LEAST = 1e-12;
 
-/** The best of each group as far as there is room, then the best of the rest. */
+/** The best of each group as far as they fit, then the best of the rest. */
 export function finalistsOf(groups: readonly AskedGroup[], room: number): number[] {
   const weights = new Map(groups.flatMap(({ options, shares }) => options.map((option, at) => [option, shares[at]!])));
   const byWeight = (a: number, b: number) => weights.get(b)! - weights.get(a)! || a - b;
@@ -30,10 +30,10 @@ export function finalistsOf(groups: readonly AskedGroup[], room: number): number
 }
 
 /**
- * Probabilities by option. `final`: what each finalist had in the final. Within a group the options keep their proportions, and
- * a group is as large as its finalists made it in the final, where all stood under the same conditions. What a group gave to
- * "none of these" says little about its size: a model whose "none" has a fixed worth gives every group of wrong options the
- * same, and those of fifteen groups would drown the right one.
+ * Probabilities by option. `final`: each finalist's share of the final. Within a group the options keep their proportions,
+ * and a group's mass is that of its finalists in the final, where all were compared under the same conditions. The mass that
+ * a group gave to "none of these" says little: a model with a constant probability for "none" gives every group of wrong
+ * options the same, and fifteen such groups would outweigh the right one.
  */
 export function joinGroups(groups: readonly AskedGroup[], final: ReadonlyMap<number, number>): number[] {
   const scales = scalesOf(groups, final);
@@ -49,7 +49,7 @@ export function joinGroups(groups: readonly AskedGroup[], final: ReadonlyMap<num
   return floored.map((p) => p / sum);
 }
 
-/** By group: what a share in it is worth in the final. */
+/** By group: the factor from its shares to the final. */
 function scalesOf(groups: readonly AskedGroup[], final: ReadonlyMap<number, number>): number[] {
   const own = groups.map(({ options, shares }) => {
     let [inFinal, inGroup] = [0, 0];
@@ -61,8 +61,8 @@ function scalesOf(groups: readonly AskedGroup[], final: ReadonlyMap<number, numb
     });
     return inGroup === 0 ? undefined : inFinal / Math.max(inGroup, LEAST);
   });
-  // More groups than finalists, as where an engine shows few alternatives: those that sent no one are measured by "none
-  // of these" against the group that sent someone and was least sure of it, which is the one most like them.
+  // More groups than finalists, if an engine shows few alternatives: groups without a finalist are compared by "none of
+  // these" with the least certain group that has one, which is the most similar.
   let nearest = -1;
   groups.forEach(({ none }, at) => {
     if (own[at] !== undefined && (nearest < 0 || none > groups[nearest]!.none)) nearest = at;

@@ -11,7 +11,7 @@ export const BACKENDS: readonly DecisionBackend[] = [systemone, openaiDecisions,
 
 const byKind = new Map(BACKENDS.map((backend) => [backend.kind, backend]));
 
-/** The backend of a version. Throws for a kind that the check of the configuration does not know. */
+/** The backend of a version. Throws for an unknown kind, which configuration checks exclude. */
 export function backendOf({ kind }: Pick<BackendSpec, "kind">): DecisionBackend {
   const backend = byKind.get(kind);
   if (backend === undefined) throw new Error(`no decision backend is called ${kind}`);

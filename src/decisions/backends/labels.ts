@@ -1,46 +1,46 @@
-// Reads the log-probabilities of label letters out of the first token of a chat answer, as OpenAI-compatible engines give
-// them. One letter may be several tokens ("A", " A"): they are added up. A letter that the engine did not show is bounded by
-// what it did show, and never impossible.
+// Reads the log probabilities of label letters from the first token of a chat answer, as OpenAI-compatible engines return
+// them. One letter may be several tokens ("A", " A"): their probabilities are added. A letter that is not shown gets an upper
+// bound, and is never impossible.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { ChatResult } from "../../chat/result.ts";
 import { FORMER_REVISION } from "../revision.ts";
 import { NonsenseAnswer } from "./backend.ts";
 
-/** What the first token says. */
+/** The reading of the first token. */
 export interface LabelScores {
   /** By position, natural logarithms. */
   readonly logProbabilities: readonly number[];
-  /** What the letters have together; the rest went to other tokens. */
+  /** The letters' total probability; the rest went to other tokens. */
   readonly mass: number;
-  /** How many alternatives there were, where the engine showed fewer than it was asked for and kept something back. */
+  /** The number of alternatives, if the engine showed fewer than requested and withheld some. */
   readonly capped?: number;
 }
 
-/** How the letters were asked for. */
+/** How the letters were requested. */
 export interface LetterAsking {
   readonly count: number;
-  /** Alternatives asked for. */
+  /** Requested alternatives. */
   readonly top: number;
   readonly revision: number;
 }
 
-/** Nothing is less probable than this. */
+/** The smallest probability. */
 const FLOOR = 1e-9;
-/** Where the letters have less together, the engine did not answer the question. */
+/** If the letters have less together, the engine did not answer the question. */
 const MASS_MIN = 0.01;
 
-/** A letter alone, with what tokenizers and habits put around it. */
+/** A letter alone, with common surrounding characters. */
 const LETTER = /^[\s▁Ġ"'`(*]*([A-Za-z])[\s.:)"'`*]*$/u;
-/** The former revision counted capitals alone. */
+/** The previous revision counted capitals only. */
 const CAPITAL = /^[\s▁Ġ"'`(*]*([A-Z])[\s.:)"'`*]*$/u;
 
-/** Alternatives that add up to so nearly everything are all there are. */
+/** Alternatives whose sum is this close to 1 are complete. */
 const ALL = 0.999;
-/** The letters that an engine left out may have this much in total; more would be a guess. */
+/** Maximum total of the letters that an engine omitted; more would be a guess. */
 const KEPT_BACK_MAX = 0.02;
 
-/** The engine shows fewer alternatives than it was asked for, and the letters that matter may be among the others. */
+/** The engine shows fewer alternatives than requested, and the relevant letters may be among the others. */
 export class FewAlternatives extends NonsenseAnswer {
   constructor(shown: number, asked: number) {
     const limit = shown === 0 ? "" : `; set limits.top_logprobs to ${shown}`;
@@ -49,13 +49,13 @@ export class FewAlternatives extends NonsenseAnswer {
   }
 }
 
-/** The scores of `count` letters from A. Throws `NonsenseAnswer` when there are none. */
+/** The scores of `count` letters from A. Throws `NonsenseAnswer` if there are none. */
 export function labelScores(result: ChatResult, { count, top, revision }: LetterAsking): LabelScores {
   const former = revision === FORMER_REVISION;
   const letter = former ? CAPITAL : LETTER;
   const { tokens, alternatives } = firstTokenOf(result);
   const plain = scoresBy(tokens, count, (token) => (letter.exec(token)?.[1]?.toUpperCase().charCodeAt(0) ?? 0) - 65);
-  // All there are: what is not among them is nowhere.
+  // Complete: what is not among them has no probability.
   if (alternatives < top && plain.seen > ALL) return plain;
   const scores = former ? plain : withSpellings(plain, tokens);
   if (alternatives >= top) return scores;
@@ -63,10 +63,10 @@ export function labelScores(result: ChatResult, { count, top, revision }: Letter
   return { ...scores, capped: alternatives };
 }
 
-/** As many alternatives engines show unasked. */
+/** The number of alternatives that engines show by default. */
 const UNASKED_MAX = 21;
 
-/** The scores of labels that the engine was told to score. Throws `NonsenseAnswer` when it did not. */
+/** The scores of labels that the engine was told to score. Throws `NonsenseAnswer` if it did not. */
 export function chosenScores(result: ChatResult, labels: readonly string[]): LabelScores {
   const { tokens: shown } = firstTokenOf(result);
   if (shown.length < labels.length && shown.length <= UNASKED_MAX) {
@@ -76,15 +76,15 @@ export function chosenScores(result: ChatResult, labels: readonly string[]): Lab
   return scoresBy(shown, labels.length, (token) => places.get(token.replace(PREFIX, "")) ?? -1);
 }
 
-/** What tokenizers put before a word. */
+/** Prefixes of words in tokenizers. */
 const PREFIX = /^[\s▁Ġ]+/u;
 
 interface CountedScores extends LabelScores {
-  /** What all that was shown has together. */
+  /** The total probability of everything shown. */
   readonly seen: number;
-  /** The least of what was shown. */
+  /** The lowest probability shown. */
   readonly least: number;
-  /** What the labels that were not shown may have together. */
+  /** Upper bound of the labels that were not shown. */
   readonly keptBack: number;
 }
 
@@ -102,7 +102,7 @@ function scoresBy(shown: readonly ShownToken[], count: number, placeOf: (token: 
   const mass = found.reduce((sum, p) => sum + p, 0);
   if (mass < MASS_MIN) throw new NonsenseAnswer(`The label letters have a probability of ${mass} together.`);
   const missing = found.filter((p) => p === 0).length;
-  // Not shown: at most as probable as the least that was, and as the remainder that all of them share.
+  // Not shown: at most as probable as the lowest that was, and as the remainder that all of them share.
   const bound = missing === 0 ? 0 : Math.min(least, Math.max(0, 1 - seen) / missing);
   return {
     logProbabilities: found.map((p) => Math.log(Math.max(p === 0 ? bound : p, FLOOR))),
@@ -114,9 +114,9 @@ function scoresBy(shown: readonly ShownToken[], count: number, placeOf: (token: 
 }
 
 /**
- * Adds to each letter the spellings of it that fell below what the engine shows: for a probable letter "A" and " A" are both
- * among the alternatives, for an improbable one only the more common of them, which would favour the probable. How much a
- * spelling has beside the common one is taken from the letters that show both.
+ * Adds spellings that fell below what the engine shows: for a probable letter both "A" and " A" are among the alternatives,
+ * for an improbable one only the more common of them, which would favour the probable one. The ratio of the spellings is
+ * taken from the letters that show both.
  */
 function withSpellings(scores: CountedScores, shown: readonly ShownToken[]): CountedScores {
   const bySpelling = spellingsOf(shown, scores.logProbabilities.length);
@@ -137,7 +137,7 @@ function withSpellings(scores: CountedScores, shown: readonly ShownToken[]): Cou
   };
 }
 
-/** Probabilities by spelling, then by position: "A" and "B" are one spelling, " A" and " B" another. */
+/** Probabilities by spelling, then by position: "A" and "B" have one spelling, " A" and " B" another. */
 function spellingsOf(shown: readonly ShownToken[], count: number): Map<string, Map<number, number>> {
   const out = new Map<string, Map<number, number>>();
   for (const { token, logprob } of shown) {
@@ -162,14 +162,15 @@ interface ShownToken {
   readonly logprob: number;
 }
 
-/** The first token that is not white space: the chosen one and its alternatives, and how many the engine gave as such. */
+/** The first token that is not white space: the chosen one and its alternatives, and their number. */
 function firstTokenOf(result: ChatResult): { tokens: ShownToken[]; alternatives: number } {
   const blocks = result.choices[0]?.blocks ?? [];
   const positions = blocks.flatMap((block) => (block.type === "text" ? (block.logprobs ?? []) : []));
   for (const position of positions) {
     if (!isRecord(position)) continue;
     const alternatives = readTokens(Array.isArray(position["top_logprobs"]) ? position["top_logprobs"] : []);
-    // The chosen token stands among the alternatives too, or below them. Two that read alike are two tokens: a letter and
+    // The chosen token is among the alternatives, or below them. Two that look alike are two tokens: a letter and its byte
+    // form.
     // the byte it is made of.
     const chosen = readTokens([position]).filter(({ token }) => alternatives.every((one) => one.token !== token));
     const list = [...chosen, ...alternatives];

@@ -1,6 +1,6 @@
-// Any chat model that shows log-probabilities, asked for one letter: one question a call, the options in several orders so
-// that a model's liking for a position cancels out. More options than there are letters to read go in groups, each with
-// "none of these", and the best of all groups once more together; or, where the engine scores any tokens it is told, at once.
+// Any chat model with log probabilities, asked for one letter: one question per call, with the options in several orders so
+// that position biases cancel out. Options that exceed the letters are asked in groups, each with "none of these", and a
+// final among the best of all groups; or, if the engine can score given tokens, all at once.
 
 import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
@@ -28,16 +28,16 @@ import { ordersOf, sorted } from "./orders.ts";
 import { CONTENT_FREE, Priors } from "./prior.ts";
 import { LETTERS, letterPrompt } from "./prompt.ts";
 
-/** OpenAI and vLLM show no more alternatives of a token. */
+/** OpenAI and vLLM show no more alternatives per token. */
 const TOP_LOGPROBS = 20;
-/** A group leaves room for "none of these" and for letters that stand twice among the alternatives. */
+/** A group leaves room for "none of these" and for letters that occur twice among the alternatives. */
 const GROUP_MAX = 16;
 /** Prompt caches begin at about a thousand tokens: a shorter state is not worth waiting for the first call. */
 const WARM_CHARACTERS_MIN = 4000;
 
 /**
- * The limits it knows: `top_logprobs`, the most alternatives the engine shows; `chosen_tokens`, for engines that score any
- * tokens they are told, so many in a call. Both are part of the version.
+ * Its limits: `top_logprobs`, the most alternatives that the engine shows; `chosen_tokens`, how many given tokens it can
+ * score per call. Both are part of the version.
  */
 export const logprobs: DecisionBackend = {
   kind: "logprobs",
@@ -61,11 +61,11 @@ interface Look {
   readonly order: readonly number[];
   readonly orNone?: boolean;
   readonly labels?: readonly TokenLabel[] | undefined;
-  /** Without the state: what the model says of the options alone. */
+  /** Without the state: the model's answer from the options alone. */
   readonly stateless?: boolean;
 }
 
-/** Of all versions: what is asked tells them apart. */
+/** Shared by all versions: the prompt is part of the key. */
 const priors = new Priors();
 
 /** One request's calls, counted and bounded together. */
@@ -88,18 +88,18 @@ class Asking {
     this.#slots = new Slots(task.spec.concurrency, cold);
   }
 
-  /** Every reading of a question. */
+  /** All readings of a question. */
   async readingsOf(question: Question): Promise<Observation[]> {
     const count = question.options.length;
     const all = Array.from({ length: count }, (_, option) => option);
-    // Two letters are told apart even where few alternatives are shown: what is not shown is bounded.
+    // Two letters can be told apart even with few alternatives: what is not shown has a bound.
     if (count <= Math.max(2, this.#top)) return this.#looks(question, all);
     const labels = await this.#labelsFor(count);
     if (labels !== undefined) return this.#looks(question, all, labels);
     return [observationOf(await this.#inGroups(question, all), this.#task.spec.revision)];
   }
 
-  /** One-token labels, where the engine scores so many at once and its tokenizer has them. */
+  /** Single-token labels, if the engine scores this many at once and its tokenizer has them. */
   async #labelsFor(count: number): Promise<readonly TokenLabel[] | undefined> {
     if (count > (this.#task.spec.limits["chosen_tokens"] ?? 0)) return undefined;
     this.#labels ??= wholeLabels(this.#upstream);
@@ -121,7 +121,7 @@ class Asking {
     return letterPrompt({ state, question, order, orNone, labels: labels?.map(({ text }) => text) });
   }
 
-  /** Asks, and reads the labels. Throws `NonsenseAnswer` where they have less than `least` together. */
+  /** Asks and reads the labels. Throws `NonsenseAnswer` if they have less than `least` together. */
   #scores(messages: ChatRequest["messages"], { order, orNone, labels }: Look, least: number): Promise<LabelScores> {
     const count = order.length + (orNone === true ? 1 : 0);
     const { revision } = this.#task.spec;
@@ -146,14 +146,14 @@ class Asking {
     );
   }
 
-  /** What the model says of the options without a state; zeros where the version does not take it off. */
+  /** The model's answer from the options without a state; zeros if the version does not subtract it. */
   async #priorOf(question: Question, look: Look): Promise<readonly number[]> {
     const { prior, routes } = this.#task.spec;
     if (prior !== "content_free") return look.order.map(() => 0);
     const models = JSON.stringify([routes.map(({ provider, model, path }) => [provider, model, path]), this.#top]);
     const stateless = { ...look, stateless: true };
     const messages = this.#prompt(question, stateless);
-    // What it would answer without a state does not matter.
+    // Without a state, any answer is accepted.
     return priors.of(models, messages, async () => (await this.#scores(messages, stateless, 0)).logProbabilities);
   }
 
@@ -190,10 +190,10 @@ class Asking {
     return ordersOf(options, { type, count, revision, freely: turning });
   }
 
-  /** Probabilities of many options: each group against "none of these", then the best of all groups together. */
+  /** Probabilities of many options: each group against "none of these", then a final among the best of all groups. */
   async #inGroups(question: Question, all: readonly number[]): Promise<number[]> {
     const size = Math.max(2, Math.min(GROUP_MAX, this.#top - 1));
-    // Groups of about equal size: a group of one would win for want of a rival.
+    // Groups of about equal size: a group of one would win for lack of rivals.
     const parts = batches(all, Math.ceil(all.length / Math.ceil(all.length / size)));
     const groups = await Promise.all(
       parts.map(async (options): Promise<AskedGroup> => {
@@ -207,7 +207,7 @@ class Asking {
     return isFormer(this.#task.spec) ? formerlyJoined(groups, final) : joinGroups(groups, final);
   }
 
-  /** What each of the options has among them, over all orders; with `orNone` the last is what "none of these" has. */
+  /** Each option's probability among these, over all orders; with `orNone` the last is "none of these". */
   async #sharesOf(question: Question, options: readonly number[], orNone = false): Promise<number[]> {
     const orders = this.#orders(question, options);
     const looks = await Promise.all(orders.map((order) => this.look(question, { order, orNone })));
@@ -223,7 +223,7 @@ class Asking {
   }
 }
 
-/** One token, the most probable ones shown. */
+/** One token, with the most probable alternatives. */
 export function letterRequest(route: DecisionRoute, messages: ChatRequest["messages"], top: number): ChatRequest {
   return {
     model: route.model,
@@ -240,8 +240,8 @@ export function letterRequest(route: DecisionRoute, messages: ChatRequest["messa
 }
 
 /**
- * Lets so many run at once; the others wait in line, and do not begin once one has failed. `cold`: the first call runs alone,
- * so that the rest find its prefix.
+ * Limits concurrency; waiting calls do not start once one has failed. `cold`: the first call runs alone, so that the others
+ * can use its cached prefix.
  */
 class Slots {
   #failure: { readonly error: unknown } | undefined;

@@ -1,5 +1,5 @@
 // Versions served by OpenAI's Decisions endpoint. A yes/no question's criteria become part of its text, since that protocol
-// has no place for them; a refusal is no answer, and one unanswered question fails the request.
+// has no field for them; a refusal is not an answer, and one unanswered question fails the request.
 
 import { ApiError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
@@ -17,7 +17,7 @@ import {
 import { batches, refuseUnaskedOptions, soundDistribution, soundProbability } from "./distribution.ts";
 import { gather, optionalMember } from "./systemone.ts";
 
-/** That endpoint's own bound; `limits.questions` may lower it. Its 255 options are what a request may have anyway. */
+/** That endpoint's own limit; `limits.questions` may lower it. Its 255 options are our own maximum too. */
 const QUESTIONS_MAX = 400;
 
 export const openaiDecisions: DecisionBackend = {
@@ -61,7 +61,7 @@ function placeIn({ options }: Question, field: string, item: string | undefined)
   return option === undefined ? ".criteria" : `.criteria.${option.label}`;
 }
 
-/** Text goes up as text, an object as JSON content. */
+/** Text is sent as text, an object as JSON content. */
 function inputOf(state: Content): unknown {
   if (typeof state === "string") return state;
   const parts = textOfParts(state);
@@ -90,12 +90,12 @@ function definitionOf({ key, type, instructions, options }: Question): Record<st
     }));
     return { type, name: key, instructions: asked === "" ? "Which option fits the input best?" : asked, choices };
   }
-  // A label may be asked to be unique there, so levels are known by their number.
+  // Labels may have to be unique there, so levels are identified by their number.
   const levels = options.map(({ label, criterion }) => ({ label, description: textOfContent(criterion ?? "") }));
   return { type, name: key, instructions: asked === "" ? "Which level fits the input best?" : asked, levels };
 }
 
-/** The names of the options as that protocol takes them: none is empty there. */
+/** The option names in that protocol's form: none may be empty there. */
 function valuesOf(options: readonly Option[]): string[] {
   return distinct(options.map(({ label }) => (label === "" ? "(empty)" : label)));
 }
@@ -120,8 +120,8 @@ function readAnswer(batch: readonly Question[], { body, route }: PostResult, rev
 }
 
 /**
- * The answers in the order of the questions: by the names they were asked under, wherever they stand. Without any names they
- * come in that order by the protocol. Throws `NonsenseAnswer` where names are not those that were asked.
+ * The answers in the order of the questions: matched by name, in any order. Without names they are in order by the protocol.
+ * Throws `NonsenseAnswer` if the names are not those that were asked.
  */
 function matching(batch: readonly Question[], answers: readonly unknown[]): unknown[] {
   const names = answers.map((answer) => (isRecord(answer) ? (answer["name"] ?? null) : null));

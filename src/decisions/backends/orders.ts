@@ -1,4 +1,4 @@
-// The orders in which options are shown, so that a liking for a position evens out.
+// The orders in which options are shown, so that position biases cancel out.
 
 import type { Observation } from "../calibration/calibration.ts";
 import type { Question, QuestionType } from "../questions.ts";
@@ -11,14 +11,14 @@ export interface Turning {
   /** At most this many orders. */
   readonly count: number;
   readonly revision?: number;
-  /** Levels too are shown from the middle: to learn what positions gain, never to answer. */
+  /** Also shows levels from the middle: to learn position biases, never to answer. */
   readonly freely?: boolean;
 }
 
 /**
- * The orders. One: as given. As many as options, or more: rotations, so that each option stands everywhere once. Between these
- * each rotation stands with its reverse, so that a liking that rises or falls with the position cancels out; one that would
- * stand alone is left out. Levels and yes/no, which have a direction, are shown upwards and downwards only.
+ * The orders. One: as given. As many as options, or more: rotations, so that each option is in every position once. In
+ * between, each rotation is paired with its reverse, so that a bias that rises or falls with the position cancels out; an
+ * unpaired one is left out. Levels and yes/no, which have a direction, are only shown upwards and downwards.
  */
 export function ordersOf(options: readonly number[], { type, count, revision, freely = false }: Turning): number[][] {
   if (revision === FORMER_REVISION) return formerOrders(options, type, count);
@@ -37,7 +37,7 @@ function rotations(options: readonly number[], count: number): number[][] {
 }
 
 /**
- * A choice with its options sorted by name: whatever order a client writes them in, the same is asked and the same comes out.
+ * A choice with its options sorted by name: whatever their order in the request, the prompts and results are the same.
  * `restore` puts readings back into the order of the client's options. Levels and yes/no have an order of their own.
  */
 export function sorted(question: Question): {

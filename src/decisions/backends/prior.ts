@@ -1,20 +1,20 @@
-// What a text model says of a question's options when it is shown no state at all: its liking for positions and for words. Taken
-// off, what is left is what the state says. Needs no labelled rows, but a call more for each order of a question that is new.
+// A text model's answer to a question without any state: its bias for positions and words. Subtracting it leaves the effect
+// of the state. Needs no labelled rows, but one more call for each order of a new question.
 
 import { sha256Hex } from "../../base/ids.ts";
 import type { ChatMessage } from "../../chat/request.ts";
 
-/** Shown in place of a state; what it says of itself is that there is nothing to say. */
+/** Shown instead of a state; says that there is nothing to say. */
 export const CONTENT_FREE = "N/A";
 
-/** Some kilobytes each at most; a program asks the same questions of many states. */
+/** A few kilobytes each at most; programs ask the same questions about many states. */
 const KEPT_MAX = 2000;
 
-/** Log-probabilities by position, by what was asked of which model. */
+/** Log probabilities by position, keyed by model and prompt. */
 export class Priors {
   readonly #kept = new Map<string, readonly number[]>();
 
-  /** Those of an asking, from memory or by `ask`: each request asks for itself, since it may end before its answer comes. */
+  /** Those of a prompt, from the cache or by `ask`: each request asks for itself, since it may end before its answer arrives. */
   async of(
     models: string,
     messages: readonly ChatMessage[],

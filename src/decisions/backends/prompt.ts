@@ -1,18 +1,18 @@
-// The words by which a text model is asked: state first, so that every question on it shares a prefix that engines keep;
-// then the question, the options under letters, and the call for one letter. Letters are never taken from the caller's
-// text, and the state stands between marks that it cannot contain. Another wording is another `REVISION`.
+// The prompts for text models: the state first, so that all questions about it share a prefix that engines cache; then the
+// question, the lettered options, and the request for one letter. Letters are never taken from the caller's text, and the
+// state stands between delimiters that it cannot contain. A change of wording needs a new `REVISION`.
 
 import { sha256Hex } from "../../base/ids.ts";
 import type { ChatMessage } from "../../chat/request.ts";
 import { type Content, type Question, textOfContent } from "../questions.ts";
 
-/** A question as it is shown: its options in some order. */
+/** A question with its options in some order. */
 export interface Shown {
   readonly state: Content;
   readonly question: Question;
-  /** Which option stands at each position. */
+  /** The option at each position. */
   readonly order: readonly number[];
-  /** A last position for "none of these". */
+  /** An additional last position for "none of these". */
   readonly orNone?: boolean;
   /** By position, instead of letters. */
   readonly labels?: readonly string[] | undefined;
@@ -23,7 +23,7 @@ export function letterAt(position: number): string {
   return String.fromCharCode(65 + position);
 }
 
-/** As many positions have a letter of their own. */
+/** Number of positions with a letter of their own. */
 export const LETTERS = 26;
 
 const SYSTEM =
@@ -45,7 +45,7 @@ export function letterPrompt(shown: Shown): ChatMessage[] {
   return messages(system, [stateText(shown.state), askText(shown.question), lines.join("\n"), "Answer:"]);
 }
 
-/** Asks for a probability of each option, labelled by its number. */
+/** Asks for a probability of each numbered option. */
 export function estimatePrompt(shown: Shown): ChatMessage[] {
   const lines = shown.order.map((option, at) => `${at + 1}. ${meaningOf(shown.question, option)}`);
   return messages(ESTIMATE, [stateText(shown.state), askText(shown.question), lines.join("\n")]);
@@ -60,12 +60,12 @@ function messages(system: string, parts: readonly string[]): ChatMessage[] {
 
 function stateText(state: Content): string {
   const text = textOfContent(state);
-  // Made from the state itself: the same state has the same prefix, and no state can hold its own mark.
+  // Derived from the state: the same state has the same prefix, and no state can contain its own delimiter.
   const mark = sha256Hex(text).slice(0, 8);
   return `<state ${mark}>\n${text}\n</state ${mark}>`;
 }
 
-/** What is asked where a question does not say. */
+/** The default question. */
 export const ASKED = {
   noul: "Is this true?",
   choice: "Which option fits the state best?",
@@ -87,7 +87,7 @@ function meaningOf({ type, options }: Question, at: number): string {
   return meaning === "" ? oneLine(label) : `${oneLine(label)}: ${meaning}`;
 }
 
-/** An option is one line of the list. */
+/** An option is one line. */
 function oneLine(text: string): string {
   return text.replaceAll(/\s*[\r\n]+\s*/g, " ");
 }

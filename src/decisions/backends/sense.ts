@@ -1,6 +1,6 @@
-// Leaves a route alone for a while that answers, but not what is asked: a breaker of its own kind. The provider's breaker is
-// for providers that are down, and is shared with chats, which such a route may serve well. What callers send may be the reason
-// for nonsense, so it never closes the last way: a route in doubt is tried after the others, not never.
+// Suspends routes that answer, but not the question: a separate kind of breaker. The provider's breaker is for providers that
+// are down, and is shared with chats, for which such a route may work well. The caller's input may be the cause of nonsense,
+// so all routes are never suspended: doubtful ones are tried last.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -12,14 +12,14 @@ import type { CallTurn } from "./calls.ts";
 
 export interface SenseDeps {
   clock: Clock;
-  /** When a provider is left alone; undefined for one that is not configured. */
+  /** When a provider is suspended; undefined for one that is not configured. */
   settingsOf(provider: string): BreakerSettings | undefined;
 }
 
-/** Routes held in memory; more come and go only with new configurations. */
+/** Routes in memory; others only come with new configurations. */
 const ROUTES_MAX = 1000;
 
-/** The breakers of all routes of versions that have several. */
+/** The breakers of the routes of versions with several routes. */
 export class SenseBreakers {
   readonly #deps: SenseDeps;
   readonly #byRoute = new Map<string, Breaker>();
@@ -28,7 +28,7 @@ export class SenseBreakers {
     this.#deps = deps;
   }
 
-  /** Runs `attempt` on the routes that make sense, then on the others. Throws what `tryRoutes` throws. */
+  /** Runs `attempt` on the healthy routes, then on the others. Throws what `tryRoutes` throws. */
   async tryRoutes<T>(
     routes: readonly DecisionRoute[],
     attempt: (turn: CallTurn) => Promise<T>,

@@ -1,5 +1,5 @@
-// Versions served by an upstream of the same format: TypeSafe, llama.cpp, Ollama, vLLM's router and others. Questions go up
-// as they came; more than the upstream takes at once go in several calls, which is the same to the answers.
+// Versions served by an upstream of the same format: TypeSafe, llama.cpp, Ollama, vLLM's router and others. Questions are
+// sent unchanged, in several calls if there are more than the upstream's limit.
 
 import { isRecord } from "../../base/json-object.ts";
 import { distinct } from "../api/answers.ts";
@@ -16,7 +16,7 @@ import {
 import { batches, refuseUnaskedOptions, soundDistribution, soundProbability } from "./distribution.ts";
 import { ASKED } from "./prompt.ts";
 
-/** The limit it knows: `questions` in one call. */
+/** Its limit: `questions` per call. */
 export const systemone: DecisionBackend = {
   kind: "systemone",
   asText: false,
@@ -40,7 +40,7 @@ export const systemone: DecisionBackend = {
   },
 };
 
-/** For servers that take nothing but text, and always want to be told what is asked. */
+/** For servers that only accept text and always require instructions. */
 function asText({ key, type, instructions, options }: Question): Question {
   const said = instructions === undefined ? "" : textOfContent(instructions).trim();
   return {
@@ -85,18 +85,19 @@ function probabilitiesOf(question: Question, answer: Readonly<Record<string, unk
     const p = soundProbability(answer["noul"], key);
     return [p, 1 - p];
   }
-  // An upstream that keys a score by the texts of its levels may give it by index, too.
+  // An upstream that keys a score by the levels' texts may also use the index.
   const byIndex = type === "score" && isRecord(answer["level_probabilities"]);
   const given = answer[byIndex ? "level_probabilities" : "probabilities"];
   if (!isRecord(given)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} has no probabilities.`);
-  // An upstream that leaves out options of no probability is told from nonsense by the sum.
+  // An upstream that omits options with probability zero is distinguished from nonsense by the sum.
   const at = (name: string) => (Object.hasOwn(given, name) ? given[name] : 0);
   const labels = options.map(({ label }) => label);
   if (type === "choice") {
     refuseUnaskedOptions(Object.entries(given), labels, key);
     return soundDistribution(labels.map(at), key, revision);
   }
-  // Some servers key a score by the texts of its levels, which may be numbers too: whichever explains all that is given.
+  // Some servers key a score by the levels' texts, which may be numbers too: the interpretation that explains all values is
+  // used.
   const texts = distinct(options.map(({ criterion }) => textOfContent(criterion ?? "")));
   const explains = (names: readonly string[]) => Object.keys(given).every((name) => names.includes(name));
   const names = explains(labels) || !explains(texts) ? labels : texts;
@@ -104,7 +105,7 @@ function probabilitiesOf(question: Question, answer: Readonly<Record<string, unk
   return soundDistribution(names.map(at), key, revision);
 }
 
-/** Puts the answers of several calls together. */
+/** Combines the answers of several calls. */
 export function gather(parts: readonly BackendAnswer[]): BackendAnswer {
   const { inputTokens: _first, ...first } = parts[0]!;
   // If one of them reported no count there is no sum; nor can a sum beyond the safe integers be billed.
@@ -118,7 +119,7 @@ export function gather(parts: readonly BackendAnswer[]): BackendAnswer {
   };
 }
 
-/** A member that is there only when it has a value. */
+/** A member that is only present with a value. */
 export function optionalMember<K extends string, V>(name: K, value: V | undefined): Partial<Record<K, V>> {
   return value === undefined ? {} : ({ [name]: value } as Record<K, V>);
 }

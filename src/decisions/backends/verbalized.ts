@@ -1,5 +1,5 @@
-// Any chat model, asked to write down how probable each option is. What a model writes is an opinion of its own certainty,
-// not a probability it acts on: such versions are uncalibrated until they are fitted.
+// Any chat model, asked to write down each option's probability. This is the model's opinion of its own certainty, not the
+// probability of its output: such versions are uncalibrated until they are fitted.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { Usage } from "../../chat/event.ts";
@@ -20,11 +20,14 @@ import {
 import { ordersOf, sorted } from "./orders.ts";
 import { estimatePrompt } from "./prompt.ts";
 
-/** What a model leaves out or calls impossible is at least this probable. */
+/** The minimum probability, also for what a model omits or calls impossible. */
 const FLOOR = 1e-4;
-/** Numbers that sum to more are percent: no one is so wrong about probabilities. */
+/** Numbers with a larger sum are percentages: no model is that wrong about probabilities. */
 const PERCENT_MIN = 1.5;
-/** Room for the JSON, a label and a number for each option, and for a thought before it where a model cannot but think. */
+/**
+ * Output tokens for the JSON, a label and number for each option, and for reasoning before it if the model cannot turn it
+ * off.
+ */
 const TOKENS_BASE = 1024;
 const TOKENS_EACH = 12;
 
@@ -103,8 +106,7 @@ function estimatesOf(result: ChatResult, count: number, key: string): number[] {
   const text = (result.choices[0]?.blocks ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
   const given = estimatesIn(text);
   if (given === undefined) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was not answered with JSON.`);
-  // Repaired where it was cut off, it says nothing of the options it did not come to: a missing answer, not a small
-  // one.
+  // A truncated answer that was repaired says nothing about the remaining options: this is a missing answer, not a small one.
   const cutOff = result.choices[0]?.reason === "length";
   if (cutOff && Object.keys(given).length < count) {
     throw new NonsenseAnswer(`The answer to question ${JSON.stringify(key)} was cut off.`);
@@ -112,7 +114,7 @@ function estimatesOf(result: ChatResult, count: number, key: string): number[] {
   const said = Array.from({ length: count }, (_, at) => numberOf(given[String(at + 1)]));
   const stated = said.reduce<number>((total, value) => total + (value ?? 0), 0);
   if (!(stated > 0)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was answered without probabilities.`);
-  // Options it says nothing of share what is left: "0.7 for yes" alone is not certainty.
+  // Omitted options share the rest: "0.7 for yes" alone is not certainty.
   const whole = stated > PERCENT_MIN ? 100 : 1;
   const left = Math.max(0, whole - stated) / said.filter((value) => value === undefined).length;
   const values = said.map((value) => value ?? left);
@@ -122,14 +124,14 @@ function estimatesOf(result: ChatResult, count: number, key: string): number[] {
   return floored.map((value) => value / total);
 }
 
-/** What a model thinks aloud before it answers; a last thought may lack its end. */
+/** Inline reasoning before the answer; the last block may be unterminated. */
 const THOUGHT = /<(think|thinking|reasoning)>[\s\S]*?(?:<\/\1>|$)/g;
-/** Texts with more braces than this are no estimate. */
+/** Texts with more braces than this are not estimates. */
 const BRACES_MAX = 200;
 
 /**
- * The estimates in a model's text: the last JSON object that has the label of an option, whatever braces surround it.
- * If none is complete, the first is repaired, as for an answer that was cut off.
+ * The estimates in a model's text: the last JSON object with an option's label, whatever braces surround it. If none is
+ * complete, the first is repaired, as for a truncated answer.
  */
 function estimatesIn(text: string): Readonly<Record<string, unknown>> | undefined {
   const shown = text.replaceAll(THOUGHT, "");
@@ -146,9 +148,9 @@ function estimatesIn(text: string): Readonly<Record<string, unknown>> | undefine
 
 const LABEL = /^\d+$/;
 
-/** The JSON object that begins there, to the brace that closes it. */
+/** The JSON object that begins there, up to its closing brace. */
 function objectAt(text: string, from: number): Readonly<Record<string, unknown>> | undefined {
-  // An estimate is flat: what is nested is none.
+  // An estimate is flat: a nested object is not one.
   const end = text.indexOf("}", from);
   if (end < 0) return undefined;
   try {

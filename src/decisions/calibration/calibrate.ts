@@ -1,5 +1,5 @@
-// Calibrates a version on labelled rows: asks its upstream, fits on one half of the rows and reports on the other, which the
-// fit never saw. The halves are told apart by the rows' own content, so that a repetition compares like with like.
+// Calibrates a version with labelled rows: queries its upstream, fits on half of the rows and reports on the other half,
+// which the fit never saw. The split depends on the rows' content, so that repeated runs compare the same halves.
 
 import { sha256Hex } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";
@@ -21,14 +21,14 @@ export interface LabelledRow {
   readonly hash: string;
 }
 
-/** Before and after, on rows the fit never saw. */
+/** Before and after, on rows that the fit never saw. */
 export interface Report {
   /** `all`, or a type of question. */
   readonly type: string;
   readonly before: CalibrationMetrics;
   readonly after: CalibrationMetrics;
   readonly binsBefore: readonly Bin[];
-  /** After. */
+  /** After calibration. */
   readonly bins: readonly Bin[];
 }
 
@@ -36,26 +36,26 @@ export interface CalibrationRun {
   readonly calibration: Calibration;
   readonly dataset: Dataset;
   readonly fitRows: number;
-  /** Kinds of questions that were left as they are for want of rows that say something. */
+  /** Kinds of questions that were left unchanged for lack of informative rows. */
   readonly unfitted: readonly { readonly bucket: string; readonly why: string }[];
-  /** For all held-out rows, then for each type of question where there are several. */
+  /** For all held-out rows, then for each type of question if there are several. */
   readonly reports: readonly Report[];
 }
 
-/** Which rows a calibration rests on. */
+/** The rows that a calibration is based on. */
 export interface Dataset {
-  /** SHA-256 over the rows' own hashes, sorted: the same rows in another order are the same data. */
+  /** SHA-256 over the rows' own hashes, sorted: the order of the rows does not matter. */
   readonly sha256: string;
-  /** Rows that could be used. */
+  /** Number of usable rows. */
   readonly rows: number;
 }
 
-/** Rows of a kind that are read in many orders to learn what positions gain, and the most orders. */
+/** Rows of a kind that are read in many orders to learn position biases, and the maximum number of orders. */
 const TURNED_ROWS = 25;
 const TURNED_ORDERS = 8;
-/** A diagram has fewer bins than the calibration error is measured in: with some hundred rows each would be noise. */
+/** A diagram has fewer bins than the calibration error: with a few hundred rows more bins would be noise. */
 const DIAGRAM_BINS = 10;
-/** Rows asked at once; each has its own calls. */
+/** Concurrent rows; each makes its own calls. */
 const ROWS_AT_ONCE = 4;
 
 /** Reads JSON lines of `{state, question:{type,instructions,criteria}, label}`. Throws an Error that names the line. */
@@ -85,7 +85,7 @@ function readRow(line: string): LabelledRow {
   return { state: request.state, question, truth, fit: Number.parseInt(hash.slice(0, 2), 16) % 2 === 0, hash };
 }
 
-/** How data sets say true and false besides. */
+/** Further spellings of true and false in data sets. */
 const YES_NO = new Map<unknown, boolean>([
   ["yes", true],
   ["no", false],
@@ -104,7 +104,7 @@ function truthOf({ type, options }: Question, label: unknown): number | undefine
   return at < 0 ? undefined : at;
 }
 
-/** Asks, fits and measures. `asked` is told how many rows are done. Throws what the upstream throws. */
+/** Queries, fits and measures. `asked` is called with the number of finished rows. Throws what the upstream throws. */
 export async function runCalibration(
   version: DecisionVersion,
   rows: readonly LabelledRow[],
@@ -116,7 +116,7 @@ export async function runCalibration(
   if (fit.length < FIT_ROWS_MIN || held.length < FIT_ROWS_MIN) {
     throw new Error(`${usable.length} usable rows are too few: each half needs ${FIT_ROWS_MIN}`);
   }
-  // What is fitted is asked and read as this release does it; what the version does now is measured as it does it.
+  // The fit uses this release's prompts and formulas; the current state is measured with the version's own.
   const { spec } = renewed(version);
   const former = isOutdatedVersion(version) ? held : [];
   const turnedRows = backendOf(spec).readsLogprobs === true ? rowsToTurn(fit, spec.orders) : [];
@@ -153,12 +153,12 @@ function datasetOf(rows: readonly LabelledRow[]): Dataset {
   return { sha256: sha256Hex(hashes.join("\n")), rows: rows.length };
 }
 
-/** Only what is shown in fewer orders than it has options keeps something of its positions. */
+/** Position biases only remain with fewer orders than options. */
 function rowsToTurn(rows: readonly LabelledRow[], orders: number): LabelledRow[] {
   const taken = new Map<string, number>();
   return rows.filter(({ question: { type, options } }) => {
     const count = options.length;
-    // Levels are shown upwards and downwards, however many orders there are.
+    // Levels are only shown upwards and downwards, however many orders there are.
     if (type === "noul" || count <= (type === "score" ? 2 : orders) || count > 20) return false;
     const kind = `${type}:${count}`;
     const had = taken.get(kind) ?? 0;

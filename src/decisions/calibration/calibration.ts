@@ -1,31 +1,31 @@
-// From what a model said to probabilities one can act on. A reading is one look at a question with its options in some
-// order; readings are averaged as log-probabilities, freed of what the model prefers by position, and sharpened or softened
-// by a temperature that was fitted on labelled rows. Without a fit nothing but the averaging happens.
+// From a model's readings to calibrated probabilities. A reading is one answer to a question with its options in some order;
+// readings are averaged as log probabilities, corrected for position biases, and scaled by a temperature that was fitted on
+// labelled rows. Without a fit they are only averaged.
 
 import type { Question, QuestionType } from "../questions.ts";
 import { FORMER_REVISION } from "../revision.ts";
 
-/** One look: the log-probability at each position, and which option stood there. */
+/** One reading: the log probability at each position, and which option was there. */
 export interface Observation {
   readonly order: readonly number[];
   readonly logProbabilities: readonly number[];
   /** The positions were labels in a prompt, whose bias may be known. */
   readonly labelled: boolean;
-  /** By position, where they were given as such: without a fit they are handed on to the last digit. */
+  /** By position, if given as probabilities: without a fit they are passed on exactly. */
   readonly probabilities?: readonly number[];
 }
 
-/** What was fitted for one type of question and number of options. */
+/** The fit for one type of question and number of options. */
 export interface BucketParameters {
-  /** Above 1 softens, below 1 sharpens. */
+  /** Above 1 flattens, below 1 sharpens. */
   readonly temperature: number;
   /** Yes/no only: added to the log-odds of true. */
   readonly bias?: number;
-  /** What a plain 0 of an upstream that prints rounded probabilities stands for, before tempering. */
+  /** What a 0 of an upstream that rounds stands for, before scaling. */
   readonly zero?: number;
-  /** By the exact number of options: what each position gains just by being where it is. */
+  /** By the exact number of options: the bias of each position. */
   readonly positions?: Readonly<Record<string, readonly number[]>>;
-  /** Rows it was fitted on. */
+  /** Number of rows it was fitted on. */
   readonly rows: number;
 }
 
@@ -35,7 +35,7 @@ export interface Calibration {
   readonly buckets: Readonly<Record<string, BucketParameters>>;
 }
 
-/** No fit. */
+/** Without a fit. */
 export const UNCALIBRATED: Calibration = { method: "none", buckets: {} };
 
 /** The group of questions that share parameters. */
@@ -70,15 +70,15 @@ export function calibrate(
   return softmax(tempered);
 }
 
-/** What is known of a model before its temperature. */
+/** What is known about a model besides its temperature. */
 export interface KnownHabits {
-  /** What each position gains. */
+  /** The bias of each position. */
   readonly positions?: readonly number[] | undefined;
-  /** What a plain 0 stands for. */
+  /** What a rounded 0 stands for. */
   readonly zero?: number | undefined;
 }
 
-/** The mean log-probability of each option over the readings, without what its position gave it. */
+/** The mean log probability of each option over the readings, without position biases. */
 export function averageScores(
   readings: readonly Observation[],
   count: number,
@@ -95,7 +95,7 @@ export function averageScores(
   return scores;
 }
 
-/** Probabilities from log-scores; uniform when all are impossible. */
+/** Probabilities from log scores; uniform if all are impossible. */
 export function softmax(scores: readonly number[]): number[] {
   const top = Math.max(...scores);
   if (top === Number.NEGATIVE_INFINITY) return scores.map(() => 1 / scores.length);
@@ -104,14 +104,14 @@ export function softmax(scores: readonly number[]): number[] {
   return weights.map((weight) => weight / sum);
 }
 
-/** What is printed as nothing with two decimals lies somewhere below half of the last one. */
+/** A value printed as 0 with two decimals is below half of the last one. */
 const PRINTED_ZERO = 0.0025;
-/** What all options that were printed as nothing have together at most, where nothing is known of them. */
+/** Upper bound of the total of all options printed as 0, without further knowledge. */
 const ZEROS_TOGETHER = 0.01;
 
 /**
- * A reading of probabilities that an upstream gave itself, in the order of the options. A plain 0 counts as little instead of
- * nothing wherever it is tempered: no temperature would ever soften it. How little a fit may find out.
+ * A reading of an upstream's own probabilities, in the order of the options. If a temperature is applied, a 0 counts as a
+ * small value: no temperature would flatten it. How small is fitted.
  */
 export function observationOf(probabilities: readonly number[], revision?: number): Observation {
   const zeros = probabilities.filter((p) => p === 0).length;
@@ -126,7 +126,7 @@ export function observationOf(probabilities: readonly number[], revision?: numbe
   };
 }
 
-/** Reads a calibration from a file or the store; undefined when it is not one. */
+/** Parses a calibration from a file or the store; undefined if it is invalid. */
 export function readCalibration(value: unknown): Calibration | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { method, buckets } = value as { method?: unknown; buckets?: unknown };

@@ -1,11 +1,11 @@
-// Reliability diagrams: how often the most probable option was right, against how probable it was said to be. On the
-// diagonal a model is as sure as it is right; below it, surer.
+// Reliability diagrams: how often the most probable option was right, against its stated probability. On the diagonal a model
+// is well calibrated; below it, overconfident.
 
 import type { Bin } from "./metrics.ts";
 
 const WIDTH = 40;
 
-/** For a terminal: a line per bin, `o` where it should end and `#` as far as it does. */
+/** For a terminal: a line per bin, `o` at the stated and `#` up to the actual accuracy. */
 export function reliabilityText(bins: readonly Bin[]): string {
   const lines = bins.map(({ confidence, accuracy, rows }) => {
     const reached = Math.round(accuracy * WIDTH);
@@ -24,7 +24,7 @@ const SIZE = 320;
 const EDGE = 56;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 
-/** For a page: what was said before as rings, what is said now as dots, with how far each is from the diagonal. */
+/** For a page: rings before and dots after calibration, with the distance of each from the diagonal. */
 export function reliabilitySvg(
   { binsBefore, bins }: { readonly binsBefore: readonly Bin[]; readonly bins: readonly Bin[] },
   title: string,

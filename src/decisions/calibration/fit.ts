@@ -1,5 +1,5 @@
-// Fits a calibration to labelled rows: by type of question and number of options one temperature, for yes/no a bias too, and
-// what each position gains. Few parameters on purpose: with some hundred rows anything richer learns the rows by heart.
+// Fits a calibration to labelled rows: by type of question and number of options one temperature, for yes/no also a bias, and
+// position biases. Few parameters on purpose: with a few hundred rows anything richer would overfit.
 
 import type { Question } from "../questions.ts";
 import {
@@ -11,28 +11,28 @@ import {
   softmax,
 } from "./calibration.ts";
 
-/** A question that was read, and the option that is right. */
+/** A question with its readings and its right option. */
 export interface LabelledReading {
   readonly question: Question;
   readonly readings: readonly Observation[];
   readonly truth: number;
 }
 
-/** Fewer rows of a kind say nothing: its probabilities stay as the model gives them. */
+/** With fewer rows of a kind its probabilities stay as the model gives them. */
 export const FIT_ROWS_MIN = 20;
 /**
- * This many rows must have another right answer than the most frequent one: else a fit would learn to say that one
+ * At least this many rows must have another label than the most frequent one: otherwise a fit would learn to predict that one
  * always.
  */
 const OTHERS_MIN = 5;
 const TEMPERATURE_MIN = 0.05;
 const TEMPERATURE_MAX = 20;
-/** Pulls towards "as the model says", with the weight of about a row: perfectly separable rows must not end in certainty. */
+/** Regularisation towards "no change", with the weight of about one row: separable rows must not lead to certainty. */
 const PRIOR_WEIGHT = 1;
 
 /**
- * The calibration that makes the rows most probable. `turned` are rows read in many orders, from which the gain of the
- * positions is learned; they need no label.
+ * The calibration with the highest likelihood. `turned` are rows read in many orders, from which position biases are learned;
+ * they need no labels.
  */
 export function fitCalibration(
   rows: readonly LabelledReading[],
@@ -42,7 +42,7 @@ export function fitCalibration(
   for (const [bucket, own] of groupBy(rows, bucketOfRow)) {
     if (whyNot(own) !== undefined) continue;
     const learned = bucket === "noul" ? {} : positionsOf(turned.filter((row) => bucketOfRow(row) === bucket));
-    // What positions gain is learned without labels; the labels must agree that taking it off helps.
+    // Position biases are learned without labels; the labels must confirm that removing them helps.
     const positions = helpful(learned, own);
     const zero = zeroOf(own, positions);
     const fitted = trusted(scoredBy(own, positions, zero), bucket === "noul");
@@ -54,7 +54,7 @@ export function fitCalibration(
   return { method: Object.keys(buckets).length === 0 ? "none" : "fitted", buckets };
 }
 
-/** The kinds of questions whose rows say nothing that could be fitted, and why. */
+/** The kinds of questions whose rows are not informative, and why. */
 export function unfittable(rows: readonly LabelledReading[]): { bucket: string; why: string }[] {
   return [...groupBy(rows, bucketOfRow)].flatMap(([bucket, own]) => {
     const why = whyNot(own);
@@ -82,14 +82,14 @@ function scoredBy(rows: readonly LabelledReading[], positions: Positions, zero?:
   });
 }
 
-/** What a plain 0 may stand for, two steps to a factor of ten. */
+/** Candidate values for a rounded 0, two per factor of ten. */
 const ZEROS = Array.from({ length: 13 }, (_, step) => 5e-3 * 10 ** (-step / 2));
-/** What a plain 0 stands for must explain so much more than the rule of thumb does: by chance one in twenty does. */
+/** The fitted value for a 0 must improve the likelihood by this much over the default: by chance one in twenty does. */
 const ZERO_GAIN_MIN = 4;
 
 /**
- * What a plain 0 of an upstream that rounds stands for, where the rows tell: how often an option that was printed as nothing is
- * the right one. A guess that is too high looks as if the model were less sure than it is, and the temperature comes out too low.
+ * The value for a 0 of an upstream that rounds, if the rows determine it: how often an option printed as 0 is the right one.
+ * A value that is too high makes the model look underconfident, and the temperature is fitted too low.
  */
 function zeroOf(rows: readonly LabelledReading[], positions: Positions): number | undefined {
   if (!rows.some(({ readings }) => readings.some(({ probabilities }) => probabilities?.includes(0) === true))) return;
@@ -113,31 +113,31 @@ interface Scored {
   readonly truth: number;
 }
 
-/** Tempering, and for yes/no a bias. */
+/** Temperature, and for yes/no a bias. */
 interface Parameters {
   readonly temperature: number;
   readonly bias?: number;
 }
 
-/** A fit, and by how much it explains the rows better than nothing does: twice the difference of the log-likelihoods. */
+/** A fit, and its improvement over no fit: twice the difference of the log likelihoods. */
 interface Candidate {
   readonly parameters: Parameters;
   readonly gain: number;
-  /** Parameters that were free. */
+  /** Number of free parameters. */
   readonly free: number;
 }
 
 const AS_IT_IS: Parameters = { temperature: 1 };
 
-/** What a parameter that does nothing gains by chance, doubled. */
+/** The expected improvement of an irrelevant parameter by chance, doubled. */
 const CHANCE = 2;
-/** A bias must explain so much more than a temperature alone: by chance one in twenty does. */
+/** A bias must improve the likelihood by this much over a temperature alone: by chance one in twenty does. */
 const BIAS_GAIN_MIN = 4;
 
 /**
- * The parameters that the rows speak for, drawn back towards "as the model says" by the share of their gain that chance alone
- * would give. With a hundred rows every model seems a little too sure or too unsure; believing that made good models worse.
- * Undefined: the rows do not say more than chance.
+ * The parameters that the rows support, shrunk towards "no change" by the share of the improvement that chance would give.
+ * With a hundred rows every model seems slightly over- or underconfident; taking that at face value made good models worse.
+ * Undefined: the rows show no more than chance.
  */
 function trusted(rows: readonly Scored[], yesNo: boolean): Parameters | undefined {
   const plain = lossSum(rows, AS_IT_IS);
@@ -150,7 +150,7 @@ function trusted(rows: readonly Scored[], yesNo: boolean): Parameters | undefine
     if (biased.gain - best.gain > BIAS_GAIN_MIN) best = biased;
   }
   const chance = CHANCE * best.free;
-  // Also where the search ended a hair beside "as it is" and gained nothing, or less.
+  // Includes a search that ended very close to "no change" without an improvement.
   if (!(best.gain > chance)) return undefined;
   const trust = 1 - chance / best.gain;
   const { temperature, bias } = best.parameters;
@@ -166,7 +166,7 @@ function lossOf({ scores, truth }: Scored, { temperature, bias = 0 }: Parameters
   return -Math.log(Math.max(softmax(tempered)[truth]!, LEAST));
 }
 
-/** The log-loss has one lowest point over the logarithm of the temperature: golden section finds it. */
+/** The log loss has a single minimum over the logarithm of the temperature: golden-section search finds it. */
 function fitTemperature(rows: readonly Scored[]): Parameters {
   const loss = (logT: number): number => {
     const temperature = Math.exp(logT);
@@ -187,7 +187,7 @@ function fitTemperature(rows: readonly Scored[]): Parameters {
 const LEAST = 1e-12;
 const NEWTON_STEPS = 50;
 
-/** Platt: the log-odds of true times a slope plus a bias, by Newton's method on a convex loss. */
+/** Platt scaling: the log odds of true times a slope plus a bias, by Newton's method on a convex loss. */
 function fitYesNo(rows: readonly Scored[]): Parameters {
   const points = rows.map(({ scores: [yes, no], truth }) => {
     return { x: clampOdds(yes! - no!), y: truth === 0 ? 1 : 0 };
@@ -217,12 +217,12 @@ function fitYesNo(rows: readonly Scored[]): Parameters {
   return { temperature: 1 / slope, bias };
 }
 
-/** An upstream may print a plain 0 or 1. */
+/** An upstream may print a rounded 0 or 1. */
 function clampOdds(odds: number): number {
   return Math.min(30, Math.max(-30, odds));
 }
 
-/** Rows read in several orders tell what an option is worth from what its position is worth. */
+/** Rows read in several orders separate the score of an option from the bias of its position. */
 const TURNED_ROWS_MIN = 5;
 const ROUNDS = 30;
 
@@ -235,7 +235,7 @@ function positionsOf(rows: readonly Omit<LabelledReading, "truth">[]): Record<st
   return out;
 }
 
-/** Alternates between the worth of the options of each row and the gain of the positions over all rows. */
+/** Alternates between the scores of each row's options and the position biases over all rows. */
 function gainsOf(rows: readonly Omit<LabelledReading, "truth">[], count: number): number[] {
   let gains = new Array<number>(count).fill(0);
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,30 +1,30 @@
-// What a fitted version was measured at, as it is kept beside its row: enough to judge it later without the rows.
+// The measurements of a fitted version, stored beside its row: enough to judge it later without the rows.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { CalibrationRun, Dataset, Report } from "./calibrate.ts";
 import type { Bin, CalibrationMetrics } from "./metrics.ts";
 
-/** The `metrics` of a stored version. Versions that the configuration defines have none. */
+/** The `metrics` of a stored version. Versions defined by the configuration have none. */
 export interface Measurement {
   /** The version it was fitted from. */
   readonly from: string;
   readonly fit_rows: number;
-  /** Absent in rows of older programs. */
+  /** Absent in rows of older releases. */
   readonly dataset?: Dataset;
   /** Over all held-out rows: `before` with the calibration of `from`, `after` with its own. */
   readonly before: KeptMetrics;
   readonly after: KeptMetrics;
-  /** The same with reliability bins, and for each type of question where there are several; [] in rows of older programs. */
+  /** The same with reliability bins, and for each type of question if there are several; [] in rows of older releases. */
   readonly reports: readonly KeptReport[];
 }
 
-/** What is kept of a run. */
+/** What is stored of a run. */
 export function measurementOf(run: Pick<CalibrationRun, "reports" | "fitRows" | "dataset">, from: string): Measurement {
   const { before, after } = run.reports[0]!;
   return { from, fit_rows: run.fitRows, dataset: run.dataset, before, after, reports: run.reports };
 }
 
-/** Reads the `metrics` of a stored version; undefined when there are none that can be shown. */
+/** Parses the `metrics` of a stored version; undefined if there are none that can be shown. */
 export function readMeasurement(value: unknown): Measurement | undefined {
   if (!isRecord(value) || !isMetrics(value["before"]) || !isMetrics(value["after"])) return undefined;
   const { from, fit_rows: fitRows, dataset, before, after, reports } = value;
@@ -38,11 +38,11 @@ export function readMeasurement(value: unknown): Measurement | undefined {
   };
 }
 
-/** Rows of older programs lack what chance alone would show. */
+/** Rows of older releases lack the expected error by chance. */
 export type KeptMetrics = Omit<CalibrationMetrics, "eceByChance" | "eceByChanceMax"> &
   Partial<Pick<CalibrationMetrics, "eceByChance" | "eceByChanceMax">>;
 
-/** A report as it is kept. */
+/** A report as stored. */
 export type KeptReport = Omit<Report, "before" | "after"> & {
   readonly before: KeptMetrics;
   readonly after: KeptMetrics;

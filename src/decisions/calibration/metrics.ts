@@ -1,6 +1,6 @@
-// How good probabilities were on labelled rows. Calibration alone is no quality, so it never stands alone: accuracy with the
-// rate of the most frequent answer, log-loss and Brier score beside it, and what the calibration error of a perfect model is
-// on as many rows: of few rows that is a good part of the error, or all of it.
+// The quality of probabilities on labelled rows. Calibration alone is not quality, so it is reported with accuracy, the
+// majority rate, log loss and Brier score, and with the calibration error that a perfect model would show on as many rows:
+// for few rows this is much of the error, or all of it.
 
 import { argMax } from "../api/confidence.ts";
 
@@ -8,20 +8,20 @@ import { argMax } from "../api/confidence.ts";
 export interface AnsweredRow {
   readonly probabilities: readonly number[];
   readonly truth: number;
-  /** Of the right answer, for the rate of the most frequent one. */
+  /** The right answer's, for the majority rate. */
   readonly label: string;
 }
 
 export interface CalibrationMetrics {
   readonly rows: number;
   readonly accuracy: number;
-  /** What always saying the most frequent answer would reach. */
+  /** The accuracy of always giving the most frequent answer. */
   readonly majority: number;
   readonly logLoss: number;
   readonly brier: number;
   /** Expected calibration error of the most probable option, bins of equal size. */
   readonly ece: number;
-  /** What a perfectly calibrated model shows that is as sure on each row: on average, and in 19 of 20 cases at most. */
+  /** The error that a perfectly calibrated model with the same confidences shows: on average, and in 19 of 20 cases at most. */
   readonly eceByChance: number;
   readonly eceByChanceMax: number;
 }
@@ -35,7 +35,7 @@ export interface Bin {
 
 const BINS = 15;
 const DRAWS = 300;
-/** A right answer of no probability costs this much at most. */
+/** Maximum loss of a right answer with probability zero. */
 const LEAST = 1e-6;
 
 /** Measures the rows; there must be at least one. */
@@ -63,10 +63,10 @@ export function measureRows(rows: readonly AnsweredRow[]): CalibrationMetrics {
   };
 }
 
-/** Fewer rows than this leave most of a calibration error to chance. */
+/** With fewer rows most of a calibration error is chance. */
 const ECE_ROWS_MIN = 150;
 
-/** What must be said beside a calibration error; undefined where it speaks for itself. */
+/** The remark for a calibration error; undefined if it needs none. */
 export function cautionOn({ rows, ece, eceByChance, eceByChanceMax }: CalibrationMetrics): string | undefined {
   if (ece > eceByChanceMax && rows >= ECE_ROWS_MIN) return undefined;
   const chance = `a perfectly calibrated model shows ${eceByChance.toFixed(4)} on average on such ${rows} rows, up to ${eceByChanceMax.toFixed(4)} in 19 of 20 cases`;
@@ -75,7 +75,7 @@ export function cautionOn({ rows, ece, eceByChance, eceByChanceMax }: Calibratio
     : `the ECE says nothing: ${chance}. Judge by log-loss and Brier score, or measure on more rows.`;
 }
 
-/** What is right of the most probable answer of a row. */
+/** Whether the most probable answer of a row is right. */
 interface Top {
   readonly confidence: number;
   readonly right: boolean;
@@ -90,7 +90,7 @@ function topsOf(rows: readonly AnsweredRow[]): Top[] {
     .sort((a, b) => a.confidence - b.confidence);
 }
 
-/** The bins of a reliability diagram, least sure first; of equal numbers of rows. */
+/** The bins of a reliability diagram, least confident first; with equal numbers of rows. */
 export function reliability(rows: readonly AnsweredRow[], bins = BINS): Bin[] {
   return binned(topsOf(rows), bins);
 }
@@ -118,8 +118,8 @@ function calibrationError(tops: readonly Top[]): number {
 }
 
 /**
- * The calibration error of a model that is right exactly as often as it says, from labels drawn by its own confidences; always
- * the same draws, so that a report can be repeated. The error itself is no unbiased figure: bins of few rows are off by chance.
+ * The calibration error of a model whose confidences are exact, from labels drawn by them; always the same draws, so that a
+ * report can be repeated. The error itself is biased: bins of few rows deviate by chance.
  */
 function byChance(tops: readonly Top[]): { mean: number; most: number } {
   const random = seeded(tops.length);

@@ -1,5 +1,5 @@
-// Asks providers of decision models what they have, so that a key alone is enough to begin: only while the configuration
-// names no decision model of its own.
+// Fetches providers' lists of decision models, so that a key alone is enough to start: only if the configuration names no
+// decision model.
 
 import { isRecord } from "../../base/json-object.ts";
 import { withKey } from "../../upstream/ask.ts";
@@ -10,14 +10,14 @@ import type { ListedModel } from "./versions.ts";
 
 const EVERY_MS = 5 * 60_000;
 const TIMEOUT_MS = 10_000;
-/** Of decision models alone, where a server has it: its common list then names its chat models. */
+/** A list of decision models only, if a server has one: its common list then names its chat models. */
 const OWN_LIST = "/systemone/models";
 const COMMON_LIST = "/models";
-/** A provider with more decision models than this has sent something else. */
+/** A longer list is not a list of decision models. */
 const MODELS_MAX = 1000;
 
 export interface DecisionDiscoveryDeps {
-  /** Providers to ask, with the plan their models need; empty while the configuration names models itself. */
+  /** Providers to ask, with their models' plan; empty while the configuration names models itself. */
   providers(): readonly { provider: Provider; tier: string }[];
   now(): number;
   /** The lists changed. */
@@ -25,11 +25,11 @@ export interface DecisionDiscoveryDeps {
   failed(provider: string, error: unknown): void;
 }
 
-/** What providers list, asked again every few minutes. */
+/** Providers' lists, fetched every few minutes. */
 export class DecisionDiscovery {
   readonly #deps: DecisionDiscoveryDeps;
   #lists = new Map<string, readonly ListedModel[]>();
-  /** Refreshes begun, and the latest begun of those that were taken: a slow one must not bring back what has changed. */
+  /** Number of refreshes, and the latest that was applied: a slow one must not undo a newer one. */
   #begun = 0;
   #taken = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -44,7 +44,7 @@ export class DecisionDiscovery {
     return [...this.#lists.values()].flat();
   }
 
-  /** Asks now and from then on. */
+  /** Fetches now and at intervals. */
   async start(): Promise<void> {
     this.#timer = setInterval(() => void this.refresh(), EVERY_MS);
     await this.refresh();
@@ -55,7 +55,7 @@ export class DecisionDiscovery {
     this.#stopped.abort(new UpstreamFault("timeout", "The gateway is stopping."));
   }
 
-  /** Asks every provider once. A list that cannot be fetched stays unchanged. */
+  /** Fetches every provider's list once. A list that cannot be fetched stays unchanged. */
   async refresh(): Promise<void> {
     const turn = ++this.#begun;
     const asked = this.#deps.providers();
@@ -81,7 +81,7 @@ export class DecisionDiscovery {
     try {
       return await this.#list(provider, OWN_LIST);
     } catch {
-      // Most servers have the other list only; what is wrong with both, that one says.
+      // Most servers only have the other list; its error is reported if both fail.
       return this.#list(provider, COMMON_LIST);
     }
   }
@@ -92,7 +92,7 @@ export class DecisionDiscovery {
       provider.transport(provider.baseUrl + path, {
         headers: { ...provider.card.headers(secret), ...provider.extraHeaders },
         signal,
-        // A redirect would carry the credential elsewhere.
+        // A redirect would send the credential elsewhere.
         redirect: "manual",
       }),
     );
@@ -103,8 +103,8 @@ export class DecisionDiscovery {
 }
 
 /**
- * Ids of a list in any of the shapes in use: `{models:[{name}]}`, `{data:[{id}]}`, or both beside each other, when either may
- * say what a model gives. Throws when it is none.
+ * Ids of a list in any of the common formats: `{models:[{name}]}`, `{data:[{id}]}`, or both, where either may state a model's
+ * kind. Throws if it is not a list.
  */
 export function readModelList(body: unknown): string[] {
   const lists = isRecord(body)
@@ -124,7 +124,7 @@ function nameOf(entry: unknown): string {
   return typeof name === "string" ? name : "";
 }
 
-/** False for what says that it gives something else: some servers list their chat models beside the others. */
+/** False for models listed as another kind: some servers list their chat models too. */
 function mayDecide(entry: Readonly<Record<string, unknown>>): boolean {
   const { architecture } = entry;
   const gives = entry["output_modalities"] ?? (isRecord(architecture) ? architecture["output_modalities"] : undefined);

@@ -1,5 +1,5 @@
-// Asks an engine one easy question, to find out whether it can be read by log-probabilities at all: whether it shows them,
-// and puts its answer in the letters. Which letter wins is not judged.
+// Probes an engine with one easy question: whether it returns log probabilities at all, and answers with a letter. Which
+// letter wins does not matter.
 
 import { ApiError } from "../../base/errors.ts";
 import { type BackendAnswer, type BackendSpec, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
@@ -7,12 +7,12 @@ import { backendOf } from "../backends/index.ts";
 import { FewAlternatives } from "../backends/labels.ts";
 import type { Question } from "../questions.ts";
 
-/** Where the letters have less together, the engine answers something else first. */
+/** If the letters have less together, the engine answers with something else first. */
 export const MASS_FIT = 0.9;
 
-/** Why the engine is not to be read so; "" for nothing, undefined where it could not be asked. */
+/** Why the engine is unfit; "" if it is fit, undefined if it could not be asked. */
 export async function probeEngine(asked: BackendSpec, upstream: Upstream): Promise<string | undefined> {
-  // What is said of the mass is said here, with the bound for probes.
+  // The text about the mass is built here, with the bound for probes.
   const spec = { ...asked, orders: 1, minLabelMass: 0 };
   const ask = (state: string, questions: readonly Question[]) =>
     backendOf(spec).answer({ state, questions, spec }, upstream);
@@ -23,17 +23,16 @@ export async function probeEngine(asked: BackendSpec, upstream: Upstream): Promi
     return await fewAlternatives(spec, (question) => ask("", [question]));
   } catch (error) {
     if (error instanceof NonsenseAnswer) return error.message;
-    // The question is sound: what is refused is the way it is asked, as by models that think and show no log-probabilities.
+    // The question is valid: a refusal is about how it is asked, as by reasoning models without log probabilities.
     if (error instanceof ApiError && error.apiCode === "invalid_request") return REFUSED;
-    // An upstream that could not be reached says nothing about its engine.
+    // An unreachable upstream says nothing about its engine.
     return undefined;
   }
 }
 
 /**
- * Whether the engine shows as many alternatives as it is asked for: a silent cap is seen only where many answers are
- * about equally probable, so it is asked for one of as many as a call can tell apart. Returns the reason against it, or
- * "".
+ * Whether the engine shows as many alternatives as requested: a silent cap only shows if many answers are about equally
+ * probable, so it is asked for one of as many as a call can distinguish. Returns the problem, or "".
  */
 async function fewAlternatives(
   { limits }: BackendSpec,
@@ -46,16 +45,16 @@ async function fewAlternatives(
     return capped === undefined || capped >= options.length ? "" : new FewAlternatives(capped, options.length).message;
   } catch (error) {
     if (error instanceof FewAlternatives) return error.message;
-    // A model may say something else to so odd a question; the easy one was answered.
+    // A model may answer such an odd question differently; it answered the easy one.
     if (error instanceof NonsenseAnswer) return "";
     throw error;
   }
 }
 
-/** Without the engine's own words: `/health` is public. */
+/** Without the engine's own text: `/health` is public. */
 const REFUSED = "its engine refuses to be asked for the log-probabilities of one token";
 
-/** What is said of an engine whose letters have so little. */
+/** The text for an engine whose letters have this little. */
 export function massReason(mass: number): string {
   return `its engine puts ${Math.floor(mass * 100)} % of the answer in the option letters; ${MASS_FIT * 100} % are needed`;
 }
@@ -74,12 +73,12 @@ const EASY: Question = {
 
 const named = (names: string) => names.split(" ").map((label) => ({ label, criterion: null }));
 
-/** As many as engines commonly show alternatives for, none more likely than another. */
+/** As many as engines commonly show alternatives for, all equally likely. */
 const EVEN = named(
   "apple banana cherry date elder fig grape hazel iris juniper kiwi lemon mango nettle olive peach quince rose sage thyme",
 );
 
-/** More options than letters, for engines that are said to score chosen tokens. */
+/** More options than letters, for engines that can score given tokens. */
 const WIDE: Question = {
   key: "wide",
   type: "choice",

@@ -1,19 +1,19 @@
-// Which engines are fit to be read by log-probabilities. An engine is a route with the limits it is asked by: versions
-// that share it share the verdict. Holds verdicts and makes no calls.
+// Which engines are fit to be read by log probabilities. An engine is a route with its limits: versions that share it share
+// the verdict. Stores verdicts and makes no calls.
 
 import type { BackendSpec, DecisionRoute } from "../backends/backend.ts";
 import { backendOf } from "../backends/index.ts";
 import type { DecisionVersion } from "./versions.ts";
 
-/** What one verdict is about. */
+/** The subject of a verdict. */
 export interface Engine {
   readonly key: string;
   readonly route: DecisionRoute;
-  /** As it is asked; the version's other routes left out. */
+  /** The version with only this route. */
   readonly spec: BackendSpec;
 }
 
-/** The engines of a version; [] for backends that read no log-probabilities. */
+/** The engines of a version; [] for backends without log probabilities. */
 export function enginesOf({ spec }: Pick<DecisionVersion, "spec">): Engine[] {
   if (backendOf(spec).readsLogprobs !== true) return [];
   const limits = Object.entries(spec.limits).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -34,7 +34,7 @@ export interface UnfitEngine {
 export class Fitness {
   readonly #reasons = new Map<string, string>();
 
-  /** Notes a verdict; `reason` "" is fit. True when it is news that speaks against the engine. */
+  /** Records a verdict; `reason` "" is fit. True if it is newly found unfit. */
   judge({ key }: Engine, reason: string): boolean {
     if (reason === "") {
       this.#reasons.delete(key);
@@ -45,13 +45,13 @@ export class Fitness {
     return before !== reason;
   }
 
-  /** Forgets all but these: what is no longer configured, or all of it. */
+  /** Forgets all but these: engines that are no longer configured, or all. */
   keep(engines: readonly Engine[]): void {
     const keys = new Set(engines.map(({ key }) => key));
     for (const key of this.#reasons.keys()) if (!keys.has(key)) this.#reasons.delete(key);
   }
 
-  /** What speaks against this engine. */
+  /** Why this engine is unfit. */
   reasonAgainst({ key }: Engine): string | undefined {
     return this.#reasons.get(key);
   }
@@ -64,13 +64,13 @@ export class Fitness {
     });
   }
 
-  /** False where every engine of the version is unfit. */
+  /** False if every engine of the version is unfit. */
   isFit(version: Pick<DecisionVersion, "spec">): boolean {
     const engines = enginesOf(version);
     return engines.length === 0 || engines.some(({ key }) => !this.#reasons.has(key));
   }
 
-  /** What to ask for the version: its fit engines; all of them where none is. */
+  /** The version with its fit engines; with all of them if none is fit. */
   routesOf({ spec }: Pick<DecisionVersion, "spec">): BackendSpec {
     const fit = enginesOf({ spec }).filter(({ key }) => !this.#reasons.has(key));
     if (fit.length === 0 || fit.length === spec.routes.length) return spec;

@@ -1,5 +1,5 @@
-// Which decision models there are at this moment: the configuration's entries, the versions that were calibrated from them,
-// and where the aliases point. Another process may add versions and move aliases; they are noticed within a second.
+// The current decision models: the configuration's entries, the versions calibrated from them, and the aliases' targets.
+// Another process may add versions and move aliases; this is noticed within a second.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -25,9 +25,9 @@ import {
 
 export interface DecisionModelsDeps {
   configured(): readonly DecisionModelConfig[];
-  /** What providers of decision models list; offered as long as the configuration has no entry. */
+  /** Decision models that providers list; offered while the configuration has no entry. */
   discovered?(): readonly ListedModel[];
-  /** The calibration a configuration entry names. Throws when the file is not one. */
+  /** The calibration that a configuration entry names. Throws if the file is invalid. */
   readCalibrationFile(path: string): Promise<Calibration>;
   store: Pick<
     DecisionStore,
@@ -36,11 +36,11 @@ export interface DecisionModelsDeps {
   /** Changes when another process has written to the database. */
   changeCounter(): number;
   clock: Clock;
-  /** Something an operator should repair. */
+  /** A problem that an operator should fix. */
   problem(message: string): void;
 }
 
-/** What is there now. */
+/** The current state. */
 export interface DecisionSnapshot {
   readonly versions: ReadonlyMap<string, DecisionVersion>;
   /** Alias → version id; the version may be gone. */
@@ -48,9 +48,9 @@ export interface DecisionSnapshot {
 }
 
 const CHECK_EVERY_MS = 250;
-/** Names that answered under another, held in memory until they are read from the store. */
+/** Names that answered under another, cached until they are read from the store. */
 const SIGHTED_MAX = 100;
-/** What can be the id of a model. */
+/** A valid id of a model. */
 export const ID = /^[\w.:/@~+-]{1,200}$/;
 
 /** Builds the list; empty until `load`. */
@@ -60,7 +60,7 @@ export class DecisionModels {
   #lowerIds = new Map<string, string>();
   #counter = Number.NaN;
   #checkedMs = Number.NEGATIVE_INFINITY;
-  /** Reads begun, and the latest begun of those that are shown: a slow one must not undo what a later one found. */
+  /** Number of reads, and the latest that is shown: a slow one must not undo a newer one. */
   #begun = 0;
   #shown = 0;
   #said = new Set<string>();
@@ -70,7 +70,7 @@ export class DecisionModels {
     this.#deps = deps;
   }
 
-  /** Takes the configuration as it is now: stores new versions and the aliases they begin with. */
+  /** Applies the current configuration: stores new versions and their initial aliases. */
   async load(): Promise<void> {
     const { store, configured } = this.#deps;
     for (const entry of configured()) {
@@ -82,7 +82,7 @@ export class DecisionModels {
     await this.#read();
   }
 
-  /** The models of this moment. */
+  /** The current models. */
   async current(): Promise<DecisionSnapshot> {
     const { clock, changeCounter } = this.#deps;
     const now = clock.now();
@@ -93,7 +93,7 @@ export class DecisionModels {
     return this.#snapshot;
   }
 
-  /** True for ids and aliases as last seen; for endpoints that only must know whose model it is. */
+  /** Whether it is an id or alias as last seen; for endpoints that only need to know the kind of a model. */
   has(id: string): boolean {
     return this.find(id) !== undefined;
   }
@@ -102,7 +102,7 @@ export class DecisionModels {
   find(id: string): DecisionVersion | undefined {
     const { versions, aliases } = this.#snapshot;
     const lower = this.#lowerIds.get(id.toLowerCase()) ?? "";
-    // What is written exactly so comes before what differs in capitals.
+    // An exact match takes precedence over one that differs in case.
     return (
       versions.get(id) ??
       versions.get(aliases.get(id) ?? "") ??
@@ -111,7 +111,7 @@ export class DecisionModels {
     );
   }
 
-  /** What answered under a floating name can from now on be asked for by its own: so a caller pins what the answer names. */
+  /** What answered under a floating name can from now on be requested by its own: so a caller can pin it. */
   sighted(version: DecisionVersion, { provider }: { readonly provider: string }, upstreamModel: string): void {
     if (version.floating !== true || this.#snapshot.versions.has(upstreamModel)) return;
     if (this.#sighted.length >= SIGHTED_MAX || this.#sighted.some((one) => one.upstreamModel === upstreamModel)) return;
@@ -120,13 +120,13 @@ export class DecisionModels {
     this.#checkedMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** Every name by which a version can be asked for. */
+  /** Every name by which a version can be requested. */
   namesOf({ id }: DecisionVersion): { id: string; aliases: readonly string[] } {
     const aliases = [...this.#snapshot.aliases].flatMap(([alias, target]) => (target === id ? [alias] : []));
     return { id, aliases };
   }
 
-  /** The version a caller asks for. Throws 404 `model_not_found` or 403 `tier_required`. */
+  /** The version that a caller requests. Throws 404 `model_not_found` or 403 `tier_required`. */
   async require(id: string, { tier, models }: ModelAccess): Promise<DecisionVersion> {
     await this.current();
     const version = this.find(id);
@@ -143,7 +143,7 @@ export class DecisionModels {
 
   async #read(): Promise<void> {
     const turn = ++this.#begun;
-    // Before the rows: what is written meanwhile is then read again, not missed.
+    // Before the rows: what is written meanwhile is then read again instead of missed.
     this.#counter = this.#deps.changeCounter();
     try {
       const snapshot = await this.#snapshotNow();
@@ -173,7 +173,7 @@ export class DecisionModels {
     const versions = new Map<string, DecisionVersion>();
     for (const entry of configured()) {
       const configured = await this.#configuredVersion(entry);
-      // Its calibration cannot be read: what is stored of the entry needs none, and continues answering.
+      // Its calibration cannot be read: the stored version of the entry needs none, and continues to answer.
       const origin = configured ?? versionOfConfig(entry, WITHOUT_CALIBRATION);
       for (const row of rows) {
         if (row.id === entry.id && row.origin !== entry.id) this.#complain(takenFrom(row));
@@ -182,7 +182,7 @@ export class DecisionModels {
         if (version === undefined) this.#complain(`The stored decision model ${quoted(row.id)} cannot be read.`);
         else {
           const asStored = isAsStored(version);
-          // Asked otherwise, it has another hash whether or not its entry was changed.
+          // Its hash depends on the prompts even if its entry was not changed.
           const edited = row.id === entry.id && asStored && configured !== undefined && isEdited(version, configured);
           if (!asStored) this.#complain(askedOtherwise(row.id));
           if (isOutdatedVersion(version)) this.#complain(outdated(version));
@@ -193,7 +193,7 @@ export class DecisionModels {
     }
     const listings = configured().length === 0 ? (this.#deps.discovered?.() ?? []) : [];
     for (const listed of listings) {
-      // An id listed by two providers belongs to the first: they may not be the same model.
+      // An id listed by two providers belongs to the first: they may be different models.
       if (!versions.has(listed.model)) versions.set(listed.model, versionOfListing(listed));
     }
     for (const { version, provider, upstreamModel } of [...sightings, ...this.#sighted]) {
@@ -233,7 +233,7 @@ function askedOtherwise(id: string): string {
   return `The stored decision model ${quoted(id)} is asked otherwise by this program than by the one it was made with. Calibrate it again.`;
 }
 
-/** What an operator should do about a version of the former revision. */
+/** What an operator should do about a version of the previous revision. */
 export function outdated({ id, calibration }: Pick<DecisionVersion, "id" | "calibration">): string {
   const repair =
     calibration.method === "fitted"
@@ -246,7 +246,7 @@ function changed(id: string): string {
   return `decisions.models: ${quoted(id)} was changed under the same id. The version as first defined goes on answering; give the changed one a new id.`;
 }
 
-/** Ways, an upstream's limits and concurrency follow the configuration as long as they lead to the same models. */
+/** Routes, an upstream's limits and concurrency follow the configuration as long as they lead to the same models. */
 function reroute(version: DecisionVersion, origin: DecisionVersion): DecisionVersion {
   const models = (of: DecisionVersion) => [...new Set(of.spec.routes.map(({ model }) => model))].sort().join("\n");
   if (version.spec.kind !== origin.spec.kind || models(version) !== models(origin)) return version;

@@ -1,5 +1,5 @@
-// What an operator is shown of decision models: every version that can be asked, what it rests on and how good it was
-// measured to be. Plain values, so that a page can show them as they are; nothing here is for clients.
+// The operator's view of decision models: every version that can be used, what it is based on and its measured quality. Plain
+// values that a page can show directly; nothing here is for clients.
 
 import type { TierId } from "../../config/schema.ts";
 import type { StoredSighting } from "../../store/decisions/decisions.ts";
@@ -11,7 +11,7 @@ import { reasonAgainst } from "./promote.ts";
 import { type DecisionVersion, isAsStored, isOutdatedVersion } from "./versions.ts";
 import type { DecisionHealth } from "./watch.ts";
 
-/** The parameters that one type of question and number of options has. */
+/** The parameters for one type of question and number of options. */
 export interface ShownParameters extends BucketParameters {
   readonly type: QuestionType;
   /** `2`, `3-5`, `6-20` or `>20`. */
@@ -21,41 +21,41 @@ export interface ShownParameters extends BucketParameters {
 /** One version of a decision model. */
 export interface ShownVersion {
   readonly id: string;
-  /** The configuration's entry that it comes from. */
+  /** The configuration entry that it derives from. */
   readonly origin: string;
   readonly name: string;
   readonly description: string;
   readonly tier: TierId;
-  /** The floating names that lead to it now. */
+  /** The aliases that point to it. */
   readonly aliases: readonly string[];
   readonly backend: string;
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
-  /** US dollars per million input tokens, as configured or publicly known; null: no price is known. */
+  /** US dollars per million input tokens, as configured or publicly known; null: unknown. */
   readonly inputPrice: number | null;
   /** SHA-256 of everything that determines its answers. */
   readonly hash: string;
-  /** Null for what is offered because a provider lists it. */
+  /** Null for a model that is offered because a provider lists it. */
   readonly createdAtMs: number | null;
   readonly calibration: "none" | "fitted";
   /** By type of question, then by number of options; [] without a fit. */
   readonly parameters: readonly ShownParameters[];
   /** Dataset, accuracy, majority rate, log-loss, Brier score, calibration error with its interval, reliability bins. */
   readonly measured: Measurement | null;
-  /** What answered for it, as its upstreams name themselves, oldest first. */
+  /** What answered for it, in its upstreams' words, oldest first. */
   readonly sightings: readonly Omit<StoredSighting, "version">[];
-  /** One of its upstreams began to report another model name. */
+  /** One of its upstreams now reports another model name. */
   readonly drifted: boolean;
-  /** It answers as the release before did, for this release; its successor is to be made. */
+  /** It answers as the previous release did, for this release only; create its successor. */
   readonly outdated: boolean;
-  /** Why it is out of the list; null for one that is in. */
+  /** Why it is not listed; null if it is. */
   readonly unfit: string | null;
-  /** Why no alias is moved to it; null where nothing speaks against that. */
+  /** Why no alias is moved to it; null if it may be. */
   readonly worse: string | null;
-  /** What else an operator should know, a sentence each. */
+  /** Further remarks for the operator, one sentence each. */
   readonly notes: readonly string[];
 }
 
-/** All that can be asked now, in the order of the configuration. */
+/** All that can be used now, in the order of the configuration. */
 export function decisionOverview(
   { versions, aliases }: DecisionSnapshot,
   {

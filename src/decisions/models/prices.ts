@@ -1,5 +1,4 @@
-// What a decision costs: its input tokens by the version's own price, else by what is publicly known of the upstream.
-// Output is free.
+// The cost of a decision: its input tokens at the version's own price, else at the upstream's public price. Output is free.
 
 import { costMicros, type Prices } from "../../catalog/prices.ts";
 import { worstCostMicros } from "../../gateway/worst-case.ts";
@@ -11,7 +10,7 @@ import { backendOf } from "../backends/index.ts";
 import type { DecisionRequest } from "../questions.ts";
 import type { DecisionVersion } from "./versions.ts";
 
-/** What is known of the ways to upstreams. */
+/** What is known about the upstreams. */
 export interface PriceDeps {
   baseUrl(provider: string): string | undefined;
   /** Prices of a chat model. */
@@ -21,20 +20,20 @@ export interface PriceDeps {
 /** The cost of a request in whole micro-dollars; 0 where no price is known. */
 export function decisionCostMicros(spent: DecisionCost, version: DecisionVersion, deps: PriceDeps): number {
   const { backend, inputTokens } = spent;
-  // What was answered here cost nothing anywhere.
+  // A request answered here costs nothing.
   if (backend === undefined) return 0;
   const prices = pricesOf(version, backend.route, deps);
-  // Each question is a prompt of its own to a text model, so what was sent says more than what is billed.
+  // Each question is a separate prompt for a text model, so what was sent determines the cost.
   const own = version.inputPrice === undefined && backendOf(version.spec).asText ? backend.spent : undefined;
   return prices === undefined ? 0 : costMicros(prices, { ...(own ?? { inputTokens }), outputTokens: 0 });
 }
 
 /** The prompt around a question for a text model, in tokens. */
 const PROMPT_TOKENS = 300;
-/** Other vocabularies than the one counted with cut a text into up to so many times the pieces. */
+/** Other vocabularies than the one used here split a text into up to this many times the tokens. */
 const VOCABULARY_FACTOR = 1.5;
 
-/** The most that a request can cost in whole micro-dollars, by the dearest of its routes; 0 where no price is known. */
+/** The maximum cost of a request in whole micro-dollars, by its most expensive route; 0 if no price is known. */
 export async function decisionWorstCaseMicros(
   asked: Omit<DecisionRequest, "model">,
   version: DecisionVersion,
@@ -49,7 +48,7 @@ export async function decisionWorstCaseMicros(
   return Math.max(...prices.map((each) => worstCostMicros(each, { inputTokens, outputTokens: 0 })));
 }
 
-/** What a million input tokens of the version cost by its first route, in US dollars; null where no price is known. */
+/** The price of a million input tokens by the version's first route, in US dollars; null if unknown. */
 export function inputPriceOf(version: DecisionVersion, deps: PriceDeps): number | null {
   return pricesOf(version, version.spec.routes[0]!, deps)?.input ?? null;
 }

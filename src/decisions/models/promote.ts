@@ -1,5 +1,5 @@
-// Moves an alias to a version, by the rules that an operator's command and page share: the version is there, the alias is
-// no version itself, and what was measured worse than what it was fitted from, or than what it would replace, is left where it is.
+// Moves an alias to a version, by rules shared by the operator's command and page: the version exists, the alias is not
+// itself a version, and a version that was measured as worse than its origin, or than the alias's current target, is refused.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { DecisionStore } from "../../store/decisions/decisions.ts";
@@ -7,11 +7,11 @@ import { readMeasurement } from "../calibration/measurement.ts";
 import type { DecisionModels } from "./models.ts";
 import type { DecisionVersion } from "./versions.ts";
 
-/** What an operator asks for. */
+/** The operator's request. */
 export interface Promotion {
   readonly version: string;
   readonly alias: string;
-  /** Also when the version was measured worse. */
+  /** Even if the version was measured as worse. */
   readonly force?: boolean;
 }
 
@@ -26,10 +26,10 @@ export class PromotionRefused extends Error {
   }
 }
 
-/** What can be an alias. */
+/** A valid alias. */
 const ALIAS = /^[\w.:/@~+-]{1,200}$/;
 
-/** Moves the alias and gives where it pointed before, null where it is new. Throws `PromotionRefused`. */
+/** Moves the alias and returns its previous target, null if it is new. Throws `PromotionRefused`. */
 export async function promoteVersion(
   { models, store }: { models: Pick<DecisionModels, "current">; store: Pick<DecisionStore, "setDecisionAlias"> },
   { version: id, alias, force = false }: Promotion,
@@ -50,8 +50,8 @@ export async function promoteVersion(
 }
 
 /**
- * Why no alias is moved to the version: it does worse on held-out rows than what it was made from, or than what has the
- * alias now. Null where nothing speaks against it.
+ * Why no alias is moved to the version: it does worse on held-out rows than its origin, or than the alias's current target.
+ * Null if it may be moved.
  */
 export function reasonAgainst(version: DecisionVersion, current?: DecisionVersion): string | null {
   const is = logLossOf(version.metrics, "after");
@@ -61,13 +61,13 @@ export function reasonAgainst(version: DecisionVersion, current?: DecisionVersio
       ? `${version.id} is worse on rows it was not fitted on: log-loss ${is.toFixed(4)} instead of ${was.toFixed(4)}${whose}`
       : null;
   const [mine, theirs] = [readMeasurement(version.metrics), readMeasurement(current?.metrics)];
-  // Only figures on the same rows can be compared.
+  // Only figures for the same rows can be compared.
   const comparable = mine?.dataset !== undefined && mine.dataset.sha256 === theirs?.dataset?.sha256;
   const own = worseThan(logLossOf(version.metrics, "before"), "");
   return own ?? (comparable ? worseThan(theirs?.after.logLoss, ` of ${current?.id}`) : null);
 }
 
-/** Also of rows that hold too little to be shown. */
+/** Includes rows that hold too little to be shown. */
 function logLossOf(metrics: DecisionVersion["metrics"], which: "before" | "after"): number | undefined {
   const part = metrics?.[which];
   const value = isRecord(part) ? part["logLoss"] : undefined;

@@ -1,5 +1,5 @@
-// The providers that decision models are reached by: the chat side's own, and those that answer nothing but decisions.
-// Built from the configuration, rebuilt when it changes.
+// The providers of decision models: the chat providers, and those that only answer decisions. Built from the configuration,
+// rebuilt when it changes.
 
 import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/schema.ts";
@@ -19,17 +19,17 @@ export interface DecisionUpstreamsDeps extends Omit<AttemptDeps, "provider"> {
   clock: Clock;
 }
 
-/** The ways to all decision models. */
+/** The upstreams of all decision models. */
 export interface DecisionUpstreams {
   /** The upstreams of a version, for one request. */
   open(spec: BackendSpec, deadline: CallDeadline): Upstream;
-  /** The providers that answer nothing but decisions, in the configuration's order. */
+  /** The providers that only answer decisions, in the configuration's order. */
   own(): ReadonlyMap<string, Provider>;
-  /** Takes the configuration as it is now. */
+  /** Applies the current configuration. */
   reconfigure(): void;
 }
 
-/** Builds them; nothing is asked of anybody yet. */
+/** Builds them; nothing is called yet. */
 export function createUpstreams(deps: DecisionUpstreamsDeps): DecisionUpstreams {
   let own = new Map<string, Provider>();
   const reconfigure = () => {

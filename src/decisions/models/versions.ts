@@ -1,5 +1,5 @@
-// What a version of a decision model is: everything that decides its answers, under a hash. A version never changes; an
-// edited configuration entry under the same id does not replace it.
+// A version of a decision model: everything that determines its answers, under a hash. A version never changes; an edited
+// configuration entry with the same id does not replace it.
 
 import { sha256Hex } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";
@@ -16,30 +16,30 @@ import { FORMER_REVISION, isFormer, REVISION } from "../revision.ts";
 /** An entry of `decisions.models`. */
 export type DecisionModelConfig = Config["decisions"]["models"][number];
 
-/** A version that can be asked. */
+/** A version that can be used. */
 export interface DecisionVersion {
   readonly id: string;
-  /** The configuration's entry that it comes from. */
+  /** The configuration entry that it derives from. */
   readonly origin: string;
   readonly name: string;
   readonly description: string;
   readonly tier: TierId;
   readonly spec: BackendSpec;
   readonly calibration: Calibration;
-  /** US dollars per million input tokens as configured; undefined: what is publicly known. */
+  /** US dollars per million input tokens as configured; undefined: the public price. */
   readonly inputPrice?: number | undefined;
   readonly hash: string;
   /** Null before it was stored. */
   readonly createdAtMs: number | null;
-  /** Offered because its provider lists it: the name may float there, and the upstream says what answered. */
+  /** Offered because its provider lists it: the name may be an alias there, and the upstream reports what answered. */
   readonly floating?: boolean;
-  /** Its entry in the configuration says something else by now. */
+  /** Its entry in the configuration has changed. */
   readonly edited?: boolean;
-  /** What its calibration was measured at. */
+  /** The measurements of its calibration. */
   readonly metrics: Readonly<Record<string, unknown>> | null;
 }
 
-/** The version that a configuration entry describes. */
+/** The version for a configuration entry. */
 export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibration): DecisionVersion {
   const { backend } = entry;
   const spec: BackendSpec = {
@@ -67,7 +67,7 @@ export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibra
   };
 }
 
-/** A model that a provider lists, offered under its name there. */
+/** A model from a provider's list, under its name there. */
 export function versionOfListing({ provider, model, tier }: ListedModel): DecisionVersion {
   const route = { provider, model, path: "", priority: 1, weight: 1 };
   const spec: BackendSpec = {
@@ -94,7 +94,7 @@ export function versionOfListing({ provider, model, tier }: ListedModel): Decisi
   };
 }
 
-/** A decision model of a provider's own list. */
+/** A decision model from a provider's own list. */
 export interface ListedModel {
   readonly provider: string;
   readonly model: string;
@@ -104,7 +104,7 @@ export interface ListedModel {
 /** As in the configuration's default. */
 const LISTED_CONCURRENCY = 20;
 
-/** A version of the store, with the names and plan its origin has now. Undefined when the row cannot be read. */
+/** A version from the store, with its origin's current names and plan. Undefined if the row cannot be read. */
 export function versionOfRow(row: StoredVersion, origin: DecisionVersion): DecisionVersion | undefined {
   const calibration = readCalibration(row.record["calibration"]);
   const spec = row.record["spec"];
@@ -116,7 +116,7 @@ export function versionOfRow(row: StoredVersion, origin: DecisionVersion): Decis
     spec: {
       ...(spec as unknown as BackendSpec),
       revision: revisionOf(row, calibration),
-      // What is refused for its uncertainty is the operator's to say, and no other answer.
+      // The operator decides what is too uncertain; it does not change the answer.
       minLabelMass: origin.spec.minLabelMass,
     },
     calibration,
@@ -126,19 +126,19 @@ export function versionOfRow(row: StoredVersion, origin: DecisionVersion): Decis
   };
 }
 
-/** The revision that the row was stored with, as its hash shows; the current one where it shows none that is known. */
+/** The revision with which the row was stored, according to its hash; the current one if that is unknown. */
 function revisionOf({ hash, record }: StoredVersion, calibration: Calibration): number {
   const spec = record["spec"] as BackendSpec;
   const of = (revision: number) => hashOf({ ...spec, revision }, calibration) === hash;
   return of(FORMER_REVISION) ? FORMER_REVISION : REVISION;
 }
 
-/** False for a stored version whose prompts and formulas this release no longer has: it would be asked differently. */
+/** False for a stored version whose prompts and formulas this release no longer has: its answers would differ. */
 export function isAsStored({ spec, calibration, hash }: DecisionVersion): boolean {
   return hashOf(spec, calibration) === hash;
 }
 
-/** True for a version that still uses the prompts and formulas of the previous release. */
+/** Whether a version still uses the prompts and formulas of the previous release. */
 export function isOutdatedVersion({ spec }: Pick<DecisionVersion, "spec">): boolean {
   return isFormer(spec);
 }
@@ -149,23 +149,23 @@ export function renewed(version: DecisionVersion): DecisionVersion {
   return { ...version, spec, hash: hashOf(spec, version.calibration) };
 }
 
-/** True where the entry describes something else than the stored version of its id, whatever revision that one has. */
+/** Whether the entry differs from the stored version of its id, apart from the revision. */
 export function isEdited(stored: DecisionVersion, entry: DecisionVersion): boolean {
   return hashOf({ ...entry.spec, revision: stored.spec.revision }, entry.calibration) !== stored.hash;
 }
 
-/** The row that keeps a version. */
+/** The row that stores a version. */
 export function rowOf(version: DecisionVersion): Omit<StoredVersion, "createdAtMs"> {
   const { id, origin, hash, spec, calibration, metrics } = version;
   return { id, origin, hash, record: { spec, calibration }, metrics };
 }
 
-/** The next version of a model with another calibration, asked and read as this release does it. */
+/** The next version of a model with another calibration, with this release's prompts and formulas. */
 export function recalibrated(version: DecisionVersion, id: string, calibration: Calibration): DecisionVersion {
   return { ...renewed({ ...version, calibration }), id, name: id, createdAtMs: null };
 }
 
-/** `x-1.2.3` → `x-1.3.0`, past the ids that are taken; an id without a version gets one. */
+/** `x-1.2.3` → `x-1.3.0`, skipping existing ids; an id without a version gets one. */
 export function nextVersionId(id: string, taken: ReadonlySet<string>): string {
   const match = /^(.*?)(\d+)\.(\d+)\.(\d+)$/.exec(id);
   const [stem, major, minor] = match === null ? [`${id}-`, 1, -1] : [match[1]!, Number(match[2]), Number(match[3])];
@@ -175,10 +175,13 @@ export function nextVersionId(id: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** No calibration, for entries that name none. */
+/** No calibration, for entries without one. */
 export const WITHOUT_CALIBRATION: Calibration = UNCALIBRATED;
 
-/** Of what decides the answers only: names, plan, an upstream's limits, concurrency and a second way to the same model do not. */
+/**
+ * Includes only what determines the answers: not names, plan, an upstream's limits, concurrency or a second route to the same
+ * model.
+ */
 function hashOf(spec: BackendSpec, calibration: Calibration): string {
   const { asText, limitsDecide, hashed } = backendOf(spec);
   return sha256Hex(
@@ -186,10 +189,10 @@ function hashOf(spec: BackendSpec, calibration: Calibration): string {
       kind: spec.kind,
       models: [...new Set(spec.routes.map(({ model }) => model))].sort(),
       ...(asText ? { orders: spec.orders } : {}),
-      // The former one was told apart by its prompts alone.
+      // The previous one differed in its prompts only.
       ...(isFormer(spec) ? (asText ? { prompt: FORMER_REVISION } : {}) : { revision: spec.revision }),
       ...hashed?.(spec),
-      // How many options are shown at once decides what is asked, too.
+      // The number of options per prompt affects the answers, too.
       ...(limitsDecide === true && Object.keys(spec.limits).length > 0 ? { limits: spec.limits } : {}),
       calibration,
       confidence: CONFIDENCE_FORMULA,

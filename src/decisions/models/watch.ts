@@ -17,17 +17,17 @@ export interface VersionWatchDeps {
   upstream(spec: BackendSpec, deadline: CallDeadline): Upstream;
   clock: Clock;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
-  /** Half an hour unless a test is in a hurry. */
+  /** Half an hour, shorter in tests. */
   probeEveryMs?: number;
 }
 
-/** What `/health` says of decision models. */
+/** The decision models' part of `/health`. */
 export interface DecisionHealth {
   readonly status: "ok" | "degraded" | "disabled";
   readonly models: number;
-  /** Out of the list: none of their engines is fit. */
+  /** Not listed: none of their engines is fit. */
   readonly unfit: readonly { model: string; reason: string }[];
-  /** Engines that are skipped, of models that have others. */
+  /** Skipped engines of models that have others. */
   readonly unfit_routes: readonly { model: string; provider: string; reason: string }[];
   /** Models whose upstream reported different names over time. */
   readonly drifted: readonly string[];
@@ -35,13 +35,13 @@ export interface DecisionHealth {
 
 const PROBE_EVERY_MS = 30 * 60_000;
 const PROBE_TIMEOUT_MS = 30_000;
-/** Engines asked at once. */
+/** Engines probed concurrently. */
 const PROBES_AT_ONCE = 4;
-/** An engine that real answers speak against is asked again at most so often: what callers send must not become many calls. */
+/** An engine that real answers speak against is probed at most this often: callers' input must not cause many calls. */
 const DOUBT_EVERY_MS = 60_000;
 /** A real answer with less than this speaks against the engine. */
 const MASS_UNFIT = 0.5;
-/** Sightings held in memory, so that only news is written. */
+/** Cached sightings, so that only new ones are written. */
 const KNOWN_MAX = 10_000;
 
 /** The watch; `start` begins the probes. */
@@ -52,7 +52,7 @@ export class DecisionWatch {
   readonly #drifted = new Set<string>();
   readonly #doubtedMs = new Map<string, number>();
   #timer: ReturnType<typeof setInterval> | undefined;
-  /** The probes of now; those of before a change say nothing any more. */
+  /** The current probes; those started before a change are ignored. */
   #round = 0;
   readonly #stopped = new AbortController();
 
@@ -60,17 +60,17 @@ export class DecisionWatch {
     this.#deps = deps;
   }
 
-  /** False for a version none of whose engines is fit. */
+  /** False for a version without a fit engine. */
   isFit(version: DecisionVersion): boolean {
     return this.#fitness.isFit(version);
   }
 
-  /** The version as it is to be asked: without engines that are unfit, as long as there are others. */
+  /** The version without its unfit engines, if there are others. */
   asAsked(version: DecisionVersion): BackendSpec {
     return this.#fitness.routesOf(version);
   }
 
-  /** Notes what answered. Never throws: the answer is already on its way. */
+  /** Records what answered. Never throws: the answer is already being sent. */
   answered(version: DecisionVersion, answer: BackendAnswer): void {
     const { upstreamModel = "", fingerprint = "", route, labelMass } = answer;
     if (labelMass !== undefined) this.#weigh(version, route, labelMass);
@@ -87,13 +87,13 @@ export class DecisionWatch {
     );
   }
 
-  /** Asks the version's engines again, soon: what answered was no answer. */
+  /** Probes the version's engines again soon: the answer was unusable. */
   doubt(version: DecisionVersion): void {
     if (!this.probes) return;
     for (const engine of enginesOf(version)) this.#doubt(engine);
   }
 
-  /** Reads what drifted before. */
+  /** Reads earlier drift. */
   async restore(): Promise<void> {
     const seen = new Map<string, Sighting>();
     const versions = new Map((await this.#deps.versions()).map((version) => [version.id, version]));
@@ -110,7 +110,7 @@ export class DecisionWatch {
     }
   }
 
-  /** Probes now and from then on. */
+  /** Probes now and at intervals. */
   async start(): Promise<void> {
     if (this.#timer !== undefined || this.#stopped.signal.aborted) return;
     const again = () =>
@@ -124,7 +124,7 @@ export class DecisionWatch {
     return this.#timer !== undefined;
   }
 
-  /** No more probes, and what they found is forgotten: nothing would ever find otherwise. */
+  /** Stops the probes and forgets their results: nothing would ever correct them. */
   pause(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -137,7 +137,7 @@ export class DecisionWatch {
     this.#stopped.abort(new ApiError("decision_unavailable", "The gateway is stopping."));
   }
 
-  /** Asks every engine that is read by log-probabilities one easy question. */
+  /** Asks every engine with log probabilities one easy question. */
   async probe(): Promise<void> {
     const round = ++this.#round;
     const engines = new Map<string, Engine>();
@@ -176,8 +176,8 @@ export class DecisionWatch {
   }
 
   /**
-   * A real answer that speaks against its engine, or for one that was found unfit. What callers send may be the reason, so the
-   * engine is asked the easy question again; only where it may not be asked does the answer itself decide.
+   * A real answer that speaks against its engine, or for one that was found unfit. The caller's input may be the reason, so
+   * the engine is probed again; only if probing is disabled does the answer itself decide.
    */
   #weigh(version: DecisionVersion, { provider, model, path }: BackendAnswer["route"], mass: number): void {
     const engine = enginesOf(version).find(
@@ -205,7 +205,7 @@ export class DecisionWatch {
     this.#deps.warn("an engine of decision models is passed over", { provider, model, reason });
   }
 
-  /** It is asked by the name of one version and names itself another: that is drift from the first answer on. */
+  /** It is requested by the name of one version and reports another: this is drift from the first answer on. */
   #isOther({ version, provider, upstreamModel, fingerprint }: Sighting, pinned: string): void {
     this.#drifted.add(version);
     this.#deps.warn("the upstream of a pinned decision model names itself as another version", {
@@ -228,7 +228,7 @@ export class DecisionWatch {
     });
   }
 
-  /** A model that differs is drift. A fingerprint alone changes with every deployment of some upstreams: drift too. */
+  /** A different model is drift. A fingerprint alone changes with every deployment of some upstreams: this counts too. */
   #differs(sighting: Sighting, others: readonly Sighting[]): boolean {
     const differs = others.some(
       (other) => other.upstreamModel !== sighting.upstreamModel || other.fingerprint !== sighting.fingerprint,
@@ -245,10 +245,10 @@ export function isOtherVersion(pinned: string, named: string): boolean {
   return mine.some((part, at) => theirs[at] !== undefined && theirs[at] !== part);
 }
 
-/** The version within a model's name: numbers with points between, at its end or before a `-`. */
+/** The version in a model's name: numbers separated by points, at its end or before a `-`. */
 const VERSION = /(?<![\d.])\d+(?:\.\d+)+(?=$|-)/;
 
-/** Why a version is out of the list; each engine's own where there are several. */
+/** Why a version is not listed; each engine's own reason if there are several. */
 function reasonOf(engines: readonly UnfitEngine[]): string {
   const reasons = new Set(engines.map(({ reason }) => reason));
   if (reasons.size === 1) return engines[0]!.reason;
