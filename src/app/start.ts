@@ -15,6 +15,7 @@ import type { RoutePattern } from "../http/edge.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import { createWeb } from "../web/assemble.ts";
+import { createWebhookSecrets } from "../web/firecrawl/webhook-secret.ts";
 import { createChat } from "./chat.ts";
 import { createDashboard, playOf } from "./dashboard.ts";
 import { createEdgeService } from "./edge.ts";
@@ -122,6 +123,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
     isDemo: (name) => config().providers.some((provider) => provider.name === name && isEmbedded(provider)),
     setting: () => config().web.model,
   };
+  const webhookSecrets = createWebhookSecrets(() => verbs.secrets.secret("webhooks"), verbs.settings);
   const web = add(
     "web",
     createWeb({
@@ -133,6 +135,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
       metrics,
       settings: verbs.settings,
       anonymousRpm: () => grants().free.rpm,
+      webhookSecret: webhookSecrets.secretOf,
       findModel: createWebModels({
         ask: { ...calls, provider: fleet.provider },
         ...webModels,

@@ -34,6 +34,8 @@ export interface JobKind {
   run(job: RunningJob, signal: AbortSignal): Promise<JobOutcome>;
   /** The error of a job of this kind that runs out of time, or when `run` throws. */
   failure(error: unknown): JobFailure;
+  /** Told once a job has ended by itself, when that is stored. */
+  ended?(job: Pick<RunningJob, "id" | "accountId" | "input">, outcome: JobOutcome): void;
 }
 
 /** The signal's reason when the job's hard deadline is reached. */

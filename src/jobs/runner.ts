@@ -192,7 +192,7 @@ async function runJob(
     clearInterval(renew);
     clearTimeout(limit);
   }
-  await deps.store.finishJob(job.id, deps.owner, { ...outcome, ttlMs: deps.ttlMs() });
+  if (await deps.store.finishJob(job.id, deps.owner, { ...outcome, ttlMs: deps.ttlMs() })) kind.ended?.(job, outcome);
 }
 
 /** Those who wait for the end of a job. */

@@ -13,7 +13,14 @@ import { StoreError } from "./engine/store-error.ts";
 export const SECRETS_FILE = "secrets.json";
 
 /** The stored secrets. */
-export type SecretName = "jwt_secret" | "jwt_ring" | "account_codes" | "pseudonym_salt" | "setup_token" | "compaction";
+export type SecretName =
+  | "jwt_secret"
+  | "jwt_ring"
+  | "account_codes"
+  | "pseudonym_salt"
+  | "setup_token"
+  | "compaction"
+  | "webhooks";
 
 /** Verbs over secrets. */
 export type SecretStore = ReturnType<typeof secretStore>;

@@ -19,7 +19,7 @@ import { createAnonymous } from "./anonymous.ts";
 import { crawlKind } from "./crawl.ts";
 import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
 import { createExtractService } from "./extract/assemble.ts";
-import { firecrawlPages } from "./firecrawl/assemble.ts";
+import { createFirecrawl } from "./firecrawl/assemble.ts";
 import { firecrawlRoutes } from "./firecrawl/routes.ts";
 import { llmstxtKind } from "./llmstxt/kind.ts";
 import { createOwnedJobs } from "./owned-jobs.ts";
@@ -44,6 +44,8 @@ export interface WebDeps {
   metrics: Pick<Metrics, "rateLimited" | "searchEngine">;
   /** Where the engines' health survives a restart. */
   settings: EngineHealthStore;
+  /** What an account's webhooks are signed with. */
+  webhookSecret(accountId: string): Promise<string>;
   /** The model that extractions use. */
   findModel: FindWebModel;
   /** Further kinds of jobs. */
@@ -65,8 +67,9 @@ export function createWeb(deps: WebDeps) {
   const store = { ...deps.jobs, ...deps.frontier, ...deps.answers };
   const problem = (message: string, error: unknown) => deps.warn(message, { error });
   const work = { ...tools, store, makeRoom: deps.makeRoom, settings: () => deps.config().web, problem };
-  const crawl = crawlKind(work);
   const extract = createExtractService({ ...work, findModel: deps.findModel });
+  const firecrawl = createFirecrawl({ ...deps, tools, work, validator: extract.validator });
+  const crawl = crawlKind({ ...work, firecrawl: firecrawl.crawling });
   const llmstxt = llmstxtKind({
     ...work,
     findModel: deps.findModel,
@@ -75,27 +78,25 @@ export function createWeb(deps: WebDeps) {
   });
   const runner = createJobRunner({
     store,
-    kinds: [crawl, extract.kind, llmstxt, ...(deps.kinds ?? [])],
+    kinds: [crawl, firecrawl.batch, extract.kind, llmstxt, ...(deps.kinds ?? [])],
     clock: deps.clock,
     owner: OWNER,
     ttlMs: () => deps.config().web.jobTtlMs,
     problem,
   });
-  const search = createSearch({
-    config: deps.config,
-    clock: deps.clock,
-    fetch: tools.fetch,
-    engines: ENGINES,
-    asked: deps.metrics.searchEngine,
-    unexpected: problem,
-  });
+  const search = searchOf(deps, tools, problem);
   const health = keepEngineHealth(search.health, deps.settings, (error) =>
     deps.warn("the health of the search engines could not be kept", { error }),
   );
   const anonymous = anonymousOf(deps);
   const endpoints = routesDeps(deps, { tools, search, store, runner, anonymous, extract });
-  const pages = firecrawlPages({ ...deps, tools, validator: extract.validator });
-  const routes = webRoutes(endpoints).use(firecrawlRoutes({ ...endpoints, pages }));
+  const routes = webRoutes(endpoints).use(
+    firecrawlRoutes({
+      ...endpoints,
+      ...firecrawl,
+      jobs: { ...endpoints.crawls, ...firecrawl.pages, ...firecrawl, jobs: store, limits: () => deps.config().web },
+    }),
+  );
   let queued = 0;
   return {
     routes,
@@ -135,10 +136,19 @@ export function createWeb(deps: WebDeps) {
       await health.stop();
       search.close();
       await runner.stop();
+      firecrawl.stop();
       extract.close();
       await tools.close();
     },
   };
+}
+
+function searchOf(
+  { config, clock, metrics }: WebDeps,
+  { fetch }: Pick<ReturnType<typeof createWebTools>, "fetch">,
+  unexpected: (message: string, error: unknown) => void,
+) {
+  return createSearch({ config, clock, fetch, engines: ENGINES, asked: metrics.searchEngine, unexpected });
 }
 
 function anonymousOf({ clock, config, anonymousRpm, metrics }: WebDeps) {

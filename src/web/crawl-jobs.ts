@@ -136,7 +136,8 @@ export async function cancelCrawl({ id, accountId }: CrawlRef, deps: CrawlJobsDe
   return { success: true, job_id: id, id, status: job.state };
 }
 
-function readQuery(
+/** A whole number of the query, under the first of these names. Throws 400. */
+export function readQuery(
   query: URLSearchParams,
   names: readonly string[],
   { min, max }: { min: number; max: number },

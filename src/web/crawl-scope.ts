@@ -4,6 +4,7 @@ import { pageKey, siteKey } from "../base/page-key.ts";
 import type { Converter } from "../pages/convert/convert.ts";
 import type { LoadedPage } from "../pages/load.ts";
 import type { FrontierEntry } from "../store/work/frontier.ts";
+import type { CrawlPlan } from "./firecrawl/crawl-input.ts";
 import type { PageShape } from "./params.ts";
 
 /** The parameters of a crawl, as stored. */
@@ -13,6 +14,8 @@ export interface CrawlInput extends PageShape {
   readonly maxDepth: number | null;
   readonly includePaths: readonly string[];
   readonly excludePaths: readonly string[];
+  /** As Firecrawl's clients have it; absent: a crawl by our own parameters. */
+  readonly firecrawl?: CrawlPlan;
 }
 
 /** The root's other host, if it redirects to one; stored with the job. */
@@ -23,6 +26,8 @@ export interface RootRedirect {
 
 /** Time limit for the links of one page; their cost is bounded, so this is for a busy machine. */
 const PICK_TIMEOUT_MS = 20_000;
+/** With regular expressions, which may take as long as they like. */
+const EXPRESSIONS_TIMEOUT_MS = 2000;
 
 /** What judging needs: a thread to compare in, and the signal that ends it. */
 interface Picking extends Pick<Converter, "pickLinks"> {
@@ -69,26 +74,47 @@ export class CrawlScope {
     return this.#sites.has(siteKey(address));
   }
 
+  /** Whether what a page redirects to may be a page of the crawl. */
+  mayVisit(address: string): boolean {
+    const { anySite = false, subdomains = false } = this.#input.firecrawl ?? {};
+    const site = siteKey(address);
+    return (
+      this.isOnSite(address) || anySite || (subdomains && [...this.#sites].some((own) => site.endsWith(`.${own}`)))
+    );
+  }
+
   /** The links of a page, including removed parts, and whether the patterns want the page itself. */
   async judge(page: LoadedPage, entry: FrontierEntry, { pickLinks, signal }: Picking): Promise<Judgement> {
     const depth = entry.depth + 1;
-    const goesDeeper = depth <= (this.#input.maxDepth ?? Number.POSITIVE_INFINITY);
-    const { includePaths, excludePaths, documents } = this.#input;
+    const goesDeeper =
+      depth <= (this.#input.maxDepth ?? Number.POSITIVE_INFINITY) && this.#input.firecrawl?.sitemap !== "only";
+    // The root is always read for its links; a page that redirects to an unwanted one is unwanted.
+    const own = entry.depth === 0 ? [page.url, entry.url] : [page.url];
+    return this.pick(goesDeeper ? page.allLinks : "", { own, depth }, { pickLinks, signal });
+  }
+
+  /** The wanted pages among addresses, line by line. Throws `TaskTimeout`, with patterns that take too long. */
+  async pick(
+    links: string,
+    { own, depth }: { own: readonly string[]; depth: number },
+    { pickLinks, signal }: Picking,
+  ): Promise<Judgement> {
+    const { includePaths, excludePaths, documents, firecrawl } = this.#input;
     const { keys, urls, isOwnWanted } = await pickLinks(
       {
-        links: goesDeeper ? page.allLinks : "",
-        // The root is always read for its links; a page that redirects to an unwanted one is unwanted.
-        own: entry.depth === 0 ? [page.url, entry.url] : [page.url],
+        links,
+        own,
         sites: [...this.#sites],
         includes: includePaths,
         excludes: excludePaths,
         documents,
+        ...(firecrawl === undefined ? {} : ruledBy(firecrawl)),
       },
-      { timeoutMs: PICK_TIMEOUT_MS, signal, later: true },
+      { timeoutMs: firecrawl === undefined ? PICK_TIMEOUT_MS : EXPRESSIONS_TIMEOUT_MS, signal, later: true },
     );
     const addresses = lines(urls);
-    const links = lines(keys).map((urlKey, index) => ({ urlKey, url: addresses[index] as string, depth }));
-    return { links, isWanted: isOwnWanted };
+    const found = lines(keys).map((urlKey, index) => ({ urlKey, url: addresses[index] as string, depth }));
+    return { links: found, isWanted: isOwnWanted };
   }
 
   /** Every key of this page: as requested, after redirects, and by its own `rel=canonical` on the site. */
@@ -106,6 +132,10 @@ export class CrawlScope {
       pathname === "/" && search === "" && new URL(page.url).pathname !== "/" && title !== this.#home?.title;
     return isMistaken ? undefined : pageKey(canonical);
   }
+}
+
+function ruledBy({ patterns, below, anySite, subdomains, ignoresQuery }: CrawlPlan) {
+  return { patterns, below, anySite, subdomains, ignoresQuery };
 }
 
 function lines(text: string): string[] {

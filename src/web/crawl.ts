@@ -1,15 +1,19 @@
 // A crawl: breadth first from the root, within its site, each page once. Results and the frontier are stored before anything
 // else happens, so a killed crawl continues where it was.
 
+import { pause } from "../base/retry.ts";
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../jobs/kind.ts";
 import type { Converter } from "../pages/convert/convert.ts";
-import type { LoadedPage, LoadPage } from "../pages/load.ts";
+import type { LoadedPage, LoadPage, LoadRequest } from "../pages/load.ts";
 import { PageError } from "../pages/page-error.ts";
 import type { Robots } from "../pages/robots/robots.ts";
 import type { FrontierEntry } from "../store/work/frontier.ts";
+import { TaskTimeout } from "../workers/pool.ts";
 import { type CrawlInput, CrawlScope, type Judgement, type RootRedirect } from "./crawl-scope.ts";
 import { type AnswerVerbs, type VisitDeps, visitPage } from "./crawl-visit.ts";
 import { asWebError } from "./failure.ts";
+import type { JobNotices } from "./firecrawl/job-notices.ts";
+import type { JobPages } from "./firecrawl/job-pages.ts";
 import { creditsOf, loadRequest, pageView } from "./page-view.ts";
 
 /** The store's side of a crawl. */
@@ -41,6 +45,16 @@ export interface CrawlDeps extends Omit<VisitDeps, "store"> {
   /** Makes space for what an account stores; false if there is none. Absent if nothing is stored. */
   readonly makeRoom?: (accountId: string, bytes: number) => Promise<boolean>;
   readonly settings: () => { readonly respectRobots: boolean };
+  /** For crawls of Firecrawl's clients; absent where there are none. */
+  readonly firecrawl?: FirecrawlCrawling;
+}
+
+/** How crawls of Firecrawl's clients differ. */
+export interface FirecrawlCrawling {
+  readonly pages: JobPages;
+  readonly notices: JobNotices;
+  /** What a site's own lists name, line by line. */
+  sitemapOf(url: string, signal: AbortSignal): Promise<string>;
 }
 
 /** Concurrent pages of one crawl: as many as one host allows; the other slots are for other crawls. */
@@ -52,6 +66,8 @@ const FRONTIER_MIN = 1000;
 const REPEATS_PER_PAGE = 2;
 /** Time limit of one page. */
 const PAGE_TIMEOUT_MS = 60_000;
+
+const SLOW_PATTERNS = "includePaths and excludePaths take too long to match. Write them without nested repetitions.";
 
 /** Error texts for clients. */
 export const STORAGE_USED_UP =
@@ -67,6 +83,8 @@ interface Progress {
   repeats: number;
   credits: number;
   home?: RootRedirect | undefined;
+  /** The sitemap was read. */
+  seeded?: boolean;
 }
 
 /** Creates the job kind. */
@@ -76,6 +94,7 @@ export function crawlKind(deps: CrawlDeps): JobKind {
     run: (job, signal) => new Crawl(job, deps, signal).run(),
     failure: (error) =>
       error instanceof JobTimeout ? { code: "crawl_timeout", message: error.message } : failureOf("crawl", error),
+    ended: (job, outcome) => deps.firecrawl?.notices.ended("crawl", job, outcome),
   };
 }
 
@@ -117,7 +136,11 @@ class Crawl {
     await store.resetFrontier(id);
     await store.addFrontier(id, [this.#scope.root], this.#frontierMax);
     this.#remember(await store.listPageKeys(id));
+    if (this.#progress.completed === 0) this.#deps.firecrawl?.notices.started("crawl", this.#job);
     try {
+      await this.#seed().catch((error: unknown) => {
+        if (this.#fatal === undefined) throw error;
+      });
       for (;;) {
         this.#signal.throwIfAborted();
         while (!winding.aborted && this.#fatal === undefined && this.#hasRoom()) {
@@ -142,8 +165,26 @@ class Crawl {
     const { limit } = this.#input;
     const active = this.#active.size;
     return (
-      active < PARALLEL_MAX && fetched + active < limit && repeats + active < limit * REPEATS_PER_PAGE + PARALLEL_MAX
+      active < this.#parallel && fetched + active < limit && repeats + active < limit * REPEATS_PER_PAGE + PARALLEL_MAX
     );
+  }
+
+  get #parallel(): number {
+    return this.#input.firecrawl?.concurrency ?? PARALLEL_MAX;
+  }
+
+  /** Adds what the site's own lists name, once. */
+  async #seed(): Promise<void> {
+    const { firecrawl: plan, url } = this.#input;
+    const crawling = this.#deps.firecrawl;
+    if (plan === undefined || crawling === undefined || plan.sitemap === "skip" || this.#progress.seeded === true)
+      return;
+    const listed = await crawling.sitemapOf(url, this.#signal);
+    const picking = { pickLinks: this.#deps.pickLinks, signal: this.#signal };
+    const { links } = await this.#scope.pick(listed, { own: [], depth: 1 }, picking).catch(this.#asRuled);
+    await this.#deps.store.addFrontier(this.#job.id, links, this.#frontierMax);
+    this.#progress.seeded = true;
+    await this.#job.saveProgress({ ...this.#progress });
   }
 
   /** The next page to visit, unless it has to wait. */
@@ -169,10 +210,14 @@ class Crawl {
   async #visit(entry: FrontierEntry): Promise<void> {
     let page: LoadedPage;
     let judged: Judgement;
+    let document: Readonly<Record<string, unknown>> | undefined;
     try {
       page = await this.#load(entry);
       if (entry.depth === 0) this.#scope.foundRoot(page);
-      judged = await this.#scope.judge(page, entry, { pickLinks: this.#deps.pickLinks, signal: this.#signal });
+      const picking = { pickLinks: this.#deps.pickLinks, signal: this.#signal };
+      judged = await this.#scope.judge(page, entry, picking).catch(this.#asRuled);
+      if (judged.isWanted && !this.#isKnown(this.#scope.keysOf(entry, page)))
+        document = await this.#document(page, entry);
     } catch (error) {
       this.#signal.throwIfAborted();
       return this.#saveFailure(entry, error);
@@ -181,41 +226,71 @@ class Crawl {
     // Nothing is awaited from here to the save, so that what is stored with a visit counts that visit and all earlier ones.
     this.#signal.throwIfAborted();
     this.#progress.credits += creditsOf(page);
-    if (!this.#scope.isOnSite(page.url))
+    if (!this.#scope.mayVisit(page.url))
       return this.#saveFailure(entry, new PageError("refused", "The page redirects to another site."));
     const keys = this.#scope.keysOf(entry, page);
-    const isRepeat = keys.some((key) => this.#returned.has(key));
+    const isRepeat = this.#isKnown(keys);
     if (isRepeat) this.#progress.repeats++;
     else this.#count({ isFetched: true });
     // A page that is not returned cannot make another a duplicate.
     if (isWanted) this.#remember(keys);
     const aliases = isWanted ? keys.filter((key) => key !== entry.urlKey).map((urlKey) => ({ ...entry, urlKey })) : [];
     if (isRepeat || !isWanted) return this.#save(entry, { aliases, links });
-    const body = { ...pageView(page, this.#input.formats), keys };
-    return this.#save(entry, { page: { url: page.url, failed: false, body }, aliases, links });
+    const body = { ...(document ?? pageView(page, this.#input.formats)), keys };
+    await this.#save(entry, { page: { url: page.url, failed: false, body }, aliases, links });
+    if (document !== undefined) this.#deps.firecrawl?.notices.page("crawl", this.#job, { body: document });
+  }
+
+  #isKnown(keys: readonly string[]): boolean {
+    return keys.some((key) => this.#returned.has(key));
+  }
+
+  /** What Firecrawl's clients are given of a page; undefined for our own crawls. */
+  async #document(loaded: LoadedPage, { url }: FrontierEntry) {
+    const { firecrawl: plan } = this.#input;
+    return plan && this.#deps.firecrawl?.pages.document(this.#job, plan, { loaded, url, signal: this.#signal });
+  }
+
+  /** Regular expressions that take too long do so on every page. */
+  readonly #asRuled = (error: unknown): never => {
+    if (this.#input.firecrawl === undefined || !(error instanceof TaskTimeout)) throw error;
+    this.#fatal = { code: "invalid_request", message: SLOW_PATTERNS };
+    throw new PageError("conversion", SLOW_PATTERNS, { cause: error });
+  };
+
+  #request(url: string): LoadRequest {
+    const signal = this.#signal;
+    const { accountId } = this.#job;
+    const { firecrawl: plan } = this.#input;
+    if (plan === undefined) return loadRequest(url, this.#input, { timeoutMs: PAGE_TIMEOUT_MS, signal, accountId });
+    if (this.#deps.firecrawl === undefined) throw new Error("There are no crawls of Firecrawl's clients here.");
+    return this.#deps.firecrawl.pages.loading(this.#job, plan, { url, signal });
   }
 
   async #load(entry: FrontierEntry): Promise<LoadedPage> {
     const { robots, load } = this.#deps;
     const signal = this.#signal;
+    const request = this.#request(entry.url);
+    const { delayMs = 0 } = this.#input.firecrawl ?? {};
+    if (delayMs > 0 && this.#progress.fetched > 0) await pause(delayMs, signal);
     // Before it is scheduled: a page that may not be requested takes no slot.
     const rules = this.#deps.settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
     await rules?.check(entry.url, signal);
     return visitPage({ job: this.#job, entry, signal }, this.#deps, (visiting) =>
-      load({
-        ...loadRequest(entry.url, this.#input, { timeoutMs: PAGE_TIMEOUT_MS, signal, accountId: this.#job.accountId }),
-        ...visiting,
-        later: true,
-      }),
+      load({ ...request, ...visiting, later: true }),
     );
   }
 
   async #saveFailure(entry: FrontierEntry, error: unknown): Promise<void> {
     const failure = failureOf("scrape", error);
     if (failure.code === "scrape_internal_error") this.#deps.problem("a page of a crawl could not be read", error);
-    if (entry.depth === 0) this.#fatal = failureOf("crawl", error);
-    this.#count({ isFetched: !(error instanceof PageError && error.fault === "robots") });
-    await this.#save(entry, { page: { url: entry.url, failed: true, body: failure } });
+    if (entry.depth === 0) this.#fatal ??= failureOf("crawl", error);
+    const isRobots = error instanceof PageError && error.fault === "robots";
+    this.#count({ isFetched: !isRobots });
+    const body = isRobots ? { ...failure, robots: true } : failure;
+    await this.#save(entry, { page: { url: entry.url, failed: true, body } });
+    if (this.#input.firecrawl !== undefined)
+      this.#deps.firecrawl?.notices.page("crawl", this.#job, { failure: { ...failure, url: entry.url } });
   }
 
   #count({ isFetched }: { isFetched: boolean }): void {

@@ -34,8 +34,25 @@ const LINKLESS: ReadonlySet<PageFault> = new Set<PageFault>(["not_html", "too_la
 /** Sitemaps may list far more than is wanted: other sites, other terms. */
 const SITEMAP_URLS_MAX = 50_000;
 
+/** How a map is made, where that is not the usual way. */
+export interface MapWays {
+  /** `skip`: the links of the root page alone; `only`: what the site's own lists name. */
+  readonly sitemap: "include" | "skip" | "only";
+  /** Pages of hosts below the site's own, too. */
+  readonly subdomains: boolean;
+  /** Addresses that differ in their query alone are one page. */
+  readonly ignoresQuery: boolean;
+}
+
+const USUAL: MapWays = { sitemap: "include", subdomains: false, ignoresQuery: false };
+
 /** Reads the parameters and maps the site. Throws `ApiError` and what loading throws. */
-export async function mapSite(body: Body, deps: MapDeps, from: Asker): Promise<Record<string, unknown>> {
+export async function mapSite(
+  body: Body,
+  deps: MapDeps,
+  from: Asker,
+  ways: MapWays = USUAL,
+): Promise<Record<string, unknown>> {
   const url = readUrl(body);
   const limit = readInteger(body, ["limit"], { min: 1, max: LINKS_MAX }) ?? LINKS_MAX;
   const search = readText(body, ["search"]);
@@ -49,7 +66,7 @@ export async function mapSite(body: Body, deps: MapDeps, from: Asker): Promise<R
     return { rules, place: await deps.scheduler.visit(accountId, undefined, both) };
   });
   try {
-    const links = await findLinks(begin.rules, deps, { url, limit, search, leftMs, signal, accountId });
+    const links = await findLinks(begin.rules, deps, { url, limit, search, leftMs, signal, accountId, ways });
     return { success: true, links, total: links.length };
   } finally {
     begin.place.end();
@@ -64,13 +81,15 @@ interface Wanted {
   readonly leftMs: () => number;
   readonly signal: AbortSignal;
   readonly accountId: string;
+  readonly ways: MapWays;
 }
 
 async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Promise<readonly string[]> {
-  const { url, limit, search, signal, leftMs } = wanted;
+  const { url, limit, search, signal, leftMs, ways } = wanted;
+  const { sitemap, ...pages } = ways;
   const pick = async (addresses: string) => {
-    const task = { addresses, home: url, limit, search };
-    // The addresses found so far are worth returning, however late; a thread takes a second for the maximum.
+    const task = { addresses, home: url, limit, search, ...pages };
+    // What was found is worth an answer, however late it is; a thread takes a second for all there can be.
     const { links, seen } = await deps.mapLinks(task, { timeoutMs: PICK_TIMEOUT_MS, signal });
     return { links: links === "" ? [] : links.split("\n"), seen };
   };
@@ -88,12 +107,13 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
     root ??= loadRoot(deps, wanted, AbortSignal.any([signal, enough.signal]));
     return root;
   };
-  // In parallel with slow sitemaps, not after them: a site that hangs on those may still answer here.
-  const slow = setTimeout(begin, SLOW_SITEMAPS_MS);
+  // Beside sitemaps that are slow, not after them: a site that hangs on those may well answer here.
+  const slow = sitemap === "only" ? undefined : setTimeout(begin, SLOW_SITEMAPS_MS);
   try {
-    const listed = [url, ...(await deps.readSitemaps(starts, options))].join("\n");
+    const inSitemaps = sitemap === "skip" ? [] : await deps.readSitemaps(starts, options);
+    const listed = [url, ...inSitemaps].join("\n");
     const found = await pick(listed);
-    if (found.links.length >= limit) return found.links;
+    if (found.links.length >= limit || (sitemap === "only" && found.seen > 1)) return found.links;
     const { page, error } = await begin();
     if (page !== undefined) {
       const more = page.allLinks === "" ? [] : [page.allLinks];

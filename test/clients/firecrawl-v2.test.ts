@@ -43,3 +43,69 @@ test("a failure is told in words, and asked for once", async () => {
   // Tried again politely by the gateway, and not by the client, which would do so after a 502.
   expect(site.count("/bad") - before).toBeLessThanOrEqual(3);
 });
+
+const paths = (pages: readonly { metadata?: { sourceURL?: string } }[]) =>
+  pages.map(({ metadata }) => new URL(metadata?.sourceURL ?? "").pathname).sort();
+
+test("crawl, its paging, its errors and its cancellation", async () => {
+  const found = await client.crawl(site.url, {
+    limit: 10,
+    maxDiscoveryDepth: 3,
+    excludePaths: ["^/hidden/"],
+    scrapeOptions: { formats: ["markdown", { type: "attributes", selectors: [{ selector: "h1", attribute: "id" }] }] },
+    pollInterval: 1,
+  });
+  expect([found.status, found.total, found.completed]).toEqual(["completed", 4, 4]);
+  expect(paths(found.data)).toEqual(["/", "/a", "/a/1", "/b"]);
+  expect(found.data[0]?.attributes).toEqual([{ selector: "h1", attribute: "id", values: [] }]);
+  const started = await client.startCrawl(`${site.url}/`, { limit: 100 });
+  expect(started.url).toBe(`${app.url}/v2/crawl/${started.id}`);
+  const { crawls } = await client.getActiveCrawls();
+  expect(crawls.every(({ url }) => url === `${site.url}/`)).toBe(true);
+  for (;;) {
+    const status = await client.getCrawlStatus(started.id);
+    if (status.status !== "scraping") break;
+  }
+  const page = await fetch(`${app.url}/v2/crawl/${started.id}?limit=2`, {
+    headers: { authorization: `Bearer ${app.key}` },
+  });
+  const first = (await page.json()) as { data: unknown[]; next: string };
+  expect([first.data.length, first.next]).toEqual([2, `${app.url}/v2/crawl/${started.id}?skip=2&limit=2`]);
+  expect(await client.getCrawlErrors(started.id)).toEqual({ errors: [], robotsBlocked: [] });
+  // It has ended already.
+  expect(await client.cancelCrawl(started.id)).toBe(false);
+  await expect(client.getCrawlStatus("crawl_unknown")).rejects.toThrow("There is no such crawl");
+});
+
+test("batchScrape, what is no address, and pages that are added", async () => {
+  const found = await client.batchScrape([`${site.url}/a`, "no address", `${site.url}/b`, `${site.url}/bad`], {
+    options: { formats: ["markdown", "links"] },
+    ignoreInvalidURLs: true,
+    pollInterval: 1,
+  });
+  expect([found.status, found.total, found.completed]).toEqual(["completed", 3, 3]);
+  expect(paths(found.data)).toEqual(["/a", "/b"]);
+  expect((await client.getBatchScrapeErrors(found.id as string)).errors).toMatchObject([
+    { url: `${site.url}/bad`, code: "scrape_upstream_error", error: "The server answered 500." },
+  ]);
+  const started = await client.startBatchScrape([`${site.url}/a`, "no address"], { ignoreInvalidURLs: true });
+  expect(started.invalidURLs).toEqual(["no address"]);
+  await expect(client.startBatchScrape([`${site.url}/b`], { appendToId: found.id as string })).rejects.toThrow(
+    "has ended",
+  );
+  await client.cancelBatchScrape(started.id);
+});
+
+test("what is asked of the account", async () => {
+  expect((await client.getCreditUsage()).remainingCredits).toBeGreaterThan(0);
+  expect((await client.getTokenUsage()).remainingTokens).toBeGreaterThan(0);
+  expect(await client.getConcurrency()).toMatchObject({ maxConcurrency: 8 });
+  expect(await client.getQueueStatus()).toMatchObject({ success: true, maxConcurrency: 8 });
+  expect(await client.getCreditUsageHistorical()).toMatchObject({ periods: [] });
+  expect(await client.getTokenUsageHistorical()).toMatchObject({ periods: [] });
+});
+
+test("what only the hosted service has says so in words", async () => {
+  await expect(client.startAgent({ prompt: "Find it." })).rejects.toThrow("does not exist here");
+  await expect(client.crawlParamsPreview(site.url, "All posts")).rejects.toThrow("does not exist here");
+});

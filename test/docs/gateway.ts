@@ -120,6 +120,17 @@ async function addAccount({ dataDir }: TestApp): Promise<void> {
   if ("refused" in made) throw new Error("no account");
 }
 
+/** By what each of these is started, and where it is then. */
+const FIRECRAWL_JOBS: Readonly<Record<string, readonly [start: string, path: string]>> = {
+  firecrawlGetCrawl: ["firecrawlStartCrawl", "/v2/crawl/ID"],
+  firecrawlGetCrawlErrors: ["firecrawlStartCrawl", "/v2/crawl/ID/errors"],
+  firecrawlCancelCrawl: ["firecrawlStartCrawl", "/v2/crawl/ID"],
+  firecrawlGetBatch: ["firecrawlStartBatch", "/v2/batch/scrape/ID"],
+  firecrawlGetBatchErrors: ["firecrawlStartBatch", "/v2/batch/scrape/ID/errors"],
+  firecrawlCancelBatch: ["firecrawlStartBatch", "/v2/batch/scrape/ID"],
+  firecrawlGetExtract: ["firecrawlStartExtract", "/v2/extract/ID"],
+};
+
 type Ask = DocumentedGateway["ask"];
 
 /** The endpoint of that operation. */
@@ -225,6 +236,12 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
     deleteConversationItem: async () => ({ path: await item() }),
     callMcp: async () => ({ headers: headersOf(endpointOf("callMcp"), ["MCP-Protocol-Version", "Mcp-Method"]) }),
     getCrawl: async () => ({ path: await crawl() }),
+    ...Object.fromEntries(
+      Object.entries(FIRECRAWL_JOBS).map(([id, [start, path]]) => [
+        id,
+        async () => ({ path: path.replace("ID", String((await exampleOf(start))["id"])) }),
+      ]),
+    ),
     cancelCrawl: async () => ({ path: await crawl() }),
     getManualPage: async () => ({ path: "/docs/guides/start" }),
     searchSearxng: async () => ({ query: "?q=web&format=json" }),

@@ -12,6 +12,10 @@ export interface MapLinksTask {
   readonly limit: number;
   /** What an address must contain. */
   readonly search: string | undefined;
+  /** Pages of hosts below the site's own, too. */
+  readonly subdomains?: boolean;
+  /** Addresses that differ in their query alone are one page. */
+  readonly ignoresQuery?: boolean;
 }
 
 /** What was found. */
@@ -23,12 +27,21 @@ export interface MapLinks {
 }
 
 /** Selects the pages of the site, each once. */
-export function mapLinks({ addresses, home, limit, search }: MapLinksTask): MapLinks {
+export function mapLinks({
+  addresses,
+  home,
+  limit,
+  search,
+  subdomains = false,
+  ignoresQuery = false,
+}: MapLinksTask): MapLinks {
   const site = siteKey(home);
   const keys = new Set<string>();
   const links: string[] = [];
-  for (const address of addresses.split("\n")) {
-    if (siteKey(address) !== site || isTrap(address)) continue;
+  const isOfSite = (key: string) => key === site || (subdomains && key.endsWith(`.${site}`));
+  for (const found of addresses.split("\n")) {
+    const address = ignoresQuery ? found.replace(/\?[^#]*/, "") : found;
+    if (!isOfSite(siteKey(address)) || isTrap(address)) continue;
     const key = pageKey(address);
     if (keys.has(key)) continue;
     keys.add(key);

@@ -15,6 +15,16 @@ export interface SiteLinksTask {
   readonly includes: readonly string[];
   readonly excludes: readonly string[];
   readonly documents: boolean;
+  /** What the patterns are: globs, or regular expressions for the path or for the whole address. */
+  readonly patterns?: "glob" | "path" | "address";
+  /** On the sites themselves, only what lies below this path. */
+  readonly below?: string;
+  /** Pages of any other site, too. */
+  readonly anySite?: boolean;
+  /** Those of hosts below the sites' own, too. */
+  readonly subdomains?: boolean;
+  /** Addresses that differ in their query alone are one page. */
+  readonly ignoresQuery?: boolean;
 }
 
 /** The result: `keys` and `urls` are corresponding lines, each page once. */
@@ -31,9 +41,10 @@ export interface SiteLinks {
 const COMPARED_LETTERS_MAX = 100_000_000;
 
 /** Selects links that are on the sites, may be pages, and match. */
-export function siteLinks({ links, own, sites, includes, excludes, documents }: SiteLinksTask): SiteLinks {
-  const wanted = compile(includes);
-  const unwanted = compile(excludes);
+export function siteLinks(task: SiteLinksTask): SiteLinks {
+  const { links, own, includes, excludes, documents, patterns = "glob" } = task;
+  const wanted = compile(includes, patterns);
+  const unwanted = compile(excludes, patterns);
   const cost = [...includes, ...excludes].reduce((sum, pattern) => sum + globCost(pattern), 0);
   const wants = (address: string) => {
     if (address.length > ADDRESS_CHARS_MAX) return false;
@@ -41,11 +52,12 @@ export function siteLinks({ links, own, sites, includes, excludes, documents }: 
     if (unwanted.some((takes) => takes(address, paths))) return false;
     return wanted.length === 0 || wanted.some((takes) => takes(address, paths));
   };
-  const isOnSite = new Set(sites);
+  const belongs = belonging(task);
   const found = new Map<string, string>();
   let lettersLeft = COMPARED_LETTERS_MAX;
-  for (const address of links === "" ? [] : links.split("\n")) {
-    if (!isOnSite.has(siteKey(address)) || isTrap(address) || !mayBePage(address, { documents })) continue;
+  for (const link of links === "" ? [] : links.split("\n")) {
+    const address = task.ignoresQuery === true ? link.replace(/\?[^#]*/, "") : link;
+    if (!belongs(address) || isTrap(address) || !mayBePage(address, { documents })) continue;
     const key = pageKey(address);
     if (found.has(key)) continue;
     lettersLeft -= address.length * cost;
@@ -55,6 +67,26 @@ export function siteLinks({ links, own, sites, includes, excludes, documents }: 
   return { keys: [...found.keys()].join("\n"), urls: [...found.values()].join("\n"), isOwnWanted: own.some(wants) };
 }
 
-function compile(patterns: readonly string[]): Glob[] {
-  return patterns.flatMap((pattern) => compileGlob(pattern) ?? []);
+/** Whether an address is on one of the sites, or on another that may be visited. */
+function belonging({ sites, below = "", anySite, subdomains }: SiteLinksTask): (address: string) => boolean {
+  const own = new Set(sites);
+  const isBelow = (address: string) => {
+    if (below === "") return true;
+    const { pathname } = new URL(address);
+    return pathname.startsWith(below) && (pathname.length === below.length || pathname[below.length] === "/");
+  };
+  return (address) => {
+    const site = siteKey(address);
+    if (own.has(site)) return isBelow(address);
+    return anySite === true || (subdomains === true && sites.some((one) => site.endsWith(`.${one}`)));
+  };
+}
+
+function compile(patterns: readonly string[], kind: NonNullable<SiteLinksTask["patterns"]>): Glob[] {
+  if (kind === "glob") return patterns.flatMap((pattern) => compileGlob(pattern) ?? []);
+  return patterns.map((pattern) => {
+    const expression = new RegExp(pattern);
+    if (kind === "address") return (address) => expression.test(address);
+    return (address, paths = pathsOf(address)) => paths.some((path) => expression.test(path));
+  });
 }

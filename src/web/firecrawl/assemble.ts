@@ -1,28 +1,79 @@
-// Builds Firecrawl's endpoints in a running gateway.
+// Builds Firecrawl's endpoints and jobs in a running gateway.
 
 import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/schema.ts";
 import type { FindWebModel } from "../../gateway/web-model.ts";
+import type { JobKind } from "../../jobs/kind.ts";
+import type { SitemapOptions } from "../../pages/sitemap.ts";
+import type { CrawlDeps, FirecrawlCrawling } from "../crawl.ts";
 import type { Validator } from "../extract/validate.ts";
 import type { SinglePageDeps } from "../single-page.ts";
+import { batchKind } from "./batch.ts";
+import { createJobNotices } from "./job-notices.ts";
+import { createJobHeaders, createJobPages, type JobHeaders } from "./job-pages.ts";
 import { createPageCache } from "./page-cache.ts";
 import type { FirecrawlPageDeps } from "./scrape.ts";
+import { createWebhooks } from "./webhooks.ts";
 
 /** What it is built from. */
 export interface FirecrawlDeps {
   config(): Config;
   readonly clock: Clock;
   readonly findModel: FindWebModel;
-  readonly tools: SinglePageDeps;
   readonly validator: Pick<Validator, "validate">;
+  readonly tools: SinglePageDeps & {
+    readSitemaps(starts: readonly string[], options: SitemapOptions): Promise<string[]>;
+  };
+  readonly work: Omit<CrawlDeps, "firecrawl">;
+  /** What an account's webhooks are signed with. */
+  webhookSecret(accountId: string): Promise<string>;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** What single pages need. */
-export function firecrawlPages({ config, clock, findModel, tools, validator }: FirecrawlDeps): FirecrawlPageDeps {
+/** It, put together. */
+export interface FirecrawlService {
+  readonly pages: FirecrawlPageDeps;
+  readonly crawling: FirecrawlCrawling;
+  readonly batch: JobKind;
+  readonly headers: JobHeaders;
+  stop(): void;
+}
+
+/** For a site's own lists, before a crawl begins. */
+const SITEMAP_TIMEOUT_MS = 20_000;
+const SITEMAP_URLS_MAX = 10_000;
+
+/** Puts it together. */
+export function createFirecrawl(deps: FirecrawlDeps): FirecrawlService {
+  const { config, clock, tools, work } = deps;
+  const rules = () => ({ allowsScript: config().web.actionsScript });
+  const headers = createJobHeaders();
+  const webhooks = createWebhooks({ fetch: tools.fetch, secretOf: deps.webhookSecret, warn: deps.warn });
+  const notices = createJobNotices(webhooks, headers);
+  const pagesOf = (endpoint: string) => createJobPages({ ...deps, headers, endpoint });
+  const { fetch, scheduler, claimOf, problem } = work;
+  const sitemapOf = async (url: string, signal: AbortSignal): Promise<string> => {
+    const listed = await work.robots.rulesFor(url, signal);
+    const starts = [...new Set([...listed.sitemaps, new URL("/sitemap.xml", url).href])];
+    const options = {
+      urlsMax: SITEMAP_URLS_MAX,
+      timeoutMs: SITEMAP_TIMEOUT_MS,
+      userAgent: config().web.userAgent,
+      home: url,
+      signal,
+    };
+    return (await tools.readSitemaps(starts, options)).join("\n");
+  };
   return {
-    pages: tools,
-    cache: createPageCache(() => config().web.cache, clock),
-    reading: { findModel, validator },
-    rules: () => ({ allowsScript: config().web.actionsScript }),
+    headers,
+    pages: { pages: tools, cache: createPageCache(() => config().web.cache, clock), reading: deps, rules },
+    crawling: { pages: pagesOf("/v2/crawl"), notices, sitemapOf },
+    batch: batchKind({
+      ...work,
+      pages: pagesOf("/v2/batch/scrape"),
+      notices,
+      visits: { fetch, scheduler, claimOf, problem },
+    }),
+    stop: () => webhooks.close(),
   };
 }

@@ -5,12 +5,32 @@ import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
 import { jsonInTurns } from "../../base/json-turns.ts";
 import { pathOf } from "../../http/path.ts";
+import { readQuery } from "../crawl-jobs.ts";
+import type { ExtractJobsDeps } from "../extract/jobs.ts";
 import type { WebFeature } from "../failure.ts";
+import type { MapDeps } from "../map.ts";
 import type { Body } from "../params.ts";
 import type { KeyHolder, WebCaller } from "../routes.ts";
+import type { WebSearchDeps } from "../search.ts";
+import { extractStatus, startExtractForFirecrawl } from "./extract.ts";
 import { asFirecrawlError } from "./failure.ts";
+import { concurrencyCheck, creditUsage, pastUsage, queueStatus, tokenUsage } from "./figures.ts";
 import { HOSTED_ADDRESSES, HOSTED_PATHS, refuseHosted } from "./hosted.ts";
+import {
+  activeCrawls,
+  cancelFirecrawlJob,
+  DOCUMENTS_MAX,
+  type FirecrawlJobsDeps,
+  type JobSort,
+  type JobWindow,
+  jobErrors,
+  jobStatus,
+  SORTS,
+  startBatch,
+  startFirecrawlCrawl,
+} from "./jobs.ts";
 import { type FirecrawlAsker, type FirecrawlPageDeps, scrapeForFirecrawl } from "./scrape.ts";
+import { mapForFirecrawl, searchForFirecrawl } from "./search.ts";
 
 /** What the endpoints need. */
 export interface FirecrawlRoutesDeps {
@@ -23,9 +43,15 @@ export interface FirecrawlRoutesDeps {
   requestId(request: Request): string;
   /** Scheme and host under which clients reach the gateway. */
   publicUrl(request: Request): string;
+  /** A job was queued for the request. */
+  jobStarted(request: Request, id: string): void;
   clientGone(request: Request): void;
   unexpected(request: Request, error: unknown): void;
   readonly pages: FirecrawlPageDeps;
+  readonly jobs: FirecrawlJobsDeps;
+  readonly map: MapDeps;
+  readonly search: WebSearchDeps;
+  readonly extracts: ExtractJobsDeps;
 }
 
 /** In logs and metrics only. */
@@ -36,14 +62,99 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** The endpoints. */
 export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
-  const { counted } = createFirecrawlAnswering(deps);
+  const { counted, asked } = createFirecrawlAnswering(deps);
   return new Elysia()
     .post(
       "/v2/scrape",
       counted("scrape", (body, from) => scrapeForFirecrawl(body, deps.pages, from)),
       RAW,
     )
+    .post(
+      "/v2/crawl",
+      counted("crawl", (body, from, request) =>
+        startFirecrawlCrawl(body, deps.jobs, { ...from, origin: deps.publicUrl(request) }),
+      ),
+      RAW,
+    )
+    .post(
+      "/v2/batch/scrape",
+      counted("crawl", (body, from, request) =>
+        startBatch(body, deps.jobs, { ...from, origin: deps.publicUrl(request) }),
+      ),
+      RAW,
+    )
+    .post(
+      "/v2/map",
+      counted("map", (body, from) => mapForFirecrawl(body, deps.map, from)),
+      RAW,
+    )
+    .post(
+      "/v2/search",
+      counted("search", (body, from) => searchForFirecrawl(body, deps, from)),
+      RAW,
+    )
+    .post(
+      "/v2/extract",
+      counted("extract", (body, from) => startExtractForFirecrawl(body, deps.extracts, from)),
+      RAW,
+    )
+    .get("/v2/extract/:id", ({ request, params: { id } }) =>
+      asked("extract", request, (accountId) => extractStatus({ id, accountId }, deps.extracts)),
+    )
+    .use(jobRoutes(deps, "crawl"))
+    .use(jobRoutes(deps, "batch"))
+    .use(figureRoutes(deps))
     .use(hostedRoutes());
+}
+
+/** Polls, errors and cancellations of one sort of job. */
+function jobRoutes(deps: FirecrawlRoutesDeps, sort: JobSort) {
+  const { asked } = createFirecrawlAnswering(deps);
+  const { path } = SORTS[sort];
+  return new Elysia()
+    .get(`${path}/:id`, ({ request, params: { id } }) =>
+      asked("crawl", request, (accountId) => jobStatus({ sort, id, accountId }, deps.jobs, windowOf(request, deps))),
+    )
+    .get(`${path}/:id/errors`, ({ request, params: { id } }) =>
+      asked("crawl", request, (accountId) => jobErrors({ sort, id, accountId }, deps.jobs)),
+    )
+    .delete(`${path}/:id`, ({ request, params: { id } }) =>
+      asked("crawl", request, (accountId) => cancelFirecrawlJob({ sort, id, accountId }, deps.jobs)),
+    );
+}
+
+function windowOf(request: Request, { publicUrl }: FirecrawlRoutesDeps): JobWindow {
+  const { searchParams } = new URL(request.url);
+  return {
+    origin: publicUrl(request),
+    offset: readQuery(searchParams, ["skip", "offset"], { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0,
+    limit: readQuery(searchParams, ["limit"], { min: 1, max: DOCUMENTS_MAX }) ?? DOCUMENTS_MAX,
+  };
+}
+
+/** What is under way, and what there is of credits. */
+function figureRoutes(deps: FirecrawlRoutesDeps) {
+  const { asked } = createFirecrawlAnswering(deps);
+  const figure = (answer: (accountId: string) => object | Promise<object>) => {
+    return ({ request }: { request: Request }) => asked("crawl", request, async (accountId) => answer(accountId));
+  };
+  return new Elysia()
+    .get(
+      "/v2/crawl/active",
+      figure((accountId) => activeCrawls(accountId, deps.jobs)),
+    )
+    .get("/v2/team/credit-usage", figure(creditUsage))
+    .get("/v2/team/token-usage", figure(tokenUsage))
+    .get("/v2/team/credit-usage/historical", figure(pastUsage))
+    .get("/v2/team/token-usage/historical", figure(pastUsage))
+    .get(
+      "/v2/team/queue-status",
+      figure((accountId) => queueStatus(accountId, deps.jobs)),
+    )
+    .get(
+      "/v2/concurrency-check",
+      figure((accountId) => concurrencyCheck(accountId, deps.jobs)),
+    );
 }
 
 /** Unsupported endpoints say so to everyone. */
@@ -56,7 +167,7 @@ function hostedRoutes() {
 }
 
 /** What the endpoints share. */
-export function createFirecrawlAnswering(deps: FirecrawlRoutesDeps) {
+function createFirecrawlAnswering(deps: FirecrawlRoutesDeps) {
   const finish = async (feature: WebFeature, request: Request, work: () => Promise<object>) => {
     try {
       const text = await jsonInTurns(await work());
@@ -77,8 +188,14 @@ export function createFirecrawlAnswering(deps: FirecrawlRoutesDeps) {
     async ({ request }: { request: Request }) => {
       const { accountId, keyId } = await deps.admit(request);
       const body = await deps.readJson(request);
-      const from = { accountId, keyId, requestId: deps.requestId(request), signal: request.signal };
+      const started = (id: string) => deps.jobStarted(request, id);
+      const from = { accountId, keyId, requestId: deps.requestId(request), signal: request.signal, started };
       return finish(feature, request, () => answer(body, from, request));
     };
-  return { counted, finish };
+  /** A call that needs the key alone. */
+  const asked = async (feature: WebFeature, request: Request, answer: (accountId: string) => Promise<object>) => {
+    const { accountId } = await deps.authenticate(request);
+    return finish(feature, request, () => answer(accountId));
+  };
+  return { counted, asked };
 }

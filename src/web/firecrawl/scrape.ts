@@ -24,6 +24,8 @@ export interface FirecrawlAsker {
   readonly keyId: string;
   readonly requestId: string;
   readonly signal: AbortSignal;
+  /** A job was queued. */
+  started?(id: string): void;
 }
 
 const ENDPOINT = "/v2/scrape";

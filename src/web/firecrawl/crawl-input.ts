@@ -1,0 +1,201 @@
+// What Firecrawl's clients ask of a crawl or of a batch, and what is stored of it. Headers are not: they may be credentials,
+// and are held in memory while the job runs.
+
+import { type Body, checkUrl, invalid, readBoolean, readInteger, readTexts, readUrl } from "../params.ts";
+import type { ActionRules } from "./actions.ts";
+import { type PageOptions, readOptions } from "./options.ts";
+import { readWebhook, type Webhook } from "./webhook-input.ts";
+
+/** What every job of these clients is stored with. */
+export interface FirecrawlJob {
+  readonly options: PageOptions;
+  readonly keyId: string;
+  readonly requestId: string;
+  /** Some are held in memory. */
+  readonly hasHeaders: boolean;
+  readonly webhook: Webhook | null;
+  /** Between two pages. */
+  readonly delayMs: number;
+  readonly concurrency: number;
+  /** What was asked for and is not done. */
+  readonly unmet: readonly string[];
+}
+
+/** Where a crawl goes. */
+export interface CrawlPlan extends FirecrawlJob {
+  /** What patterns are held against; they are regular expressions. */
+  readonly patterns: "path" | "address";
+  /** Only what lies below this path; empty: the whole site. */
+  readonly below: string;
+  readonly anySite: boolean;
+  readonly subdomains: boolean;
+  readonly ignoresQuery: boolean;
+  readonly sitemap: "include" | "skip" | "only";
+}
+
+/** What was read, and what of it is held in memory. */
+export interface ReadJob<T> {
+  readonly input: T;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly webhookHeaders: Readonly<Record<string, string>>;
+}
+
+/** Who asked. */
+export interface JobAsker {
+  readonly keyId: string;
+  readonly requestId: string;
+}
+
+/** Pages of one crawl. */
+export const FIRECRAWL_CRAWL_MAX = 100;
+const DEPTH_MAX = 100;
+const PATTERNS_MAX = 100;
+const PATTERN_CHARS_MAX = 500;
+const CONCURRENCY_MAX = 4;
+const DELAY_SECONDS_MAX = 60;
+/** Pages of one batch. */
+export const BATCH_MAX = 1000;
+
+/** A crawl. */
+export interface CrawlWish {
+  readonly url: string;
+  readonly limit: number;
+  readonly maxDepth: number | null;
+  readonly includePaths: readonly string[];
+  readonly excludePaths: readonly string[];
+  readonly firecrawl: CrawlPlan;
+}
+
+/** Reads `POST /v2/crawl`. Throws 400. */
+export function readCrawlWish(body: Body, asker: JobAsker, rules: ActionRules): ReadJob<CrawlWish> {
+  const url = readUrl(body);
+  const asked = readInteger(body, ["limit"], { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? FIRECRAWL_CRAWL_MAX;
+  const job = readJob(body, scrapeOptions(body), asker, rules);
+  const entire = readBoolean(body, ["crawlEntireDomain", "allowBackwardLinks"], false);
+  const unmet = [
+    ...(asked > FIRECRAWL_CRAWL_MAX ? [`limit above ${FIRECRAWL_CRAWL_MAX}`] : []),
+    ...["prompt", "ignoreRobotsTxt", "robotsUserAgent", "zeroDataRetention"].filter((name) => isAsked(body[name])),
+    ...(body["deduplicateSimilarURLs"] === false ? ["deduplicateSimilarURLs"] : []),
+    ...job.input.unmet,
+  ];
+  return {
+    ...job,
+    input: {
+      url,
+      limit: Math.min(FIRECRAWL_CRAWL_MAX, asked),
+      maxDepth: readInteger(body, ["maxDiscoveryDepth"], { min: 0, max: DEPTH_MAX }) ?? null,
+      includePaths: readPatterns(body, "includePaths"),
+      excludePaths: readPatterns(body, "excludePaths"),
+      firecrawl: {
+        ...job.input,
+        unmet,
+        patterns: readBoolean(body, ["regexOnFullURL"], false) ? "address" : "path",
+        below: entire ? "" : new URL(url).pathname.replace(/\/+$/, ""),
+        anySite: readBoolean(body, ["allowExternalLinks"], false),
+        subdomains: readBoolean(body, ["allowSubdomains"], false),
+        ignoresQuery: readBoolean(body, ["ignoreQueryParameters"], false),
+        sitemap: readSitemap(body),
+      },
+    },
+  };
+}
+
+/** A batch. */
+export interface BatchWish {
+  readonly urls: readonly string[];
+  readonly firecrawl: FirecrawlJob;
+}
+
+/** Reads `POST /v2/batch/scrape`. `invalid` are those left out where the client allows that. Throws 400. */
+export function readBatchWish(
+  body: Body,
+  asker: JobAsker,
+  rules: ActionRules,
+): ReadJob<BatchWish> & { readonly invalid: readonly string[] } {
+  const given = readTexts(body, ["urls"]);
+  if (given === undefined) throw invalid("urls", "Missing required parameter: urls.");
+  if (given.length === 0 || given.length > BATCH_MAX)
+    throw invalid("urls", `urls must hold 1 to ${BATCH_MAX} addresses.`);
+  const mayLeaveOut = readBoolean(body, ["ignoreInvalidURLs"], true);
+  const urls: string[] = [];
+  const left: string[] = [];
+  for (const [index, address] of given.entries()) {
+    const param = `urls[${index}]`;
+    try {
+      const url = checkUrl(address, param);
+      if (!/^https?:/i.test(url)) throw invalid(param, `${param} must be an http or https address.`);
+      urls.push(url);
+    } catch (error) {
+      if (!mayLeaveOut) throw error;
+      left.push(address);
+    }
+  }
+  if (urls.length === 0) throw invalid("urls", "urls must hold at least one address of the web.");
+  const job = readJob(body, body, asker, rules);
+  return { ...job, input: { urls, firecrawl: job.input }, invalid: left };
+}
+
+function readJob(body: Body, options: Body, asker: JobAsker, rules: ActionRules): ReadJob<FirecrawlJob> {
+  const read = readOptions(options, rules);
+  const webhook = readWebhook(body["webhook"]);
+  const delay = body["delay"];
+  if (delay !== undefined && delay !== null && !(typeof delay === "number" && delay >= 0 && delay <= DELAY_SECONDS_MAX))
+    throw invalid("delay", `delay must be a number of seconds from 0 to ${DELAY_SECONDS_MAX}.`);
+  const most = readInteger(body, ["maxConcurrency"], { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? CONCURRENCY_MAX;
+  const delayMs = Math.round(Number(delay ?? 0) * 1000);
+  return {
+    headers: read.headers,
+    webhookHeaders: webhook?.headers ?? {},
+    input: {
+      options: read.options,
+      keyId: asker.keyId,
+      requestId: asker.requestId,
+      hasHeaders: Object.keys(read.headers).length > 0,
+      webhook: webhook?.webhook ?? null,
+      delayMs,
+      concurrency: delayMs > 0 ? 1 : Math.min(CONCURRENCY_MAX, most),
+      unmet: read.options.unmet,
+    },
+  };
+}
+
+/** A page's options of a crawl, an extraction or a search. */
+export function scrapeOptions(body: Body): Body {
+  const options = body["scrapeOptions"];
+  if (options === undefined || options === null) return {};
+  if (typeof options !== "object" || Array.isArray(options))
+    throw invalid("scrapeOptions", "scrapeOptions must be an object.");
+  return options as Body;
+}
+
+function isAsked(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false && value !== "";
+}
+
+function readPatterns(body: Body, name: "includePaths" | "excludePaths"): string[] {
+  const patterns = readTexts(body, [name]) ?? [];
+  if (patterns.length > PATTERNS_MAX) throw invalid(name, `${name} may hold at most ${PATTERNS_MAX} patterns.`);
+  patterns.forEach((pattern, index) => {
+    const param = `${name}[${index}]`;
+    if (pattern.length > PATTERN_CHARS_MAX || !compiles(pattern))
+      throw invalid(param, `${param} must be a regular expression of at most ${PATTERN_CHARS_MAX} characters.`);
+  });
+  return patterns;
+}
+
+function compiles(pattern: string): boolean {
+  try {
+    new RegExp(pattern);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readSitemap(body: Body): CrawlPlan["sitemap"] {
+  const { sitemap = "include" } = body;
+  if (sitemap === null) return "include";
+  if (sitemap !== "include" && sitemap !== "skip" && sitemap !== "only")
+    throw invalid("sitemap", "sitemap must be include, skip or only.");
+  return sitemap;
+}

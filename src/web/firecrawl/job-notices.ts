@@ -1,0 +1,51 @@
+// What a job of Firecrawl's clients tells its webhook: that it began, each page, how it ended.
+
+import type { JobFailure, JobOutcome } from "../../jobs/kind.ts";
+import type { FirecrawlJob } from "./crawl-input.ts";
+import type { JobHeaders } from "./job-pages.ts";
+import type { WebhookEvent } from "./webhook-input.ts";
+import type { Webhooks } from "./webhooks.ts";
+
+/** A job that tells. */
+export interface TellingJob {
+  readonly id: string;
+  readonly accountId: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** As `type` begins. */
+type NoticeKind = "crawl" | "batch_scrape";
+
+/** Tells; jobs without a webhook tell nothing. */
+export interface JobNotices {
+  started(kind: NoticeKind, job: TellingJob): void;
+  page(kind: NoticeKind, job: TellingJob, page: { readonly body: unknown } | { readonly failure: JobFailure }): void;
+  ended(kind: NoticeKind, job: TellingJob, outcome: JobOutcome): void;
+}
+
+/** Makes them. */
+export function createJobNotices(webhooks: Pick<Webhooks, "send">, headers: JobHeaders): JobNotices {
+  const tell = (
+    kind: NoticeKind,
+    job: TellingJob,
+    what: { event: WebhookEvent; data?: readonly unknown[]; error?: string },
+  ) => {
+    const { webhook } = (job.input["firecrawl"] ?? {}) as Partial<FirecrawlJob>;
+    if (webhook === undefined || webhook === null) return;
+    const { id: jobId, accountId } = job;
+    const held = headers.find(jobId)?.webhook ?? {};
+    webhooks.send({ jobId, accountId, kind, webhook, headers: held, data: [], ...what });
+  };
+  return {
+    started: (kind, job) => tell(kind, job, { event: "started" }),
+    page(kind, job, page) {
+      if ("body" in page) tell(kind, job, { event: "page", data: [page.body] });
+      else tell(kind, job, { event: "page", data: [], error: page.failure.message });
+    },
+    ended(kind, job, outcome) {
+      if (outcome.state === "completed") tell(kind, job, { event: "completed" });
+      else tell(kind, job, { event: "failed", error: outcome.error.message });
+      headers.drop(job.id);
+    },
+  };
+}

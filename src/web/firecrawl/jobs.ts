@@ -1,0 +1,257 @@
+// Crawls and batches of Firecrawl's clients: starting, looking at and cancelling them. A job is its account's alone: to
+// others it does not exist.
+
+import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import { prefixedId } from "../../base/ids.ts";
+import { pageKey } from "../../base/page-key.ts";
+import type { AddressGuard } from "../../net/address-guard.ts";
+import type { FrontierEntry } from "../../store/work/frontier.ts";
+import type { ListedJob } from "../../store/work/job-lists.ts";
+import { STORAGE_USED_UP } from "../crawl.ts";
+import { type JobVerbs, OPEN_JOBS_MAX } from "../crawl-jobs.ts";
+import { type StoredJob, withoutKeys } from "../crawl-view.ts";
+import { asWebError } from "../failure.ts";
+import { type Body, invalid, readText } from "../params.ts";
+import type { ActionRules } from "./actions.ts";
+import { BATCH_KIND, BATCH_PAGES_MAX } from "./batch.ts";
+import { type FirecrawlJob, type ReadJob, readBatchWish, readCrawlWish } from "./crawl-input.ts";
+import type { JobHeaders } from "./job-pages.ts";
+import { warningOf } from "./options.ts";
+import type { FirecrawlAsker } from "./scrape.ts";
+
+/** What they need. */
+export interface FirecrawlJobsDeps {
+  readonly guard: Pick<AddressGuard, "check">;
+  readonly jobs: JobVerbs & {
+    listJobs(accountId: string, page: { limit: number }): Promise<readonly ListedJob[]>;
+    addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
+  };
+  makeRoom(accountId: string, bytes: number): Promise<boolean>;
+  readonly runner: { wake(): void; cancel(id: string): void };
+  readonly clock: Clock;
+  readonly limits: () => { readonly jobTimeoutMs: number; readonly jobTtlMs: number; readonly concurrency: number };
+  readonly headers: JobHeaders;
+  rules(): ActionRules;
+}
+
+/** The two sorts, as their addresses and as jobs are stored. */
+export const SORTS = {
+  crawl: { kind: "crawl", path: "/v2/crawl" },
+  batch: { kind: BATCH_KIND, path: "/v2/batch/scrape" },
+} as const;
+export type JobSort = keyof typeof SORTS;
+
+/** A job of an account. */
+export interface FirecrawlJobRef {
+  readonly sort: JobSort;
+  readonly id: string;
+  readonly accountId: string;
+}
+
+/** Which documents of a job, and where the client reaches us. */
+export interface JobWindow {
+  readonly origin: string;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Documents of one answer. */
+export const DOCUMENTS_MAX = 100;
+/** Of one answer's `data`; the rest is behind `next`. */
+const DATA_BYTES_MAX = 8 * 1024 * 1024;
+const LISTED_MAX = 500;
+
+/** `POST /v2/crawl`. */
+export async function startFirecrawlCrawl(
+  body: Body,
+  deps: FirecrawlJobsDeps,
+  from: FirecrawlAsker & { readonly origin: string },
+): Promise<Record<string, unknown>> {
+  const read = readCrawlWish(body, from, deps.rules());
+  await mayBeAsked(deps, read.input.url, "url", from.signal);
+  // What our own crawls are made of; these pages have shapes of their own.
+  const shape = { formats: [], fullPage: false, onlyMainContent: true, documents: true };
+  const id = await queue("crawl", { ...read, input: { ...shape, ...read.input } }, deps, from);
+  return startedView("crawl", id, from.origin, read.input.firecrawl);
+}
+
+/** `POST /v2/batch/scrape`. */
+export async function startBatch(
+  body: Body,
+  deps: FirecrawlJobsDeps,
+  from: FirecrawlAsker & { readonly origin: string },
+): Promise<Record<string, unknown>> {
+  const read = readBatchWish(body, from, deps.rules());
+  const left = read.invalid.length === 0 ? {} : { invalidURLs: read.invalid };
+  const appendTo = readText(body, ["appendToId"]);
+  if (appendTo !== undefined) {
+    await append(read.input.urls, { sort: "batch", id: appendTo, accountId: from.accountId }, deps);
+    return { ...startedView("batch", appendTo, from.origin, read.input.firecrawl), ...left };
+  }
+  const id = await queue("batch", read, deps, from);
+  return { ...startedView("batch", id, from.origin, read.input.firecrawl), ...left };
+}
+
+/** Adds pages to a batch that has not ended. */
+async function append(urls: readonly string[], ref: FirecrawlJobRef, { jobs }: FirecrawlJobsDeps): Promise<void> {
+  const isOpen = async () => ["queued", "running"].includes((await findJob(ref, jobs)).state);
+  const entries = urls.map((url) => ({ urlKey: pageKey(url), url, depth: 0 }));
+  if (await isOpen()) {
+    await jobs.addFrontier(ref.id, entries, BATCH_PAGES_MAX);
+    // It may have ended meanwhile, without these.
+    if (await isOpen()) return;
+  }
+  throw invalid("appendToId", "appendToId names a batch that has ended. Start another one.");
+}
+
+async function queue(
+  sort: JobSort,
+  { input, headers, webhookHeaders }: ReadJob<{ readonly firecrawl: FirecrawlJob }>,
+  deps: FirecrawlJobsDeps,
+  { accountId, signal, started }: FirecrawlAsker,
+): Promise<string> {
+  const { webhook } = input.firecrawl;
+  if (webhook !== null) await mayBeAsked(deps, webhook.url, "webhook.url", signal);
+  if ((await deps.jobs.countOpenJobs(accountId)) >= OPEN_JOBS_MAX)
+    throw new ApiError("crawl_unavailable", "Too many of your jobs are under way. Wait for one to end, or cancel one.");
+  if (!(await deps.makeRoom(accountId, JSON.stringify(input).length)))
+    throw new ApiError("request_too_large", STORAGE_USED_UP);
+  const id = prefixedId(`${sort}_`);
+  const deadlineAtMs = deps.clock.now() + deps.limits().jobTimeoutMs;
+  deps.headers.hold(id, { page: headers, webhook: webhookHeaders });
+  await deps.jobs.createJob({ id, kind: SORTS[sort].kind, accountId, input: { ...input }, deadlineAtMs });
+  started?.(id);
+  deps.runner.wake();
+  return id;
+}
+
+/** What may never be fetched is told at once; what cannot be fetched now is the job's affair. */
+async function mayBeAsked(
+  { guard }: FirecrawlJobsDeps,
+  url: string,
+  param: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await guard.check(url, { signal }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    const { apiCode, message } = asWebError("crawl", error);
+    if (apiCode === "url_not_allowed" || apiCode === "invalid_request") throw new ApiError(apiCode, message, { param });
+  });
+}
+
+function startedView(sort: JobSort, id: string, origin: string, { unmet }: FirecrawlJob): Record<string, unknown> {
+  const warning = warningOf(unmet);
+  return {
+    success: true,
+    id,
+    url: `${origin}${SORTS[sort].path}/${id}`,
+    ...(warning === undefined ? {} : { warning }),
+  };
+}
+
+/** Throws 404. */
+export async function findJob(
+  { sort, id, accountId }: FirecrawlJobRef,
+  jobs: Pick<JobVerbs, "findJob">,
+): Promise<StoredJob> {
+  const job = await jobs.findJob(SORTS[sort].kind, accountId, id);
+  if (job === undefined) throw new ApiError("crawl_job_not_found", `There is no such ${sort}: it may have expired.`);
+  return job;
+}
+
+/** The answer to a poll. */
+export async function jobStatus(
+  ref: FirecrawlJobRef,
+  deps: Pick<FirecrawlJobsDeps, "jobs" | "limits">,
+  window: JobWindow,
+): Promise<Record<string, unknown>> {
+  const { jobs } = deps;
+  const job = await findJob(ref, jobs);
+  const { offset, limit, origin } = window;
+  const [counts, pages, frontier] = await Promise.all([
+    jobs.countPages(ref.id),
+    jobs.listPages(ref.id, { failed: false, offset, limit, bytesMax: DATA_BYTES_MAX }),
+    jobs.countFrontier(ref.id),
+  ]);
+  const after = offset + pages.length;
+  const { unmet = [] } = (job.input["firecrawl"] ?? {}) as Partial<FirecrawlJob>;
+  const warning = warningOf(unmet);
+  return {
+    success: true,
+    status: mayGoOn(job) ? "scraping" : job.state,
+    ...figuresOf(ref.sort, job, frontier.waiting + frontier.taken),
+    creditsUsed: Number(job.progress["credits"] ?? 0),
+    expiresAt: new Date(job.expiresAtMs ?? job.deadlineAtMs + deps.limits().jobTtlMs).toISOString(),
+    next:
+      after < counts.pages - counts.failed
+        ? `${origin}${SORTS[ref.sort].path}/${ref.id}?skip=${after}&limit=${limit}`
+        : null,
+    data: pages.map(({ body }) => withoutKeys(body)),
+    ...(warning === undefined ? {} : { warning }),
+    ...(job.error === null ? {} : { error: job.error["message"], code: job.error["code"] }),
+  };
+}
+
+/** Whether it may still give documents. */
+export function mayGoOn({ state }: Pick<StoredJob, "state">): boolean {
+  return state === "queued" || state === "running";
+}
+
+function figuresOf(sort: JobSort, job: StoredJob, ahead: number): { total: number; completed: number } {
+  const { input, progress } = job;
+  const completed = Number(progress["completed"] ?? 0);
+  if (!mayGoOn(job) && job.state !== "cancelled") return { total: completed, completed };
+  const fetched = Number(progress["fetched"] ?? 0);
+  const urls = Array.isArray(input["urls"]) ? input["urls"].length : 1;
+  const known = completed === 0 ? Math.max(sort === "batch" ? urls : 1, ahead) : ahead;
+  const most = sort === "batch" ? known : Math.max(0, Number(input["limit"]) - fetched);
+  return { total: completed + Math.min(known, most), completed };
+}
+
+/** `GET …/errors`. */
+export async function jobErrors(
+  ref: FirecrawlJobRef,
+  { jobs }: Pick<FirecrawlJobsDeps, "jobs">,
+): Promise<Record<string, unknown>> {
+  await findJob(ref, jobs);
+  const failures = await jobs.listPages(ref.id, { failed: true });
+  const isRobots = ({ body }: { body: Body }) => body["robots"] === true;
+  return {
+    errors: failures
+      .filter((page) => !isRobots(page))
+      .map(({ url, body }, index) => ({ id: `${ref.id}/${index}`, url, code: body["code"], error: body["message"] })),
+    robotsBlocked: failures.filter(isRobots).map(({ url }) => url),
+  };
+}
+
+/** `DELETE`: its state as it is then. */
+export async function cancelFirecrawlJob(
+  ref: FirecrawlJobRef,
+  { jobs, runner, limits, headers }: Pick<FirecrawlJobsDeps, "jobs" | "runner" | "limits" | "headers">,
+): Promise<Record<string, unknown>> {
+  const { id, accountId, sort } = ref;
+  await findJob(ref, jobs);
+  const job = await jobs.cancelJob({ kind: SORTS[sort].kind, accountId, id, ttlMs: limits().jobTtlMs });
+  if (job === undefined) throw new ApiError("crawl_job_not_found", `There is no such ${sort}: it may have expired.`);
+  runner.cancel(id);
+  headers.drop(id);
+  return { success: true, status: job.state };
+}
+
+/** `GET /v2/crawl/active`. */
+export async function activeCrawls(accountId: string, { jobs }: FirecrawlJobsDeps): Promise<Record<string, unknown>> {
+  const listed = await jobs.listJobs(accountId, { limit: LISTED_MAX });
+  const crawls = listed
+    .filter((job) => job.kind === SORTS.crawl.kind && mayGoOn(job))
+    .map(({ id, input }) => {
+      const { url, limit, maxDepth, includePaths, excludePaths } = input;
+      return {
+        id,
+        teamId: accountId,
+        url,
+        options: { limit, maxDiscoveryDepth: maxDepth, includePaths, excludePaths },
+      };
+    });
+  return { success: true, crawls };
+}

@@ -1,0 +1,256 @@
+// What the document says of the jobs of Firecrawl's clients, of its searches, and of the figures of an account.
+
+import { Type } from "@sinclair/typebox";
+import { type ApiEndpoint, anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
+import { BATCH_MAX } from "./crawl-input.ts";
+import { DOCUMENT, FIRECRAWL_GROUP, FIRECRAWL_SHAPE, PAGE_OPTIONS, URL_PARAMETER, work } from "./openapi-parts.ts";
+
+const STARTED = Type.Object(
+  {
+    success: Type.Literal(true),
+    id: Type.String(),
+    url: Type.String({ description: "Where it is polled." }),
+    warning: Type.Optional(Type.String({ description: "What was asked for and has no effect here." })),
+  },
+  { $id: "FirecrawlJobStarted", additionalProperties: true },
+);
+
+const STATUS = Type.Object(
+  {
+    success: Type.Literal(true),
+    status: oneOf(["scraping", "completed", "failed", "cancelled"]),
+    total: Type.Integer(),
+    completed: Type.Integer(),
+    creditsUsed: Type.Integer(),
+    expiresAt: Type.String(),
+    next: orNull(Type.String({ description: "Where the documents after these are." })),
+    data: Type.Array(DOCUMENT),
+  },
+  { $id: "FirecrawlJobStatus", additionalProperties: true },
+);
+
+const FAILURES = Type.Object(
+  {
+    errors: Type.Array(anyObject("A page that could not be read: id, url, code, error.")),
+    robotsBlocked: Type.Array(Type.String()),
+  },
+  { $id: "FirecrawlJobErrors" },
+);
+
+const WEBHOOK = Type.Optional(
+  Type.Unknown({
+    description:
+      "An address, or {url, headers, metadata, events}: told of started, page, completed and failed, signed in X-Firecrawl-Signature.",
+  }),
+);
+
+const JOB_OPTIONS = {
+  webhook: WEBHOOK,
+  maxConcurrency: Type.Optional(Type.Integer({ minimum: 1, description: "Pages at once; 4 are the most." })),
+};
+
+const CRAWL = work("/v2/crawl", {
+  id: "firecrawlStartCrawl",
+  summary: "Start a crawl",
+  description: "Firecrawl's `crawl`; patterns are regular expressions for the path. At most 100 pages.",
+  feature: "crawl",
+  body: {
+    url: URL_PARAMETER,
+    limit: Type.Optional(Type.Integer({ minimum: 1, default: 100, description: "Pages; 100 are the most there are." })),
+    maxDiscoveryDepth: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
+    includePaths: Type.Optional(Type.Array(Type.String({ examples: ["^/"] }), { maxItems: 100 })),
+    excludePaths: Type.Optional(Type.Array(Type.String({ examples: ["^/x"] }), { maxItems: 100 })),
+    regexOnFullURL: Type.Optional(Type.Boolean({ default: false })),
+    crawlEntireDomain: Type.Optional(
+      Type.Boolean({ default: false, description: "Also what does not lie below the first path." }),
+    ),
+    allowExternalLinks: Type.Optional(Type.Boolean({ default: false })),
+    allowSubdomains: Type.Optional(Type.Boolean({ default: false })),
+    ignoreQueryParameters: Type.Optional(Type.Boolean({ default: false })),
+    sitemap: Type.Optional(oneOf(["include", "skip", "only"], { default: "include" })),
+    delay: Type.Optional(Type.Number({ minimum: 0, maximum: 60, description: "Seconds between two pages." })),
+    scrapeOptions: Type.Optional(anyObject("As the options of `POST /v2/scrape`.")),
+    ...JOB_OPTIONS,
+  },
+  example: { url: "https://example.com/", limit: 1 },
+  answer: STARTED,
+});
+
+const BATCH = work("/v2/batch/scrape", {
+  id: "firecrawlStartBatch",
+  summary: "Read many pages",
+  description: "Firecrawl's `batch/scrape`: the options of `POST /v2/scrape` stand beside `urls`.",
+  feature: "crawl",
+  body: {
+    urls: Type.Array(Type.String(), { minItems: 1, maxItems: BATCH_MAX, description: "Pages to read." }),
+    ignoreInvalidURLs: Type.Optional(
+      Type.Boolean({ default: true, description: "What is no address is left out and told in `invalidURLs`." }),
+    ),
+    appendToId: Type.Optional(Type.String({ description: "A batch that has not ended, which takes these pages too." })),
+    ...PAGE_OPTIONS,
+    ...JOB_OPTIONS,
+  },
+  example: { urls: ["https://example.com/"] },
+  answer: STARTED,
+});
+
+const MAP = work("/v2/map", {
+  id: "firecrawlMap",
+  summary: "List the addresses of a site",
+  description: "Firecrawl's `map`.",
+  feature: "map",
+  body: {
+    url: URL_PARAMETER,
+    search: Type.Optional(Type.String({ description: "Only addresses that hold this text." })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, default: 5000 })),
+    sitemap: Type.Optional(oneOf(["include", "skip", "only"], { default: "include" })),
+    includeSubdomains: Type.Optional(Type.Boolean({ default: true })),
+    ignoreQueryParameters: Type.Optional(Type.Boolean({ default: false })),
+    timeout: Type.Optional(Type.Integer({ minimum: 1000, maximum: 300_000, default: 60_000 })),
+  },
+  example: { url: "https://example.com/" },
+  answer: Type.Object(
+    { success: Type.Literal(true), links: Type.Array(Type.Object({ url: Type.String() })) },
+    { $id: "FirecrawlMapResult", additionalProperties: true },
+  ),
+});
+
+const SEARCH = work("/v2/search", {
+  id: "firecrawlSearch",
+  summary: "Search the web",
+  description: "Firecrawl's `search`. With formats in `scrapeOptions` each hit comes with its page.",
+  feature: "search",
+  body: {
+    query: Type.String({ minLength: 1, maxLength: 2000 }),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, default: 5, description: "20 are the most there are." }),
+    ),
+    sources: Type.Optional(Type.Array(Type.Unknown(), { description: "web (default), news, images." })),
+    categories: Type.Optional(Type.Array(Type.Unknown(), { description: "github, research, pdf, developer." })),
+    includeDomains: Type.Optional(Type.Array(Type.String({ examples: ["example.com"] }), { maxItems: 20 })),
+    excludeDomains: Type.Optional(Type.Array(Type.String({ examples: ["example.com"] }), { maxItems: 20 })),
+    tbs: Type.Optional(Type.String({ description: "qdr:d, qdr:w, qdr:m or qdr:y." })),
+    timeout: Type.Optional(Type.Integer({ minimum: 1000, maximum: 300_000, default: 60_000 })),
+    scrapeOptions: Type.Optional(anyObject("As the options of `POST /v2/scrape`.")),
+  },
+  example: { query: "web standards", limit: 3 },
+  answer: Type.Object(
+    { success: Type.Literal(true), data: anyObject("`web`, `news` and `images`, as `sources` asks for them.") },
+    { $id: "FirecrawlSearchResult", additionalProperties: true },
+  ),
+});
+
+const EXTRACT = work("/v2/extract", {
+  id: "firecrawlStartExtract",
+  summary: "Start an extraction",
+  description: "Firecrawl's `extract`. The answer is at `GET /v2/extract/{id}`.",
+  feature: "extract",
+  body: {
+    urls: Type.Array(Type.String(), { minItems: 1, maxItems: 20 }),
+    prompt: Type.Optional(Type.String({ maxLength: 20_000 })),
+    schema: Type.Optional(anyObject("A JSON Schema.")),
+    systemPrompt: Type.Optional(Type.String({ maxLength: 20_000 })),
+    allowExternalLinks: Type.Optional(Type.Boolean({ default: false })),
+    ignoreInvalidURLs: Type.Optional(Type.Boolean({ default: false })),
+  },
+  example: {
+    urls: ["https://example.com/"],
+    prompt: "The page's title.",
+    schema: { type: "object", properties: { title: { type: "string" } } },
+  },
+  answer: Type.Object(
+    { success: Type.Literal(true), id: Type.String() },
+    { $id: "FirecrawlExtractStarted", additionalProperties: true },
+  ),
+  errors: ["tier_required"],
+});
+
+/** A call that the key alone opens. */
+function free(
+  method: "GET" | "DELETE",
+  path: string,
+  more: Pick<ApiEndpoint, "id" | "summary" | "parameters" | "errors"> & { schema: ApiEndpoint["answer"]["schema"] },
+): ApiEndpoint {
+  const { schema, ...rest } = more;
+  return {
+    ...{ method, path, group: FIRECRAWL_GROUP, access: "key", errorShape: FIRECRAWL_SHAPE },
+    description: "Firecrawl's own shape. The key alone opens it, and it counts for nothing.",
+    answer: { description: "The answer.", ...(schema === undefined ? {} : { schema }) },
+    ...rest,
+  };
+}
+
+const WINDOW = [
+  {
+    name: "skip",
+    in: "query",
+    schema: Type.Integer({ minimum: 0, default: 0, description: "Documents to leave out at the beginning." }),
+  },
+  {
+    name: "limit",
+    in: "query",
+    schema: Type.Integer({ minimum: 1, maximum: 100, default: 100, description: "Most documents." }),
+  },
+] as const;
+
+function jobCalls(path: string, name: "Crawl" | "Batch"): ApiEndpoint[] {
+  const id = pathId("id", "The job.", `${name.toLowerCase()}_0198f3b2`);
+  const errors = ["crawl_job_not_found", "crawl_internal_error"] as const;
+  const noun = name.toLowerCase();
+  return [
+    free("GET", `${path}/:id`, {
+      ...{ id: `firecrawlGet${name}`, summary: `Poll a ${noun}`, parameters: [id, ...WINDOW], schema: STATUS, errors },
+    }),
+    free("GET", `${path}/:id/errors`, {
+      ...{ id: `firecrawlGet${name}Errors`, summary: `Pages of a ${noun} that could not be read`, schema: FAILURES },
+      ...{ parameters: [id], errors },
+    }),
+    free("DELETE", `${path}/:id`, {
+      ...{ id: `firecrawlCancel${name}`, summary: `Cancel a ${noun}`, parameters: [id], errors },
+      schema: Type.Object(
+        { success: Type.Literal(true), status: Type.String() },
+        { $id: "FirecrawlJobCancelled", additionalProperties: true },
+      ),
+    }),
+  ];
+}
+
+const FIGURES: readonly (readonly [path: string, id: string, summary: string])[] = [
+  ["/v2/crawl/active", "firecrawlListActiveCrawls", "Crawls that have not ended"],
+  ["/v2/team/credit-usage", "firecrawlCreditUsage", "Credits: there is no end to them"],
+  ["/v2/team/token-usage", "firecrawlTokenUsage", "Tokens: there is no end to them"],
+  ["/v2/team/credit-usage/historical", "firecrawlPastCreditUsage", "Credits by month: none are counted"],
+  ["/v2/team/token-usage/historical", "firecrawlPastTokenUsage", "Tokens by month: none are counted"],
+  ["/v2/team/queue-status", "firecrawlQueueStatus", "Jobs that run and wait"],
+  ["/v2/concurrency-check", "firecrawlConcurrency", "Jobs that run, and pages that may be read at once"],
+];
+
+/** The endpoints. */
+export const FIRECRAWL_JOB_ENDPOINTS: readonly ApiEndpoint[] = [
+  CRAWL,
+  ...jobCalls("/v2/crawl", "Crawl"),
+  BATCH,
+  ...jobCalls("/v2/batch/scrape", "Batch"),
+  MAP,
+  SEARCH,
+  EXTRACT,
+  free("GET", "/v2/extract/:id", {
+    id: "firecrawlGetExtract",
+    summary: "Poll an extraction",
+    parameters: [pathId("id", "The job.", "extract_0198f3b2")],
+    schema: Type.Object(
+      {
+        success: Type.Boolean(),
+        status: oneOf(["processing", "completed", "failed", "cancelled"]),
+        data: Type.Unknown(),
+        expiresAt: Type.String(),
+        creditsUsed: Type.Integer(),
+      },
+      { $id: "FirecrawlExtractStatus", additionalProperties: true },
+    ),
+    errors: ["extract_job_not_found", "extract_internal_error"],
+  }),
+  ...FIGURES.map(([path, id, summary]) =>
+    free("GET", path, { id, summary, schema: anyObject("The figures."), errors: ["crawl_internal_error"] }),
+  ),
+];
