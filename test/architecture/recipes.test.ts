@@ -1,5 +1,5 @@
 // Recipes that promise one file and one line, performed in a copy of the repository with toys: a command, a client format, a
-// decision backend, an endpoint for models that do not chat. (Vendors and search engines have files of their own:
+// decision backend, an endpoint for models that do not chat, a tool for agents. (Vendors and search engines have files of their own:
 // vendor-recipe.test.ts, engine-recipe.test.ts.)
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -12,6 +12,7 @@ import { readFiles } from "./source.ts";
 const TIMEOUT_MS = 120_000;
 
 const COMMAND = `// \`sallyport greet\`: says hello.
+
 import type { Command } from "./command.ts";
 
 /** The command. */
@@ -82,6 +83,33 @@ export const fixture: EndpointFixture = {
 };
 `;
 
+const TOOL = `// \`greeting\`: a page's first words, as a toy.
+
+import type { McpTool } from "../tool.ts";
+
+/** The tool. */
+export const greetingTool: McpTool = {
+  name: "greeting",
+  title: "Read a greeting",
+  description:
+    "Reads a page and returns what it says first, for trying how a tool is added. Use it for nothing else: scrape returns the page.",
+  endpoint: "POST /v1/scrape",
+  readOnly: true,
+  openWorld: true,
+  run: async (args, { ask }) => ({ data: await ask({ method: "POST", path: "/v1/scrape", body: args }) }),
+};
+`;
+
+const TOOL_FIXTURE = `import type { ToolFixture } from "./fixture.ts";
+
+export const fixture: ToolFixture = {
+  args: { url: "https://example.com/" },
+  text: "Example Domain",
+  data: { success: true },
+  refused: { args: {}, param: "url" },
+};
+`;
+
 /** Asks a running gateway of the copy what it knows of the toys. */
 const QUESTIONS = `
 import { expect, test } from "bun:test";
@@ -124,6 +152,8 @@ beforeAll(() => {
   list("src/decisions/backends/index.ts", 'import { even } from "./even.ts";', "BACKENDS", "even");
   copy.add("src/catalog/endpoints/toy-rank.ts", ENDPOINT);
   list("src/catalog/endpoints/index.ts", 'import { toyRank } from "./toy-rank.ts";', "MODEL_ENDPOINTS", "toyRank");
+  copy.add("src/mcp/tools/greeting.ts", TOOL);
+  list("src/mcp/tools/index.ts", 'import { greetingTool } from "./greeting.ts";', "TOOLS", "greetingTool");
   copy.add("test/toys.test.ts", QUESTIONS);
 });
 afterAll(() => copy.remove());
@@ -192,6 +222,18 @@ test(
     expect([without.ok, without.text]).toEqual([false, expect.stringContaining("/v1/toy/rank has no fixture")]);
     copy.add("test/gateway/endpoints/toy-rank.ts", ENDPOINT_FIXTURE);
     await run(...suite);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a tool for agents is not taken without a fixture, and is called by every client",
+  async () => {
+    const suite = ["test", "test/mcp/tools.test.ts", "-t", "greeting"];
+    const without = await copy.bun(...suite);
+    expect([without.ok, without.text]).toEqual([false, expect.stringContaining("greeting has no fixture")]);
+    copy.add("test/mcp/tools/greeting.ts", TOOL_FIXTURE);
+    await run("test", "test/mcp/tools.test.ts", "-t", "greeting|the list is in the order");
   },
   TIMEOUT_MS,
 );
