@@ -46,6 +46,8 @@ export interface Exchange {
   atEnd(work: () => void): void;
   /** Whether a streaming answer owns the end of the exchange: it calls `finish` itself. */
   streaming: boolean;
+  /** Takes an answer's value where nobody reads its JSON: the request came from within the program. */
+  takeAnswer?(value: object): void;
   /** Finishes the exchange: log line and metrics. Called once. */
   finish(status: number): void;
 }

@@ -77,12 +77,16 @@ export function createInnerCalls(deps: InnerCallDeps): CallEndpoint {
 
 async function answerOf(request: Request, exchange: Exchange, deps: InnerCallDeps): Promise<Record<string, unknown>> {
   let status = CLIENT_GONE;
+  let taken: object | undefined;
+  exchange.takeAnswer = (value) => {
+    taken = value;
+  };
   try {
     const response = await deps.handle(request);
     if (exchange.thrown !== undefined) throw exchange.thrown;
     request.signal.throwIfAborted();
     status = response.status;
-    return (await response.json()) as Record<string, unknown>;
+    return (taken ?? (await response.json())) as Record<string, unknown>;
   } catch (thrown) {
     if (request.signal.aborted) {
       exchange.log["client_gone"] = true;

@@ -28,6 +28,8 @@ const BODY_BYTES_MAX = 4 * 1024 * 1024;
 /** Messages of one request, where the revision of the protocol has that. Each may be a call. */
 const BATCH_MAX = 20;
 const USER_AGENT_CHARS = 200;
+/** An answer is a few megabytes, and is not kept for long for a client that does not read it. */
+const UNREAD_MS = 60_000;
 
 /** The rate headers that an answer has where one call is its whole reason. */
 const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
@@ -61,6 +63,7 @@ export function createMcp(deps: McpRoutesDeps) {
     const client = clientOf(request, { caller, name, running, call: deps.call });
     const authInfo = { token: "", clientId: caller.keyId, scopes: [], extra: { client } };
     const response = await handler.fetch(request, { authInfo, parsedBody: body.value });
+    if (response.status >= 500) deps.unexpected(new Error(`The SDK answered ${response.status}.`));
     return isStream(response) ? streamed(response, request, exchange) : response;
   };
   return {
@@ -176,7 +179,7 @@ function streamed(response: Response, request: Request, exchange: Exchange): Res
       finish();
     },
   };
-  return sseResponse(source, { keepalive: ": keepalive\n\n", signal: request.signal });
+  return sseResponse(source, { keepalive: ": keepalive\n\n", unreadMs: UNREAD_MS, signal: request.signal });
 }
 
 /** What pages that may ask are told of the answers. */

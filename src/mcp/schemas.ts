@@ -4,11 +4,19 @@ import type { ApiEndpoint } from "../http/endpoint.ts";
 import type { EndpointSchemas, JsonRecord, McpTool } from "./tool.ts";
 import { withTimeDefault } from "./waiting.ts";
 
-/** The parameters and the answer of a tool's endpoint. */
-export function schemasOf(
-  tool: Pick<McpTool, "endpoint" | "omits" | "time">,
-  endpoints: readonly ApiEndpoint[],
-): EndpointSchemas {
+/** Lists of tools are free of the rate limit: what they have in common is made once. */
+const made = new WeakMap<readonly ApiEndpoint[], Map<McpTool, EndpointSchemas>>();
+
+/** The parameters and the answer of a tool's endpoint. They are shared: not to be changed. */
+export function schemasOf(tool: McpTool, endpoints: readonly ApiEndpoint[]): EndpointSchemas {
+  const known = made.get(endpoints) ?? new Map<McpTool, EndpointSchemas>();
+  made.set(endpoints, known);
+  const schemas = known.get(tool) ?? makeSchemas(tool, endpoints);
+  known.set(tool, schemas);
+  return schemas;
+}
+
+function makeSchemas(tool: McpTool, endpoints: readonly ApiEndpoint[]): EndpointSchemas {
   const found = endpoints.find(({ method, path }) => `${method} ${path}` === tool.endpoint);
   if (found?.answer.schema === undefined) throw new Error(`No endpoint ${tool.endpoint} with a schema.`);
   const input = found.body === undefined ? { type: "object", properties: {} } : plain(found.body.schema);

@@ -63,7 +63,14 @@ export function createServer(sdk: McpSdk, deps: ServerDeps, client: McpClient): 
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
     },
   );
-  server.setRequestHandler("tools/list", async () => ({ tools: await listTools(deps, client) }));
+  server.setRequestHandler("tools/list", async () => {
+    try {
+      return { tools: await listTools(deps, client) };
+    } catch (error) {
+      deps.unexpected(error);
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InternalError, "The tools could not be listed. Try again.");
+    }
+  });
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const tool = TOOLS.find(({ name }) => name === params.name);
     if (tool === undefined)

@@ -4,7 +4,7 @@
 import { Elysia } from "elysia";
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
-import { jsonInTurns } from "../base/json-turns.ts";
+import { jsonAnswer } from "../http/json-answer.ts";
 import { loadForOpenWebUi, searchAsSearxng, searchForOpenWebUi } from "./compat.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
 import { cancelExtract, type ExtractJobsDeps, pollExtract, startExtract } from "./extract/jobs.ts";
@@ -73,11 +73,6 @@ interface KeyAsker extends Asker {
   started(id: string): void;
 }
 
-/** Pages are megabytes, and streams do not wait for them. */
-async function json(value: object): Promise<Response> {
-  return new Response(await jsonInTurns(value), { headers: { "content-type": "application/json;charset=utf-8" } });
-}
-
 /** What answers a request for each tool, by whichever way it was let in. `waits`: extractions and llms.txt are waited for. */
 export function webAnswers(deps: WebRoutesDeps, { waits }: { waits: boolean }) {
   const { answering } = createAnswering(deps);
@@ -107,7 +102,7 @@ export function webRoutes(deps: WebRoutesDeps) {
       const { accountId } = await deps.authenticate(request);
       const query = new URL(request.url).searchParams;
       const address = `${deps.publicUrl(request)}/v1/crawl/${id}`;
-      return json(await pollCrawl({ id, accountId }, deps.crawls, { query, address }));
+      return jsonAnswer(request, await pollCrawl({ id, accountId }, deps.crawls, { query, address }));
     })
     .delete("/v1/crawl/:id", async ({ request, params: { id } }) => {
       const { accountId } = await deps.authenticate(request);
@@ -126,7 +121,7 @@ function extractRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
     .post("/v1/extract", answers.extract, RAW)
     .get("/v1/extract/:id", async ({ request, params: { id } }) => {
       const { accountId } = await deps.authenticate(request);
-      return json(await pollExtract({ id, accountId }, deps.extracts));
+      return jsonAnswer(request, await pollExtract({ id, accountId }, deps.extracts));
     })
     .delete("/v1/extract/:id", async ({ request, params: { id } }) => {
       const { accountId } = await deps.authenticate(request);
@@ -140,7 +135,7 @@ function llmstxtRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
     .post("/v1/llmstxt", answers.llmstxt, RAW)
     .get("/v1/llmstxt/:id", async ({ request, params: { id } }) => {
       const { accountId } = await deps.authenticate(request);
-      return json(await pollLlmstxt({ id, accountId }, deps.llmstxts));
+      return jsonAnswer(request, await pollLlmstxt({ id, accountId }, deps.llmstxts));
     })
     .delete("/v1/llmstxt/:id", async ({ request, params: { id } }) => {
       const { accountId } = await deps.authenticate(request);
@@ -203,7 +198,7 @@ function createAnswering(deps: WebRoutesDeps) {
   /** The result, or the failure in the format of the body's client. */
   const finish = async (feature: WebFeature, request: Request, work: () => Promise<object>, body?: Body) => {
     try {
-      return await json(await work());
+      return await jsonAnswer(request, await work());
     } catch (error) {
       if (request.signal.aborted) {
         // Nobody reads the response any more, and it is nobody's failure.

@@ -83,7 +83,7 @@ describe("usage", () => {
   async function rows(ids: readonly string[]) {
     const store = openStore({ dataDir: gateway.app.dataDir });
     try {
-      const all = await usageStore(store).listRequests(gateway.app.accountId, { limit: 100 });
+      const { rows: all } = await usageStore(store).listLog({ accountId: gateway.app.accountId }, { limit: 100 });
       return all
         .filter(({ requestId }) => ids.includes(requestId))
         .map(({ endpoint, status, errorCode }) => [endpoint, status, errorCode]);

@@ -6,7 +6,7 @@ import { isOver, jobAsk } from "../jobs.ts";
 import type { JsonRecord, McpTool, ToolRun } from "../tool.ts";
 
 const WAIT_SECONDS_MAX = 120;
-const POLL_MS = 500;
+const POLL_MS = 1000;
 
 /** The tool. */
 export const crawlTool: McpTool = {
