@@ -1,19 +1,19 @@
-// Paths that clients of other services already use. Each is an alias of one of our own paths and nothing more: key
-// headers, limits and log line are those of the path.
+// Paths that clients of other services already use. Each is an alias of one of our own paths: key headers, limits and log
+// line are those of that path.
 
 import type { Alias } from "../http/edge.ts";
 
-/** What base addresses of other services end with before the `/v1/…` that we have too. */
+/** Suffixes of other services' base addresses before the `/v1/…` that we share. */
 const PREFIXED = /^\/(?:openai|anthropic|api)(\/v1\/.+)$/;
 
 /** Azure's way of naming the model: the deployment in the path. */
 const DEPLOYMENT = /^\/openai\/deployments\/([^/]+)\/(chat\/completions|completions|embeddings|images\/.+|audio\/.+)$/;
 
-/** For clients whose base address was given without the `/v1`. */
+/** For clients whose base address lacks the `/v1`. */
 const UNVERSIONED =
   /^\/(?:chat\/completions|completions|embeddings|rerank|moderations|(?:responses|messages|models|model|audio|images)(?:\/.*)?)$/;
 
-/** Single addresses: LiteLLM's, and the version that Cohere's client asks for. */
+/** Single addresses: LiteLLM's, and the API version of Cohere's client. */
 const EXACT: Readonly<Record<string, string>> = {
   "/key/info": "/v1/key",
   "/health/readiness": "/readyz",
@@ -22,10 +22,10 @@ const EXACT: Readonly<Record<string, string>> = {
   "/v2/rerank": "/v1/rerank",
 };
 
-/** OpenRouter answers at these in a shape of its own: they are routes. */
+/** OpenRouter's format differs for these, so they are routes. */
 const OWN_ROUTES: ReadonlySet<string> = new Set(["/api/v1/key", "/api/v1/auth/key", "/api/v1/credits"]);
 
-/** What a path stands for; undefined for a path that is no alias, which nearly all are. */
+/** The path that an alias stands for; undefined for other paths, which nearly all are. */
 export function aliasOf(path: string): Alias | undefined {
   if (path.startsWith("/v1/")) return undefined;
   const exact = EXACT[path];

@@ -1,4 +1,4 @@
-// The chat side of a running gateway: the pipeline, what is kept of answers and uploads, and their endpoints. Wiring only.
+// The chat side of a running gateway: the pipeline, stored answers and uploads, and their endpoints. Wiring only.
 
 import type { Clock } from "../base/clock.ts";
 import { resolveModel } from "../catalog/resolve.ts";
@@ -35,7 +35,7 @@ import { chatCompletionsFormat } from "../wire/chat-completions/format.ts";
 import { messagesFormat } from "../wire/messages/format.ts";
 import { responsesFormat } from "../wire/responses/format.ts";
 
-/** What everything that calls providers for a request has in common. */
+/** What everything that calls providers for a request shares. */
 export type UpstreamCalls = Omit<AttemptDeps, "provider"> &
   Pick<GatewayDeps, "admit" | "budgets" | "bodyLimits" | "requestTimeoutMs" | "record">;
 
@@ -125,14 +125,14 @@ export function createChat(deps: ChatDeps) {
       countTokens: createTokenCount({ ...compaction, ...pipeline, files }),
       inputTokens: createInputTokens({ ...pipeline, prepare }),
     }),
-    /** The endpoints that are called past the framework's router. */
+    /** The endpoints that bypass the framework's router. */
     direct: directRoutes(gateway),
-    /** Answers a request of each format; `admit` decides whom it is from. */
+    /** Answers a request of each format; `admit` identifies the caller. */
     answers: answersOf(gateway),
-    /** What accounts see of their own conversations. */
+    /** An account's view of its own conversations. */
     ownThreads: compaction.owned,
     stop: compaction.stop,
-    /** A one-token call: true when the model answered. */
+    /** A one-token call: true if the model answered. */
     probe: createProbe(pipeline),
   };
 }

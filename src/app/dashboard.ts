@@ -1,4 +1,4 @@
-// Hands the dashboard what it needs of the rest of the program. Wiring only, beside app/start.ts.
+// Passes the dashboard what it needs from the rest of the program. Wiring only, beside app/start.ts.
 
 import type { Accounts } from "../accounts/accounts.ts";
 import { deviceOf } from "../accounts/sessions/session-list.ts";
@@ -30,7 +30,7 @@ import type { createChat } from "./chat.ts";
 import type { createWatch } from "./health-watch.ts";
 import type { Observer } from "./observe.ts";
 
-/** The parts of the program that the dashboard shows or works with. */
+/** The parts of the program that the dashboard shows or uses. */
 export interface DashboardServiceDeps {
   readonly store: Pick<Store, "size" | "dataDir">;
   readonly verbs: Verbs;
@@ -47,11 +47,11 @@ export interface DashboardServiceDeps {
   config(): Config;
   grants(): Readonly<Record<TierId, TierGrant>>;
   listeningUrl(): string;
-  /** What the playground tries, for a caller who needs no key. */
+  /** The playground's calls, for a caller who needs no key. */
   readonly play: DashboardDeps["play"];
   /** The budgets that a caller's requests count against. */
   readonly budgetsOf: ReturnType<typeof createSpenders>;
-  /** Keys have changed: caches of them are stale. */
+  /** Keys have changed: their cached copies are stale. */
   keysChanged(): void;
   /** An account's own conversations. */
   readonly threads: OwnedThreads;
@@ -62,12 +62,12 @@ export function createDashboard(deps: DashboardServiceDeps) {
   const liveViews = new LiveViews();
   return {
     routes: dashboardRoutes({ ...dashboardDeps(deps), liveViews }),
-    /** To be stopped before the edge, which waits for open answers. */
+    /** Stop it before the edge, which waits for open responses. */
     liveViews: { stop: () => liveViews.close() },
   };
 }
 
-/** What the playground tries, each for a caller that the session vouches for. */
+/** The playground's calls, each for a caller with a session. */
 export function playOf(
   vouched: ReturnType<typeof createCallers>["vouched"],
   answers: {
@@ -144,7 +144,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
   } satisfies Omit<DashboardDeps, "liveViews">;
 }
 
-/** What only operators see and do. */
+/** What only operators can see and do. */
 function operatorsDeps({ store, verbs, fleet, config, ...more }: OperatorsParts) {
   return {
     operations: {
@@ -178,7 +178,7 @@ type OperatorsParts = Pick<
   "store" | "verbs" | "fleet" | "config" | "observer" | "web" | "upkeep" | "live"
 >;
 
-/** What is kept for how long. */
+/** The retention periods. */
 function retentionOf({ usage, responses, compaction, web, auth }: Config): RetentionRow[] {
   return [
     { what: "Requests, one row each (totals by day stay)", kept_ms: usage.rollupAfterMs, key: "usage.rollup_after" },

@@ -24,9 +24,9 @@ export interface EdgeServiceDeps {
   readonly listener: Listener;
   readonly tracer: Tracer | undefined;
   readonly observer: Pick<Observer, "finished">;
-  /** What the services answer. */
+  /** The services' routes. */
   readonly routes: readonly AnyElysia[];
-  /** POST routes that are called past the framework's router. */
+  /** POST routes that bypass the framework's router. */
   readonly direct: ReadonlyMap<string, (request: Request) => Promise<Response>>;
 }
 
@@ -41,7 +41,7 @@ export function createEdgeService(deps: EdgeServiceDeps) {
       log.error("the peer could not be remembered", { error }),
     );
   };
-  // Preflights are answered, and are no endpoints.
+  // Preflights are answered, but are not endpoints.
   const endpoints = (): readonly RoutePattern[] => routes.routes.filter(({ method }) => method !== "OPTIONS");
   const proxies = live.derive(({ server }) => new TrustedProxies(server.trustedProxies, sawProxy));
   const edge = createEdge({
@@ -66,7 +66,7 @@ export function createEdgeService(deps: EdgeServiceDeps) {
     unexpected: (exchange, cause) => log.error("unexpected error", { request_id: exchange.requestId, error: cause }),
   });
   return {
-    /** Every route there is, as `GET /v1/models/*`. */
+    /** All routes, such as `GET /v1/models/*`. */
     patterns: endpoints,
     async start(): Promise<void> {
       listener.serve(edge);

@@ -1,5 +1,5 @@
-// Every endpoint that is written down, a line for each room that has some. The dashboard's own API is left out: it is for
-// the dashboard alone and changes with it.
+// Every documented endpoint, one line per room. The dashboard's own API is left out: it is for the dashboard only and changes
+// with it.
 
 import { ACCOUNT_ENDPOINTS } from "../accounts/openapi.ts";
 import { VERSION } from "../base/version.ts";
@@ -28,7 +28,7 @@ export const ENDPOINTS: readonly ApiEndpoint[] = [
 
 let last: { readonly server: string; readonly document: Record<string, unknown> } | undefined;
 
-/** The OpenAPI document of a gateway that clients reach at `server`; made once for each, as nearly all ask at the same. */
+/** The OpenAPI document of a gateway at the address `server`; cached, as nearly all clients use the same one. */
 export function openApi(server: string): Record<string, unknown> {
   if (last?.server !== server) {
     const document = openApiDocument({ version: VERSION, server, endpoints: ENDPOINTS, isClosable: PATHS.isClosable });

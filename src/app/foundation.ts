@@ -43,7 +43,7 @@ export async function addFoundation({ lifecycle, live, log, clock = systemClock 
   const { store } = add("database", await openDatabase({ dataDir: config().dataDir, clock, log }));
   const { host, port } = config().server;
   const listener = createListener({ host, port });
-  // Like the lock of the database: nothing begins to work before both are known to be ours.
+  // Like the lock of the database: nothing starts to work before both are known to be ours.
   add("address", { start: () => listener.open(), stop: async () => void (await listener.stop(0)) });
   const { nameModels, ...programMetrics } = createProgramMetrics({
     startedMs,
@@ -89,7 +89,7 @@ function addLog(add: Lifecycle["add"], log: Logger, config: () => Config): void 
   });
 }
 
-/** Adds what writes down who used what, and what keeps the database small. */
+/** Adds what records usage and what keeps the database small. */
 function addUsage({ add, config, log, clock, store, verbs, metrics, time }: Ground & ProgramMetrics) {
   const writer = new UsageWriter(
     { writeUsage: (batch) => time("flush_usage", () => verbs.usage.writeUsage(batch)) },
@@ -120,7 +120,7 @@ function addUsage({ add, config, log, clock, store, verbs, metrics, time }: Grou
   return { writer, observer, upkeep };
 }
 
-/** Adds who may call, and the memory of how often they did. */
+/** Adds authentication, and the memory of request rates. */
 function addCallers(
   deps: Ground &
     ProgramMetrics & {
@@ -152,10 +152,10 @@ function addCallers(
   );
 }
 
-/** Opens the database of a data directory, upgraded where an older version made it. */
+/** Opens the database of a data directory, upgraded if an older version created it. */
 async function openDatabase({ dataDir, clock, log }: { dataDir: string; clock: Clock; log: Logger }) {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  // The lock comes first: a newer program that is refused must not have migrated the database under the running one.
+  // The lock comes first: a newer program that is refused must not have migrated the running one's database.
   const lock = acquireServeLock(dataDir);
   try {
     const upgraded = await upgradeStore({ dataDir, clock, lockHeld: true });

@@ -1,5 +1,5 @@
-// Watches the models while the program runs: their health, judged every interval and when a breaker or a list changes,
-// and the values of gauges. Wiring only.
+// Watches the models while the program runs: their health, judged at every interval and when a breaker or a list changes, and
+// the values of gauges. Wiring only.
 
 import type { Clock } from "../base/clock.ts";
 import type { Signal } from "../base/signal.ts";
@@ -32,18 +32,18 @@ export interface HealthWatchDeps {
   decisions: { health(): Promise<object & { status: SubsystemState["status"] }> };
   /** What nodes share. */
   readonly shared: { readonly state: (() => SubsystemState) | undefined };
-  /** Something changed that the health of models hangs on. */
+  /** Something changed that affects the health of models. */
   modelsChanged: Pick<Signal, "listen">;
-  /** Every provider was asked for its models once: before, their health would be judged by nothing. */
+  /** Every provider's models were listed once: before that, there is no basis for a judgement. */
   modelsListed: Pick<Signal, "listen">;
-  /** A one-token call: true when the model answered. */
+  /** A one-token call: true if the model answered. */
   probe(model: string, signal: AbortSignal): Promise<boolean>;
 }
 
-/** A burst of breakers and lists that change is judged once. */
+/** Several changes of breakers and lists within this time are judged once. */
 const JUDGE_AFTER_MS = 100;
 
-/** Builds the watch; nothing is judged before the providers were asked for their models. */
+/** Builds the watch; nothing is judged before the providers' models were listed. */
 export function createWatch(deps: HealthWatchDeps) {
   const { clock, log, config, fleet, writer, observer, probe, store, accounts, decisions, web } = deps;
   const listed = () => fleet.catalog().models.filter(({ visibility }) => visibility === "list");
@@ -68,7 +68,7 @@ export function createWatch(deps: HealthWatchDeps) {
   let soon: ReturnType<typeof setTimeout> | undefined;
   let stopped = false;
   deps.modelsChanged.listen(() => {
-    // Where every judgement costs money, the interval alone says when.
+    // If every judgement costs money, only the interval triggers one.
     if (stopped || config().health.probe === "chat") return;
     soon ??= setTimeout(() => {
       soon = undefined;
@@ -85,7 +85,7 @@ export function createWatch(deps: HealthWatchDeps) {
     daysOf: healthDays.daysOf,
     /** Publicly listed models. */
     listedCount: () => listed().length,
-    /** What `/health` checks. */
+    /** The checks of `/health`. */
     subsystems: {
       async database() {
         await store.ping();
@@ -108,12 +108,12 @@ export function createWatch(deps: HealthWatchDeps) {
   };
 }
 
-/** True for models that the public may know of. */
+/** Whether the public may know a model. */
 export function isListed(fleet: Pick<Fleet, "catalog">, id: string): boolean {
   return resolveModel(fleet.catalog(), id)?.model.visibility === "list";
 }
 
-/** The figures that are asked for at every page. */
+/** The figures that are read for every page. */
 function addGauges({ observer, fleet, writer, web }: HealthWatchDeps): void {
   const { metrics } = observer;
   metrics.gauge(

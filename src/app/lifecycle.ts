@@ -1,38 +1,38 @@
 // The services of the program in one list. They are started and reconfigured in the order in which they were added, which is
-// the order in which they depend on each other, and stopped in reverse.
+// their order of dependency, and stopped in reverse.
 
 import type { AnyElysia } from "elysia";
 
-/** One part of the program; each member is there where the part has something to do. */
+/** One part of the program; each member exists if the part has something to do. */
 export interface Service {
-  /** What it answers. */
+  /** Its routes. */
   readonly routes?: AnyElysia;
-  /** Begins its work. What takes longer than a moment continues in the background. */
+  /** Starts its work. What takes longer continues in the background. */
   start?(): void | Promise<void>;
-  /** Takes the configuration as it is now. */
+  /** Applies the current configuration. */
   reconfigure?(): void | Promise<void>;
-  /** Ends its work. `drainMs`: how long clients who are being served may take. */
+  /** Stops its work. `drainMs`: how long current clients may take. */
   stop?(drainMs: number): void | Promise<void>;
 }
 
 /** The services of a program. */
 export interface Lifecycle {
   /**
-   * Adds a service below those that it depends on. One without `start` counts as started: what it holds since it was built
-   * is given back by `stop`.
+   * Adds a service after those that it depends on. One without `start` counts as started: `stop` releases what it has held
+   * since it was built.
    */
   add<S extends Service>(name: string, service: S): S;
-  /** What the services added so far answer, in their order. */
+  /** The routes of the services added so far, in order. */
   routes(): AnyElysia[];
-  /** Starts them one after the other. When one fails, those that had started are stopped and its error is thrown. */
+  /** Starts them one after the other. If one fails, those that had started are stopped and its error is thrown. */
   start(): Promise<void>;
-  /** Has each take the configuration, in order; one that fails or takes long does not keep it from the others. */
+  /** Reconfigures each, in order; one that fails or is slow does not delay the others. */
   reconfigure(): void;
-  /** Stops what had started, in reverse; one that fails does not keep the others running. A second call does nothing. */
+  /** Stops what had started, in reverse; one that fails does not prevent the others. A second call does nothing. */
   stop(drainMs: number): Promise<void>;
 }
 
-/** A failure that ends nothing: the other services are reconfigured or stopped all the same. */
+/** A failure that is only reported: the other services are reconfigured or stopped anyway. */
 export type ServiceFailed = (service: string, step: "reconfigure" | "stop", error: unknown) => void;
 
 interface Entry {

@@ -1,5 +1,5 @@
-// The providers of a configuration for commands that work without a server or a key: they are called directly, no one is
-// billed and nothing is written down. Wiring only.
+// The providers of a configuration for commands that work without a server or a key: they are called directly, nobody is
+// billed and nothing is recorded. Wiring only.
 
 import { systemClock } from "../base/clock.ts";
 import { secretsOf } from "../config/load.ts";
@@ -10,7 +10,7 @@ import type { WebModelChoice } from "../gateway/web-model.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 
-/** Whoever runs the program may use all of its models. */
+/** The user of the program may use all of its models. */
 export const OPERATOR: Caller = {
   keyId: "local",
   accountId: "local",
@@ -22,7 +22,7 @@ export const OPERATOR: Caller = {
   account: { tier: "premium", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: true, admin: true },
 };
 
-/** Builds it. `start` of the fleet asks the providers for their models; `note` is told of those that do not answer. */
+/** Builds it. `start` of the fleet lists the providers' models; `note` is called for those that do not answer. */
 export function createLocalFleet(config: Config, note: (message: string) => void) {
   const fleet = createFleet({
     config: () => config,

@@ -1,5 +1,5 @@
-// The tools for agents without a server or a key: the same endpoints over a store of their own that ends with them, for
-// whoever runs the program. Wiring only.
+// The tools for agents without a server or a key: the same endpoints over a temporary store, for the user of the program.
+// Wiring only.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,10 +16,10 @@ import { createWeb } from "../web/assemble.ts";
 import { createLocalFleet, OPERATOR } from "./local-fleet.ts";
 import { describedEndpoints, resourcesOf, toolEndpoints } from "./mcp.ts";
 
-/** Told of what is wrong. */
+/** Called with problems. */
 export type Note = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
-/** Opens them; `close` takes them down and deletes their store. */
+/** Opens them; `close` closes them and deletes their store. */
 export async function openLocalTools(config: Config, note: Note) {
   const dataDir = mkdtempSync(join(tmpdir(), "sallyport-mcp-"));
   const store = openStore({ dataDir });
@@ -31,7 +31,7 @@ export async function openLocalTools(config: Config, note: Note) {
     await decisions.load();
     web.start();
     const failed = (what: string) => (error: unknown) => note(`${what} could not be listed`, { error });
-    // Lists of models may take a while, and only those who ask for the list of tools wait for them.
+    // Listing models may take a while, and only requests for the list of tools wait for it.
     const models = Promise.all([
       fleet.start().catch(failed("models")),
       decisions.start().catch(failed("decision models")),
@@ -65,7 +65,7 @@ export async function openLocalTools(config: Config, note: Note) {
   }
 }
 
-/** Jobs are someone's. */
+/** Jobs need an account. */
 async function addAccount({ accounts }: Pick<Verbs, "accounts">): Promise<string> {
   const made = await accounts.createAccount({ username: "local", email: "local@localhost", tier: "premium" });
   if ("refused" in made) throw new Error(`The store is not empty: ${made.refused}`);

@@ -1,5 +1,5 @@
-// Hands the tools for agents what they need of the rest: the endpoints that do their work, and what there is for a key.
-// Wiring only.
+// Passes the tools for agents what they need from the rest: the endpoints that do their work, and what a key may use. Wiring
+// only.
 
 import type { AnyElysia } from "elysia";
 import { tierIncludes } from "../catalog/tiers.ts";
@@ -39,10 +39,10 @@ export function createMcpService(deps: McpServiceDeps) {
   });
 }
 
-/** Loaded when the first list is asked for: a start has no use for them. */
+/** Loaded when the first list is requested: not needed at the start. */
 export const describedEndpoints = async () => (await import("./endpoints.ts")).ENDPOINTS;
 
-/** The endpoints that do the tools' work, joined when the first is called. */
+/** The endpoints behind the tools, joined when the first is called. */
 export function toolEndpoints(parts: readonly AnyElysia[]): InnerCallDeps["handle"] {
   let routes: AnyElysia | undefined;
   return (request) => {
@@ -51,7 +51,7 @@ export function toolEndpoints(parts: readonly AnyElysia[]): InnerCallDeps["handl
   };
 }
 
-/** What there is beside the web. */
+/** The tools besides those for the web. */
 export function resourcesOf({
   web,
   decisions,

@@ -1,10 +1,10 @@
-// The names that a configuration may use for what the program has several of; each list is its room's own.
+// The names that a configuration may use; each list is its room's own.
 
 import type { KnownNames } from "../config/fields.ts";
 import { BACKENDS } from "../decisions/backends/index.ts";
 import { ENGINES } from "../search/engines/index.ts";
 
-/** What the configuration is checked against. */
+/** The names for checking the configuration. */
 export const KNOWN_NAMES: KnownNames = {
   "search engine": ENGINES.map(({ name }) => name),
   "decision backend": BACKENDS.map(({ kind }) => kind),

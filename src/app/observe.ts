@@ -1,4 +1,4 @@
-// Observability: metrics, the outcome of every request, traces and the log line. Wiring only; none depends on another.
+// Observability: metrics, the outcome of every request, traces and the log line. Wiring only; they are independent.
 
 import type { Clock } from "../base/clock.ts";
 import { ERRORS } from "../base/errors.ts";
@@ -23,33 +23,33 @@ export interface ObserverDeps {
   metrics: Metrics;
   /** Whether the log may hold parts of prompts. */
   mayQuote(): boolean;
-  /** Takes the usage row of a request that left none of its own. */
+  /** Records the usage row of a request without one. */
   record(row: UsageRecord): void;
 }
 
-/** The label of models that an unguarded page must not name. */
+/** The label of models that an unprotected page must not name. */
 const HIDDEN = "hidden";
 
 /** A failure of a provider. */
 export interface LastFault {
   /** A kind of `UpstreamFault`, or `model_list`. */
   readonly kind: string;
-  /** HTTP status; 0 where there was none. */
+  /** HTTP status; 0 if there was none. */
   readonly status: number;
   readonly atMs: number;
-  /** Whether a call to it has gone well since. */
+  /** Whether a later call to it succeeded. */
   over: boolean;
 }
 
-/** Providers whose last failure is kept: more than anybody configures. */
+/** Providers whose last failure is kept: more than anyone configures. */
 const FAULTS_MAX = 1000;
 
 export type Observer = ReturnType<typeof createObserver>;
 
-/** The metrics of this program. They name no model before `nameModels` says which they may. */
+/** The metrics of this program. They name no model before `nameModels` is called. */
 export function createProgramMetrics(deps: {
   startedMs: number;
-  /** Whether the page asks for a token: then it may name every model. */
+  /** Whether the page requires a token: then it may name every model. */
   guarded(): boolean;
 }) {
   const named: ((model: string) => boolean)[] = [];
@@ -69,7 +69,7 @@ export function createProgramMetrics(deps: {
   };
 }
 
-/** Outcomes and the end of every request. */
+/** Records outcomes and the end of every request. */
 export function createObserver({ clock, log, metrics, mayQuote, record }: ObserverDeps) {
   const outcomes = createOutcomes(clock);
   const lastFaults = new Map<string, LastFault>();
@@ -82,18 +82,18 @@ export function createObserver({ clock, log, metrics, mayQuote, record }: Observ
     if (last !== undefined) last.over = true;
   };
   return {
-    /** How each provider failed last, since the program was started. */
+    /** Each provider's last failure since the program started. */
     lastFaults: lastFaults as ReadonlyMap<string, LastFault>,
     metrics,
     outcomes,
-    /** A provider answered as it should. */
+    /** A provider answered correctly. */
     recovered,
     /** A call to a provider has ended. */
     called(provider: string, outcome: string, seconds: number): void {
       metrics.upstream(provider, outcome, seconds);
       if (outcome === "ok") recovered(provider);
     },
-    /** A finished request: its log line, its metrics, its span, and what it says about its model. */
+    /** A finished request: its log line, its metrics, its span, and its outcome for the model. */
     finished(exchange: Exchange, status: number): void {
       const tookMs = performance.now() - exchange.startedMs;
       const { error, model, client_gone: gone } = exchange.log;
@@ -107,7 +107,7 @@ export function createObserver({ clock, log, metrics, mayQuote, record }: Observ
       endSpan(exchange, status, errorCode);
       log.request(logFields(exchange, status, tookMs));
     },
-    /** A call to a provider failed. Its words about a request it refuses may quote the prompt. */
+    /** A call to a provider failed. Its text about a refused request may quote the prompt. */
     failed({ provider, model }: ModelRoute, { kind, status, message, said }: UpstreamFault): void {
       keepFault(provider, kind, status);
       const quotes = kind === "bad_request" && !mayQuote();
@@ -129,7 +129,7 @@ export function createObserver({ clock, log, metrics, mayQuote, record }: Observ
   };
 }
 
-/** What the network or the system refused has a code, and its stack would say nothing more; anything else is shown whole. */
+/** A network or system error has a code, and its stack adds nothing; anything else is logged completely. */
 function reasonOf(cause: unknown): unknown {
   const { code } = cause as { code?: unknown };
   return cause instanceof Error && typeof code === "string" ? `${code}: ${cause.message}` : cause;

@@ -1,5 +1,5 @@
-// What the edge must know about paths: which belong to the API, which maintenance closes, and which of our headers
-// browsers may read.
+// What the edge must know about paths: which belong to the API, which maintenance closes, and which response headers browsers
+// may read.
 
 import { edgeTraits } from "../gateway/endpoints.ts";
 import type { PathRules } from "../http/edge.ts";
@@ -9,7 +9,7 @@ import { aliasOf } from "./aliases.ts";
 /** What maintenance closes: the API, and the models behind the dashboard's playground. */
 const CLOSABLE = /^(?:\/typesafe)?\/v1\/|^\/v2\/|^\/mcp$|^\/searxng\/|^\/dashboard\/api\/playground(?:\/|$)/;
 
-/** Paths that answer under maintenance too; moderations always answer that there are none. */
+/** Paths that answer during maintenance too; moderations always answer that there are none. */
 const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities|moderations)(?:\/|$)/;
 
 /** The rules of this program. */

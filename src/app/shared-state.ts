@@ -1,4 +1,4 @@
-// What nodes share, in memory or on Redis, as the configuration says. Wiring only.
+// What nodes share, in memory or on Redis, as configured. Wiring only.
 
 import type { Clock } from "../base/clock.ts";
 import { uuid } from "../base/ids.ts";
@@ -13,30 +13,30 @@ export interface SharedStateDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, "gauge">;
-  /** Nodes that are alive, this one included. */
+  /** Live nodes, including this one. */
   liveNodes(): number;
 }
 
 /** What nodes share. */
 export interface SharedState {
   readonly limiter: RateLimiter;
-  /** Windows that only this process has: they are kept over a restart. Undefined where Redis keeps them. */
+  /** Windows that only this process has: they are stored over a restart. Undefined if Redis stores them. */
   readonly ownWindows: MemoryRateLimiter | undefined;
-  /** What `/health` says of it; undefined where nothing is shared. */
+  /** Its part of `/health`; undefined if nothing is shared. */
   readonly state: (() => SubsystemState) | undefined;
   stop(): Promise<void>;
 }
 
-/** Until the first connection stands or has failed, a start waits this long at most. */
+/** A start waits at most this long for the first connection to succeed or fail. */
 const START_MS = 2000;
 
-/** Opens it. A Redis that cannot be reached is tried again for ever, and said in the log. */
+/** Opens it. An unreachable Redis is retried forever, and logged. */
 export async function openSharedState(deps: SharedStateDeps): Promise<SharedState> {
   const { config, clock, log, metrics } = deps;
   const local = memoryRateLimiter(clock);
   const { url } = config().redis;
   if (url === "") return { limiter: local, ownWindows: local, state: undefined, stop: async () => undefined };
-  // Loaded only where it is used: most programs are alone.
+  // Loaded only if used: most programs run alone.
   const [{ connectRedis }, { sharedRateLimiter }] = await Promise.all([
     import("../shared-state/redis.ts"),
     import("../shared-state/redis-rate-windows.ts"),

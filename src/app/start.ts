@@ -1,5 +1,5 @@
-// The only wiring: builds every service once, each from those above it, and adds it to the list that starts,
-// reconfigures and stops them. To add a service, build it from those before it and `add` it. No logic of its own.
+// The only wiring: builds every service once, each from those above it, and adds it to the list that starts, reconfigures and
+// stops them. To add a service, build it from those before it and `add` it. Contains no logic.
 
 import { createAccounts } from "../accounts/accounts.ts";
 import type { PasswordHasher } from "../accounts/passwords/hash-queue.ts";
@@ -32,17 +32,17 @@ export interface App {
   url: string;
   /** The address of the dashboard. */
   dashboardUrl: string;
-  /** The link of the first sign-up, while there is no account. */
+  /** The link of the first sign-up, if there is no account. */
   setupLink: string | undefined;
-  /** Every route there is, as `GET /v1/models/*`. */
+  /** All routes, such as `GET /v1/models/*`. */
   routes(): readonly RoutePattern[];
-  /** Takes the configuration that `live` now holds. */
+  /** Applies the current configuration of `live`. */
   reconfigured(): void;
-  /** Ends it: drains, saves, closes. */
+  /** Stops it: drains, saves, closes. */
   stop(drainMs: number): Promise<void>;
 }
 
-/** What tests set. */
+/** Options for tests. */
 interface StartOptions {
   clock?: Clock;
   hasher?: PasswordHasher;
@@ -76,7 +76,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
   }
 }
 
-/** Adds what the program does. */
+/** Adds the features. */
 async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
   const { add, live, config, log, clock, verbs, callers, grants, observer } = base;
   const { authenticate, admit } = callers;
@@ -148,7 +148,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
   return { ...base, ...models, listeningUrl, accounts, fleet, decisions, chat, web };
 }
 
-/** Adds what shows the features to people, and the edge last: it serves everything. */
+/** Adds what shows the features to people, and finally the edge, which serves everything. */
 async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeof addFeatures>>) {
   const { add, verbs, callers, chat, decisions, web } = features;
   const watch = add("model health", createWatch({ ...features, probe: chat.probe }));
@@ -167,7 +167,7 @@ async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeo
   add("status", createStatus({ ...features, watch, pseudonymSecret }));
   add("documentation", {
     routes: docsRoutes({
-      // Loaded when it is asked for: a start has no use for it.
+      // Loaded on request: not needed at the start.
       document: async (server) => (await import("./endpoints.ts")).openApi(server),
       publicUrl: (request) => features.config().server.publicUrl || new URL(request.url).origin,
     }),

@@ -1,4 +1,4 @@
-// Hands the public status endpoints what they need of the rest of the program. Wiring only.
+// Passes the public status endpoints what they need from the rest of the program. Wiring only.
 
 import type { Clock } from "../base/clock.ts";
 import { VERSION } from "../base/version.ts";
@@ -21,7 +21,7 @@ export interface StatusServiceDeps {
   readonly watch: ReturnType<typeof createWatch>;
   readonly web: Pick<ReturnType<typeof createWeb>, "count">;
   readonly uptimeSeconds: () => number;
-  /** Makes pseudonyms that do not lead back to an account. */
+  /** Keys pseudonyms that cannot be traced to an account. */
   readonly pseudonymSecret: string;
   readonly links: () => ReturnType<typeof linksOf>;
 }

@@ -1,4 +1,4 @@
-// The upstream side: providers with their catalog, decision models, and what every call to them has in common. Wiring only.
+// The upstream side: providers with their catalog, decision models, and what every call to them shares. Wiring only.
 
 import { createSignal } from "../base/signal.ts";
 import { resolveModel } from "../catalog/resolve.ts";
@@ -14,9 +14,9 @@ import { isListed } from "./health-watch.ts";
 /** Adds providers and decision models. */
 export function addUpstreams(base: Foundation) {
   const { add, config, log, clock, store, verbs, observer, callers } = base;
-  /** A breaker, or what the catalog holds. */
+  /** A breaker, or the catalog's content, changed. */
   const modelsChanged = createSignal();
-  /** Every provider was asked for its models once. */
+  /** Every provider's models were listed once. */
   const modelsListed = createSignal();
   const fleet = createFleet({
     config,
@@ -65,7 +65,7 @@ export function addUpstreams(base: Foundation) {
   return { fleet, decisions, calls, modelsChanged, modelsListed };
 }
 
-/** What everything that calls providers for a request has in common. */
+/** What everything that calls providers for a request shares. */
 function upstreamCalls(base: Foundation, fleet: ReturnType<typeof createFleet>): UpstreamCalls {
   const { live, config, clock, writer, observer, callers } = base;
   const redact = live.derive((now) => makeRedactor(secretsOf(now)));

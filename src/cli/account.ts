@@ -1,4 +1,4 @@
-// `sallyport account …`: the operator's way to make and manage accounts, also beside a running server.
+// `sallyport account …`: creates and manages accounts for the operator, also beside a running server.
 
 import { emailFault, planStart, usernameFault } from "../accounts/new-account.ts";
 import { hashPassword, passwordFault } from "../accounts/passwords/passwords.ts";
@@ -155,7 +155,7 @@ const setPassword: Command = {
       await sessionStore(store).revokeAllSessions(account.id);
       await codeStore(store).dropTickets(account.id);
       if (!account.emailVerified) await identityStore(store).unlinkAllIdentities(account.id);
-      // Not by itself: the operator makes keys for programs in production, and knows whom the account is for.
+      // Not automatically: the operator creates keys for programs in production, and knows whom the account is for.
       if (!context.flags.has("revoke-keys")) return named(account);
       return { ...named(account), keys_revoked: await keyStore(store).revokeAllKeys(account.id) };
     });
@@ -191,7 +191,7 @@ interface Found {
   readonly config: Config;
 }
 
-/** Finds the account of `--email`, changes it and prints what the change gives. */
+/** Finds the account of `--email`, changes it and prints the result. */
 async function change(context: Context, work: (found: Found) => Promise<Row>): Promise<number> {
   const email = context.flags.required("email");
   const row = await withStore(context, { create: false }, async (store, config) => {

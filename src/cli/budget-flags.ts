@@ -1,4 +1,4 @@
-// What the commands that set budgets share: reading an amount and a period, and saying which models no budget holds.
+// What the commands that set budgets share: parsing an amount and a period, and reporting which models no budget limits.
 
 import { parseDurationMs } from "../base/quantity.ts";
 import { catalogProviders, configuredModels } from "../catalog/from-config.ts";
@@ -13,14 +13,14 @@ import { UsageError } from "./failure.ts";
 
 export const MICROS_PER_USD = 1_000_000;
 
-/** An amount of US dollars in micro-dollars. */
+/** Parses US dollars to micro-dollars. */
 export function microsOf(flag: string, usd: string): number {
   const micros = /^\d+(\.\d+)?$/.test(usd) ? Math.round(Number(usd) * MICROS_PER_USD) : Number.NaN;
   if (!Number.isSafeInteger(micros)) throw new UsageError(`--${flag}: expected an amount in USD, got "${usd}"`);
   return micros;
 }
 
-/** After how long a budget starts again; null: never. */
+/** The period after which a budget starts again; null: never. */
 export function periodOf(flag: string, period: string | undefined): number | null {
   if (period === undefined) return null;
   const periodMs = parseDurationMs(period);
@@ -30,7 +30,7 @@ export function periodOf(flag: string, period: string | undefined): number | nul
   return periodMs;
 }
 
-/** The catalog that the configuration makes, with what providers listed where they were asked. */
+/** The catalog of the configuration, with the providers' own lists where they were fetched. */
 export async function catalogOf(config: Config, lists: ReadonlyMap<string, readonly DiscoveredModel[]> = new Map()) {
   const known = await loadMetadata();
   const baseUrls = new Map(config.providers.map(({ name, baseUrl }) => [name, baseUrl]));
@@ -42,7 +42,7 @@ export async function catalogOf(config: Config, lists: ReadonlyMap<string, reado
   });
 }
 
-/** Tells on stderr which of the configured models a budget does not hold. */
+/** Reports on stderr which of the configured models a budget does not limit. */
 export async function noteUnpriced(context: Context, config: Config, tier: string): Promise<void> {
   if (!isTierId(tier)) return;
   const note = unpricedNote(unpricedModels((await catalogOf(config)).models, config, tier));

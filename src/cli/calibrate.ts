@@ -1,5 +1,5 @@
-// `sallyport calibrate`: fits a decision model's calibration on labelled rows and says what it is worth on others. Calls the
-// model's upstream itself, with or without a running server.
+// `sallyport calibrate`: fits a decision model's calibration on labelled rows and measures it on others. Calls the model's
+// upstream itself, with or without a running server.
 
 import { systemClock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
@@ -37,7 +37,7 @@ import type { Command, Context } from "./command.ts";
 import { failure, withStore } from "./workspace.ts";
 
 const DATA_BYTES_MAX = 256 * 1024 * 1024;
-/** A row whose upstream needs longer is lost, and the run with it. */
+/** A row whose upstream needs longer fails, and the run with it. */
 const RUN_MS = 6 * 3_600_000;
 
 export const calibrateCommand: Command = {
@@ -63,7 +63,7 @@ export const calibrateCommand: Command = {
       const models = await loadModels(store, config, context);
       const version = models.find(model);
       if (version === undefined) {
-        // What providers list is offered as it is: only what has a name of its own here can have a calibration.
+        // Models from providers' lists are offered unchanged: only a model configured here can have a calibration.
         const hint = config.decisions.models.length === 0 ? "; name it in decisions.models first" : "";
         throw failure(`there is no decision model ${JSON.stringify(model)}${hint}`);
       }
@@ -90,7 +90,7 @@ async function readRows(path: string) {
   }
 }
 
-/** The decision models that the configuration and the database know. */
+/** The decision models in the configuration and the database. */
 export async function loadModels(store: Store, config: Config, context: Context): Promise<DecisionModels> {
   const models = new DecisionModels({
     configured: () => config.decisions.models,
@@ -140,7 +140,7 @@ async function measured(
 function reasonOf(error: unknown): string {
   if (error instanceof NonsenseAnswer) return error.message;
   const shown = publicError(error);
-  // For the operator the provider's own failure says more than what clients are told.
+  // For the operator the provider's own error is more useful than the text for clients.
   const cause = shown instanceof ApiError ? (shown.detail.cause ?? shown) : shown;
   return cause instanceof Error ? cause.message : String(cause);
 }
@@ -150,7 +150,7 @@ async function write(
   making: { version: DecisionVersion; run: CalibrationRun; id: string | undefined; models: DecisionModels },
 ): Promise<string> {
   const { version, run, models } = making;
-  // An outdated version has a successor all the same: one that answers as this release does it.
+  // An outdated version may have a successor too: one that answers as this release does.
   if (run.calibration.method === "none" && !isOutdatedVersion(version)) {
     const why = run.unfitted.map(({ bucket, why }) => `${bucket}: ${why}`).join("; ");
     throw failure(`there is nothing to write: ${why || "the rows show no effect beyond chance"}`);

@@ -1,4 +1,4 @@
-// `sallyport config`: the configuration as the program reads it, each value with where it comes from. Secrets are hidden.
+// `sallyport config`: the effective configuration, each value with its origin. Secrets are hidden.
 
 import type { ConfigSource, ConfigValue } from "../config/origin.ts";
 import type { Command } from "./command.ts";

@@ -12,7 +12,7 @@ import { Interrupted } from "./failure.ts";
 import { progressLine, withWebTools } from "./web-tools.ts";
 import { failure, nowMs } from "./workspace.ts";
 
-/** Prints the pages, or writes one Markdown file for each as it comes. */
+/** Prints the pages, or writes each to a Markdown file as it arrives. */
 export const crawlCommand: Command = {
   summary: "read a site as Markdown",
   usage: "URL [--limit N] [--max-depth N] [--include G]… [--exclude G]… [--out DIR]",
@@ -49,7 +49,8 @@ export const crawlCommand: Command = {
         (error: unknown) => ({ error }),
       )
       .finally(line.clear);
-    // What was read before a crawl ran out of time, or was told to stop, is kept, as the server keeps it; without any there is only the failure.
+    // Pages read before a crawl ran out of time, or was stopped, are kept, as on the server; without any, only the failure is
+    // reported.
     if (failed !== undefined && goodPages(store).length === 0) throw failed.error;
     line.sum(summaryOf(store, folder));
     const status = failed === undefined ? "completed" : failed.error instanceof Interrupted ? "cancelled" : "failed";
@@ -106,7 +107,7 @@ function goodPages({ pages }: MemoryCrawlStore): VisitedPage[] {
   return pages.filter(({ failed }) => !failed);
 }
 
-/** What the API says of a crawl that has ended. */
+/** The API's view of a finished crawl. */
 function jsonOf(store: MemoryCrawlStore): Record<string, unknown> {
   const { completed, credits } = store.progress;
   return {
@@ -119,7 +120,7 @@ function jsonOf(store: MemoryCrawlStore): Record<string, unknown> {
   };
 }
 
-/** Writes pages into a folder and gives the path of each. */
+/** Writes pages into a folder and returns the path of each. */
 function pageFiles(folder: string): { write(page: VisitedPage): string } {
   mkdirSync(folder, { recursive: true });
   const nameOf = createPageNames();

@@ -1,4 +1,4 @@
-// `sallyport decisions …`: the versions of decision models and where their aliases point. A running server follows within a
+// `sallyport decisions …`: lists the versions of decision models and moves their aliases. A running server notices within a
 // second.
 
 import { PromotionRefused, promoteVersion } from "../decisions/models/promote.ts";

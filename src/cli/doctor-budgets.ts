@@ -1,4 +1,4 @@
-// Budgets that do not hold: models without prices, which an account or a key with a budget may use.
+// Budgets that have no effect: models without prices that an account or key with a budget may use.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ import type { Finding } from "./doctor-provider.ts";
 
 const LIST_TIMEOUT_MS = 10_000;
 
-/** One finding about them; none where there are no budgets. */
+/** One finding about them; none if there are no budgets. */
 export async function checkBudgets(config: Config): Promise<Finding[]> {
   const name = "budgets";
   let stored: string[];
@@ -29,7 +29,7 @@ export async function checkBudgets(config: Config): Promise<Finding[]> {
     return [{ name, status: "warning", message: `the database cannot be read: ${message}` }];
   }
   const tiers = [...config.tiers.flatMap(({ id, budget }) => (budget === undefined ? [] : [id])), ...stored];
-  // The highest may use whatever the others may.
+  // The highest plan may use everything that the others may.
   const highest = TIER_IDS.findLast((id) => tiers.includes(id));
   if (highest === undefined || !isTierId(highest)) return [];
   const { lists, missing } = await listsOf(config);
@@ -56,7 +56,7 @@ async function tiersOfStored(dataDir: string): Promise<string[]> {
   }
 }
 
-/** What each provider lists. One that does not answer has a line of its own already. */
+/** Each provider's list. One that does not answer already has its own line. */
 async function listsOf(config: Config) {
   const lists = new Map<string, readonly DiscoveredModel[]>();
   const missing: string[] = [];
@@ -68,7 +68,7 @@ async function listsOf(config: Config) {
       try {
         lists.set(entry.name, await listModels(provider, { signal, nowMs: systemClock.now() }));
       } catch {
-        // Why is said by the check of that provider.
+        // The check of that provider says why.
         missing.push(entry.name);
       }
     }),

@@ -1,5 +1,5 @@
-// What an operator should fix in decision models: calibration files that cannot be read, entries that were changed
-// under their id, versions that are outdated. Reads the database and changes nothing in it.
+// Problems of decision models that an operator should fix: unreadable calibration files, changed entries with the same id,
+// outdated versions. Reads the database without changing it.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { decisionStore } from "../store/decisions/decisions.ts";
 import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
 import type { Finding } from "./doctor-provider.ts";
 
-/** A warning for each; one line that all is well where there is none. Nothing where no decision model is configured. */
+/** A warning for each; one line that everything is fine if there is none. Nothing if no decision model is configured. */
 export async function checkDecisions({ dataDir, decisions }: Config): Promise<Finding[]> {
   if (decisions.models.length === 0) return [];
   const problems = existsSync(join(dataDir, DATABASE_FILE))
@@ -29,7 +29,7 @@ async function problemsOfStored(dataDir: string, configured: Models): Promise<st
   try {
     store = openStore({ dataDir, create: false });
   } catch {
-    // Why it cannot be opened was said of the database itself.
+    // The check of the database itself says why it cannot be opened.
     return ["the stored versions were not checked: the database cannot be opened"];
   }
   try {

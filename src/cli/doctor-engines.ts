@@ -1,5 +1,5 @@
-// `sallyport doctor --engines`: asks search engines live, each once, and says which are broken and since when. Reads what a
-// server wrote down about them, and changes nothing.
+// `sallyport doctor --engines`: queries each search engine once, and reports which fail and since when. Reads what a server
+// recorded about them, and changes nothing.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -13,20 +13,20 @@ import { UsageError } from "./failure.ts";
 import { searchWith } from "./search.ts";
 import { withWebTools } from "./web-tools.ts";
 
-/** What became of one engine. */
+/** The result of one engine. */
 interface Checked {
   readonly name: string;
-  /** `warning`: it answered, and had nothing. */
+  /** `warning`: it answered without hits. */
   readonly status: "ok" | "warning" | "failed";
   readonly ms: number;
   readonly hits: number;
   readonly error?: string;
-  /** It has not answered a server since; ISO 8601. */
+  /** The time since which it has not answered a server; ISO 8601. */
   readonly failing_since?: string;
   readonly last_ok?: string;
 }
 
-/** Asks the engine of that name, or all that run. Exit code 1 when one of them failed. */
+/** Queries the engine of that name, or all enabled ones. Exit code 1 if one of them failed. */
 export async function checkEngines(context: Context, name: string | undefined): Promise<number> {
   const config = context.config();
   const all = ENGINES.map((engine) => engine.name);
@@ -80,7 +80,7 @@ function lineOf({ name, status, ms, hits, error, failing_since: since, last_ok: 
   return `${status.padEnd(7)}  ${name.padEnd(20)}  ${String(ms).padStart(6)} ms  ${said}${when}\n`;
 }
 
-/** Those that are not asked, by the reason why. */
+/** Those that are not enabled, grouped by reason. */
 function offLines(off: ReadonlyMap<string, readonly { readonly name: string }[]>): string {
   const lines = [...off].map(([why, engines]) => `  ${why}: ${engines.map(({ name }) => name).join(", ")}\n`);
   return lines.length === 0 ? "" : `\nNot asked:\n${lines.join("")}`;
@@ -90,14 +90,14 @@ function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** What a server wrote down; nothing where none ever ran. */
+/** What a server recorded; nothing if none ever ran. */
 async function rememberedHealth(dataDir: string): ReturnType<typeof readEngineHealth> {
   if (!existsSync(join(dataDir, DATABASE_FILE))) return {};
   let store: ReturnType<typeof openStore>;
   try {
     store = openStore({ dataDir, create: false });
   } catch {
-    // What is wrong with the database is what `doctor` without `--engines` tells.
+    // Problems of the database are reported by `doctor` without `--engines`.
     return {};
   }
   try {

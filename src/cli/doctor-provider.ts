@@ -1,9 +1,9 @@
-// Whether a provider answers and takes its key.
+// Checks whether a provider answers and accepts its key.
 
 import type { ProviderConfig } from "../config/schema.ts";
 import { probeModelList } from "../upstream/probe.ts";
 
-/** One thing that was examined. */
+/** One check's result. */
 export interface Finding {
   readonly name: string;
   /** A warning does not fail the command. */
@@ -11,7 +11,7 @@ export interface Finding {
   readonly message: string;
 }
 
-/** What became of the question. Never throws and never shows a key. */
+/** Performs the check. Never throws and never shows a key. */
 export async function probeProvider(provider: ProviderConfig): Promise<Finding> {
   const { status, message } = await probeModelList(provider);
   return { name: `provider ${provider.name}`, status, message };

@@ -1,4 +1,4 @@
-// A proxy in front of the gateway that the configuration does not name.
+// Detects a proxy in front of the gateway that the configuration does not list.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
 import { settingsStore } from "../store/settings.ts";
 import type { Finding } from "./doctor-provider.ts";
 
-/** One line where such a proxy was seen lately. */
+/** One line if such a proxy was seen recently. */
 export async function checkProxy({ dataDir, server }: Config): Promise<Finding[]> {
   if (!existsSync(join(dataDir, DATABASE_FILE))) return [];
   const store = openStore({ dataDir, create: false });

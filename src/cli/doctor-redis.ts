@@ -1,9 +1,9 @@
-// The Redis that nodes share, where one is configured.
+// Checks the Redis that nodes share, if one is configured.
 
 import type { Config } from "../config/schema.ts";
 import type { Finding } from "./doctor-provider.ts";
 
-/** One line where `redis.url` is set. */
+/** One line if `redis.url` is set. */
 export async function checkRedis({ redis: { url, onFailure } }: Pick<Config, "redis">): Promise<Finding[]> {
   if (url === "") return [];
   const { connectRedis } = await import("../shared-state/redis.ts");

@@ -1,5 +1,5 @@
-// `sallyport doctor`: looks at everything the gateway stands on and says what to do. Changes nothing but a database of an
-// older version, which it brings up to date as any start would.
+// `sallyport doctor`: checks everything the gateway depends on and says what to do. Changes nothing except that it upgrades
+// an older version's database, as any start would.
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -66,7 +66,7 @@ export const doctorCommand: Command = {
   },
 };
 
-/** The last line: how much there is left to do. */
+/** The last line: how much is left to do. */
 function summaryOf(findings: readonly Finding[]): string {
   const count = (status: Finding["status"]) => findings.filter((finding) => finding.status === status).length;
   const [failed, warnings] = [count("failed"), count("warning")];

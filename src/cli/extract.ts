@@ -1,5 +1,5 @@
-// `sallyport extract`: pages into data from a terminal, without a server or a key. The model is that of a provider in the
-// configuration or the environment; what pages say of themselves in structured form is found without one.
+// `sallyport extract`: extracts data from pages on a terminal, without a server or a key. Uses a model of a provider in the
+// configuration or the environment; structured data of pages needs none.
 
 import { ApiError } from "../base/errors.ts";
 import { EXAMPLE } from "../config/presets.ts";
@@ -15,10 +15,10 @@ import { type LocalModel, withLocalModel } from "./local-model.ts";
 import { type ProgressLine, progressLine, withWebTools } from "./web-tools.ts";
 import { failure } from "./workspace.ts";
 
-/** Schemas above 64 KiB are refused; a file may be written with much room. */
+/** Schemas above 64 KiB are refused; a file may contain much white space. */
 const SCHEMA_FILE_BYTES_MAX = 1024 * 1024;
 
-/** Prints what was found as JSON. */
+/** Prints the result as JSON. */
 export const extractCommand: Command = {
   summary: "turn web pages into data",
   usage: "URL… --prompt P [--schema FILE] [--model ID] [--out FILE]",
@@ -78,7 +78,7 @@ async function extracted(context: Context, schema: unknown, line: ProgressLine):
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(new JobTimeout("The job exceeded its time limit.")), web.jobTimeoutMs);
     const validator = createValidator();
-    // Which pages failed is in the warnings.
+    // The warnings name the failed pages.
     const memory = memoryCrawlStore((page) => {
       line.show(`${memory.progress["completed"] ?? 0} of ${args.length} pages read  ${page?.url ?? ""}`);
     });

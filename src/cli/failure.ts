@@ -1,11 +1,11 @@
-// The ways a command ends badly, told apart by their exit codes.
+// The failures of a command, distinguished by their exit codes.
 
-/** The arguments are wrong: exit 2 and this one line. */
+/** Wrong arguments: exit 2 and this one line. */
 export class UsageError extends Error {
   override name = "UsageError";
 }
 
-/** Someone pressed Ctrl-C: exit 130, as shells have it. */
+/** Interrupted by Ctrl-C: exit 130, as shells do. */
 export class Interrupted extends Error {
   override name = "Interrupted";
   constructor() {
@@ -13,7 +13,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** The command failed: exit 1 and this text, one line a problem. */
+/** The command failed: exit 1 and this text, one line per problem. */
 export class CommandError extends Error {
   override name = "CommandError";
 }

@@ -1,4 +1,4 @@
-// The account a new gateway begins with: an admin on the highest plan with one key. Made once, while there is no account.
+// The first account of a new gateway: an admin on the highest plan with one key. Created once, while there is no account.
 
 import { planStart } from "../accounts/new-account.ts";
 import { hashPassword } from "../accounts/passwords/passwords.ts";
@@ -11,7 +11,7 @@ import type { Store } from "../store/engine/store.ts";
 /** 24 of 62 characters: 142 bits. */
 const PASSWORD_CHARS = 24;
 
-/** What the operator is shown once: neither password nor key can be recovered. */
+/** What the operator sees once: neither password nor key can be recovered. */
 export interface FirstAccount {
   readonly email: string;
   readonly username: string;
@@ -19,7 +19,7 @@ export interface FirstAccount {
   readonly key: string;
 }
 
-/** Makes the first account and its key; undefined when there already is an account. */
+/** Creates the first account and its key; undefined if there already is an account. */
 export async function createFirstAccount(
   store: Store,
   config: Config,
@@ -38,7 +38,7 @@ export async function createFirstAccount(
     tier: tier?.id ?? "premium",
     ...planStart({ nowMs: store.clock.now(), trialMs: tier?.trialMs, admin: true }),
   });
-  // Another process was quicker.
+  // Another process was faster.
   if ("refused" in made) return undefined;
   const { key } = await keyStore(store).createKey({ accountId: made.id, name: "first" });
   return { email, username, password, key };

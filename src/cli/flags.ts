@@ -1,4 +1,4 @@
-// Reads a command's arguments against its options. Every mistake is a UsageError of one line that names the argument.
+// Parses a command's arguments by its options. Every mistake is a UsageError of one line that names the argument.
 
 import { UsageError } from "./failure.ts";
 
@@ -6,13 +6,13 @@ import { UsageError } from "./failure.ts";
 export interface CommandOption {
   readonly name: string;
   readonly summary: string;
-  /** The placeholder of its value in the help, as `FILE`; absent: a switch without value. */
+  /** The placeholder of its value in the help, such as `FILE`; absent: a switch without value. */
   readonly value?: string;
-  /** May be given more than once. */
+  /** May be given several times. */
   readonly multiple?: boolean;
 }
 
-/** The options every command takes. */
+/** The options of every command. */
 export const COMMON_OPTIONS: readonly CommandOption[] = [
   { name: "config", value: "FILE", summary: "configuration file (default: SALLYPORT_CONFIG, else ./sallyport.yaml)" },
   {
@@ -24,7 +24,7 @@ export const COMMON_OPTIONS: readonly CommandOption[] = [
   { name: "help", summary: "show this help" },
 ];
 
-/** The options that were given. Asking for an option that the command does not declare is a programming error and throws. */
+/** The given options. Asking for an option that the command does not declare is a programming error and throws. */
 export class Flags {
   readonly #declared: ReadonlySet<string>;
   readonly #values: ReadonlyMap<string, readonly string[]>;
@@ -34,7 +34,7 @@ export class Flags {
     this.#values = values;
   }
 
-  /** Was the switch given? */
+  /** Whether the switch was given. */
   has(name: string): boolean {
     return this.all(name).length > 0;
   }
@@ -44,14 +44,14 @@ export class Flags {
     return this.all(name).at(-1);
   }
 
-  /** The option's value; a UsageError when it was not given. */
+  /** The option's value; a UsageError if it was not given. */
   required(name: string): string {
     const value = this.text(name);
     if (value === undefined || value === "") throw new UsageError(`--${name} is required`);
     return value;
   }
 
-  /** The values of an option that may be given more than once, in order. */
+  /** The values of an option that may be given several times, in order. */
   all(name: string): readonly string[] {
     if (!this.#declared.has(name)) throw new Error(`The command does not declare --${name}.`);
     return this.#values.get(name) ?? [];
@@ -68,7 +68,7 @@ export class Flags {
   }
 }
 
-/** What an argument list says. */
+/** A parsed argument list. */
 export interface ParsedArguments {
   readonly flags: Flags;
   readonly args: readonly string[];
@@ -84,7 +84,7 @@ export function parseArguments(argv: readonly string[], options: readonly Comman
       args.push(...argv.slice(at + 1));
       break;
     }
-    // A lone dash means stdin by custom, so it is an argument.
+    // A lone dash conventionally means stdin, so it is an argument.
     if (!word.startsWith("-") || word === "-") {
       args.push(word);
       continue;
@@ -113,7 +113,7 @@ export function parseArguments(argv: readonly string[], options: readonly Comman
 function splitFlag(word: string): [name: string, inline: string | undefined] {
   if (word === "-h") return ["help", undefined];
   const equals = word.indexOf("=");
-  // A single dash is no option of ours: the name keeps it and is not found.
+  // Options have two dashes: the name keeps a single one and is not found.
   const bare = word.startsWith("--") ? 2 : 0;
   return equals < 0 ? [word.slice(bare), undefined] : [word.slice(bare, equals), word.slice(equals + 1)];
 }

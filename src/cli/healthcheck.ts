@@ -1,4 +1,4 @@
-// `sallyport healthcheck`: for containers that have no other HTTP client.
+// `sallyport healthcheck`: for containers without another HTTP client.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ import { LISTENING_SETTING, settingsStore } from "../store/settings.ts";
 import type { Command } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 
-/** Longer than any healthy answer of `/livez`, shorter than a supervisor's patience. */
+/** Longer than any healthy answer of `/livez`, shorter than a supervisor's timeout. */
 const ANSWER_TIMEOUT_MS = 5000;
 
-/** Exits 0 when `/livez` answers 200. */
+/** Exits 0 if `/livez` answers 200. */
 export const healthcheckCommand: Command = {
   summary: "exit 0 if the gateway answers",
   usage: "[--url U]",
@@ -42,10 +42,10 @@ export const healthcheckCommand: Command = {
   },
 };
 
-/** Where the server on the data directory listens, which may not be where the configuration says: `serve --port`. */
+/** Where the server on the data directory listens, which may differ from the configuration: `serve --port`. */
 async function runningAddress({ dataDir }: Config): Promise<string | undefined> {
   if (!existsSync(join(dataDir, DATABASE_FILE)) || !isServing(dataDir)) return undefined;
-  // As it is: the server may be of another version than this program.
+  // Unchecked: the server may have another version than this program.
   const { store } = openForUpgrade({ dataDir, clock: systemClock });
   try {
     const url = await settingsStore(store).readSetting(LISTENING_SETTING);
@@ -55,7 +55,7 @@ async function runningAddress({ dataDir }: Config): Promise<string | undefined> 
   }
 }
 
-/** Where a program on this machine reaches the gateway. */
+/** The gateway's address for a program on this machine. */
 function listeningAddress({ host, port }: { readonly host: string; readonly port: number }): string {
   if (port === 0) throw new UsageError("--url is required: the configuration does not fix the port (server.port: 0)");
   const bare = host.replace(/^\[(.*)\]$/, "$1");

@@ -1,4 +1,4 @@
-// `sallyport import litellm FILE`: a first configuration from that of another gateway.
+// `sallyport import litellm FILE`: builds a first configuration from another gateway's.
 
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { type Imported, importLitellm } from "../config/import/litellm.ts";
@@ -6,7 +6,7 @@ import { parseYaml } from "../config/yaml.ts";
 import type { Command, CommandGroup } from "./command.ts";
 import { failure } from "./workspace.ts";
 
-/** No configuration is larger; keeps a wrong path from filling the memory. */
+/** No configuration is larger; prevents a wrong path from filling the memory. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
 const litellm: Command = {
@@ -66,7 +66,7 @@ function fileText(source: string, { config, notes }: Imported): string {
   return `${head.map((line) => `# ${line}`).join("\n")}\n\n${Bun.YAML.stringify(config, null, 2)}\n`;
 }
 
-/** Keys may stand in it: only its owner reads it. */
+/** It may contain keys: only its owner can read it. */
 function writeNew(file: string, text: string): void {
   try {
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });

@@ -1,5 +1,5 @@
-// The list of commands: one line each. Code is imported only when its command runs, so that `serve` starts without the
-// code of the others.
+// The list of commands: one line each. Code is imported only when its command runs, so that `serve` starts without the code
+// of the others.
 
 import type { Command, CommandGroup } from "./command.ts";
 
@@ -124,5 +124,5 @@ export const COMMANDS: readonly Listed[] = [
   },
 ];
 
-/** Runs when the arguments name no command. */
+/** Runs if the arguments name no command. */
 export const DEFAULT_COMMAND = "serve";

@@ -1,4 +1,4 @@
-// `sallyport init`: from nothing to a configuration file, an admin account and a key. What is there already is kept.
+// `sallyport init`: creates a configuration file, an admin account and a key. Whatever exists already is kept.
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -36,7 +36,7 @@ unless there is an account. Password and key are shown once.`,
     const { file, exists, presets } = context.survey();
     if (!exists) writeFiles(file, sampleConfig(await choose(context, presets, asks)));
     const config = context.config();
-    // Where there is an account, a name and an address would be asked for and thrown away.
+    // If there is an account, there is no point in asking for a name and an address.
     const who = (await hasAccount(config.dataDir)) ? undefined : await askWho(context, asks);
     const store = openStore({ dataDir: config.dataDir });
     try {
@@ -64,7 +64,7 @@ function writeFiles(file: string, text: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(join(dirname(file), JSON_SCHEMA_FILE), configJsonSchemaText(KNOWN_NAMES));
-    // Keys may be written into it one day; "wx": never over a file that came meanwhile.
+    // It may later contain keys; "wx": never overwrites a file that was created meanwhile.
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });
   } catch (error) {
     throw new CommandError(
@@ -111,7 +111,7 @@ async function askWho(context: Context, asks: boolean): Promise<{ email?: string
   return who;
 }
 
-/** Asks until the answer has no fault; an empty line is the default. */
+/** Asks until the answer is valid; an empty line is the default. */
 async function question(
   context: Context,
   label: string,

@@ -1,4 +1,4 @@
-// The process's own streams as a command sees them.
+// The process's own streams for commands.
 
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
@@ -8,11 +8,11 @@ import { CommandError } from "./failure.ts";
 /** What a command may read from stdin: passwords and small documents. */
 const STDIN_BYTES_MAX = 1024 * 1024;
 
-/** Of a terminal that does not tell. */
+/** The default for a terminal that does not report its width. */
 const COLUMNS = 80;
-/** What shells report of a program that Ctrl-C ended. */
+/** The exit code that shells use for a program ended by Ctrl-C. */
 const INTERRUPTED_CODE = 130;
-/** A full pipe that does not block is tried again after this. */
+/** How long to wait before writing to a full non-blocking pipe again. */
 const PIPE_WAIT_MS = 2;
 
 /** Reads and writes the process's stdin, stdout and stderr. */
@@ -30,8 +30,8 @@ export function processIo(): Io {
 }
 
 /**
- * Returns when all of it is written: the process ends right after its command, and what a stream still held for a pipe
- * would be lost.
+ * Returns when everything is written: the process ends right after its command, and what a stream still held for a pipe would
+ * be lost.
  */
 function writeAll(descriptor: number, text: string): void {
   const bytes = Buffer.from(text);
@@ -73,7 +73,7 @@ async function readStdin(): Promise<string> {
 }
 
 async function ask(question: string): Promise<string | undefined> {
-  // Questions go to stderr so that stdout stays the command's data.
+  // Questions go to stderr, so that stdout only has the command's data.
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const ended = new Promise<undefined>((done) => reader.once("close", () => done(undefined)));
   try {

@@ -1,4 +1,4 @@
-// `sallyport llmstxt`: a site as llms.txt, for models to read. Ends with the program; the server's jobs survive it.
+// `sallyport llmstxt`: builds a site's llms.txt, for models to read. Ends with the program; the server's jobs survive it.
 
 import { systemClock } from "../base/clock.ts";
 import { JobTimeout } from "../jobs/kind.ts";
@@ -9,7 +9,7 @@ import type { Command, Context } from "./command.ts";
 import { type ProgressLine, progressLine, withWebTools } from "./web-tools.ts";
 import { failure, nowMs } from "./workspace.ts";
 
-/** Prints the file, or the one with the whole text. */
+/** Prints the file, or the one with the full text. */
 export const llmstxt: Command = {
   summary: "write the llms.txt of a site",
   usage: "URL [--max-urls N] [--full] [--out FILE]",

@@ -1,5 +1,5 @@
-// A model for a command, without a server or a key: one of the providers that the configuration and the environment
-// name, called directly. No one is billed and nothing is written down.
+// A model for a command, without a server or a key: a provider from the configuration or the environment, called directly.
+// Nobody is billed and nothing is recorded.
 
 import { createLocalFleet, OPERATOR } from "../app/local-fleet.ts";
 import { createWebModels, type WebModel } from "../gateway/web-model.ts";
@@ -7,10 +7,10 @@ import { isEmbedded } from "../vendors/protocols.ts";
 import type { Context } from "./command.ts";
 import { failure } from "./workspace.ts";
 
-/** What `work` is handed: "none" where no model is wanted, undefined where no provider has one that fits. */
+/** The argument of `work`: "none" if no model is wanted, undefined if no provider has a suitable one. */
 export type LocalModel = WebModel | "none" | undefined;
 
-/** Finds the model of this name, else the one that the web endpoints would ask, and keeps its provider for as long as `work` runs. */
+/** Finds the model of this name, else the one that the web endpoints would use, and keeps its provider while `work` runs. */
 export async function withLocalModel<T>(
   context: Context,
   { name, endpoint }: { readonly name: string | undefined; readonly endpoint: string },

@@ -1,4 +1,4 @@
-// `sallyport map`: the addresses of a site, one a line.
+// `sallyport map`: the addresses of a site, one per line.
 
 import { mapSite } from "../web/map.ts";
 import type { Command } from "./command.ts";

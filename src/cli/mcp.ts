@@ -1,5 +1,5 @@
 // `sallyport mcp`: the web tools for an agent that starts this program, without a server or a key. Stdout belongs to the
-// protocol; whatever there is to say to people goes to stderr.
+// protocol; messages for people go to stderr.
 
 import { openLocalTools } from "../app/local-tools.ts";
 import { serveOnStreams } from "../mcp/stdio.ts";

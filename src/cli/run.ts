@@ -1,5 +1,5 @@
-// From the argument list to an exit code: 0 done, 1 the command failed, 2 the arguments were wrong, 130
-// it was interrupted. Failures print one line (one per problem), never a stack.
+// Runs a command and returns its exit code: 0 done, 1 the command failed, 2 the arguments were wrong, 130 it was interrupted.
+// Failures print one line (one per problem), never a stack.
 
 import { KNOWN_NAMES } from "../app/names.ts";
 import { LiveConfig } from "../config/live.ts";
@@ -15,13 +15,13 @@ import { COMMANDS, DEFAULT_COMMAND, type Listed } from "./index.ts";
 export interface Program {
   readonly version: string;
   readonly io: Io;
-  /** The commands; for tests. */
+  /** The commands; replaced in tests. */
   readonly commands?: readonly Listed[];
-  /** Where configuration is looked for; the process's own unless a test says otherwise. */
+  /** Where configuration is read from; the process's own unless a test replaces it. */
   readonly surroundings?: Pick<LoadOptions, "env" | "cwd">;
 }
 
-/** Runs the program with `argv` (without the executable and script) and gives the exit code. */
+/** Runs the program with `argv` (without the executable and script) and returns the exit code. */
 export async function runCommandLine(argv: readonly string[], program: Program): Promise<number> {
   try {
     return await dispatch(argv, program);
@@ -150,14 +150,14 @@ function configOf({ surroundings, io }: Program, flags: Flags): Pick<Context, "s
 }
 
 /**
- * The command that an argument list names, known or not; flags such as `--version` in its place are not its concern.
+ * The command named by an argument list, known or not; flags such as `--version` in its place are handled elsewhere.
  */
 export function commandName(argv: readonly string[]): string {
   const word = argv[commandIndex(argv)];
   return word === undefined || (word.startsWith("-") && word !== "--help" && word !== "-h") ? DEFAULT_COMMAND : word;
 }
 
-/** Where the command's name stands: common options may come before it, as in `--config FILE account list`. */
+/** The index of the command's name: common options may precede it, as in `--config FILE account list`. */
 function commandIndex(argv: readonly string[]): number {
   let at = 0;
   for (;;) {

@@ -1,4 +1,4 @@
-// `sallyport scrape`: one page from a terminal, without a server or a key.
+// `sallyport scrape`: reads one page on a terminal, without a server or a key.
 
 import type { Explanation } from "../web/page-view.ts";
 import { scrape as scrapePage } from "../web/scrape.ts";
@@ -6,7 +6,7 @@ import type { Command } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import { progressLine, withWebTools } from "./web-tools.ts";
 
-/** Prints the page in the formats asked for (a screenshot as base64 PNG), or writes it into a file. */
+/** Prints the page in the requested formats (a screenshot as base64 PNG), or writes it to a file. */
 export const scrapeCommand: Command = {
   summary: "read one web page as Markdown",
   usage: "URL [--format F]… [--full-page] [--timeout-ms N] [--out FILE]",
@@ -53,7 +53,7 @@ export const scrapeCommand: Command = {
   },
 };
 
-/** The formats to ask for. A UsageError where a screenshot and text are to share a file. */
+/** The requested formats. A UsageError if a screenshot and text are to share a file. */
 function formatsOf(asked: readonly string[], file: string | undefined): readonly string[] {
   if (file === undefined) return asked;
   const wantsPicture = isPicture(file);
@@ -67,10 +67,10 @@ function isPicture(file: string): boolean {
   return file.toLowerCase().endsWith(".png");
 }
 
-/** Columns of a line of an explanation when nothing says how wide the terminal is. */
+/** The line width of an explanation if the terminal's width is unknown. */
 const TEXT_CHARS = 72;
 
-/** A line per part, in the order of the page: what became of it, how likely it is main content, its start and the reason. */
+/** A line per part, in the order of the page: the decision, its probability of being main content, its start and the reason. */
 function explained(data: Readonly<Record<string, unknown>>): string {
   const { parts, removals } = (data["explanation"] ?? { parts: [], removals: [] }) as Explanation;
   const lines = parts.map(({ kept, verdict, element, text, step, because }) => {

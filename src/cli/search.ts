@@ -1,4 +1,4 @@
-// `sallyport search`: asks the search engines, without a server or a key.
+// `sallyport search`: queries the search engines, without a server or a key.
 
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
@@ -47,7 +47,7 @@ export const searchCommand: Command = {
   },
 };
 
-/** The engines, for as long as a command runs. */
+/** The engines, while a command runs. */
 export function searchWith(tools: Pick<WebTools, "fetch">, config: Config, { err }: Pick<Context, "err">) {
   return createSearch({
     config: () => config,

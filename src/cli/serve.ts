@@ -1,5 +1,4 @@
-// `sallyport serve`: runs the gateway until it is told to stop. Stdout gets exactly one line, when it is ready; logs go to
-// stderr.
+// `sallyport serve`: runs the gateway until it is stopped. Stdout gets exactly one line, when it is ready; logs go to stderr.
 
 import { startApp } from "../app/start.ts";
 import { systemClock } from "../base/clock.ts";
@@ -34,7 +33,7 @@ export const serveCommand: Command = {
   },
 };
 
-/** `--host` and `--port`; a UsageError when the port is none. */
+/** `--host` and `--port`; a UsageError if the port is invalid. */
 export function listenFlags(flags: Flags): { host?: string; port?: number } {
   const host = flags.text("host");
   const text = flags.text("port");
@@ -44,11 +43,11 @@ export function listenFlags(flags: Flags): { host?: string; port?: number } {
   return { ...(host === undefined ? {} : { host }), ...(text === undefined ? {} : { port: Number(text) }) };
 }
 
-/** A logger on stderr as the configuration wants it. */
+/** A logger on stderr as configured. */
 export function loggerOf(live: LiveConfig): Logger {
   const { level, format } = live.get().log;
   const terminal = process.stderr.isTTY === true;
-  // https://no-color.org: any value but an empty one turns colours off.
+  // https://no-color.org: any non-empty value turns colours off.
   const noColour = (environment()["NO_COLOR"] ?? "") !== "";
   return createLogger({
     level,
@@ -60,7 +59,7 @@ export function loggerOf(live: LiveConfig): Logger {
   });
 }
 
-/** Starts the gateway; a CommandError of one line when it cannot. */
+/** Starts the gateway; throws a CommandError of one line if it cannot. */
 export async function start(live: LiveConfig, log: Logger) {
   try {
     const app = await startApp(live, log);
@@ -71,7 +70,7 @@ export async function start(live: LiveConfig, log: Logger) {
   }
 }
 
-/** What to tell an operator about a start that failed: what was not possible, and which setting it came from. */
+/** The message for an operator about a failed start: what was impossible, and the setting that it came from. */
 function startFailure(error: unknown, { server: { host, port }, dataDir }: Config): string {
   const { code, syscall, path } = error as { code?: string; syscall?: string; path?: string };
   if (code === "EADDRINUSE")
@@ -89,10 +88,10 @@ function startFailure(error: unknown, { server: { host, port }, dataDir }: Confi
 
 type Running = Awaited<ReturnType<typeof start>>;
 
-/** Serves until SIGTERM or SIGINT, then drains and gives the exit code; a second signal ends at once. SIGHUP reloads. */
+/** Serves until SIGTERM or SIGINT, then drains and returns the exit code; a second signal ends immediately. SIGHUP reloads. */
 export async function untilStopped(app: Running, live: LiveConfig, log: Logger): Promise<number> {
   process.on("SIGHUP", () => reload(app, live, log));
-  // Nothing a request does may end the process; what got this far is a bug worth a loud line.
+  // No request may end the process; an error that got this far is a bug and is logged as such.
   process.on("unhandledRejection", (error) => log.error("unhandled rejection", { error }));
   process.on("uncaughtException", (error) => log.error("uncaught exception", { error }));
   await new Promise<void>((resolve) => {

@@ -29,7 +29,7 @@ export const setupLinkCommand: Command = {
 async function dashboardUrl(store: Store, { server, dataDir }: Config): Promise<string> {
   if (server.dashboardUrl !== "") return server.dashboardUrl;
   if (server.publicUrl !== "") return `${server.publicUrl.replace(/\/+$/, "")}/dashboard`;
-  // A running server may have been given another port than the configuration's.
+  // A running server may use another port than the configured one.
   const running = isServing(dataDir) ? await settingsStore(store).readSetting(LISTENING_SETTING) : undefined;
   return `${typeof running === "string" ? running : linkOf(server.host, server.port)}/dashboard`;
 }

@@ -1,5 +1,5 @@
-// `sallyport up`: the first minute. Serves, makes the admin account and a key where there is none, and shows how to use them.
-// `--once` asks the built-in demo model one question through the gateway's own HTTP edge and ends.
+// `sallyport up`: for the first minutes. Serves, creates the admin account and a key if there is none, and shows how to use
+// them. `--once` asks the built-in demo model one question through the gateway's own HTTP edge and ends.
 
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
@@ -22,12 +22,12 @@ export const upCommand: Command = {
   ],
   async run(context) {
     const once = context.flags.has("once");
-    // One question must not fail because something else listens on the usual port.
+    // One question must not fail because something else listens on the default port.
     const live = context.liveConfig(once ? { port: 0, ...listenFlags(context.flags) } : listenFlags(context.flags));
     const log = loggerOf(live);
     if (once) log.setLevel("warn");
-    // The gateway listens before the account is created: a failed start must not leave an account whose password was
-    // never shown.
+    // The gateway listens before the account is created: a failed start must not leave an account whose password was never
+    // shown.
     const app = await start(live, log);
     let made: Made | undefined;
     try {
@@ -53,12 +53,12 @@ export const upCommand: Command = {
 };
 
 interface Made {
-  /** Undefined where the account was there before. */
+  /** Undefined if the account existed before. */
   account: FirstAccount | undefined;
   key: string;
 }
 
-/** The admin account and a key where there is no account yet; with `always`, a key in any case. */
+/** The admin account and a key if there is no account yet; with `always`, a key in any case. */
 async function firstAccount(config: Config, always: boolean): Promise<Made | undefined> {
   const store = openStore({ dataDir: config.dataDir });
   try {
@@ -67,7 +67,7 @@ async function firstAccount(config: Config, always: boolean): Promise<Made | und
     if (!always) return undefined;
     const [first] = await accountStore(store).listAccounts({ limit: 1 });
     if (first === undefined) return undefined;
-    // Good for the one question only.
+    // Valid for this one question only.
     const expiresAtMs = systemClock.now() + 60_000;
     const { key } = await keyStore(store).createKey({ accountId: first.id, name: "up --once", expiresAtMs });
     return { account: undefined, key };
@@ -90,7 +90,7 @@ ${curlLine(url, key)}
 `;
 }
 
-/** What a second `up` can tell: keys and passwords are stored as hashes. */
+/** The output of a second `up`: keys and passwords are stored as hashes. */
 function welcomeBack({ url, dashboardUrl }: Addresses): string {
   return `
   Dashboard   ${dashboardUrl}

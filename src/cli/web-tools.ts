@@ -1,4 +1,4 @@
-// What `scrape`, `crawl`, `map` and `search` share: the same tools as the server's, for as long as the command runs.
+// What `scrape`, `crawl`, `map` and `search` share: the server's tools, for the duration of the command.
 
 import { systemClock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
@@ -8,7 +8,7 @@ import type { Context } from "./command.ts";
 import { Interrupted, UsageError } from "./failure.ts";
 import { failure } from "./workspace.ts";
 
-/** Runs `work` with the tools and takes them down. What goes wrong is one line. */
+/** Runs `work` with the tools and closes them. An error is one line. */
 export async function withWebTools<T>(
   context: Context,
   feature: WebFeature,
@@ -36,21 +36,21 @@ export async function withWebTools<T>(
   }
 }
 
-/** A line of progress on a terminal, written over by the next. */
+/** A progress line on a terminal, overwritten by the next. */
 export interface ProgressLine {
   show(text: string): void;
-  /** The last line of progress: it stays, where someone watches. */
+  /** The last progress line, which stays, on a terminal. */
   sum(text: string): void;
-  /** A lasting line on stderr. */
+  /** A permanent line on stderr. */
   note(text: string): void;
-  /** A lasting line on stdout. */
+  /** A permanent line on stdout. */
   print(text: string): void;
   clear(): void;
 }
 
-/** Shows progress where someone watches; elsewhere only what lasts is written. */
+/** Shows progress on a terminal; otherwise only permanent lines are written. */
 export function progressLine(context: Context): ProgressLine {
-  // One less than there is: a full line would begin another, and the next could not be written over it.
+  // One column less: a full line would wrap, and could not be overwritten.
   const width = (context.columns ?? 0) - 1;
   const clear = () => {
     if (width > 0) context.err(`\r${" ".repeat(width)}\r`);

@@ -1,4 +1,4 @@
-// What the commands that work on the data directory share: the open database, and how they read times and print rows.
+// What the commands that work on the data directory share: the open database, parsing times and printing rows.
 
 import { systemClock } from "../base/clock.ts";
 import { EXAMPLE } from "../config/presets.ts";
@@ -9,13 +9,13 @@ import type { Context } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import type { Flags } from "./flags.ts";
 
-/** A server writes in short batches; a command can wait for many of them. */
+/** A server writes in short batches; a command can wait for several of them. */
 const BUSY_TIMEOUT_MS = 10_000;
 
-/** Advice for a gateway without providers. */
+/** The hint for a gateway without providers. */
 export const ONLY_DEMO = `only the demo model answers: set ${EXAMPLE.variable} or another provider's variable, or add providers to the configuration`;
 
-/** Runs `work` on the data directory's database and closes it. `create`: makes the database when there is none. */
+/** Runs `work` on the data directory's database and closes it. `create`: creates the database if there is none. */
 export async function withStore<T>(
   context: Context,
   options: { readonly create: boolean },
@@ -36,11 +36,11 @@ export function failure(message: string): CommandError {
   return new CommandError(`sallyport: ${message}`);
 }
 
-/** The flag as milliseconds since the epoch; a date alone is its first moment in UTC. */
+/** The flag as milliseconds since the epoch; a date alone means its start in UTC. */
 export function timeFlag(flags: Flags, name: string): number | undefined {
   const text = flags.text(name);
   if (text === undefined) return undefined;
-  // Date.parse alone takes much that is not ISO 8601.
+  // Date.parse alone accepts much that is not ISO 8601.
   const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i.test(text);
   const timeMs = iso ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(timeMs)) throw new UsageError(`--${name}: expected an ISO 8601 time, got "${text}"`);
@@ -57,7 +57,7 @@ export function nowMs(): number {
   return systemClock.now();
 }
 
-/** Prints one record: JSON with `--json`, else a line per field that has a value. */
+/** Prints one record: JSON with `--json`, else a line per field with a value. */
 export function printRecord(context: Context, record: Readonly<Record<string, unknown>>): void {
   if (context.flags.has("json")) {
     context.out(`${JSON.stringify(record)}\n`);
@@ -69,8 +69,8 @@ export function printRecord(context: Context, record: Readonly<Record<string, un
 }
 
 /**
- * Prints rows: a JSON array with `--json`, else a table without the columns that no row has a value for. `none` is said on
- * stderr where there is no row, so that stdout stays data.
+ * Prints rows: a JSON array with `--json`, else a table without empty columns. If there are no rows, `none` goes to stderr,
+ * so that stdout only has data.
  */
 export function printRows(
   context: Context,
@@ -97,13 +97,13 @@ export function printRows(
     );
 }
 
-/** A value in a table: times to the minute, which is what fits. */
+/** A value in a table: times are cut to minutes. */
 function cell(value: unknown): string {
   const text = String(value ?? "-");
   return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? `${text.slice(0, 10)} ${text.slice(11, 16)}Z` : text;
 }
 
-/** A time of the future; a UsageError for one that has passed. */
+/** A future time; a UsageError if it has passed. */
 export function futureFlag(flags: Flags, name: string): number | undefined {
   const timeMs = timeFlag(flags, name);
   if (timeMs !== undefined && timeMs <= nowMs()) {

@@ -1,11 +1,11 @@
-// What one key cannot know alone: names that must exist elsewhere, ids that must be unique, keys that need each other.
+// Checks across keys: names that must exist elsewhere, ids that must be unique, keys that depend on each other.
 
 import { kindByName } from "../vendors/model-kind.ts";
 import type { Problem } from "./read.ts";
 import type { ReadConfig } from "./schema.ts";
 import { joinPath, nearest, show } from "./show.ts";
 
-/** Every contradiction in a configuration that is right key by key. */
+/** Every contradiction in a configuration whose single keys are valid. */
 export function crossCheck(config: ReadConfig): Problem[] {
   const problems: Problem[] = [];
   const report = (path: string, message: string) => void problems.push({ path, message });
@@ -68,7 +68,7 @@ function checkIds(config: ReadConfig, report: Report): void {
   }
 }
 
-/** What the backends of decision models know; a misspelt limit would silently be none. */
+/** The limits that the backends of decision models support; a misspelt one would silently have no effect. */
 const LIMITS = ["questions", "options", "top_logprobs", "chosen_tokens"];
 
 function checkLimits(config: ReadConfig, report: Report): void {
@@ -106,7 +106,7 @@ function checkBrowser(config: ReadConfig, report: Report): void {
   }
 }
 
-/** Models that write texts for the gateway itself: by what is known before any provider was asked, they must be chat models. */
+/** Models that write texts for the gateway itself must be chat models, by what is known before any provider was asked. */
 function checkWriters(config: ReadConfig, report: Report): void {
   const writers = { "compaction.model": config.compaction.model, "web.model": config.web.model };
   for (const [path, id] of Object.entries(writers)) {
@@ -117,7 +117,7 @@ function checkWriters(config: ReadConfig, report: Report): void {
     }
     const model = config.models.find((one) => names(one, id));
     const kind = model?.kind ?? kindByName(model?.routes[0]?.model || model?.id || id) ?? "chat";
-    // What the operator lists without a kind is a chat model where its name says nothing that the catalog has.
+    // A model that the operator lists without a kind is a chat model, unless the catalog knows its name.
     if (kind === "chat" || (kind === "other" && model !== undefined)) continue;
     const what = kind === "other" ? "one that cannot chat" : `a model for ${kind}`;
     report(path, `expected a chat model, got ${show(id)}, ${what}`);

@@ -1,6 +1,6 @@
-// The vocabulary of the configuration schema: TypeBox nodes whose annotations say how a value is read (read.ts), and the
-// type-level rule from the file's form (snake_case, `15s`, `20MiB`) to the form the program uses (camelCase, `…Ms`,
-// `…Bytes`), so that no key is written down twice.
+// The building blocks of the configuration schema: TypeBox nodes whose annotations say how a value is read (read.ts), and the
+// type-level rule from the file's form (snake_case, `15s`, `20MiB`) to the program's form (camelCase, `…Ms`, `…Bytes`), so
+// that no key is declared twice.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import type { FormatName } from "./formats.ts";
@@ -14,7 +14,7 @@ export type DurationText = string & { readonly [durationMark]: true };
 /** A size as written, `20MiB`; read as bytes under a key that ends in `Bytes`. */
 export type SizeText = string & { readonly [sizeMark]: true };
 
-/** A group whose keys the program knows by the names that the file has. */
+/** A group whose keys keep the names that the file uses. */
 interface AsWritten<T> {
   readonly [writtenMark]: T;
 }
@@ -29,7 +29,7 @@ type ResolvedKey<K, V> = K extends string
       : Camel<K>
   : K;
 
-/** The form in which the program sees what the file says. Maps of sections become a ReadonlyMap in the file's order. */
+/** The program's form of what the file contains. Maps of sections become a ReadonlyMap in the file's order. */
 export type Resolved<T> = T extends DurationText | SizeText
   ? number
   : T extends AsWritten<infer Written>
@@ -44,12 +44,12 @@ export type Resolved<T> = T extends DurationText | SizeText
           : { readonly [K in keyof T as ResolvedKey<K, T[K]>]: Resolved<T[K]> }
         : T;
 
-/** What the program has several of, each under a name that the configuration uses. */
+/** Things with names that the configuration may use. */
 export type NameKind = "search engine" | "decision backend";
-/** The names there are. They are handed in: the rooms that know them stand above this one. */
+/** The existing names. They are passed in: the rooms that know them are on floors above. */
 export type KnownNames = Readonly<Record<NameKind, readonly string[]>>;
 
-/** What read.ts looks for on a node beside TypeBox's own words. */
+/** Annotations of a node for read.ts, besides TypeBox's own. */
 export interface Annotations {
   readonly type?: string;
   readonly format?: FormatName | "duration" | "size";
@@ -65,23 +65,23 @@ export interface Annotations {
   readonly secret?: boolean;
   /** An empty text is allowed and means "not set". */
   readonly blank?: boolean;
-  /** Bounds of a duration in ms, of a size in bytes. */
+  /** Bounds of a duration in ms, or of a size in bytes. */
   readonly least?: number;
   readonly most?: number;
-  /** Entries that a map has whether or not they are written; what is written wins key by key. */
+  /** Entries that a map always has; written ones override them key by key. */
   readonly entries?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** The keys of this group stay as they are written. */
+  /** The keys of this group are not renamed. */
   readonly asWritten?: boolean;
   readonly properties?: Readonly<Record<string, TSchema>>;
   readonly patternProperties?: Readonly<Record<string, TSchema>>;
   readonly items?: TSchema;
 }
 
-// A timer set for longer than this fires at once: JavaScript keeps its delay in 32 bits.
+// A longer timer would fire immediately: JavaScript stores its delay in 32 bits.
 const TIMER_MS_MAX = 2 ** 31 - 1;
-// A hundred years: keeps sums with the present time exact.
+// A hundred years: keeps sums with the current time exact.
 const AGE_MS_MAX = 36_500 * 86_400_000;
-/** Keys of maps: provider, tier, engine and OAuth names. They end up in ids, headers and metric labels. */
+/** Keys of maps: provider, tier, engine and OAuth names. They are used in ids, headers and metric labels. */
 export const NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
 
 /** A group of keys; every key in it has a default or is optional. */
@@ -89,7 +89,7 @@ export function section<P extends TProperties>(description: string, properties: 
   return Type.Object(properties, { additionalProperties: false, description, default: {} });
 }
 
-/** An entry of a list, whose keys without a default are required. */
+/** An entry of a list; its keys without a default are required. */
 export function entry<P extends TProperties>(description: string, properties: P): TObject<P> {
   return Type.Object(properties, { additionalProperties: false, description });
 }
@@ -109,7 +109,7 @@ export function map<S extends TSchema>(
   });
 }
 
-/** A group of optional keys that another room declares; the program knows them by the names that the file has. */
+/** A group of optional keys that another room declares; the program uses the file's names for them. */
 export function asWritten<S extends TObject>(schema: S) {
   return Type.Unsafe<AsWritten<Readonly<Static<S>>>>({ ...schema, asWritten: true, default: {} });
 }
@@ -124,12 +124,12 @@ export function text(description: string, fallback = "", options: Annotations = 
   return Type.String({ description, default: fallback, blank: true, ...options });
 }
 
-/** Text that must be there and not be empty. */
+/** Non-empty text. */
 export function required(description: string) {
   return Type.String({ description });
 }
 
-/** Text of a format in formats.ts; an empty fallback makes an empty text allowed. */
+/** Text of a format in formats.ts; an empty fallback allows an empty text. */
 export function formatted(format: FormatName, description: string, fallback = "", options: Annotations = {}) {
   return Type.String({ format, description, default: fallback, blank: fallback === "", ...options });
 }
@@ -159,18 +159,18 @@ export function number(description: string, fallback: number, range: { minimum: 
   return Type.Number({ description, default: fallback, ...range });
 }
 
-/** One of a few words. */
+/** An enumeration. */
 export function choice<const C extends string>(description: string, fallback: C, choices: readonly C[]) {
   return Type.Unsafe<C>({ type: "string", enum: choices, description, default: fallback });
 }
 
-/** A time to wait: short enough for a timer and, unless `least` says 0, not nothing. */
+/** A waiting time: short enough for a timer and, unless `least` is 0, not zero. */
 export function duration(description: string, fallback: string, least = 1) {
   const bounds = { least, most: TIMER_MS_MAX };
   return Type.Unsafe<DurationText>({ type: "string", format: "duration", description, default: fallback, ...bounds });
 }
 
-/** An age after which something ends: may be years. */
+/** An age, possibly of years. */
 export function age(description: string, fallback: string, least = 1) {
   const bounds = { least, most: AGE_MS_MAX };
   return Type.Unsafe<DurationText>({ type: "string", format: "duration", description, default: fallback, ...bounds });
@@ -181,7 +181,7 @@ export function size(description: string, fallback: string, range: { least: numb
   return Type.Unsafe<SizeText>({ type: "string", format: "size", description, default: fallback, ...range });
 }
 
-/** A key that may be absent; it then is absent from the read form too. */
+/** An optional key, which is then absent from the program's form too. */
 export function optional<S extends TSchema>(schema: S) {
   const { default: _none, ...rest } = schema;
   return Type.Optional(rest as S);

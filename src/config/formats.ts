@@ -1,4 +1,4 @@
-// The texts the configuration knows beside durations and sizes: what each must look like, and how a message names it.
+// The formats of configuration texts besides durations and sizes: their syntax, and their names in messages.
 
 import { isIP } from "node:net";
 
@@ -62,7 +62,7 @@ function isPort(text: string | undefined): boolean {
 
 function isHost(text: string): boolean {
   if (isIP(text.replace(/^\[(.*)\]$/, "$1")) !== 0) return true;
-  // All digits and dots, yet no address: a mistyped address rather than a name.
+  // All digits and dots, but not an address: a mistyped address rather than a name.
   if (/^[\d.]+$/.test(text) || text.length > 253) return false;
   return text.split(".").every((label) => /^[\p{L}\p{N}_](?:[\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?$/u.test(label));
 }
@@ -70,7 +70,7 @@ function isHost(text: string): boolean {
 function isHostAndPort(text: string): boolean {
   const colon = text.lastIndexOf(":");
   const host = text.slice(0, Math.max(colon, 0));
-  // A bare IPv6 address holds colons of its own: with a port it needs brackets.
+  // A bare IPv6 address contains colons: with a port it needs brackets.
   return colon > 0 && isPort(text.slice(colon + 1)) && isHost(host) && (!host.includes(":") || host.startsWith("["));
 }
 

@@ -1,25 +1,25 @@
-// `${NAME}`, `${NAME:-default}` and `${file:/path}` in configuration texts; `$${` stands for a plain `${`. What was put
-// in is never examined again, so a value cannot pull in another.
+// `${NAME}`, `${NAME:-default}` and `${file:/path}` in configuration texts; `$${` stands for a literal `${`. Inserted text is
+// not interpolated again, so a value cannot refer to another.
 
-/** Where interpolation looks. */
+/** The sources of interpolation. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The text of a file; throws when it cannot be read. Paths are as written. */
+  /** The text of a file; throws if it cannot be read. Paths are used as written. */
   readFile(path: string): string;
 }
 
-/** What became of a text. */
+/** The result. */
 export interface Interpolated {
   readonly text: string;
-  /** Something was put in. */
+  /** Whether something was inserted. */
   readonly changed: boolean;
-  /** What was put in may be a secret: it came from a file or a variable whose name says so. */
+  /** Whether the inserted text may be a secret: from a file, or a variable with such a name. */
   readonly secret: boolean;
 }
 
 const SECRET_NAME = /KEY|SECRET|TOKEN|PASS|CREDENTIAL|AUTH/i;
 
-/** Puts the values in. Returns the reason as a string when that is impossible. */
+/** Inserts the values. Returns the reason as a string if that is impossible. */
 export function interpolate(text: string, surroundings: Surroundings): Interpolated | string {
   if (!text.includes("${")) return { text, changed: false, secret: false };
   let out = "";
@@ -49,7 +49,7 @@ function lookUp(word: string, { env, readFile }: Surroundings): { value: string;
   if (word.startsWith("file:")) {
     const path = word.slice("file:".length);
     try {
-      // Editors and `echo` end a file with a line end that is no part of the value.
+      // Editors and `echo` end a file with a newline that is not part of the value.
       return { value: readFile(path).replace(/\r?\n$/, ""), secret: true };
     } catch (error) {
       return `cannot read the file ${path} (${error instanceof Error ? error.message : String(error)})`;

@@ -1,11 +1,11 @@
-// The configuration's file form as JSON Schema for editors. It is a little wider than the reader: where a value may be
-// interpolated, any text with `${` passes.
+// The configuration's file form as JSON Schema for editors. Slightly more permissive than the reader: where a value may be
+// interpolated, any text with `${` is valid.
 
 import { OptionalKind, type TSchema } from "@sinclair/typebox";
 import type { Annotations, KnownNames } from "./fields.ts";
 import { ConfigFile } from "./schema.ts";
 
-/** What the schema is called beside a configuration file. */
+/** The schema's file name beside a configuration file. */
 export const JSON_SCHEMA_FILE = "sallyport.schema.json";
 
 type Json = { readonly [key: string]: unknown };
@@ -37,7 +37,7 @@ function convert(schema: TSchema, names: KnownNames): Json {
   const node = schema as TSchema & Annotations;
   const words = {
     ...(node.description === undefined ? {} : { description: node.description }),
-    // An empty group or list as default tells an author nothing.
+    // An empty group or list as default is not informative.
     ...(node.default === undefined || typeof node.default === "object" ? {} : { default: node.default }),
   };
   if (node.properties !== undefined) {
@@ -45,7 +45,7 @@ function convert(schema: TSchema, names: KnownNames): Json {
     const needed = keys.filter(([, key]) => key["default"] === undefined && key[OptionalKind] !== "Optional");
     return {
       ...words,
-      // A group whose keys are all commented out is null in YAML, as is one that is left out.
+      // A group whose keys are all commented out is null in YAML, and treated as absent.
       type: node.default === undefined && schema[OptionalKind] !== "Optional" ? "object" : ["object", "null"],
       properties: Object.fromEntries(keys.map(([key, child]) => [key, convert(child, names)])),
       ...(needed.length === 0 ? {} : { required: needed.map(([key]) => key) }),

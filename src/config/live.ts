@@ -7,11 +7,11 @@ import type { Config } from "./schema.ts";
 /** A configuration that was read without a problem. */
 type Loaded = Pick<Extract<LoadResult, { ok: true }>, "config" | "origin">;
 
-/** What a reload came to. */
+/** The result of a reload. */
 export type ReloadResult =
   | {
       readonly ok: true;
-      /** Keys that changed but are read at the start only. */
+      /** Keys that changed but are only read at the start. */
       readonly needRestart: readonly string[];
     }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -22,19 +22,19 @@ export class LiveConfig {
   #origin: Origin;
   readonly #load: () => LoadResult;
 
-  /** `load` gives the next configuration; it is called at each reload. */
+  /** `load` returns the next configuration; it is called at each reload. */
   constructor({ config, origin }: Loaded, load: () => LoadResult) {
     this.#config = config;
     this.#origin = origin;
     this.#load = load;
   }
 
-  /** The present configuration. Ask again rather than keep it. */
+  /** The current configuration. Call again rather than keep it. */
   get(): Config {
     return this.#config;
   }
 
-  /** What `make` makes of the present configuration; made once for each. */
+  /** What `make` derives from the current configuration; computed once for each. */
   derive<T>(make: (config: Config) => T): () => T {
     let of: Config | undefined;
     let made: T;
@@ -47,7 +47,7 @@ export class LiveConfig {
     };
   }
 
-  /** Each value with where it comes from, secrets hidden. Worked out at each call. */
+  /** Each value with its origin, secrets hidden. Computed at each call. */
   describe(): { readonly file: string | undefined; readonly values: readonly ConfigValue[] } {
     return {
       file: this.#origin.file,

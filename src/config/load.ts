@@ -1,5 +1,5 @@
-// The only reader of the environment. Finds the file, lays the overrides over it, reads it against the schema and gives
-// either a whole configuration or every problem there is, one line each, without a secret in it.
+// The only reader of the environment. Finds the file, applies the overrides, reads it against the schema and returns either a
+// complete configuration or all problems, one line each, without secrets.
 
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -16,12 +16,12 @@ import { parseYaml } from "./yaml.ts";
 
 /** Searched in the working directory when no file is given. */
 const DEFAULT_FILE = "sallyport.yaml";
-/** No configuration is larger; keeps a wrong path from filling the memory. */
+/** No configuration is larger; prevents a wrong path from filling the memory. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 /** No secret is larger. */
 const SECRET_BYTES_MAX = 64 * 1024;
 
-/** Where a configuration comes from. */
+/** The sources of a configuration. */
 export interface LoadOptions {
   /** `--config` */
   readonly file?: string | undefined;
@@ -32,11 +32,11 @@ export interface LoadOptions {
   /** The process's own unless a test says otherwise. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
-  /** What names the program has; absent: names are not checked. */
+  /** The existing names; absent: names are not checked. */
   readonly names?: KnownNames | undefined;
 }
 
-/** A whole configuration, or every reason why there is none. */
+/** A complete configuration, or all reasons why there is none. */
 export type LoadResult =
   | {
       readonly ok: true;
@@ -47,7 +47,7 @@ export type LoadResult =
     }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** The process's environment; for the few who need a variable that is not configuration. */
+/** The process's environment; for the few places that need a variable that is not configuration. */
 export function environment(): Readonly<Record<string, string | undefined>> {
   return process.env;
 }
@@ -67,7 +67,7 @@ export function loadConfig(options: LoadOptions = {}): LoadResult {
   const read = reader.read(ConfigFile, raw, "") as ReadConfig;
   const problems: Problem[] = [...reader.problems];
   const providers = resolveProviders(read.providers, env, problems);
-  // A problem at a key would make its neighbours look wrong too.
+  // A problem at one key would make its neighbours look wrong too.
   if (problems.length === 0) problems.push(...crossCheck(read));
   if (problems.length > 0) return { ok: false, problems: problems.map((problem) => line(label, problem)) };
   const path = file === undefined ? undefined : resolve(cwd, file);
@@ -75,12 +75,12 @@ export function loadConfig(options: LoadOptions = {}): LoadResult {
   return { ok: true, config: finish(read, providers, { cwd, base }), file, origin, warnings };
 }
 
-/** What there is to configure from: for making a first file. */
+/** The sources that exist: for creating a first file. */
 export interface Survey {
   /** Absolute path of the file that is, or would be, read. */
   readonly file: string;
   readonly exists: boolean;
-  /** The presets whose key or address stands in the environment. */
+  /** The presets whose key or address is in the environment. */
   readonly presets: readonly PresetName[];
 }
 
@@ -118,7 +118,7 @@ function readBounded(path: string, most: number): string {
   return readFileSync(path, "utf8");
 }
 
-/** The file's form with the environment's providers, the embedded one and all overrides laid in. */
+/** The file's form with the environment's providers, the embedded one and all overrides added. */
 function overlay(value: unknown, options: LoadOptions, env: NonNullable<LoadOptions["env"]>) {
   let raw: unknown = value ?? {};
   // Where a JSON file names its schema for editors.
@@ -199,7 +199,7 @@ export function secretsOf(config: Config): string[] {
   const found: string[] = [config.server.metrics.token, config.auth.jwtSecret, config.compaction.secret];
   for (const { apiKeys, headers, baseUrl } of config.providers) {
     const named = Object.entries(headers).filter(([name]) => SECRET_HEADER.test(name));
-    // `Bearer x`: the scheme is no part of the secret.
+    // `Bearer x`: the scheme is not part of the secret.
     const values = named.flatMap(([, value]) => [value, value.slice(value.indexOf(" ") + 1)]);
     found.push(...apiKeys, ...values, passwordOf(baseUrl));
   }

@@ -1,5 +1,5 @@
-// Where each value of a loaded configuration comes from, as pages and commands show it: the file and its line, a variable, an
-// option of the command line, a preset, or the default. Worked out when somebody asks; secrets are never among it.
+// The origin of each value of a loaded configuration, for pages and commands: the file and its line, a variable, a
+// command-line option, a preset, or the default. Computed on demand; never includes secrets.
 
 import type { TSchema } from "@sinclair/typebox";
 import type { Annotations } from "./fields.ts";
@@ -10,26 +10,26 @@ import { type Config, ConfigFile, type ProviderConfig } from "./schema.ts";
 import { holdsSecret, joinPath } from "./show.ts";
 import { linesOf, type Path } from "./yaml-lines.ts";
 
-/** What a configuration was made from; kept beside it. */
+/** The sources of a configuration; stored beside it. */
 export interface Origin {
-  /** Absolute path of the file; undefined where there is none. */
+  /** Absolute path of the file; undefined if there is none. */
   readonly file: string | undefined;
   readonly text: string;
-  /** The file as parsed, before anything was laid over it. */
+  /** The parsed file without overrides. */
   readonly written: unknown;
-  /** With the words of the environment and the command line laid in. */
+  /** With the overrides of the environment and the command line. */
   readonly raw: unknown;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where a value comes from. */
+/** The origin of a value. */
 export interface ConfigSource {
   readonly kind: "file" | "variable" | "option" | "preset" | "default";
   /** The file, variable, option or preset. */
   readonly name: string | null;
-  /** Of the file. */
+  /** In the file. */
   readonly line: number | null;
-  /** What was put into it, as `${NAME}` and `${file:/path}` name it. */
+  /** The interpolated sources, as `${NAME}` and `${file:/path}`. */
   readonly through: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export interface ConfigSource {
 export interface ConfigValue {
   /** `server.max_body`, `models[0].id` */
   readonly key: string;
-  /** As the file would say it; null for a secret that is set. */
+  /** In the file's form; null for a secret that is set. */
   readonly value: string | null;
   readonly source: ConfigSource;
   readonly description: string | null;
@@ -55,7 +55,7 @@ interface Found {
 
 const DEFAULT: ConfigSource = { kind: "default", name: null, line: null, through: [] };
 
-/** Every value of a configuration, in the order of the schema. `secrets`: what must not be shown wherever it stands. */
+/** Every value of a configuration, in the order of the schema. `secrets`: texts to hide wherever they occur. */
 export function describeConfig(origin: Origin, config: Config, secrets: readonly string[]): ConfigValue[] {
   const lineOf = linesOf(origin.text);
   const values: Found[] = [];
@@ -87,7 +87,7 @@ export function describeConfig(origin: Origin, config: Config, secrets: readonly
 
 const isSecretList = ({ items }: Node) => (items as Node | undefined)?.secret === true;
 
-/** Shorter ones are hidden at their own key; elsewhere they would be found in every other word. */
+/** Shorter ones are hidden at their own key only; elsewhere they would match parts of ordinary words. */
 const SECRET_CHARS_MIN = 6;
 
 /** Names of headers and of free-form keys whose values are credentials. */
@@ -157,7 +157,7 @@ function sourceOf(
   if (own !== undefined && own !== null && file !== undefined)
     return { kind: "file", name: file, line: lineOf(path) ?? null, through };
   if (here === undefined || here === null || isGroup(here)) return DEFAULT;
-  // Of a group that a variable gave whole, as JSON.
+  // For a group that a variable set as JSON.
   const names = path.map(
     (_, at) =>
       `SALLYPORT_${path
@@ -170,7 +170,7 @@ function sourceOf(
 
 const asVariable = (step: string | number) => variableName(String(step));
 
-/** What an entry of `providers` takes from its preset and from the variable that the preset names. */
+/** What an entry of `providers` takes from its preset and the preset's variable. */
 function presetValue(
   path: Path,
   { value }: Found,
@@ -198,7 +198,7 @@ function presetValue(
 const PUT_IN = /(?<!\$)\$\{([^}]*)\}/g;
 const SECRET_VARIABLE = /KEY|SECRET|TOKEN|PASS|CREDENTIAL|AUTH/i;
 
-/** A value as text, with what was put into it. What comes from a file of its own is a secret, and not read again. */
+/** A value as text, with its interpolations. The content of an included file is a secret, and not read again. */
 function textOf(value: unknown, { env }: Origin): { text: string; through: string[]; secret: boolean } {
   const through: string[] = [];
   let secret = false;

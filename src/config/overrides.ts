@@ -1,15 +1,15 @@
-// Words from outside the file that win over it: SALLYPORT_<SECTION>_<KEY> variables and command-line options. They are
-// laid into the parsed file before it is read, so they are checked like everything in it.
+// Overrides of the file: SALLYPORT_<SECTION>_<KEY> variables and command-line options. They are merged into the parsed file
+// before it is read, so they are validated like everything in it.
 
 import type { TSchema } from "@sinclair/typebox";
 import type { Annotations } from "./fields.ts";
 import { ExternalText, parseJson } from "./read.ts";
 
 const PREFIX = "SALLYPORT_";
-/** Variables of ours that are no configuration keys. */
+/** Variables of ours that are not configuration keys. */
 const OTHER = new Set(["SALLYPORT_CONFIG"]);
 
-/** The parsed file with the environment's overrides laid in, and the variables that look like one and name no key. */
+/** The parsed file with the environment's overrides, and the variables that look like one and name no key. */
 export function withEnvironment(
   schema: TSchema,
   file: unknown,
@@ -19,7 +19,7 @@ export function withEnvironment(
   const unknown: string[] = [];
   // In the order of names, so that SALLYPORT_X comes before the keys in it.
   for (const [name, value] of Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    // An empty variable is how compose files pass on one that is not set.
+    // Compose files pass on an unset variable as an empty one.
     if (!name.startsWith(PREFIX) || OTHER.has(name) || value === undefined || value === "") continue;
     const path = findKey(schema, raw, name.slice(PREFIX.length));
     if (path === undefined) unknown.push(name);
@@ -62,7 +62,7 @@ function firstOf(
   word: string,
   then: (key: string, rest: string) => string[] | undefined,
 ): string[] | undefined {
-  // Longest first: a key that begins with another one's name is the nearer meaning.
+  // Longest first: a key whose name begins with another's is the closer match.
   for (const key of [...keys].sort((a, b) => b.length - a.length)) {
     const name = variableName(key);
     if (word !== name && !word.startsWith(`${name}_`)) continue;
@@ -72,7 +72,7 @@ function firstOf(
   return undefined;
 }
 
-/** A key as it stands in a variable's name. */
+/** A key's name in a variable. */
 export function variableName(key: string): string {
   return key.toUpperCase().replace(/[^A-Z0-9]/g, "_");
 }
@@ -90,13 +90,13 @@ function keysOf(raw: unknown): Record<string, unknown> {
   return isGroup(raw) ? raw : {};
 }
 
-/** What a group holds under `key`; undefined when it holds nothing there or is no group. */
+/** The value of a group under `key`; undefined if there is none or it is not a group. */
 export function childOf(raw: unknown, key: string): unknown {
   const keys = keysOf(raw);
   return Object.hasOwn(keys, key) ? (keys[key] ?? undefined) : undefined;
 }
 
-/** A copy of `raw` in which `path` holds `value`. A value in the way that is no group stays: reading it reports it. */
+/** A copy of `raw` with `value` at `path`. A value on the way that is not a group stays: reading it reports it. */
 export function withValue(raw: unknown, path: readonly string[], value: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return value;

@@ -1,4 +1,4 @@
-// Presets of well-known providers: the defaults of an entry with that name. All of them come from the vendors' files.
+// Presets of well-known providers: the defaults of an entry with that name. They come from the vendors' files.
 
 import { CALLABLE, findVendor } from "../vendors/look-up.ts";
 import { isEmbedded, type ProviderKind } from "../vendors/protocols.ts";
@@ -6,11 +6,11 @@ import type { VendorApi } from "../vendors/vendor.ts";
 
 interface Preset {
   readonly kind: ProviderKind;
-  /** "" where only the operator can know it. */
+  /** "" if only the operator can know it. */
   readonly baseUrl: string;
-  /** The environment variable that holds its key or its address. */
+  /** The environment variable with its key or its address. */
   readonly variable?: string;
-  /** That variable alone makes a provider when nothing is configured. */
+  /** That variable alone creates a provider if nothing is configured. */
   readonly zeroFile?: boolean;
 }
 
@@ -25,12 +25,12 @@ export type PresetName = string;
 /** The names alone. */
 export const PRESET_NAMES: readonly PresetName[] = CALLABLE.map(({ name }) => name);
 
-/** The providers inside the program, which exist without being configured. */
+/** The embedded providers, which exist without being configured. */
 export const EMBEDDED_PRESETS: readonly PresetName[] = CALLABLE.filter(({ api }) => isEmbedded(api)).map(
   ({ name }) => name,
 );
 
-/** The preset, with its variable, that texts for people use as their example. */
+/** The preset, with its variable, that texts for people use as an example. */
 export const EXAMPLE = exampleOf();
 
 /** The preset of that name. */
@@ -38,15 +38,15 @@ export function findPreset(name: string): Preset | undefined {
   return Object.hasOwn(PRESETS, name) ? PRESETS[name] : undefined;
 }
 
-/** What a preset gives an entry in this environment. */
+/** A preset's values for an entry in this environment. */
 export interface PresetFacts {
   readonly kind: ProviderKind;
   readonly baseUrl: string;
-  /** "" where the environment holds none. */
+  /** "" if the environment has none. */
   readonly apiKey: string;
 }
 
-/** The preset's facts with the environment's word applied. */
+/** The preset's facts with the environment's values. */
 export function presetFacts(name: string, env: Readonly<Record<string, string | undefined>>): PresetFacts | undefined {
   const api = findVendor(name)?.api;
   if (api === undefined) return undefined;
@@ -56,12 +56,12 @@ export function presetFacts(name: string, env: Readonly<Record<string, string | 
   return { kind, baseUrl: value === "" ? baseUrl : addressOf(value, baseUrl), apiKey: "" };
 }
 
-/** True for presets whose variable holds the server's address. */
+/** Whether a preset's variable holds the server's address. */
 export function isAddressed(name: PresetName): boolean {
   return findVendor(name)?.api.variable?.holds === "address";
 }
 
-/** The presets that the environment alone turns into providers. */
+/** The presets that become providers through the environment alone. */
 export function presetsOf(env: Readonly<Record<string, string | undefined>>): PresetName[] {
   return CALLABLE.filter(
     ({ api: { variable } }) => variable?.alone === true && (env[variable.name] ?? "").trim() !== "",
@@ -78,13 +78,13 @@ function exampleOf(): { readonly preset: PresetName; readonly variable: string }
   return { preset: first?.name ?? "", variable: first?.api.variable?.name ?? "" };
 }
 
-/** The variable may hold a host, host:port, :port or URL, and the server's own 0.0.0.0; missing parts are the usual ones. */
+/** The variable may hold a host, host:port, :port or URL, and the server's own 0.0.0.0; missing parts get defaults. */
 function addressOf(value: string, usual: string): string {
   const { port, pathname: usualPath } = new URL(usual);
   const whole = /^https?:\/\//i.test(value) ? value : `http://${value.startsWith(":") ? `127.0.0.1${value}` : value}`;
   if (!URL.canParse(whole)) return whole;
   const url = new URL(whole);
-  // Without a scheme the port is the server's own; a URL without port means its scheme's.
+  // Without a scheme the port is the server's own; a URL without a port uses its scheme's.
   if (url.port === "" && whole !== value) url.port = port;
   if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "127.0.0.1";
   const path = url.pathname.replace(/\/+$/, "");

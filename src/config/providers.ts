@@ -1,4 +1,5 @@
-// From a provider entry as written to a provider as used: the preset applied, keys gathered, disabled entries left out.
+// Converts a provider entry as written to the form that is used: the preset applied, keys collected, disabled entries left
+// out.
 
 import { isEmbedded, USUAL_KIND } from "../vendors/protocols.ts";
 import { findPreset, PRESET_NAMES, presetFacts } from "./presets.ts";
@@ -21,7 +22,7 @@ export function resolveProviders(
     const provider = resolveProvider(name, entry, env);
     const at = joinPath("providers", name);
     const missing = provider.baseUrl === "" && !isEmbedded(provider);
-    // A URL that was refused reads as none; once is enough.
+    // A refused URL is read as empty; one report is enough.
     if (missing && !problems.some(({ path }) => path === `${at}.base_url`)) {
       const why =
         provider.preset === undefined
@@ -46,7 +47,7 @@ function resolveProvider(
   const preset = named ?? (findPreset(name) === undefined ? undefined : name);
   const facts = preset === undefined ? undefined : presetFacts(preset, env);
   const own = [apiKey, ...apiKeys].filter((key) => key !== "");
-  // The environment's key goes to the preset's own address only: another address is another receiver.
+  // The environment's key is sent to the preset's own address only: another address is another recipient.
   const inherited = own.length === 0 && baseUrl === "" && facts !== undefined && facts.apiKey !== "";
   return {
     ...rest,

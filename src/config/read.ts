@@ -1,5 +1,5 @@
-// Reads a parsed file against the schema: interpolates, applies defaults, checks, and turns it into the program's form
-// (fields.ts). Every problem is collected; a value that has one is read as its default so that reading can go on.
+// Reads a parsed file against the schema: interpolates, applies defaults, validates, and converts it to the program's form
+// (fields.ts). Every problem is collected; a value with a problem is read as its default so that reading can continue.
 
 import { OptionalKind, type TSchema } from "@sinclair/typebox";
 import { parseDurationMs, parseSizeBytes } from "../base/quantity.ts";
@@ -8,15 +8,15 @@ import { VALUE_FORMATS } from "./formats.ts";
 import { interpolate, type Surroundings } from "./interpolate.ts";
 import { holdsSecret, joinPath, kindOfValue, nearest, show } from "./show.ts";
 
-/** Something wrong at a place. */
+/** A problem at a path. */
 export interface Problem {
   readonly path: string;
   readonly message: string;
-  /** Where the value came from when that is not the file. */
+  /** Where the value came from if not from the file. */
   readonly source?: string;
 }
 
-/** A value that was given as text from outside the file: it is turned into the type of its key, and not interpolated. */
+/** A value given as text from outside the file: it is converted to the type of its key, and not interpolated. */
 export class ExternalText {
   readonly text: string;
   /** Absent: an interpolation in the file. */
@@ -27,13 +27,13 @@ export class ExternalText {
   }
 }
 
-/** Reads one file; `problems` fills up on the way. */
+/** Reads one file; `problems` is filled on the way. */
 export class Reader {
   readonly problems: Problem[] = [];
   readonly #surroundings: Surroundings;
   readonly #names: KnownNames | undefined;
 
-  /** `names`: without them any name passes. */
+  /** `names`: without them any name is accepted. */
   constructor(surroundings: Surroundings, names?: KnownNames) {
     this.#surroundings = surroundings;
     this.#names = names;
@@ -113,7 +113,7 @@ export class Reader {
   }
 
   /**
-   * A string with an interpolation in place of a list or group is parsed from its result; undefined after a problem.
+   * Interpolated text instead of a list or group is parsed; undefined after a problem.
    */
   #wholeValue(raw: unknown, path: string): unknown {
     if (typeof raw !== "string" || !raw.includes("${")) return raw;
@@ -163,7 +163,7 @@ export class Reader {
     this.#report(path, `no ${kind} is called ${show(name)} (${hint})`);
   }
 
-  /** A value without a schema: interpolated, otherwise as written. */
+  /** A value without a schema: interpolated, otherwise unchanged. */
   #open(value: unknown, path: string): unknown {
     if (Array.isArray(value)) return value.map((element, i) => this.#openChild(element, joinPath(path, i)));
     if (typeof value !== "object" || value === null) return value;
@@ -178,7 +178,7 @@ export class Reader {
     return undefined;
   }
 
-  /** The keys of a group; a problem and none when it is not one. Its value is not shown: it may be a misplaced secret. */
+  /** The keys of a group; a problem and none if it is not one. Its value is not shown: it may be a misplaced secret. */
   #keys(raw: unknown, path: string): Record<string, unknown> {
     const given = this.#wholeValue(raw, path);
     if (given === undefined) return {};
@@ -194,7 +194,7 @@ export class Reader {
 
   #unknownKey(path: string, key: string, known: readonly string[]): void {
     const meant = nearest(key, known);
-    // A key on its own line without "api_key:" before it would be shown otherwise.
+    // A key on a line of its own without "api_key:" would otherwise be shown.
     const at = joinPath(path, holdsSecret(key) ? "***" : key);
     this.#report(at, meant === undefined ? "unknown key" : `unknown key (did you mean ${joinPath(path, meant)}?)`);
   }
@@ -214,7 +214,7 @@ export function resolvedKey(key: string, schema: TSchema): string {
 function withDefaults(own: unknown, defaults: Readonly<Record<string, unknown>> | undefined): unknown {
   if (defaults === undefined || typeof own !== "object" || own === null || Array.isArray(own)) return own;
   if (own instanceof ExternalText) return own;
-  // An empty text means "as by default", as it does where a key has a single default.
+  // An empty text means the default, as it does where a key has a single default.
   const written = Object.entries(own).filter(([, value]) => value !== "" && value !== null);
   return { ...defaults, ...Object.fromEntries(written) };
 }
@@ -227,7 +227,7 @@ function splitList(given: ExternalText): unknown {
   return text.split(",").map((part) => new ExternalText(part.trim(), given.source));
 }
 
-/** The value of a JSON text; the text itself when it is none. */
+/** The value of a JSON text; the text itself if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -246,7 +246,7 @@ function coerce(text: string, type: string): unknown {
 
 interface Outcome {
   readonly value?: unknown;
-  /** What should have been there; absent when it is right. */
+  /** What was expected; absent if it is valid. */
   readonly expected?: string;
 }
 

@@ -1,5 +1,5 @@
-// The commented configuration that `sallyport init` writes, made from the schema: every key with its default and what it
-// does, commented out. A key added to the schema is in the sample by itself.
+// The commented configuration that `sallyport init` writes, generated from the schema: every key with its default and
+// description, commented out. A key added to the schema is included automatically.
 
 import type { TSchema } from "@sinclair/typebox";
 import type { Annotations } from "./fields.ts";
@@ -7,12 +7,12 @@ import { JSON_SCHEMA_FILE } from "./json-schema.ts";
 import { EMBEDDED_PRESETS, EXAMPLE, findPreset, isAddressed, type PresetName } from "./presets.ts";
 import { ConfigFile } from "./schema.ts";
 
-/** What is written out rather than commented out. */
+/** What is written uncommented. */
 export interface SampleChoices {
   readonly dataDir: string;
   readonly host: string;
   readonly port: number;
-  /** Providers whose key or address stands in the environment. */
+  /** Providers whose key or address is in the environment. */
   readonly providers: readonly PresetName[];
 }
 
@@ -39,7 +39,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The file's text. It reads as the choices, and as the default everywhere else. */
+/** The file's text. It is read as the choices, and as the defaults everywhere else. */
 export function sampleConfig(choices: SampleChoices): string {
   const sections = Object.entries(ConfigFile.properties).map(([key, schema]) => {
     if (key === "data_dir") return block(schema, [`data_dir: ${JSON.stringify(choices.dataDir)}`]);
@@ -85,7 +85,7 @@ function keysOf(name: string, schema: TSchema): string[] {
   const { properties = {} } = schema as TSchema & Annotations;
   return Object.entries(properties).flatMap(([key, child]) => {
     const node = child as TSchema & Annotations;
-    // A group that may be absent has keys without a default: it stands empty, and its description says how to fill it.
+    // An optional group has keys without a default: it is written empty, and its description says how to fill it.
     const mayBeAbsent = node.properties !== undefined && node.default === undefined;
     if (node.properties !== undefined && !mayBeAbsent) {
       return [`${key}: # ${node.description ?? ""}`, ...indent(keysOf("", node))];

@@ -38,7 +38,7 @@ const Prices = entry("US dollars per million tokens. Absent: the vendor's public
   cache_write: optional(number("Input tokens written to a cache. Absent: as input.", 0, PRICE)),
 });
 
-/** What is known of a model; absent: unknown, reported with the defaults and not enforced. */
+/** What is known about a model; absent: unknown, reported with the defaults and not enforced. */
 const metadata = {
   context_length: optional(integer("Input and output tokens together.", 0, TOKENS)),
   max_output_tokens: optional(integer("Maximum tokens of one answer.", 0, TOKENS)),

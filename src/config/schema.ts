@@ -43,14 +43,14 @@ export const ConfigFile = section("Configuration of the Sallyport AI gateway.", 
 /** What read.ts makes of the file form. */
 export type ReadConfig = ResolvedStatic<typeof ConfigFile>;
 
-/** A provider entry with its preset applied. */
+/** A provider entry merged with its preset. */
 export interface ProviderConfig extends Omit<ReadProvider, "enabled" | "apiKey" | "timeout" | "kind" | "preset"> {
   /** The entry's key. */
   readonly name: string;
-  /** The preset that applied; names the provider card. */
+  /** The applied preset; names the provider card. */
   readonly preset: string | undefined;
   readonly kind: ProviderKind;
-  /** Without a trailing slash; "" for what is part of the program. */
+  /** Without a trailing slash; "" for an embedded provider. */
   readonly baseUrl: string;
   /** In the order of use; empty where no key is needed. */
   readonly apiKeys: readonly string[];
@@ -66,18 +66,18 @@ export interface TierConfig {
   readonly rpm: number;
   /** Absent: without end. */
   readonly trialMs?: number;
-  /** What an account may spend; absent: no limit. A period of 0: it never starts again. */
+  /** The budget of an account; absent: no limit. A period of 0: it is never refilled. */
   readonly budget?: { readonly usd: number; readonly periodMs: number };
 }
 
 type ReadProvider = ReadConfig["providers"] extends ReadonlyMap<string, infer P> ? P : never;
 
-/** A model of the catalog as configured. Metadata that was not given is absent. */
+/** A model of the catalog as configured. Missing metadata is absent. */
 export type ModelConfig = ReadConfig["models"][number];
 
-/** The configuration as the program uses it: checked, durations in ms, sizes in bytes, paths absolute. */
+/** The configuration as the program uses it: validated, durations in ms, sizes in bytes, paths absolute. */
 export interface Config extends Omit<ReadConfig, "providers" | "tiers"> {
-  /** The enabled providers in the order of the file; the embedded one last unless the file places it. */
+  /** The enabled providers in the order of the file; the embedded one last unless the file lists it. */
   readonly providers: readonly ProviderConfig[];
   /** Lowest first. */
   readonly tiers: readonly TierConfig[];

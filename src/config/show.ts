@@ -9,16 +9,16 @@ export function joinPath(path: string, key: string | number): string {
   return path === "" ? plain : `${path}.${plain}`;
 }
 
-/** Longer values say nothing more. */
+/** The rest of longer values adds nothing. */
 const SHOWN_CHARS_MAX = 80;
 
-// Shapes of keys in use, wherever they stand: someone may have put a key on the wrong line.
+// Shapes of common keys, wherever they occur: someone may have put a key on the wrong line.
 const SECRET_SHAPE = new RegExp(
   `\\b(?:${KEY_BEGINNINGS}|(?:sk|pk|rk|ghp|gho|key|pat)[-_])[\\w-]{6,}|\\bBearer\\s+\\S+|\\beyJ[\\w-]{8,}`,
   "i",
 );
 
-/** Does a text look as if a key stood in it? */
+/** Whether a text seems to contain a key. */
 export function holdsSecret(text: string): boolean {
   return SECRET_SHAPE.test(text);
 }
@@ -28,7 +28,7 @@ export function show(value: unknown, secret = false): string {
   if (secret) return "***";
   if (typeof value === "string") {
     if (holdsSecret(value)) return "***";
-    // Name and password of a URL, also of one whose scheme was forgotten.
+    // User name and password of a URL, even if its scheme is missing.
     const masked = value.replace(/[^/\s]*:[^/\s]*@/, "***@");
     return JSON.stringify(masked.length > SHOWN_CHARS_MAX ? `${masked.slice(0, SHOWN_CHARS_MAX)}…` : masked);
   }
@@ -43,7 +43,7 @@ export function kindOfValue(value: unknown): string {
   return typeof value === "string" ? "text" : typeof value === "number" ? "a number" : "true or false";
 }
 
-/** The candidate that was probably meant; undefined when none is near. */
+/** The candidate that was probably meant; undefined if none is similar. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let least = Math.max(2, Math.floor(word.length / 3)) + 1;

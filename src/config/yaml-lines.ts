@@ -1,11 +1,11 @@
-// On which line of a YAML text each key stands, for telling people where a value comes from. The parser of the runtime gives no
-// positions; this reads the indentation, the lists and the braces, and nothing of what the values mean. What it does not
-// understand (anchors, merged keys) has no line of its own: the nearest key above it has.
+// Finds the line of each key in a YAML text, to tell people where a value comes from. The runtime's parser gives no
+// positions; this reads the indentation, the lists and the braces, but not the values. What it does not understand (anchors,
+// merged keys) gets the line of the nearest key above.
 
-/** A place in a parsed text: keys of groups and indexes of lists. */
+/** A path in a parsed text: keys of groups and indexes of lists. */
 export type Path = readonly (string | number)[];
 
-/** The line of a place, counted from 1; the nearest group's where the place itself has none, undefined where none has. */
+/** The line of a path, counted from 1; the nearest group's if the path itself has none, undefined if none has. */
 export type LineOf = (path: Path) => number | undefined;
 
 /** Reads the lines of a text once. */
@@ -37,7 +37,7 @@ const KEY = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#"'[\]{},&*!|>%@`-][^#]*?|-[
 class LineReader {
   readonly #found = new Map<string, number>();
   #frames: Frame[] = [];
-  /** Lines indented further than this belong to a text of several lines. */
+  /** Lines indented further than this belong to a multi-line text. */
   #textAbove: number | undefined;
   #quote: string | undefined;
   #braces: Frame[] = [];
@@ -81,7 +81,7 @@ class LineReader {
   }
 
   #key(name: string, column: number): void {
-    // A list may stand in the column of the key that it belongs to.
+    // A list may start in the column of its key.
     this.#close((frame) => frame.column > column || (frame.column === column && frame.kind === "list"));
     const top = this.#frames.at(-1);
     if (top?.kind === "group" && top.column === column) top.last = name;
@@ -99,14 +99,14 @@ class LineReader {
     if (!this.#found.has(key)) this.#found.set(key, this.#line);
   }
 
-  /** What stands behind a key or a dash. */
+  /** What follows a key or a dash. */
   #value(text: string, column: number): void {
     const value = text.trimStart().replace(/^(?:[&!]\S*\s+)+/, "");
     if (/^[|>][-+0-9]*\s*(?:#.*)?$/.test(value)) this.#textAbove = column;
     else if (/^[[{"']/.test(value)) this.#readInside(value);
   }
 
-  /** Within braces or quotes, where indentation means nothing. */
+  /** Within braces or quotes, where indentation is irrelevant. */
   #readInside(text: string): void {
     for (let at = 0; at < text.length; at++) {
       const char = text[at] ?? "";

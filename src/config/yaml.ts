@@ -15,7 +15,7 @@ export function parseYaml(text: string): { value: unknown } | { problem: string 
   }
 }
 
-/** How many lines from the start still parse; the parser itself does not say where it stopped. */
+/** How many lines from the start still parse; the parser itself does not report where it stopped. */
 function lastGoodLine(text: string): number {
   const lines = text.split("\n");
   for (let count = lines.length - 1; count > 0; count--) {
@@ -23,13 +23,13 @@ function lastGoodLine(text: string): number {
       Bun.YAML.parse(lines.slice(0, count).join("\n"));
       return count;
     } catch {
-      // Not yet: the fault is further up.
+      // Not yet: the error is further up.
     }
   }
   return 0;
 }
 
 function hint(line: string): string {
-  // Braces begin a group inside [ ] and { }, so an interpolation there must be quoted.
+  // Braces start a group inside [ ] and { }, so an interpolation there must be quoted.
   return /[[{,].*(?<!["'])\$\{/.test(line) ? ' (inside [ ] and { } write "${NAME}" in quotes)' : "";
 }

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document, made of what is written down beside the routes and of the table of errors. Nothing is said here
-// of any one endpoint.
+// Builds the OpenAPI 3.1 document from the descriptions beside the routes and the table of errors. It contains nothing about
+// single endpoints.
 
 import type { TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
@@ -7,17 +7,17 @@ import type { Access, ApiEndpoint, ApiParameter, ErrorShape, GoodAnswer, Group }
 import { ERROR, errorExamples, errorsOf } from "./errors.ts";
 import { type Json, Schemas } from "./schemas.ts";
 
-/** What the document is made of. */
+/** The input of the document. */
 export interface DocumentParts {
   readonly version: string;
-  /** Where clients reach the gateway. */
+  /** The gateway's address for clients. */
   readonly server: string;
   readonly endpoints: readonly ApiEndpoint[];
   /** Whether maintenance closes a path. */
   isClosable(path: string): boolean;
 }
 
-/** In the order in which they are shown. */
+/** In the order of display. */
 const GROUPS: Readonly<Record<Group, string>> = {
   Chat: "Chats in the formats of OpenAI and Anthropic, over every provider.",
   Conversations: "Conversations that are kept here.",
@@ -113,7 +113,7 @@ export function openApiDocument(parts: DocumentParts): Json {
   };
 }
 
-/** `/v1/crawl/:id` → `/v1/crawl/{id}`; the one parameter of the path stands for `*`. */
+/** `/v1/crawl/:id` → `/v1/crawl/{id}`; the only parameter of the path stands for `*`. */
 export function documentPath({ path, parameters = [] }: Pick<ApiEndpoint, "path" | "parameters">): string {
   const rest = parameters.find((one) => one.in === "path")?.name ?? "rest";
   return path.replace(/:(\w+)/g, "{$1}").replace("*", `{${rest}}`);
@@ -157,7 +157,7 @@ function operation(endpoint: ApiEndpoint, context: Context): Json {
   };
 }
 
-/** A body stands where it is sent: generators take members with a default for required in schemas that have a name. */
+/** Where a body is sent, members with a default are optional: generators require them in named schemas. */
 function inline(schema: TSchema, { schemas }: Context): Json {
   const { $id: _name, ...rest } = schema;
   return schemas.place(rest as TSchema);

@@ -1,4 +1,4 @@
-// What the document says of errors: which ones an endpoint may answer with, and what they look like.
+// The document's errors: which ones an endpoint may return, and their format.
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import { ERROR_HELP } from "../base/error-help.ts";
@@ -30,10 +30,10 @@ const OF_BODIES: readonly ErrorCode[] = [
   "server_busy",
 ];
 
-/** Every code that the endpoint may answer with, by status. */
+/** Every code that the endpoint may return, by status. */
 export function errorsOf(endpoint: ApiEndpoint, closable: boolean): Map<number, ErrorCode[]> {
   const codes = new Set<ErrorCode>([
-    // The edge refuses paths and Host headers that no one can read.
+    // The edge refuses unreadable paths and Host headers.
     "invalid_request",
     ...OF_ACCESS[endpoint.access],
     ...(endpoint.body === undefined ? [] : OF_BODIES),
@@ -50,7 +50,7 @@ export function errorsOf(endpoint: ApiEndpoint, closable: boolean): Map<number, 
   return byStatus;
 }
 
-/** An error of every endpoint; `type` and `request_id` are there where a format's clients read them. */
+/** An error of every endpoint; `type` and `request_id` are present if a format's clients read them. */
 export const ERROR: TSchema = Type.Object(
   {
     error: Type.Object({

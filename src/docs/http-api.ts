@@ -1,14 +1,14 @@
-// The HTTP API as text for people: the document's endpoints by group, each as Markdown. Anchors are the names of calls, which
-// stay as they are.
+// The HTTP API as text for people: the document's endpoints by group, each as Markdown. Anchors are operation names, which
+// are stable.
 
 import type { Json } from "./schemas.ts";
 import { table } from "./table.ts";
 
-/** An endpoint of the document, with where it is. */
+/** An endpoint of the document, with its path. */
 export interface ApiOperation {
   readonly method: string;
   readonly path: string;
-  /** What the document says of it. */
+  /** Its part of the document. */
   readonly is: Json;
 }
 
@@ -36,12 +36,12 @@ export function anchorOf({ is }: ApiOperation): string {
   return String(is["operationId"]).toLowerCase();
 }
 
-/** A group's name as headings and addresses have it. */
+/** A group's name in headings and addresses. */
 export function slugOf(name: string): string {
   return name.toLowerCase().replaceAll(" ", "-");
 }
 
-/** What the document says of one endpoint, under a heading of the third level and its anchor. */
+/** One endpoint, under a third-level heading and its anchor. */
 export function operationMarkdown(document: Json, operation: ApiOperation): string {
   const { method, path, is } = operation;
   const parameters = (is["parameters"] as Json[] | undefined) ?? [];
@@ -120,7 +120,7 @@ function formText(document: Json, type: string, schema: Json): string {
   return `\`${type}\`:\n\n${table(["member", "type", ""], rows)}`;
 }
 
-/** The schema with its reference followed. */
+/** The schema with its reference resolved. */
 function follow(document: Json, schema: Json): Json {
   const { $ref } = schema;
   if (typeof $ref !== "string") return schema;
@@ -129,7 +129,7 @@ function follow(document: Json, schema: Json): Json {
   return at as Json;
 }
 
-/** What a value may be, in a few words: `integer 1–20, default 5`. */
+/** A short description of a value: `integer 1–20, default 5`. */
 function typeText(document: Json, given: Json): string {
   const schema = follow(document, given);
   const { minimum, maximum, minItems, maxItems, maxLength } = schema;

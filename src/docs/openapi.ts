@@ -1,4 +1,4 @@
-// What the document says of itself and of the pages that render it.
+// The OpenAPI description of the document itself and of the pages that render it.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject } from "../http/endpoint.ts";

@@ -7,7 +7,7 @@ import type { Json } from "./schemas.ts";
 export interface DocsRoutesDeps {
   /** The document, with this address as its server. */
   document(server: string): Promise<Json>;
-  /** Where clients reach the gateway. */
+  /** The gateway's address for clients. */
   publicUrl(request: Request): string;
 }
 
@@ -15,7 +15,7 @@ export interface DocsRoutesDeps {
 export function docsRoutes(deps: DocsRoutesDeps) {
   const origin = (request: Request) => deps.publicUrl(request).replace(/\/+$/, "");
   const page = async ({ request }: { request: Request }): Promise<Response> => {
-    // Loaded when someone reads: a start has no use for the manual.
+    // Loaded when someone reads it: not needed at the start.
     const [{ manualResponse }, document] = await Promise.all([
       import("./pages/answer.ts"),
       deps.document(origin(request)),

@@ -1,16 +1,16 @@
-// Moves schemas that have a name (`$id`) to `components.schemas` and leaves a reference in their place.
+// Moves named schemas (`$id`) to `components.schemas` and leaves references in their place.
 
 import type { TSchema } from "@sinclair/typebox";
 
 /** A JSON object. */
 export type Json = Record<string, unknown>;
 
-/** Gathers named schemas while a document is made. */
+/** Collects named schemas while a document is built. */
 export class Schemas {
   readonly #named = new Map<string, string>();
   readonly #out: Record<string, Json> = {};
 
-  /** The schema as plain JSON, with references to the named ones. */
+  /** The schema as plain JSON, with references to named ones. */
   place(schema: TSchema): Json {
     return this.#place(schema as unknown as Json) as Json;
   }
@@ -35,7 +35,7 @@ export class Schemas {
   }
 
   #members(fields: Json): Json {
-    // Descriptions of types that TypeBox tells apart by `const` read better as what they are in JSON Schema.
+    // TypeBox writes enumerations as `const` alternatives, which read better as `enum`.
     return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, this.#place(value)]));
   }
 }

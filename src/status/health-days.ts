@@ -1,5 +1,5 @@
-// How the listed models did, day by day: how often each was judged healthy, degraded or unavailable. Kept for 90 days, for the
-// public status page, and over restarts. Several nodes add to what is kept; a crash loses some minutes.
+// The daily health of the listed models: how often each was judged healthy, degraded or unavailable. Stored for 90 days, for
+// the public status page, and over restarts. Several nodes add to it; a crash loses some minutes.
 
 import type { Clock } from "../base/clock.ts";
 import type { ModelStatus } from "./model-health.ts";
@@ -11,7 +11,7 @@ export interface HealthDay {
   readonly unavailable: number;
 }
 
-/** Named JSON values that outlive a restart. */
+/** Named JSON values that survive a restart. */
 export interface HealthDaysStore {
   readSetting(name: string): Promise<unknown>;
   writeSetting(name: string, value: unknown): Promise<void>;
@@ -20,15 +20,15 @@ export interface HealthDaysStore {
 export interface HealthDaysDeps {
   readonly clock: Clock;
   readonly store: HealthDaysStore;
-  /** It could not be kept; what was counted stays for the next try. */
+  /** It could not be stored; the counts are kept for the next attempt. */
   problem(error: unknown): void;
 }
 
-/** Keeps them. */
+/** Stores them. */
 export interface HealthDays {
   /** Counts a round of judgements. */
   count(models: readonly { readonly id: string; readonly status: ModelStatus }[]): void;
-  /** A model's days, the oldest first, up to today; undefined where nothing is known. */
+  /** A model's days, oldest first, up to today; undefined if nothing is known. */
   daysOf(model: string): readonly (HealthDay | undefined)[];
   start(): Promise<void>;
   /** Writes what has been counted since the last time. */
@@ -36,11 +36,11 @@ export interface HealthDays {
   stop(): Promise<void>;
 }
 
-/** Days that are kept and shown. */
+/** Days that are stored and shown. */
 export const HEALTH_DAYS = 90;
 const SETTING = "model_health_days";
 const SAVE_EVERY_MS = 10 * 60_000;
-/** Of more models the first are kept, so that what is written stays small. */
+/** Of more models the first are stored, so that the record stays small. */
 const MODELS_MAX = 300;
 const DAY_MS = 86_400_000;
 
@@ -128,7 +128,7 @@ function asSetting(counts: Counts) {
   return Object.fromEntries([...counts].map(([day, models]) => [String(day), Object.fromEntries(models)]));
 }
 
-/** What was kept; nothing where it cannot be read as such. */
+/** The stored record; nothing if it cannot be read. */
 function countsOf(value: unknown): Counts {
   const counts: Counts = new Map();
   if (typeof value !== "object" || value === null) return counts;

@@ -1,9 +1,9 @@
-// Whether the gateway can do its work: breakers and subsystems. 503 when a breaker is open or a critical subsystem
-// fails; a missing optional part (a browser) is shown but does not fail the check. Names no model, key or address.
+// Whether the gateway can work: breakers and subsystems. 503 if a breaker is open or a critical subsystem fails; a missing
+// optional part (a browser) is shown but does not fail the check. Names no model, key or address.
 
 import type { BreakerSnapshot } from "../upstream/breaker.ts";
 
-/** How a subsystem is; further members are shown as they are. */
+/** The state of a subsystem; further members are shown unchanged. */
 export interface SubsystemState {
   readonly status: "ok" | "degraded" | "unavailable" | "disabled";
   readonly [detail: string]: unknown;
@@ -14,19 +14,19 @@ export interface HealthDeps {
   uptimeSeconds(): number;
   /** By provider name. */
   breakers(): ReadonlyMap<string, BreakerSnapshot>;
-  /** By name: `database`, `browser`, `jobs` …; a check that throws or takes long counts as unavailable. */
+  /** By name: `database`, `browser`, `jobs` …; a check that throws or is too slow counts as unavailable. */
   readonly subsystems: Readonly<Record<string, () => Promise<SubsystemState> | SubsystemState>>;
 }
 
-/** The subsystem without which nothing works. */
+/** The critical subsystem. */
 const CRITICAL = "database";
 const CHECK_TIMEOUT_MS = 2000;
 
-/** The body of `GET /health` and whether it is a 200. */
+/** The body of `GET /health` and whether its status is 200. */
 export async function health(deps: HealthDeps): Promise<{ ok: boolean; body: Record<string, unknown> }> {
   const snapshots = [...deps.breakers()];
   const subsystems = await checkSubsystems(deps.subsystems);
-  // Half open counts as healthy: were it not, a balancer would send no request and nothing would ever probe.
+  // Half open counts as healthy: otherwise a load balancer would send no request and nothing would ever probe.
   const tripped = snapshots.some(([, { state }]) => state === "open");
   const broken = subsystems[CRITICAL] !== undefined && subsystems[CRITICAL].status !== "ok";
   const ok = !tripped && !broken;
@@ -42,7 +42,7 @@ export async function health(deps: HealthDeps): Promise<{ ok: boolean; body: Rec
   };
 }
 
-/** How each subsystem is, by name. Takes two seconds at most. */
+/** The state of each subsystem, by name. Takes two seconds at most. */
 export async function checkSubsystems(subsystems: HealthDeps["subsystems"]): Promise<Record<string, SubsystemState>> {
   const names = Object.keys(subsystems);
   const states = await Promise.all(names.map((name) => check(subsystems[name]!)));
@@ -62,7 +62,7 @@ async function check(ask: () => Promise<SubsystemState> | SubsystemState): Promi
   try {
     return await Promise.race([ask(), late]);
   } catch {
-    // The reason is the subsystem's to log; here it would be public.
+    // The subsystem logs the reason; here it would be public.
     return { status: "unavailable" };
   } finally {
     clearTimeout(timer);

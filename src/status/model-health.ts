@@ -11,11 +11,11 @@ import type { ModelKind } from "../vendors/model-kind.ts";
 
 export type ModelStatus = "healthy" | "degraded" | "unavailable";
 
-/** A model as far as its health goes. */
+/** A model, as far as its health needs it. */
 export interface WatchedModel {
   readonly id: string;
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
-  /** Only chat models can be asked for a token; absent: it is one. */
+  /** Only chat models can be asked for a token; absent: it is a chat model. */
   readonly kind?: ModelKind;
 }
 
@@ -28,18 +28,18 @@ export interface RequestOutcome {
 
 export interface ModelHealthDeps {
   readonly clock: Clock;
-  /** The listed models of this moment. */
+  /** The currently listed models. */
   models(): readonly WatchedModel[];
   /** A model's requests since a time, newest first, at most `limit`. */
   recent(model: string, options: { sinceMs: number; limit: number }): Promise<readonly RequestOutcome[]>;
   breakerOpen(provider: string): boolean;
-  /** What the provider's last listing says about a model of its: undefined when it is not asked for one. */
+  /** The result of the provider's last listing for one of its models: undefined if it is not listed. */
   listed(provider: string, model: string): boolean | undefined;
-  /** A round behind the timer failed. */
+  /** A scheduled round failed. */
   failed(cause: unknown): void;
-  /** A round is over. */
+  /** A round ended. */
   judged?(models: readonly { readonly id: string; readonly status: ModelStatus }[]): void;
-  /** A one-token call; only where the operator chose `health.probe: chat`. True when the model answered. */
+  /** A one-token call; only if the operator chose `health.probe: chat`. True if the model answered. */
   readonly probe?: ((model: string, signal: AbortSignal) => Promise<boolean>) | undefined;
 }
 
@@ -53,9 +53,9 @@ interface ModelHealthEntry {
 
 /** Keeps the health of all listed models. */
 export interface ModelHealth {
-  /** Judges now and then every interval. */
+  /** Judges now and at every interval. */
   start(intervalMs: number): Promise<void>;
-  /** Judges now; joins a round that runs. */
+  /** Judges now; joins a running round. */
   refresh(): Promise<void>;
   stop(): void;
   /** The body of `GET /v1/status/models`. */
@@ -81,10 +81,10 @@ const UNAVAILABLE_SHARE = 0.5;
 const PROBE_TIMEOUT_MS = 30_000;
 /** Probes cost money and may be slow: a few at a time. */
 const PROBES_AT_ONCE = 4;
-/** Models judged before others get the event loop: a look-up is tens of microseconds. */
+/** Models judged before yielding to the event loop: a look-up takes tens of microseconds. */
 const BATCH = 50;
 
-/** Makes a model health that has judged nothing yet. */
+/** Creates a model health without judgements. */
 export function createModelHealth(deps: ModelHealthDeps): ModelHealth {
   let entries: readonly ModelHealthEntry[] = [];
   let refreshedAtMs: number | undefined;
@@ -118,7 +118,7 @@ export function createModelHealth(deps: ModelHealthDeps): ModelHealth {
   return {
     start(intervalMs) {
       abort = new AbortController();
-      // A round that fails (the database is down) leaves the last one standing, with its own time on it.
+      // If a round fails (the database is down), the last result stays, with its own time.
       timer ??= setInterval(() => void refresh().catch(deps.failed), intervalMs);
       timer.unref();
       return refresh();
@@ -188,17 +188,17 @@ async function probe(ask: NonNullable<ModelHealthDeps["probe"]>, model: string, 
   try {
     return await ask(model, AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]));
   } catch {
-    // Any failure is the answer to the question.
+    // Any failure is the answer.
     return false;
   }
 }
 
-/** A refused or broken-off answer of the provider's; the client's own mistakes and departures say nothing. */
+/** A refused or broken answer of the provider; the client's own errors and aborts do not count. */
 function providersFault(outcome: RequestOutcome): boolean {
   return outcome.errorCode?.startsWith("provider_") === true || (outcome.errorCode === null && outcome.status >= 500);
 }
 
-/** Nearest rank; undefined when there is nothing to rank. */
+/** Nearest rank; undefined if there are no values. */
 function quantile(sorted: readonly number[], share: number): number | undefined {
   const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
   return value === undefined ? undefined : Math.round(value);

@@ -1,4 +1,4 @@
-// What the document says of status, statistics and metrics.
+// The OpenAPI description of status, statistics and metrics.
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";

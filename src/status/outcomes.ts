@@ -1,16 +1,16 @@
-// The latest outcomes of each model's requests, in memory: also of those that failed before any usage was there to store.
-// Bounded per model and in models; a restart forgets them, and model health then goes by other signs.
+// The latest outcomes of each model's requests, in memory, including those that failed without any usage to store. Bounded
+// per model and in models; lost at a restart, after which model health uses other signs.
 
 import type { Clock } from "../base/clock.ts";
 import type { RequestOutcome } from "./model-health.ts";
 
 const OUTCOMES_PER_MODEL = 200;
-/** Models with traffic at once; the one that was idle longest makes room. */
+/** Models with recent traffic; the least recently used one is dropped. */
 const MODELS_MAX = 2000;
 
-/** A ring per model. */
+/** Size of the ring per model. */
 export interface Outcomes {
-  /** A request for this model (its catalog id) has ended. */
+  /** Records the end of a request for this model (its catalog id). */
   note(model: string, outcome: RequestOutcome): void;
   /** Since a time, newest first, at most `limit`. */
   recent(model: string, options: { sinceMs: number; limit: number }): RequestOutcome[];
@@ -18,13 +18,13 @@ export interface Outcomes {
 
 interface Ring {
   readonly entries: (RequestOutcome & { readonly atMs: number })[];
-  /** Where the next one goes once the ring is full. */
+  /** The next index once the ring is full. */
   next: number;
 }
 
 /** Makes the memory. */
 export function createOutcomes(clock: Clock): Outcomes {
-  // In the order of last use.
+  // By last use.
   const rings = new Map<string, Ring>();
   return {
     note(model, outcome) {

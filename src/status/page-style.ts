@@ -1,4 +1,4 @@
-// The style of the public status page, within it: its hash stands in the page's policy.
+// The style sheet of the public status page, inlined: its hash is in the page's policy.
 
 /** CSS, with the dashboard's colours. */
 export const PAGE_STYLE = `

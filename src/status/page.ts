@@ -1,5 +1,5 @@
-// The public status page: HTML from the program, without scripts and without anything from elsewhere. It says what the public
-// status and statistics endpoints say, and nothing more.
+// The public status page: HTML from the program, without scripts and external resources. It shows what the public status and
+// statistics endpoints return, and nothing more.
 
 import { HEALTH_DAYS, type HealthDay } from "./health-days.ts";
 import type { ModelHealthView, ModelStatus } from "./model-health.ts";
@@ -10,10 +10,10 @@ export interface StatusPageFacts {
   readonly nowMs: number;
   readonly version: string;
   readonly uptimeSeconds: number;
-  /** Text of the operator's, while requests are turned away. */
+  /** The operator's text, during maintenance. */
   readonly maintenance: string | undefined;
   readonly models: ModelHealthView;
-  /** A model's days, the oldest first. */
+  /** A model's days, oldest first. */
   daysOf(model: string): readonly (HealthDay | undefined)[];
   readonly totals: { readonly total_tokens: number; readonly requests: number; readonly since: string | null };
   readonly leaderboard: {
@@ -24,9 +24,9 @@ export interface StatusPageFacts {
 
 const DAY_MS = 86_400_000;
 const LEADERS_MAX = 10;
-/** Of more models those that do worst are shown. */
+/** Of more models the least healthy are shown. */
 const MODELS_SHOWN = 200;
-/** Shares of a day's checks that the colour of the day tells. */
+/** Shares of a day's checks that determine its colour. */
 const BAD_SHARE = 0.05;
 const DOUBTFUL_SHARE = 0.01;
 
@@ -39,7 +39,7 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-/** The page as an answer. */
+/** The page as a response. */
 export function statusPage(facts: StatusPageFacts): Response {
   return new Response(statusHtml(facts), { headers: HEADERS });
 }
@@ -132,10 +132,10 @@ function kindOf(day: Day): keyof typeof MARKS {
   return (day.unavailable + day.degraded) / all >= DOUBTFUL_SHARE ? "warn" : "ok";
 }
 
-/** One column for each day; a path for each colour, so that many models stay a small page. */
+/** One column for each day; a path for each colour, so that the page stays small with many models. */
 function barOf(days: readonly Day[]): string {
   const paths = (["ok", "warn", "danger", "none"] as const).map((kind) => {
-    // Taller where it is worse: colour alone is not for everybody.
+    // Taller for worse days: not everyone can see the colours.
     const top = { ok: 8, warn: 4, danger: 0, none: 20 }[kind];
     const columns = days.flatMap((day, at) => (kindOf(day) === kind ? [`M${at * 4} ${top}h3V28h-3z`] : []));
     return columns.length === 0 ? "" : `<path class="${kind}" d="${columns.join("")}"/>`;

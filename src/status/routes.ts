@@ -11,18 +11,18 @@ import { type StatusPageFacts, statusPage } from "./page.ts";
 import { leaderboard, type StatsDeps, tokenStats } from "./stats.ts";
 
 export interface StatusRoutesDeps extends HealthDeps, StatsDeps {
-  /** Where people find the documentation and the dashboard. */
+  /** The addresses of the documentation and the dashboard for people. */
   links(): { documentation: string; dashboard: string };
-  /** True while the database answers and no shutdown is in progress. */
+  /** Whether the database answers and no shutdown is in progress. */
   ready(): Promise<boolean>;
   /** Publicly listed models. */
   listedModels(): number;
   readonly modelHealth: Pick<ModelHealth, "view">;
-  /** A model's days, the oldest first. */
+  /** A model's days, oldest first. */
   daysOf: StatusPageFacts["daysOf"];
   readonly clock: Clock;
   maintenance(): { readonly enabled: boolean; readonly message: string };
-  /** Read at every request, so that a reload is seen. */
+  /** Read at every request, so that a reload applies. */
   metrics(): { readonly enabled: boolean; readonly token: string };
   /** Prometheus text. */
   renderMetrics(): Promise<string> | string;
@@ -81,12 +81,12 @@ async function pageFacts(deps: StatusRoutesDeps): Promise<StatusPageFacts> {
 
 function bears(request: Request, token: string): boolean {
   const given = /^Bearer (.*)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
-  // Digests have equal lengths, so that the comparison takes the same time for every guess.
+  // Digests have equal lengths, so that the comparison takes constant time.
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(token));
 }
 
-/** The addresses of the pages that people read; `listening` counts where none is configured. */
+/** The addresses of pages for people; `listening` applies if none is configured. */
 export function linksOf(server: { readonly publicUrl: string; readonly dashboardUrl: string }, listening: string) {
   const base = server.publicUrl || listening;
   return { documentation: `${base}/docs`, dashboard: server.dashboardUrl || `${base}/dashboard` };

@@ -1,16 +1,16 @@
-// Public token totals and the leaderboard. Users appear under pseudonyms that stay the same and do not lead back; models
-// only while they are publicly listed.
+// Public token totals and the leaderboard. Users have stable pseudonyms that cannot be reversed; models are named only while
+// they are publicly listed.
 
 import { createHmac } from "node:crypto";
 import type { TokenTotals } from "../store/usage/usage.ts";
 
 export interface StatsDeps {
   tokenTotals(): Promise<TokenTotals>;
-  /** Most first. */
+  /** In descending order. */
   totalsByModel(limit: number): Promise<readonly { model: string; totalTokens: number; requests: number }[]>;
-  /** Most first. */
+  /** In descending order. */
   topAccounts(limit: number): Promise<readonly { accountId: string; totalTokens: number }[]>;
-  /** Whether the public may know of this model. */
+  /** Whether the model is public. */
   isPublicModel(id: string): boolean;
   /** Keys the pseudonyms; at least 32 random characters that live as long as the data. */
   readonly pseudonymSecret: string;
@@ -18,7 +18,7 @@ export interface StatsDeps {
 
 const MODELS_MAX = 100;
 const USERS_MAX = 10;
-/** 50 bits: enough that collisions among a million accounts are unlikely, too few to identify anyone. */
+/** 50 bits: collisions among a million accounts are unlikely, and nobody can be identified. */
 const PSEUDONYM_CHARS = 10;
 const PSEUDONYM_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
@@ -60,7 +60,7 @@ export async function leaderboard(deps: StatsDeps) {
 export function pseudonym(accountId: string, secret: string): string {
   const digest = createHmac("sha256", secret).update(accountId).digest();
   let name = "user-";
-  // 256 is a multiple of 32: every letter is as likely.
+  // 256 is a multiple of 32: every letter is equally likely.
   for (const byte of digest.subarray(0, PSEUDONYM_CHARS)) name += PSEUDONYM_ALPHABET[byte % 32];
   return name;
 }

@@ -4,10 +4,10 @@ import type { Clock } from "../base/clock.ts";
 import { TrustedProxies } from "../http/peer.ts";
 import { type SettingsStore, UNTRUSTED_PROXY_SETTING } from "../store/settings.ts";
 
-/** Anybody can write such headers: what was seen once is not told for ever. */
+/** Anyone can send such headers: a sighting is not reported forever. */
 const TOLD_MS = 7 * 86_400_000;
 
-/** What to do about it. Login limits count by address: behind such a proxy ten bad logins lock everybody out. */
+/** The advice. Login limits count by address: behind such a proxy ten failed logins lock everybody out. */
 export const UNTRUSTED_PROXY =
   "X-Forwarded-For came from a peer outside server.trusted_proxies: if it is your proxy, name it there, else all of its clients count as one address";
 
@@ -16,12 +16,12 @@ interface Seen {
   readonly atMs: number;
 }
 
-/** Remembers that a peer was seen, also for `doctor`, which is another process. */
+/** Records that a peer was seen, also for `doctor`, which is another process. */
 export async function rememberProxy(settings: SettingsStore, clock: Clock, peer: string): Promise<void> {
   await settings.writeSetting(UNTRUSTED_PROXY_SETTING, { peer, atMs: clock.now() } satisfies Seen);
 }
 
-/** The peer that was seen last, in the last days, unless it was named meanwhile. */
+/** The last peer of recent days, unless it was listed meanwhile. */
 export async function untrustedProxy(
   settings: SettingsStore,
   clock: Clock,

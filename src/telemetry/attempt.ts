@@ -1,24 +1,24 @@
-// A call to an upstream that failed, as usage rows and the dashboard show it.
+// A failed upstream call, as in usage rows and on the dashboard.
 
 /** A route that failed while a request looked for an answer. */
 export interface FailedRoute {
   readonly provider: string;
   /** The model's id there. */
   readonly model: string;
-  /** Why: a kind of `UpstreamFault`, or `interrupted`. */
+  /** The reason: a kind of `UpstreamFault`, or `interrupted`. */
   readonly kind: string;
-  /** HTTP status of the upstream; 0 where there was none. */
+  /** HTTP status of the upstream; 0 if there was none. */
   readonly status: number;
   readonly ms: number;
-  /** `performance.now()` when it was asked. */
+  /** `performance.now()` when it was called. */
   readonly startedMs: number;
 }
 
-/** A try of a request as it is kept: the failed ones in order, and last the one that answered, where one did. */
+/** A stored attempt of a request: the failed ones in order, then the one that answered, if any. */
 export interface KeptTry extends Omit<FailedRoute, "startedMs"> {
-  /** Milliseconds from the request's arrival until it was asked. */
+  /** Milliseconds from the request's arrival to the call. */
   readonly at: number;
 }
 
-/** The kind of the try that answered. */
+/** The kind of a successful attempt. */
 export const ANSWERED = "ok";

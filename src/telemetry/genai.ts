@@ -1,13 +1,13 @@
-// The OpenTelemetry semantic conventions for generative AI, as attributes of spans. Ids, counts and parameters only.
+// The OpenTelemetry semantic conventions for generative AI, as span attributes. Ids, counts and parameters only.
 
 import { traceNameOf } from "../vendors/look-up.ts";
 import type { SpanAttributes } from "./span.ts";
 
 /** A call to a model, before it is made. */
 export interface GenAiCall {
-  /** What is asked of it; absent: a chat. */
+  /** The operation; absent: a chat. */
   readonly operation?: string | undefined;
-  /** The dialect or kind of the provider, as `anthropic-messages`. */
+  /** The dialect or kind of the provider, such as `anthropic-messages`. */
   readonly dialect: string;
   /** The id the upstream knows. */
   readonly model: string;
@@ -18,7 +18,7 @@ export interface GenAiCall {
   readonly stream: boolean;
 }
 
-/** What came of it. */
+/** Its result. */
 export interface GenAiAnswer {
   readonly model?: string | undefined;
   readonly id?: string | undefined;

@@ -1,5 +1,5 @@
-// One log record as one bounded line without secrets: JSON, or words for a terminal. Control characters are escaped, so
-// that no value can forge a line or speak to a terminal. Never throws, whatever the values are.
+// Formats one log record as one bounded line without secrets: JSON, or text for a terminal. Control characters are escaped,
+// so that no value can forge a line or control a terminal. Never throws, whatever the values are.
 
 import { isSecretName, REDACTED, type Redact } from "./redact.ts";
 
@@ -15,18 +15,18 @@ export interface LogRecord {
   fields: LogFields | undefined;
 }
 
-/** Longer values are cut: a log is no archive. */
+/** Longer values are truncated. */
 const STRING_CHARS_MAX = 4096;
-/** What is read of a longer value before secrets are taken out; see `safeText`. */
+/** How much of a longer value is read before secrets are removed; see `safeText`. */
 const STRING_CHARS_READ = 8192;
-/** A partial secret at the cut has no shape any more, so this much of the end goes too. */
+/** A partial secret at the cut cannot be recognised, so this much of the end is dropped too. */
 const CUT_MARGIN_CHARS = 2048;
 /** Most log collectors split lines at 16 KiB. */
 const LINE_CHARS_MAX = 16_000;
 const DEPTH_MAX = 4;
 const ENTRIES_MAX = 50;
 const STACK_LINES_MAX = 12;
-/** Request ids come from clients. Logs cut them at 200. */
+/** Request ids come from clients. Logs cut them at this length. */
 const REQUEST_ID_CHARS_MAX = 200;
 const UNREADABLE = "[unreadable]";
 
@@ -165,7 +165,7 @@ function readMember(object: object, name: string): unknown {
   }
 }
 
-/** Bounded and without secrets; a secret that the cut would halve is gone with the margin before the cut. */
+/** Bounded and without secrets; the margin before the cut removes a secret that the cut would halve. */
 function safeText(text: string, redact: Redact): string {
   if (text.length <= STRING_CHARS_MAX) return redact(text);
   const read = redact(text.slice(0, STRING_CHARS_READ));
@@ -173,8 +173,8 @@ function safeText(text: string, redact: Redact): string {
   return whole.length <= STRING_CHARS_MAX ? whole : `${whole.slice(0, STRING_CHARS_MAX)}…`;
 }
 
-// Characters that JSON writes as they are. Nearly every name and value of a request's line is made of these, and asking
-// costs a fraction of what writing JSON does.
+// Characters that JSON writes unchanged. Nearly every name and value of a request's line consists of these, and this check
+// costs a fraction of JSON serialisation.
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 const quote = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));
@@ -184,10 +184,10 @@ const jsonOf = (value: unknown): string => {
   return typeof value === "number" ? String(value) : JSON.stringify(value);
 };
 
-/** Control characters, quotes left alone: for text that stands without quotes. */
+/** Control characters without quotes: for unquoted text. */
 const bare = (text: string): string => escapeRest(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"'));
 
-// What JSON leaves as it is: DEL, the C1 controls, line separators and the marks that reorder text on a screen.
+// What JSON does not escape: DEL, the C1 controls, line separators and the marks that reorder text on a screen.
 const UNSAFE_REST = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
 const UNSAFE_REST_ALL = new RegExp(UNSAFE_REST, "g");
 
@@ -199,7 +199,7 @@ function escapeRest(text: string): string {
 let lastSecond = Number.NaN;
 let lastPrefix = "";
 
-/** `2026-11-21T14:52:52.123Z`; the part up to the second is kept from line to line. */
+/** `2026-11-21T14:52:52.123Z`; the part up to the second is cached. */
 function isoTime(timeMs: number): string {
   const second = Math.floor(timeMs / 1000);
   if (second !== lastSecond) {

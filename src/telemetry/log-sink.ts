@@ -1,25 +1,24 @@
-// Writes log text to a file descriptor without ever blocking the event loop or failing: one write is in progress at a
-// time, what waits is bounded and the surplus is counted and dropped, and a reader that went away ends the writing for
-// good.
+// Writes log text to a file descriptor without ever blocking the event loop or failing: one write is in progress at a time,
+// the queue is bounded and the surplus is counted and dropped, and writing stops for good when the reader is gone.
 
 import { write as writeFile } from "node:fs";
 
-/** The two functions a logger needs of a sink; spread it into the logger's options. */
+/** The two functions that a logger needs from a sink; spread it into the logger's options. */
 export interface LogSink {
   /** Takes whole lines. Never blocks, never throws. */
   write(text: string): void;
-  /** Resolves when nothing waits any more; after `DRAIN_MS_MAX` in any case. */
+  /** Resolves when the queue is empty; after `DRAIN_MS_MAX` in any case. */
   drain(): Promise<void>;
 }
 
-/** About ten thousand lines: what may wait for a slow reader. */
+/** About ten thousand lines: the queue for a slow reader. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 /** Delay before a write to a busy descriptor is retried. */
 const RETRY_MS = 10;
 /** A stalled reader must not keep the program from ending. */
 const DRAIN_MS_MAX = 1000;
 
-/** Writes like `fs.write`: may take less than it was given. */
+/** Writes like `fs.write`: may write less than given. */
 export type WriteBytes = (bytes: Uint8Array, done: (error: { code?: string } | null, written: number) => void) => void;
 
 /** A sink on an open descriptor (2: standard error). */
@@ -65,7 +64,7 @@ export function bytesSink(writeBytes: WriteBytes): LogSink {
         return written < bytes.length ? send(bytes.subarray(written)) : next();
       }
       if (error.code === "EAGAIN" || error.code === "EINTR") return void setTimeout(send, RETRY_MS, bytes);
-      // EPIPE and the like: no one reads, no one can be told.
+      // EPIPE and the like: there is no reader, and nobody to report it to.
       gone = true;
       waiting = [];
       rest();

@@ -1,22 +1,22 @@
-// Structured logs: levels, one wide line per request, no secrets. Lines are gathered and written together, so that a
-// line costs the request a few microseconds; warnings and errors are handed on at once.
+// Structured logs: levels, one wide line per request, no secrets. Lines are collected and written together, so that a line
+// costs the request a few microseconds; warnings and errors are written immediately.
 
 import type { Clock } from "../base/clock.ts";
 import { jsonLine, type LogFields, type LogLevel, prettyLine } from "./log-line.ts";
 import { makeRedactor } from "./redact.ts";
 
-/** What is asked of a logger by everybody else. Fields named for secrets are hidden; an Error is written with its stack. */
+/** The logger's interface for the rest of the program. Fields named as secrets are hidden; an Error is written with its stack. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** The one wide line of a request, at its end; a 5xx `status` makes it a warning. */
+  /** The one wide line at the end of a request; a 5xx `status` makes it a warning. */
   request(fields: LogFields): void;
-  /** Resolves when everything logged so far is written, or the sink gave up on it. */
+  /** Resolves when everything logged so far is written, or the sink gave up. */
   flush(): Promise<void>;
   setLevel(level: LogLevel): void;
-  /** Replaces the exact secrets that are hidden beside those of known shape. */
+  /** Replaces the exact secrets that are hidden besides those of known shape. */
   setSecrets(secrets: readonly string[]): void;
 }
 
@@ -25,7 +25,7 @@ export interface LoggerOptions {
   format: "json" | "pretty";
   /** Takes whole lines; must not block and not throw. */
   write: (text: string) => void;
-  /** Resolves when what was written has left the process. */
+  /** Resolves when everything written has left the process. */
   drain?: () => Promise<void>;
   clock: Clock;
   secrets: readonly string[];
@@ -35,12 +35,12 @@ export interface LoggerOptions {
 
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-/** How long a line waits for company. */
+/** How long a line waits for others. */
 const GATHER_MS = 20;
-/** More than this is written at once: it bounds what the logger itself holds. */
+/** A longer text is written immediately: bounds the logger's own memory. */
 const GATHER_CHARS_MAX = 64 * 1024;
 
-/** Makes a logger. Nothing it is given makes it throw. */
+/** Creates a logger. No value makes it throw. */
 export function createLogger(options: LoggerOptions): Logger {
   let rank = RANK[options.level];
   let redact = makeRedactor(options.secrets);
@@ -93,7 +93,7 @@ export function createLogger(options: LoggerOptions): Logger {
   };
 }
 
-/** What `log.format: auto` means: words on a terminal, JSON lines elsewhere. */
+/** The meaning of `log.format: auto`: text on a terminal, JSON lines elsewhere. */
 export function logFormat(format: "auto" | "json" | "pretty", isTerminal: boolean): "json" | "pretty" {
   return format === "auto" ? (isTerminal ? "pretty" : "json") : format;
 }

@@ -16,7 +16,7 @@ export interface MetricsOptions {
   readonly version: string;
   readonly commit: string;
   readonly startedAtMs: number;
-  /** The label of a model: an unguarded page must not name hidden ones. */
+  /** The label of a model: an unprotected page must not name hidden ones. */
   readonly modelLabel?: (model: string) => string;
 }
 
@@ -24,24 +24,24 @@ export interface MetricsOptions {
 export interface Metrics {
   /** A finished request: the route's pattern (never the raw path), its status, seconds from first to last byte. */
   request(route: string, status: number, seconds: number): void;
-  /** An error told to a client, in a body or in a stream. */
+  /** An error sent to a client, in a body or in a stream. */
   error(code: string): void;
   /** Seconds to the first byte of a streamed answer. */
   firstByte(route: string, seconds: number): void;
-  /** One try at a provider: `ok` or the fault's kind. */
+  /** One attempt at a provider: `ok` or the fault's kind. */
   upstream(provider: string, outcome: string, seconds: number): void;
-  /** A try that failed and was followed by another. */
+  /** An attempt that failed and was followed by another. */
   retried(provider: string): void;
   tokens(model: string, counts: TokenCounts): void;
   costMicros(model: string, micros: number): void;
   rateLimited(): void;
   streamOpened(): void;
   streamClosed(): void;
-  /** A database verb, as `findLiveKey` or `flushUsage`. */
+  /** A store verb, such as `findLiveKey` or `flushUsage`. */
   database(operation: string, seconds: number): void;
-  /** A search engine was asked: `ok`, or why there was no use in it. */
+  /** A query to a search engine: `ok`, or why it was useless. */
   searchEngine(engine: string, outcome: string, seconds: number): void;
-  /** A value to be asked for at every page: breaker states, queue depths. Cheap and bounded. */
+  /** A value that is read for every page: breaker states, queue depths. Must be cheap and bounded. */
   gauge(name: string, help: string, labels: readonly string[], read: () => GaugeReading): void;
   /** Prometheus text. */
   render(): string;
@@ -177,7 +177,7 @@ function statusNamer(): (status: number) => string {
   };
 }
 
-/** The usual names, so that ready-made dashboards find them. */
+/** The usual names, which ready-made dashboards expect. */
 function addProcess(registry: Registry, options: MetricsOptions): void {
   registry.gauge("sallyport_build_info", "Always 1; what runs is in the labels.", ["version", "commit"], () => [
     [[options.version, options.commit], 1],
@@ -194,7 +194,7 @@ function addProcess(registry: Registry, options: MetricsOptions): void {
 
 const BREAKER_STATES = ["closed", "half_open", "open"];
 
-/** Breaker states as a gauge: 1 for the state a provider's breaker is in, 0 for the others. */
+/** Breaker states as a gauge: 1 for a provider's current state, 0 for the others. */
 export function breakerReading(breakers: Iterable<readonly [string, { readonly state: string }]>): GaugeReading {
   return [...breakers].flatMap(([provider, { state }]) =>
     BREAKER_STATES.map((name) => [[provider, name], name === state ? 1 : 0] as const),

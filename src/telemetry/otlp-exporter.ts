@@ -1,17 +1,17 @@
-// Posts finished spans to an OTLP collector over HTTP. Of the SDK only its encoders are used here: its own senders load
-// node:http at start, 13 MB that a program without tracing would pay too.
+// Posts finished spans to an OTLP collector over HTTP. Only the SDK's encoders are used: its own senders load node:http at
+// start, 13 MB that a program without tracing would need too.
 
 import { JsonTraceSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 import { pause } from "../base/retry.ts";
 import type { TraceSettings } from "./trace-settings.ts";
 
-/** The protocol's statuses that ask for another try; every other failure drops the batch. */
+/** The protocol's retryable statuses; every other failure drops the batch. */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 const TRIES = 3;
 const RETRY_MS = 1000;
 
-/** Makes the exporter. A batch that cannot be sent is dropped and complained about; nothing piles up. */
+/** Creates the exporter. A batch that cannot be sent is dropped and reported; nothing accumulates. */
 export function otlpExporter(settings: TraceSettings, complain: (message: string) => void): SpanExporter {
   const json = settings.protocol === "http/json";
   const serializer = json ? JsonTraceSerializer : ProtobufTraceSerializer;

@@ -1,15 +1,15 @@
-// Takes secrets out of text and names the fields that hold them. Two nets: the shapes that keys and tokens have, and the
-// exact secrets this installation is configured with (many providers' keys have no shape). Prefers to hide too much.
+// Removes secrets from text and recognises the fields that hold them. In two ways: by the shapes of keys and tokens, and by
+// the exact secrets that are configured (many providers' keys have no distinctive shape). Rather hides too much.
 
 import { KEY_BEGINNINGS } from "../vendors/look-up.ts";
 
-/** What stands where a secret stood. */
+/** Replaces a secret. */
 export const REDACTED = "[redacted]";
 
-/** Shorter configured secrets are left alone: hiding every occurrence of "test" would make logs unreadable. */
+/** Shorter configured secrets are ignored: hiding every occurrence of "test" would make logs unreadable. */
 const EXACT_CHARS_MIN = 6;
 
-/** One cheap look decides whether the shapes below can match at all; most strings end here. */
+/** One cheap check whether the shapes below can match at all; most strings end here. */
 const GATE = new RegExp(
   `${KEY_BEGINNINGS}|sk[-_]|pplx-|gh[a-z]_|github_pat|glpat|hf_|xox|akia|eyj|bearer|basic|@|passw|passphrase|secret|token|api[-_]?key|authorization|cookie|credential|private key`,
   "i",
@@ -17,7 +17,7 @@ const GATE = new RegExp(
 
 const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED],
-  // Header dumps: a cookie line holds several values, all of it goes.
+  // Header dumps: a cookie line has several values, so all of it is hidden.
   [/((?:set-)?cookie\\{0,3}["']?\s{0,3}[:=])[^\n]*/gi, `$1 ${REDACTED}`],
   // name=value and "name": "value", also inside JSON that is itself a string.
   [
@@ -28,7 +28,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   // The last @ before the path ends the user part, so a password may hold one.
   [/(:\/\/)[^\s/?#"']*@/g, `$1${REDACTED}@`],
   [
-    // At the start of a word, or behind a percent-encoded sign.
+    // At the start of a word, or after a percent-encoded character.
     new RegExp(
       `(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2}))(?:${KEY_BEGINNINGS}|sk[-_]|pplx-|gh[a-z]_|github_pat_|glpat-|hf_|xox[a-z]-)[\\w-]{6,}`,
       "g",
@@ -43,7 +43,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
 /** Text in, text without secrets out. */
 export type Redact = (text: string) => string;
 
-/** A redactor that also knows these exact secrets, as they are, URL-encoded or JSON-escaped. */
+/** A redactor that also knows these exact secrets, literally, URL-encoded or JSON-escaped. */
 export function makeRedactor(secrets: readonly string[]): Redact {
   const exact = exactPattern(secrets);
   return (text) => {
@@ -58,7 +58,7 @@ function exactPattern(secrets: readonly string[]): RegExp | undefined {
     if (secret.length < EXACT_CHARS_MIN) continue;
     spellings.add(secret).add(encodeURIComponent(secret.toWellFormed())).add(JSON.stringify(secret).slice(1, -1));
   }
-  // The longest first, so that a secret that begins with another one goes whole.
+  // The longest first, so that a secret that begins with another one is hidden completely.
   const sorted = [...spellings].sort((a, b) => b.length - a.length);
   return sorted.length === 0 ? undefined : new RegExp(sorted.map(RegExp.escape).join("|"), "g");
 }
@@ -66,11 +66,11 @@ function exactPattern(secrets: readonly string[]): RegExp | undefined {
 const SECRET_NAME =
   /(?:passw(?:or)?d|passphrase|secrets?|token|authorization|cookies?|apikeys?|credentials?|privatekey|verifier)$/;
 
-/** Field names are few and repeat; more than this many come from data, and are not worth remembering. */
+/** Field names are few and repeat; above this number they come from data and are not cached. */
 const NAMES_REMEMBERED_MAX = 2000;
 const remembered = new Map<string, boolean>();
 
-/** Whether a field of this name holds a secret whatever its value looks like: `password`, `client_secret`, `accessToken`. */
+/** Whether a field of this name holds a secret, whatever its value: `password`, `client_secret`, `accessToken`. */
 export function isSecretName(name: string): boolean {
   const known = remembered.get(name);
   if (known !== undefined) return known;

@@ -1,5 +1,5 @@
-// Counters, histograms and gauges in the Prometheus text format. Counting allocates nothing once a series exists; the
-// number of series per metric is bounded: past it, further label values are counted together as "other".
+// Counters, histograms and gauges in the Prometheus text format. Counting allocates nothing once a series exists; the number
+// of series per metric is bounded: above it, further label values are counted together as "other".
 
 /** Label values of one series; at most three. */
 export type LabelValues = readonly string[];
@@ -15,7 +15,7 @@ export class Counter {
 /** Observations in fixed buckets. */
 export class Histogram {
   readonly bounds: readonly number[];
-  /** Not cumulative; the last one is what exceeds every bound. */
+  /** Not cumulative; the last one counts what exceeds every bound. */
   readonly counts: Float64Array;
   sum = 0;
 
@@ -73,16 +73,16 @@ export class Family<S> {
     yield* walk<S>(this.#root, [], this.#depth);
   }
 
-  /** "other" itself always has room: the few series under it. */
+  /** "other" always has space: it has few series. */
   #full(a: string): boolean {
     return this.#series >= SERIES_MAX && a !== OTHER;
   }
 }
 
-/** What a gauge tells when it is asked. */
+/** A gauge's values when it is read. */
 export type GaugeReading = Iterable<readonly [LabelValues, number]>;
 
-/** More label values than this of one metric are a mistake or an attack. */
+/** More label values than this for one metric are a mistake or an attack. */
 const SERIES_MAX = 1000;
 const OTHER = "other";
 
@@ -99,7 +99,7 @@ export class Registry {
 
   counter(name: string, help: string, labels: readonly string[]): Family<Counter> {
     const family = new Family(labels, () => new Counter());
-    // A counter without labels is there from the start, at 0.
+    // A counter without labels exists from the start, at 0.
     if (labels.length === 0) family.get();
     this.#add(name, help, "counter", () =>
       [...family.entries()].map(([values, series]) => line(name, labels, values, series.value)),

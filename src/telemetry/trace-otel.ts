@@ -1,5 +1,5 @@
-// The tracer itself, on the OpenTelemetry SDK. Loaded only when tracing is on. Nothing global is set: spans are handed from
-// hand to hand, so that the program behaves the same with and without it.
+// The tracer itself, based on the OpenTelemetry SDK. Loaded only if tracing is on. Nothing global is set: spans are passed
+// explicitly, so that the program behaves the same with and without it.
 
 import {
   type Context,
@@ -29,7 +29,7 @@ type OtelTracer = ReturnType<TracerProvider["getTracer"]>;
 /** Shutdown waits at most this long for a collector. */
 const STOP_MS = 3000;
 const COMPLAIN_EVERY_MS = 60_000;
-/** Names and ids; nothing here needs more. */
+/** Names and ids; no attribute needs more. */
 const ATTRIBUTE_CHARS_MAX = 1024;
 
 /** Makes the tracer. */

@@ -1,8 +1,8 @@
-// Where traces go, from the standard OTEL_* variables. No endpoint and no explicit exporter means no tracing. Settings that
-// cannot be honoured are said, not guessed around.
+// Where traces are sent, from the standard OTEL_* variables. Without an endpoint and an explicit exporter there is no
+// tracing. Unsupported settings are reported.
 
 export interface TraceSettings {
-  /** The full URL that spans are posted to. */
+  /** The full URL to which spans are posted. */
   readonly url: string;
   readonly protocol: "http/protobuf" | "http/json";
   readonly headers: Readonly<Record<string, string>>;
@@ -73,7 +73,7 @@ export function tracingFromEnv(env: Env, version: string): TraceSettingsResult {
   return { settings, warnings };
 }
 
-/** The general endpoint is a base; the one for traces is taken as it stands. */
+/** The general endpoint is a base; the one for traces is used unchanged. */
 function urlOf(env: Env): string | undefined {
   const exact = first(env, ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]);
   const base = first(env, ["OTEL_EXPORTER_OTLP_ENDPOINT"]) ?? DEFAULT_ENDPOINT;
@@ -103,7 +103,7 @@ function samplerOf(env: Env, warnings: string[]): TraceSettings["sampler"] {
   }
 }
 
-/** `a=b,c=d` with percent-encoded values, as the standard writes headers and attributes; what is not a pair is left out. */
+/** `a=b,c=d` with percent-encoded values, the standard's format for headers and attributes; anything else is left out. */
 function pairs(text: string | undefined): Record<string, string> {
   const out: Record<string, string> = {};
   for (const pair of text?.split(",") ?? []) {
@@ -114,7 +114,7 @@ function pairs(text: string | undefined): Record<string, string> {
     try {
       out[key] = decodeURIComponent(value);
     } catch {
-      // Not percent-encoded after all, as many write it.
+      // Not percent-encoded, as many write it.
       out[key] = value;
     }
   }

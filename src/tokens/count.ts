@@ -1,21 +1,24 @@
-// Counts tokens as the public vocabulary o200k_base cuts them, in time about linear in the text. No count holds the event
-// loop for long: a large text is counted in turns, or, where the count is needed at once, by samples of it.
+// Counts tokens of the public vocabulary o200k_base in about linear time. No count blocks the event loop for long: a large
+// text is counted in steps, or, if the count is needed synchronously, by samples.
 
 import { countMerged, MERGED_BYTES_MAX } from "./merge.ts";
 import { pieceEnd } from "./pieces.ts";
 import { extendHash, loadRanks, loadRanksInTurns, rankIn, TOKEN_BYTES_MAX } from "./ranks.ts";
 
-/** Of texts up to this size, with so much of it in words that are no tokens, the count is exact even at once: milliseconds. */
+/**
+ * Texts up to this size, with a limited share of words that are not single tokens, are counted exactly even synchronously: in
+ * milliseconds.
+ */
 const AT_ONCE_CHARACTERS_MAX = 1 << 18;
 const AT_ONCE_MERGED_MAX = 1 << 16;
 
-/** Larger ones are counted at places spread evenly over them, so much together. */
+/** Larger ones are sampled at evenly spread positions, this much together. */
 const SAMPLES = 8;
 const SAMPLE_CHARACTERS = 2048;
 
 /**
- * Tokens of a text in o200k_base. Names of special tokens count as the ordinary text they are in a message. Of more than some
- * hundred thousand characters it is an estimate: the count of samples, scaled up.
+ * Tokens of a text in o200k_base. Names of special tokens count as ordinary text, which they are in a message. Above a few
+ * hundred thousand characters it is an extrapolation from samples.
  */
 export function countTokens(text: string): number {
   if (text.length === 0) return 0;
@@ -30,7 +33,7 @@ export function countTokens(text: string): number {
   return Math.ceil((counted * text.length) / (SAMPLES * SAMPLE_CHARACTERS));
 }
 
-/** Undefined when more than `mergedMax` bytes have to be merged. */
+/** Undefined if more than `mergedMax` bytes have to be merged. */
 function countAtOnce(text: string, mergedMax = Number.POSITIVE_INFINITY): number | undefined {
   const work = { bytes: 0, merged: 0 };
   const steps = counting(text, work);
@@ -41,18 +44,18 @@ function countAtOnce(text: string, mergedMax = Number.POSITIVE_INFINITY): number
   }
 }
 
-/** Other work has a turn after so many bytes: a few milliseconds. */
+/** Yields to other work after this many bytes: a few milliseconds. */
 const TURN_BYTES = 1 << 14;
 
-/** Counts texts of any size exactly, one after the other, and lets other work have its turns. */
+/** Counts texts of any size exactly, one after the other, and yields to other work. */
 export class TokenCounter {
   /** Across texts: many small ones are as much work as a large one. */
   readonly #work = { bytes: 0, merged: 0 };
 
-  /** Tokens of the text; with more than `enough` any number above it, at once. */
+  /** Tokens of the text; with more than `enough`, any number above it, immediately. */
   async count(text: string, enough = Number.POSITIVE_INFINITY): Promise<number> {
     if (text.length === 0) return 0;
-    // A character is a byte at least.
+    // A character is at least one byte.
     const least = Math.ceil(text.length / TOKEN_BYTES_MAX);
     if (least > enough) return least;
     await loadRanksInTurns();
@@ -65,22 +68,22 @@ export class TokenCounter {
   }
 }
 
-/** Reads the vocabulary and has the counting compiled, so that no request waits for that. */
+/** Loads the vocabulary and compiles the counting code, so that no request waits for it. */
 export async function warmTokens(): Promise<void> {
   await new TokenCounter().count(WARMING);
 }
 
-/** A long word: the slowest there is to count. */
+/** A long word: the slowest input. */
 const WARMING = "a".repeat(4000);
 
-/** Characters that are examined together; only a word longer than that is cut otherwise than in one piece. */
+/** Characters examined together; only a longer word is split differently. */
 const WINDOW = 1 << 16;
-/** Words of other letters than ASCII's take longer for each byte; ones longer than this are cut. */
+/** Words of non-ASCII letters take longer per byte; longer ones are split. */
 const FOREIGN_BYTES_MAX = 1 << 14;
-/** Where a piece ends may depend on so many characters behind it. */
+/** The end of a piece may depend on this many characters after it. */
 const BEHIND = 4;
 
-/** Counts piece by piece; tells the tokens so far whenever a turn is over. */
+/** Counts piece by piece; reports the tokens so far after each step. */
 function* counting(text: string, work: { bytes: number; merged: number }): Generator<number, number> {
   loadRanks();
   let tokens = 0;
@@ -91,7 +94,7 @@ function* counting(text: string, work: { bytes: number; merged: number }): Gener
     let at = 0;
     for (let from = 0; at < window.length; ) {
       const end = pieceEnd(window, at);
-      // What the window may have cut short is read again from its start on.
+      // A piece that the window may have cut off is read again from its start.
       if (!last && at > 0 && end > window.length - BEHIND) break;
       const to = from + byteLength(window, at, end);
       if (isToken(bytes, from, to)) tokens += 1;
@@ -117,7 +120,7 @@ function* counting(text: string, work: { bytes: number; merged: number }): Gener
   return tokens;
 }
 
-/** The text from there on, as far as it is examined together. No character of two units is cut. */
+/** The text from there on that is examined together. Surrogate pairs are not split. */
 function windowAt(text: string, start: number): string {
   if (start === 0 && text.length <= WINDOW) return text;
   const end = start + WINDOW;
@@ -125,7 +128,7 @@ function windowAt(text: string, start: number): string {
   return text.slice(start, cutsPair ? end - 1 : end);
 }
 
-/** Bytes of `text[start, end)` in UTF-8. Half a surrogate pair counts as the replacement character, three bytes. */
+/** Bytes of `text[start, end)` in UTF-8. An unpaired surrogate counts as the replacement character, three bytes. */
 function byteLength(text: string, start: number, end: number): number {
   let length = end - start;
   for (let at = start; at < end; at++) {
@@ -134,7 +137,7 @@ function byteLength(text: string, start: number, end: number): number {
     if (code < 0x800) length += 1;
     else if (code < 0xd800 || code > 0xdbff || text.codePointAt(at)! < 0x10000) length += 2;
     else {
-      // Two units are four bytes.
+      // A surrogate pair takes four bytes.
       length += 2;
       at += 1;
     }

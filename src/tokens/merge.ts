@@ -1,7 +1,7 @@
-// How many tokens a run of bytes is cut into, as merging pairs by rank would cut it, but in time about linear in the run: the
-// longest token that goes together with the one before it is taken, and taken back where nothing can follow. Two tokens go
-// together when merging them from their bytes never prefers another pair across their border. Any run has exactly one cutting
-// whose neighbours all go together, so what is found is what merging finds.
+// Counts the tokens of a run of bytes as merging pairs by rank would split it, but in about linear time: takes the longest
+// token that is compatible with the one before it, and backtracks if nothing can follow. Two tokens are compatible if merging
+// their bytes never prefers a pair across their border. Any run has exactly one split whose neighbours are all compatible, so
+// this finds the result of merging.
 
 import {
   extendHash,
@@ -14,23 +14,23 @@ import {
   TOKEN_BYTES_MAX,
 } from "./ranks.ts";
 
-/** Runs are cut in parts of this many bytes, which bounds the memory; only a word longer than that could tell. */
+/** Runs are split into parts of this many bytes, which bounds the memory; this only affects longer words. */
 export const MERGED_BYTES_MAX = 1 << 16;
 
-/** The hash of the bytes before a place. */
+/** The hash of the bytes before a position. */
 const hashes = new Int32Array(MERGED_BYTES_MAX + 1);
-/** 1 where a cutting that ends here cannot go on. */
+/** 1 if a split that ends here cannot continue. */
 const dead = new Uint8Array(MERGED_BYTES_MAX + 1);
-/** The tokens taken so far, by rank. */
+/** The current tokens, by rank. */
 const taken = new Int32Array(MERGED_BYTES_MAX);
 
-/** Answers about pairs of tokens, which do not depend on what stands around them; a slot holds the latest. */
+/** Cached compatibility of token pairs, which does not depend on context; a slot holds the latest. */
 const KNOWN_BITS = 14;
 const knownFirst = new Int32Array(1 << KNOWN_BITS).fill(-1);
 const knownSecond = new Int32Array(1 << KNOWN_BITS);
 const knownAnswer = new Uint8Array(1 << KNOWN_BITS);
 
-/** The run that is being cut: module-wide, so that the functions below are made once and not for each run. */
+/** The current run: module-level, so that the functions below are created once and not for each run. */
 let run: Uint8Array = new Uint8Array();
 let runFrom = 0;
 let runLength = 0;
@@ -57,7 +57,7 @@ export function countMerged(bytes: Uint8Array, from: number, to: number): number
       rank = size === 1 ? -1 : longest(at, size - 1);
     }
     if (rank === -1) {
-      // Nothing can follow here: the token before is taken back for a shorter one.
+      // Nothing can follow here: the previous token is replaced by a shorter one.
       dead[at] = 1;
       count -= 1;
       const size = lengthOfRank(before);
@@ -72,7 +72,7 @@ export function countMerged(bytes: Uint8Array, from: number, to: number): number
   return count;
 }
 
-/** The rank of the token that stands there; -1 when there is none. */
+/** The rank of the token at this position; -1 if there is none. */
 function rankAt(start: number, end: number): number {
   return end - start > TOKEN_BYTES_MAX
     ? -1
@@ -103,7 +103,7 @@ function goTogether(first: number, second: number, middle: number): boolean {
   return answer;
 }
 
-/** Whether merging leaves the border at `middle` between these two. */
+/** Whether merging keeps the border at `middle` between these two. */
 function leavesBorder(first: number, second: number, middle: number): boolean {
   let [left, right, limit] = [first, second, Number.MAX_SAFE_INTEGER];
   for (;;) {
@@ -111,7 +111,7 @@ function leavesBorder(first: number, second: number, middle: number): boolean {
     const end = middle + lengthOfRank(right);
     const across = bound(start, end) < end - start ? -1 : rankAt(start, end);
     if (across !== -1 && across < limit) return false;
-    // Takes back the merge that was made last, on whichever side.
+    // Undoes the latest merge, on whichever side.
     const leftInner = rightOf(left);
     const rightInner = leftOf(right);
     if (leftInner === left && rightInner === right) return true;

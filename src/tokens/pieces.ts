@@ -1,9 +1,9 @@
-// Cuts text into the pieces that o200k_base merges within, as its regular expression does, by a scanner that looks at each
+// Splits text into the pieces within which o200k_base merges, as its regular expression does, by a scanner that examines each
 // character a bounded number of times: no text makes it slow.
 
-/** The classes a character is of: bits. */
+/** The classes of a character, as bits. */
 const LETTER = 1;
-/** May open a word: upper case, title case, modifier, other letter, mark. */
+/** May start a word: upper case, title case, modifier, other letter, mark. */
 const OPENS = 2;
 /** May continue a word: lower case, modifier, other letter, mark. */
 const CONTINUES = 4;
@@ -12,7 +12,7 @@ const SPACE = 16;
 const BREAK = 32;
 const KNOWN = 128;
 
-/** Where the piece that starts at `start` ends, in code units. `start` lies within the text. */
+/** The end of the piece that starts at `start`, in code units. `start` is within the text. */
 export function pieceEnd(text: string, start: number): number {
   const first = text.codePointAt(start)!;
   const kind = classOf(first);
@@ -25,7 +25,7 @@ export function pieceEnd(text: string, start: number): number {
   return spaceEnd(text, start);
 }
 
-/** `[^\r\n\p{L}\p{N}]?` and a word: one with small letters first, else one of capitals; -1 when there is none. */
+/** `[^\r\n\p{L}\p{N}]?` and a word: with lower-case letters, else in capitals; -1 if there is none. */
 function wordEnd(text: string, start: number, kind: number): number {
   const bare = (kind & (OPENS | CONTINUES)) !== 0;
   const prefixed = (kind & (LETTER | NUMBER | BREAK)) === 0;
@@ -33,7 +33,7 @@ function wordEnd(text: string, start: number, kind: number): number {
   let end = prefixed ? smallWordEnd(text, second) : -1;
   if (end === -1 && bare) end = smallWordEnd(text, start);
   if (end !== -1) return end;
-  // A word with small letters was not there, so a run of capitals has none behind it either.
+  // There was no word with lower-case letters, so none follows a run of capitals either.
   if (prefixed) {
     end = runEnd(text, second, opens);
     if (end > second) return end;
@@ -41,7 +41,7 @@ function wordEnd(text: string, start: number, kind: number): number {
   return bare ? runEnd(text, start, opens) : -1;
 }
 
-/** Capitals (or none), then at least one letter that is not a capital; the last such one where capitals follow it. */
+/** Capitals (or none), then at least one letter that is not a capital; the last such one if capitals follow it. */
 function smallWordEnd(text: string, start: number): number {
   let at = start;
   let last = -1;
@@ -54,7 +54,7 @@ function smallWordEnd(text: string, start: number): number {
   return end > at ? end : last;
 }
 
-/** A word's end with `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` behind it. */
+/** The end of a word, including `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` after it. */
 function contractionEnd(text: string, end: number): number {
   if (text.charCodeAt(end) !== 0x27) return end;
   const one = text.charCodeAt(end + 1) | 0x20;
@@ -74,7 +74,7 @@ function numberEnd(text: string, start: number): number {
   return end;
 }
 
-/** White space up to its last line break; without one, all but the last character, which belongs to what follows. */
+/** White space up to its last line break; without one, all but the last character, which belongs to the next piece. */
 function spaceEnd(text: string, start: number): number {
   const end = runEnd(text, start, isSpace);
   for (let at = end; at > start; at--) if (isBreak(text.charCodeAt(at - 1))) return at;
@@ -109,7 +109,7 @@ function classAt(text: string, at: number): number {
   return classOf(text.codePointAt(at)!);
 }
 
-/** Classes by code point, found when first met; pages of it that nothing touches cost no memory. */
+/** Classes by code point, computed on first use; unused pages cost no memory. */
 const classes = new Uint8Array(0x110000);
 
 function classOf(code: number): number {
@@ -128,6 +128,6 @@ function classify(character: string): number {
   if (/\p{M}/u.test(character)) return OPENS | CONTINUES;
   if (/\p{N}/u.test(character)) return NUMBER;
   if (/[\r\n]/.test(character)) return SPACE | BREAK;
-  // The vocabulary's own program counts what Unicode calls white space, which JavaScript's \s differs from in two.
+  // The original program uses Unicode's white space, from which JavaScript's \s differs in two characters.
   return /\p{White_Space}/u.test(character) ? SPACE : 0;
 }

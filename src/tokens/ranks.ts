@@ -1,5 +1,5 @@
-// The vocabulary of o200k_base: the rank of a byte span, or -1. Read from a packed file at first use (some 20 ms), kept in
-// typed arrays: 200,000 small objects would cost a hundred megabytes.
+// The vocabulary of o200k_base: the rank of a byte span, or -1. Read from a packed file on first use (about 20 ms), stored in
+// typed arrays: 200,000 small objects would take a hundred megabytes.
 
 import { readFileSync } from "node:fs";
 import ranksFile from "./o200k.zst" with { type: "file" };
@@ -10,7 +10,7 @@ export const TOKEN_BYTES_MAX = 128;
 const TOKENS = 199_998;
 /** Slots of the table: a power of two, under half full. */
 const SLOTS = 1 << 19;
-/** A rank + 1 fits in so many bits. */
+/** A rank + 1 fits in this many bits. */
 const RANK_BITS = 18;
 const RANKS = 1 << RANK_BITS;
 const BASE = 0x01000193;
@@ -24,7 +24,7 @@ const POWERS = new Int32Array(TOKEN_BYTES_MAX + 1);
 POWERS[0] = 1;
 for (let n = 1; n <= TOKEN_BYTES_MAX; n++) POWERS[n] = Math.imul(POWERS[n - 1]!, BASE);
 
-/** The hash of the last `length` bytes of a span, from the hash of it all and the hash of what stands before them. */
+/** The hash of the last `length` bytes of a span, from the hash of the span and the hash of the bytes before them. */
 export function hashOfTail(whole: number, before: number, length: number): number {
   return (whole - Math.imul(before, POWERS[length]!)) | 0;
 }
@@ -35,15 +35,15 @@ let packed: Uint8Array = new Uint8Array();
 let ends: Int32Array = new Int32Array();
 /** Rank + 1 by hash, with the hash's high bits above it; 0 is a free slot. */
 let slots: Int32Array = new Int32Array();
-/** By the first 4, 8, 16 … bytes: how long the longest token is that begins with them. */
+/** By the first 4, 8, 16 … bytes: the length of the longest token that begins with them. */
 let longest: Uint8Array = new Uint8Array();
 
-/** The rank of `bytes[from, to)`, whose hash is `hash`; -1 when the span is no token. The vocabulary must be loaded. */
+/** The rank of `bytes[from, to)`, whose hash is `hash`; -1 if the span is not a token. The vocabulary must be loaded. */
 export function rankIn(bytes: Uint8Array, from: number, to: number, hash: number): number {
   const mixed = mix(hash);
   for (let slot = mixed & (SLOTS - 1); slots[slot] !== 0; slot = (slot + 1) & (SLOTS - 1)) {
     const entry = slots[slot]!;
-    // Most spans are no tokens: what the slot itself says of the hash spares a look at the bytes.
+    // Most spans are not tokens: the hash bits in the slot avoid comparing the bytes.
     if ((entry ^ mixed) >>> RANK_BITS !== 0) continue;
     const rank = (entry & (RANKS - 1)) - 1;
     if (packed[rank] !== to - from) continue;
@@ -55,7 +55,7 @@ export function rankIn(bytes: Uint8Array, from: number, to: number, hash: number
   return -1;
 }
 
-/** This many of the first bytes are examined to bound how long a token may be. */
+/** This many of the first bytes are examined to bound the length of a token. */
 const BEGINNING_MIN = 4;
 const BEGINNINGS = 1 << 18;
 
@@ -80,7 +80,7 @@ export function lengthOfRank(rank: number): number {
   return packed[rank]!;
 }
 
-/** Rank + 1 of the two tokens whose merge a token is, found when first asked for; 0 is not found yet. */
+/** Rank + 1 of the two tokens whose merge a token is, computed on first use; 0 is not computed yet. */
 const lefts = new Int32Array(TOKENS);
 const rights = new Int32Array(TOKENS);
 
@@ -96,7 +96,7 @@ export function rightOf(rank: number): number {
   return rights[rank]! - 1;
 }
 
-/** Starts of parts and the ranks of their pairs, while a token is put together. */
+/** Starts of parts and the ranks of their pairs, while a token is built. */
 const starts = new Int32Array(TOKEN_BYTES_MAX + 1);
 const pairs = new Int32Array(TOKEN_BYTES_MAX + 1);
 const sums = new Int32Array(TOKEN_BYTES_MAX + 1);
@@ -134,21 +134,21 @@ function findSplit(rank: number): void {
   rights[rank] = rankAt(starts[1]!, size) + 1;
 }
 
-/** Reads the vocabulary, at once: some 20 ms. What is loaded already stays. */
+/** Loads the vocabulary synchronously: about 20 ms. Does nothing if it is loaded. */
 export function loadRanks(): void {
   if (packed.length > 0) return;
   const steps = loading();
   while (steps.next().done !== true);
 }
 
-/** Reads it and lets other work have its turns. */
+/** Loads it and yields to other work. */
 export async function loadRanksInTurns(): Promise<void> {
   if (packed.length > 0) return;
   const steps = loading();
   while (steps.next().done !== true) await new Promise<void>((resume) => setImmediate(resume));
 }
 
-/** A turn's work on the table: about a millisecond. */
+/** One step's work on the table: about a millisecond. */
 const RANKS_IN_A_TURN = 20_000;
 
 function* loading(): Generator<void, void> {
@@ -180,7 +180,7 @@ function* loading(): Generator<void, void> {
     table.slots[slot] = (mixed & ~(RANKS - 1)) | (rank + 1);
     table.ends[rank] = end;
   }
-  // All at once: whoever counts meanwhile loads it again, and finds nothing half done.
+  // Assigned together: a count meanwhile loads it again, and never sees a partial state.
   ({ ends, slots, longest } = table);
   packed = bytes;
 }

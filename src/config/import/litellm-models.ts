@@ -1,5 +1,5 @@
 // The models of a LiteLLM configuration: deployments of one name are the routes of one model, and its fallbacks are further
-// routes behind them.
+// routes after them.
 
 import { lookUp } from "../../base/look-up.ts";
 import { type Deployment, providerKeyOf, providerNames } from "./litellm-providers.ts";
@@ -12,7 +12,7 @@ interface Route {
   readonly weight?: number;
 }
 
-/** Members of `model_info` that are carried over. */
+/** Members of `model_info` that are converted. */
 const CARRIED = new Set([
   "mode",
   "id",
@@ -97,7 +97,7 @@ function withFallbacks(
   return out;
 }
 
-/** `fallbacks: [{a: [b, c]}]`, from both places where it may stand. */
+/** `fallbacks: [{a: [b, c]}]`, from both places where they are allowed. */
 function fallbacksOf(places: readonly Mapping[], notes: Notes): ReadonlyMap<string, readonly string[]> {
   const out = new Map<string, readonly string[]>();
   for (const entry of places.flatMap((place) => listOf(place["fallbacks"]) ?? [])) {
@@ -123,7 +123,7 @@ function aliasesOf(router: Mapping, notes: Notes): Map<string, string[]> {
   return out;
 }
 
-/** What the first deployment that says something says of the model. */
+/** The facts of the model, from the first deployment with any. */
 function facts(members: readonly Deployment[]): Mapping {
   const of = (key: string) =>
     members.map(({ info, params }) => info[key] ?? params[key]).find((one) => one !== undefined);
@@ -153,12 +153,12 @@ const KINDS: Readonly<Record<string, string>> = {
   image_generation: "image",
 };
 
-/** Absent for chat, which is the default, and for names that no one knows. */
+/** Absent for chat, which is the default, and for unknown names. */
 function kindOf(mode: unknown): string | undefined {
   return typeof mode === "string" ? lookUp(KINDS, mode) : undefined;
 }
 
-/** Dollars per token become dollars per million; both must be there. */
+/** Dollars per token become dollars per million; both are required. */
 function pricesOf(of: (key: string) => unknown): Mapping | undefined {
   const price = (key: string) => {
     const value = of(key);

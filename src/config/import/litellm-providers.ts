@@ -1,5 +1,5 @@
-// The providers of a LiteLLM configuration. There each deployment carries address and key; here those that share them are
-// one provider.
+// The providers of a LiteLLM configuration. There each deployment has its own address and key; here deployments with the same
+// ones become one provider.
 
 import { VENDORS } from "../../vendors/index.ts";
 import { CALLABLE, type CallableVendor, findVendor } from "../../vendors/look-up.ts";
@@ -9,17 +9,17 @@ import { type Mapping, mappingOf, type Notes } from "./reading.ts";
 
 /** One entry of `model_list`, as far as it could be read. */
 export interface Deployment {
-  /** The name that clients ask for. */
+  /** The name that clients use. */
   readonly name: string;
-  /** The upstream's name of the model; ends in `*` where any model is meant. */
+  /** The model's name at the upstream; ends in `*` for any model. */
   readonly model: string;
-  /** The settings of its provider; deployments with equal ones share it. */
+  /** The settings of its provider; deployments with equal settings share it. */
   readonly provider: Mapping;
-  /** What its provider is called where nothing else has that name. */
+  /** The provider's name unless it is taken. */
   readonly wantedName: string;
   readonly params: Mapping;
   readonly info: Mapping;
-  /** Its place in the file. */
+  /** Its path in the file. */
   readonly at: string;
 }
 
@@ -29,7 +29,7 @@ export interface DeploymentPlace {
   readonly notes: Notes;
 }
 
-/** Members of `litellm_params` that are carried over, here or with the model. */
+/** Members of `litellm_params` that are converted, here or with the model. */
 const CARRIED = new Set([
   "model",
   "api_key",
@@ -49,7 +49,7 @@ const CARRIED = new Set([
   "litellm_credential_name",
 ]);
 
-/** Reads one entry; undefined, with a note, where nothing can be made of it. */
+/** Converts one entry; undefined, with a note, if that is impossible. */
 export function readDeployment(entry: Mapping | undefined, options: DeploymentPlace): Deployment | undefined {
   const { at, credentials, notes } = options;
   const given = mappingOf(entry?.["litellm_params"]);
@@ -79,13 +79,13 @@ function reasonOf(key: string): string | undefined {
 }
 
 interface FoundVendor {
-  /** Undefined: an API that is compatible with OpenAI's, at an address of the operator's. */
+  /** Undefined: an OpenAI-compatible API at an address of the operator's. */
   readonly vendor: CallableVendor | undefined;
   readonly prefix: string;
   readonly model: string;
 }
 
-/** `provider/model`, or a model whose name tells the provider. */
+/** `provider/model`, or a model whose name determines the provider. */
 function vendorOf(whole: string, params: Mapping): FoundVendor | undefined {
   const told = params["custom_llm_provider"];
   const slash = whole.indexOf("/");
@@ -105,7 +105,7 @@ function addressOf(params: Mapping): string | undefined {
   return typeof address === "string" && address !== "" ? address : undefined;
 }
 
-/** What an API speaks that is compatible with the best known one. */
+/** The dialect of an API that is compatible with a well-known one. */
 const COMPATIBLE = findVendor(EXAMPLE.preset)?.api.kind;
 
 /** The provider's entry, in the form of the configuration file. */
@@ -146,13 +146,13 @@ function referenceOf(text: string): string | undefined {
   return /^os\.environ\/([A-Za-z_]\w*)$/.exec(text.trim())?.[1];
 }
 
-/** The value as this program's file writes it. */
+/** The value in this program's file format. */
 function textOf(text: string): string {
   const name = referenceOf(text);
   return name === undefined ? text : `\${${name}}`;
 }
 
-/** LiteLLM takes the address without the version segment where the vendor's SDK adds it; here it belongs to it. */
+/** LiteLLM omits the version segment if the vendor's SDK adds it; here it is required. */
 function baseUrlOf(address: string, vendor: CallableVendor | undefined): string {
   const name = referenceOf(address);
   if (name !== undefined) return `\${${name}}`;
@@ -172,7 +172,7 @@ export function providerEntries(
   const out = new Map<string, Mapping>();
   for (const deployment of deployments) {
     const name = names.get(providerKeyOf(deployment))!;
-    // Models are configured one by one unless a pattern asks for all.
+    // Models are configured one by one unless a pattern means all.
     const discover = deployments.some(
       (other) => other.model.endsWith("*") && providerKeyOf(other) === providerKeyOf(deployment),
     );
@@ -202,7 +202,7 @@ export function providerNames(deployments: readonly Deployment[]): ReadonlyMap<s
   return names;
 }
 
-/** What makes two deployments share a provider. */
+/** The settings that determine whether two deployments share a provider. */
 export function providerKeyOf({ provider }: Deployment): string {
   return JSON.stringify(provider);
 }

@@ -1,20 +1,20 @@
-// Turns a LiteLLM proxy's configuration into one of this program: providers, models with their routes, fallbacks, aliases and
-// the names of environment variables. What has no counterpart is named, never dropped in silence. Pure.
+// Converts a LiteLLM proxy's configuration: providers, models with their routes, fallbacks, aliases and the names of
+// environment variables. What has no counterpart is reported, never dropped silently. Pure.
 // Source: docs.litellm.ai/docs/proxy/configs and /docs/proxy/config_settings.
 
 import { modelEntries } from "./litellm-models.ts";
 import { type Deployment, providerEntries, readDeployment } from "./litellm-providers.ts";
 import { listOf, type Mapping, mappingOf, Notes } from "./reading.ts";
 
-/** What an import gives. */
+/** The result of an import. */
 export interface Imported {
   /** The configuration in its file form. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** What it does not carry over, one line each, with its place in the file that was read. */
+  /** What is not converted, one line each, with its path in the source file. */
   readonly notes: readonly string[];
 }
 
-/** Keys with no counterpart that a person should know of; all others are named without a reason. */
+/** Keys without a counterpart that need an explanation; all others are only named. */
 const REASONS: Readonly<Record<string, string>> = {
   "general_settings.master_key": "keys are made here: `sallyport key create`, or on the dashboard",
   "general_settings.database_url":
@@ -30,7 +30,7 @@ const REASONS: Readonly<Record<string, string>> = {
   include: "import each of these files, and put the results together",
 };
 
-/** Reads the parsed file. Throws an Error with one line where there is nothing to import. */
+/** Converts the parsed file. Throws an Error with one line if there is nothing to import. */
 export function importLitellm(file: unknown): Imported {
   const root = mappingOf(file);
   if (root === undefined) throw new Error("expected a mapping with model_list at the top");
@@ -57,7 +57,7 @@ export function importLitellm(file: unknown): Imported {
   };
 }
 
-/** The credentials that deployments name, by name. */
+/** The credentials that deployments refer to, by name. */
 function credentialsOf(root: Mapping, notes: Notes): ReadonlyMap<string, Mapping> {
   const out = new Map<string, Mapping>();
   for (const [at, entry] of (listOf(root["credential_list"]) ?? []).entries()) {
@@ -70,7 +70,7 @@ function credentialsOf(root: Mapping, notes: Notes): ReadonlyMap<string, Mapping
   return out;
 }
 
-/** Tries per route: LiteLLM counts the retries after the first one. */
+/** Attempts per route: LiteLLM counts the retries after the first one. */
 function attemptsOf({ router, library }: { router: Mapping; library: Mapping }): number | undefined {
   const retries = router["num_retries"] ?? library["num_retries"];
   return typeof retries === "number" && Number.isInteger(retries) && retries >= 0

@@ -1,32 +1,32 @@
-// Reads values of another program's configuration, whose shape nobody has checked.
+// Reads unvalidated values of another program's configuration.
 
 /** The members of a mapping. */
 export type Mapping = Readonly<Record<string, unknown>>;
 
-/** The value as a mapping; undefined where it is none. */
+/** The value as a mapping; undefined if it is not one. */
 export function mappingOf(value: unknown): Mapping | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Mapping) : undefined;
 }
 
-/** The value as a list; undefined where it is none. */
+/** The value as a list; undefined if it is not one. */
 export function listOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** The texts of a list, or the one text. */
+/** The texts of a list, or a single text. */
 export function textsOf(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   return (listOf(value) ?? []).filter((one) => typeof one === "string");
 }
 
-/** More lines would not be read; a hostile file could ask for any number. */
+/** Maximum number of notes; a hostile file could cause any number. */
 const NOTES_MAX = 500;
 
-/** What could not be carried over. */
+/** What could not be converted. */
 export class Notes {
   readonly #lines: string[] = [];
 
-  /** Notes a place of the file, and the reason where there is one to tell. */
+  /** Notes a path of the file, with the reason if there is one. */
   add(place: string, reason = "has no counterpart here"): void {
     if (this.#lines.length < NOTES_MAX) this.#lines.push(`${oneLine(place)}: ${oneLine(reason)}`);
   }

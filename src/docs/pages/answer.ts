@@ -7,7 +7,7 @@ import { missingPage, sitePage } from "./site.ts";
 
 const ASSETS = "/docs/assets/";
 
-/** The page at the request's address; a page that says so where there is none. */
+/** The page at the request's address; a not-found page if there is none. */
 export function manualResponse(request: Request, document: Json, origin: string): Response {
   const path = pathOf(request.url).replace(/(?<=.)\/+$/, "");
   if (path.startsWith(ASSETS)) {
@@ -19,7 +19,7 @@ export function manualResponse(request: Request, document: Json, origin: string)
   return pageResponse(request, html);
 }
 
-/** Pages as they were made for the address that was asked last: nearly always the same one. */
+/** Rendered pages for the address that was used last, which is nearly always the same. */
 const made = { origin: "", pages: new Map<string, string>() };
 
 function kept(path: string, origin: string, make: () => string | undefined): string | undefined {
@@ -30,7 +30,7 @@ function kept(path: string, origin: string, make: () => string | undefined): str
   const known = made.pages.get(path);
   if (known !== undefined) return known;
   const html = make();
-  // Only pages that there are, so that no one fills this.
+  // Only existing pages, so that nobody can fill the cache.
   if (html !== undefined) made.pages.set(path, html);
   return html;
 }

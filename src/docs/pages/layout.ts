@@ -1,5 +1,5 @@
-// The frame of every page of the documentation, and the headers with which it is served: it runs and loads nothing but
-// the two files that it names, and asks no one but this gateway.
+// The frame of every documentation page, and its headers: it only loads the two files that it names, and sends requests to
+// this gateway only.
 
 import style from "./page.docs.css" with { type: "text" };
 import client from "./try.client.js" with { type: "text" };
@@ -26,7 +26,7 @@ const HEADERS = {
   "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 };
 
-/** A file that pages load, by a name that changes with what is in it. */
+/** A file that pages load, under a name that depends on its content. */
 function asset(name: string, ending: string, type: string, text: string) {
   return { name: `${name}-${Bun.hash(text).toString(36)}.${ending}`, type: `${type}; charset=utf-8`, text };
 }
@@ -40,12 +40,12 @@ export interface MenuGroup {
   readonly entries: readonly { readonly href: string; readonly title: string }[];
 }
 
-/** What stands in the frame. */
+/** The content of the frame. */
 export interface PageContent {
   readonly title: string;
-  /** Trusted: made here of texts of ours. */
+  /** Trusted: generated here from our own texts. */
   readonly html: string;
-  /** Its address, for the menu. */
+  /** Its address, to mark it in the menu. */
   readonly path: string;
 }
 
@@ -83,12 +83,12 @@ function menuEntry({ href, title }: { href: string; title: string }, path: strin
   return `<li><a href="${href}"${current}>${Bun.escapeHTML(title)}</a></li>`;
 }
 
-/** A page as an answer; compressed where the browser takes that. */
+/** A page as a response; compressed if the browser supports it. */
 export function pageResponse(request: Request, html: string, status = 200): Response {
   return packed(request, html, { status, type: "text/html; charset=utf-8", cache: "no-cache" });
 }
 
-/** A file that pages load; undefined where there is none of that name. */
+/** A file that pages load; undefined if there is none of that name. */
 export function assetResponse(request: Request, name: string): Response | undefined {
   const found = [STYLE, SCRIPT].find((one) => one.name === name);
   if (found === undefined) return undefined;

@@ -1,5 +1,5 @@
-// Every page of the manual that the program carries: one import and one line each. Files are those of docs/ in the repository;
-// a test holds the list to the folder.
+// Every page of the manual in the program: one import and one line each. The files are in docs/ of the repository; a test
+// compares the list with the folder.
 
 import accounts from "../../../docs/accounts.md" with { type: "text" };
 import dashboard from "../../../docs/dashboard.md" with { type: "text" };

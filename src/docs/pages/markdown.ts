@@ -1,13 +1,13 @@
-// Turns a page of docs/ into HTML: headings get anchors, wide tables and code can be scrolled by keyboard, and links to other
-// files lead to their pages here.
+// Converts a page of docs/ to HTML: headings get anchors, wide tables and code can be scrolled by keyboard, and links to
+// other files become links to their pages.
 
-/** Where a link leads: an address here, or undefined where it leads out of the manual. */
+/** The target of a link: an address here, or undefined if it is outside of the manual. */
 export type ResolveLink = (target: string) => string | undefined;
 
-/** The address that pages of the repository write where they mean the gateway. */
+/** The gateway's address in the repository's pages. */
 const WRITTEN_ORIGIN = "http://127.0.0.1:8787";
 
-/** The HTML of a text of ours. `origin` takes the place of the address that it writes. */
+/** The HTML of one of our texts. `origin` replaces the gateway's address. */
 export function markdownHtml(text: string, { resolve, origin }: { resolve: ResolveLink; origin: string }): string {
   return (
     Bun.markdown
@@ -16,7 +16,7 @@ export function markdownHtml(text: string, { resolve, origin }: { resolve: Resol
         const named = table.replaceAll("<th></th>", "<td></td>");
         return `<div class="scroll" role="group" tabindex="0" aria-label="Table">${named}</div>`;
       })
-      // Pictures are not carried along: what they show is said.
+      // Images are not included: their alternative text is shown.
       .replaceAll(/<img[^>]* alt="([^"]*)"[^>]*>/g, "<em>$1</em>")
       .replaceAll("<pre>", '<pre tabindex="0">')
       .replaceAll(/ href="([^"]*)"/g, (_, target: string) => {

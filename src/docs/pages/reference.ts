@@ -1,11 +1,10 @@
-// The pages of the HTTP API: a page for each group of endpoints, and on it a form for each endpoint with which its reader can
-// send a request.
+// The pages of the HTTP API: a page for each group of endpoints, with a form for each endpoint that sends a request.
 
 import { type ApiGroup, type ApiOperation, anchorOf, operationMarkdown, slugOf } from "../http-api.ts";
 import type { Json } from "../schemas.ts";
 import { markdownHtml, type ResolveLink } from "./markdown.ts";
 
-/** What a page is made with. */
+/** The context of a page. */
 export interface ReferenceContext {
   readonly document: Json;
   readonly resolve: ResolveLink;
@@ -26,12 +25,12 @@ export function groupHtml(group: ApiGroup, context: ReferenceContext): string {
   return `<h1>${Bun.escapeHTML(group.name)}</h1><p>${Bun.escapeHTML(group.description)}</p>${operations.join("\n")}`;
 }
 
-/** On its own page a group is the title, and its endpoints are next below it. */
+/** On its own page a group is the title, and its endpoints are one level below. */
 function asSection(html: string): string {
   return html.replaceAll(/<(\/?)h3\b/g, "<$1h2");
 }
 
-/** Hidden until a script is there to send it. Uploads are left to programs. */
+/** Hidden until the script has loaded. Uploads are not supported. */
 function form({ method, path, is }: ApiOperation): string {
   const body = is["requestBody"] as { content: Record<string, Json> } | undefined;
   if (body !== undefined && body.content["application/json"] === undefined) return "";
@@ -70,7 +69,7 @@ interface Field {
 function field({ label, name, type, where, value = "" }: Field): string {
   const id = `field-${++made}`;
   const at = where === undefined ? "" : ` data-in="${where}"`;
-  // A key is nothing for a browser to keep.
+  // Browsers must not store a key.
   const keep = ' autocomplete="off" spellcheck="false"';
   return `<label for="${id}">${Bun.escapeHTML(label)}</label><input id="${id}" name="${Bun.escapeHTML(name)}" type="${type}" value="${Bun.escapeHTML(value)}"${at}${keep}>`;
 }

@@ -1,4 +1,4 @@
-// The documentation as a site: an address to its page.
+// The documentation as a site: finds the page at an address.
 
 import { posix } from "node:path";
 import { type ApiGroup, anchorOf, groupsOf, slugOf } from "../http-api.ts";
@@ -8,7 +8,7 @@ import { addressOf, MANUAL, type ManualPage, titleOf } from "./manual.ts";
 import { markdownHtml, type ResolveLink } from "./markdown.ts";
 import { groupAddress, groupHtml } from "./reference.ts";
 
-/** The page at an address; undefined where there is none. `origin`: where the reader reaches this gateway. */
+/** The page at an address; undefined if there is none. `origin`: this gateway's address for the reader. */
 export function sitePage(path: string, document: Json, origin: string): string | undefined {
   const groups = groupsOf(document);
   const menu = menuOf(groups);
@@ -27,7 +27,7 @@ export function sitePage(path: string, document: Json, origin: string): string |
   return undefined;
 }
 
-/** What a reader sees at an address that has no page. */
+/** The page for an unknown address. */
 export function missingPage(path: string, document: Json): string {
   const html = `<h1>Page not found</h1><p>The menu lists what there is; <a href="/docs">the overview</a> is a good start.</p>`;
   return pageHtml({ title: "Page not found", html, path }, menuOf(groupsOf(document)));
@@ -60,7 +60,10 @@ function entriesHtml(entries: MenuGroup["entries"]): string {
   return `<ul>${entries.map(({ href, title }) => `<li><a href="${href}">${Bun.escapeHTML(title)}</a></li>`).join("")}</ul>`;
 }
 
-/** Links of a file as links between pages. What is not in the manual is named without a link; other sites open as they are. */
+/**
+ * A file's links as links between pages. Files outside of the manual are named without a link; other sites are linked
+ * unchanged.
+ */
 function resolver(file: string, groups: readonly ApiGroup[]): ResolveLink {
   const pages = new Set(Object.values(MANUAL).flatMap((all: readonly ManualPage[]) => all.map((one) => one.file)));
   return (target) => {
