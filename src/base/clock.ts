@@ -1,4 +1,4 @@
-// The only source of time for logic, so that a test can control it. Durations for figures may use performance.now().
+// The only source of time for logic, so that tests can control it. Durations for figures may use performance.now().
 
 /** Reads the time. */
 export interface Clock {
@@ -6,10 +6,10 @@ export interface Clock {
   now(): number;
 }
 
-/** The machine's clock. */
+/** The system clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** A clock that stands still until it is moved; for tests. */
+/** A clock that only moves when told to; for tests. */
 export class FakeClock implements Clock {
   #now: number;
   constructor(startMs = 1_700_000_000_000) {

@@ -122,19 +122,19 @@ export const ERRORS = {
 /** A public error code. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What rides beside the message. */
+/** Options of an error besides the message. */
 export interface ApiErrorDetail {
-  /** JSON path of the offending request parameter, as `messages[0].content`. */
+  /** JSON path of the invalid request parameter, such as `messages[0].content`. */
   readonly param?: string | null;
   /** Seconds for the `Retry-After` header; rounded up, at least 1. */
   readonly retryAfterSeconds?: number;
-  /** What a machine reads beside the code, shown as `error.details`. */
+  /** Machine-readable details besides the code, shown as `error.details`. */
   readonly details?: unknown;
   /** Further response headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Another status than the code's own. */
+  /** A different status than the code's own. */
   readonly status?: number;
-  /** A provider's own code, shown in place of ours, and what it said beside it. */
+  /** A provider's own code, shown instead of ours, and its details. */
   readonly upstream?: { readonly code: string; readonly details?: unknown };
   /** Further top-level members of the body beside `error` (a job's `job_id`). */
   readonly body?: Readonly<Record<string, unknown>>;
@@ -151,7 +151,7 @@ export interface ErrorBody {
   details?: unknown;
 }
 
-/** An answer the client gets as an HTTP error. `message` is public text. */
+/** An error that the client gets as an HTTP response. `message` is public. */
 export class ApiError extends Error {
   // Not named `code`: Elysia dispatches on an error's own `code` property.
   readonly apiCode: ErrorCode;

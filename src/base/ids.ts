@@ -1,4 +1,4 @@
-// Identifiers: time-ordered and unguessable where it matters; each kind has its public prefix.
+// Identifiers: time-ordered, and unguessable where that matters; each kind has its public prefix.
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -19,7 +19,7 @@ export function uuid(): string {
   return Bun.randomUUIDv7();
 }
 
-/** An id with a public prefix, as `chatcmpl-…`: the prefix and 32 hex digits that sort by time. */
+/** An id with a public prefix, such as `chatcmpl-…`: the prefix and 32 hex digits that sort by time. */
 export function prefixedId(prefix: string): string {
   return prefix + Bun.randomUUIDv7("hex").replaceAll("-", "");
 }

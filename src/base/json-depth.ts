@@ -1,26 +1,26 @@
-// How deep a JSON text is nested and how many values it holds, by one pass over it. Writing values that are nested some ten
-// thousand levels deep takes seconds, and deeper ones overflow the stack; a million keys or objects take seconds to parse
-// and hundreds of times their size. Such a text is to be refused before it does harm.
+// Measures the nesting depth and the number of values of a JSON text in one pass. Serialising values with some ten thousand
+// levels takes seconds, and deeper ones overflow the stack; a million keys or objects take seconds to parse and hundreds of
+// times their size. Such a text is refused before it is parsed.
 
 import { stringEnd } from "./json-splice.ts";
 
-/** No client nests so deep. */
+/** No client nests this deep. */
 export const JSON_LEVELS_MAX = 1000;
 
-/** Numbers, true, false and null in lists cost this much less than texts and objects: lists of tokens have many. */
+/** Numbers, true, false and null in lists cost this much less than strings and objects: token lists have many. */
 export const PLAIN_VALUES_PER_VALUE = 10;
 
 const QUOTE = 34;
 const COMMA = 44;
 
-/** What a JSON text may hold. */
+/** Limits of a JSON text. */
 export interface JsonBounds {
   readonly levels: number;
-  /** Objects, lists and texts, keys among them; of other values ten count as one. */
+  /** Objects, lists and strings, including keys; ten other values count as one. */
   readonly values?: number | undefined;
 }
 
-/** Which bound a JSON text exceeds first; undefined when it keeps both. */
+/** The first limit that a JSON text exceeds; undefined if it is within both. */
 export function jsonExcess(
   text: string,
   { levels, values = Number.POSITIVE_INFINITY }: JsonBounds,
@@ -47,7 +47,7 @@ export function jsonExcess(
   return undefined;
 }
 
-/** True for a JSON text with more than `levels` objects and arrays within each other. */
+/** Whether a JSON text has more than `levels` nested objects and arrays. */
 export function isNestedDeeper(text: string, levels: number): boolean {
   return jsonExcess(text, { levels }) !== undefined;
 }

@@ -1,9 +1,9 @@
-// Changes deep inside a JSON value, as text and as the parsed value. In the text everything that no edit touches keeps its
-// bytes: unknown members, numbers that a parse would round, escapes.
+// Changes nested members of a JSON value, as text and as the parsed value. In the text everything that no edit touches keeps
+// its bytes: unknown members, numbers that parsing would round, escapes.
 
 import { arrayElements, spliceMembers, topLevelMembers } from "./json-splice.ts";
 
-/** One change: what stands at the path gets this value, or is taken out of its list or object when there is none. */
+/** One change: the value at the path is replaced, or removed from its list or object if there is none. */
 export interface JsonEdit {
   readonly path: readonly (string | number)[];
   readonly value?: unknown;
@@ -25,13 +25,13 @@ function byFirstStep(edits: readonly JsonEdit[]): Steps {
   return steps;
 }
 
-/** The edit that ends here; deeper ones are of no use beside it. */
+/** The edit that ends here; deeper ones have no effect beside it. */
 function whole(edits: readonly JsonEdit[]): JsonEdit | undefined {
   return edits.find(({ path }) => path.length === 0);
 }
 
 /**
- * The JSON text of an object with the edits made; paths that lead nowhere are skipped, but for new members of objects.
+ * The JSON text of an object with the edits applied; paths that do not exist are skipped, except for new members of objects.
  */
 export function editJson(text: string, edits: readonly JsonEdit[]): string {
   if (edits.length === 0) return text;

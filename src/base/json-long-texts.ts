@@ -1,9 +1,9 @@
-// Parses JSON that may hold texts of megabytes, in turns: the event loop continues meanwhile, and a text without
-// escapes is not copied out of the whole. The value, and what is refused, is what JSON.parse gives.
+// Parses JSON with strings of megabytes in steps: the event loop continues meanwhile, and a string without escapes is not
+// copied out of the whole. The result, and what is refused, is the same as with JSON.parse.
 
 import type { LargeJsonLook, Span } from "./json-scan.ts";
 
-/** Characters that are looked through in one turn. */
+/** Characters examined in one step. */
 const SLICE_CHARS = 4 * 1024 * 1024;
 /** The same where there are escapes, which cost fifty times as much. */
 const ESCAPED_CHARS = 128 * 1024;
@@ -11,7 +11,7 @@ const ESCAPED_CHARS = 128 * 1024;
 const BACKSLASH = 92;
 const LETTER_U = 117;
 
-/** Parses `text`, whose long texts stand at `spans`, with a `turn` for others between the steps. Throws `SyntaxError`. */
+/** Parses `text`, whose long strings are at `spans`, and calls `turn` between the steps. Throws `SyntaxError`. */
 export async function parseLongTexts(
   text: string,
   spans: LargeJsonLook["longTexts"],
@@ -25,7 +25,7 @@ export async function parseLongTexts(
     texts.push(isPlain ? text.slice(inner.start, inner.end) : await unescaped(text, inner, turn));
     await turn();
   }
-  // No one can have guessed it.
+  // Unpredictable for the text's author.
   const mark = crypto.randomUUID();
   const parts: string[] = [];
   let at = 0;
@@ -59,20 +59,20 @@ async function unescaped(text: string, { start, end }: Span, turn: () => Promise
   return parts.join("");
 }
 
-/** The end of a slice from `from`: `end`, or where an escape begins that it would part. */
+/** The end of a slice from `from`: `end`, or the start of an escape that it would split. */
 function beforeEscape(text: string, from: number, end: number): number {
   for (let at = end - 1; at > end - 6; at--) {
     if (text.charCodeAt(at) !== BACKSLASH) continue;
     let first = at;
     while (first > from && text.charCodeAt(first - 1) === BACKSLASH) first--;
-    // Backslashes go in pairs; one that is left over begins an escape.
+    // Backslashes come in pairs; an odd one begins an escape.
     if ((at - first) % 2 === 1) return end;
     return at + (text.charCodeAt(at + 1) === LETTER_U ? 6 : 2) > end ? at : end;
   }
   return end;
 }
 
-/** Replaces the texts for which there is another, wherever they are. */
+/** Replaces strings by their parsed form, wherever they are. */
 function putBack(holder: object, otherOf: (text: string) => string | undefined): void {
   const waiting: object[] = [holder];
   const look = (value: unknown): string | undefined => {
@@ -81,7 +81,7 @@ function putBack(holder: object, otherOf: (text: string) => string | undefined):
   };
   for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
     if (Array.isArray(one)) {
-      // By index: a list of a million numbers has no need of a million names.
+      // By index: a list of a million numbers needs no list of its indices.
       for (let index = 0; index < one.length; index++) {
         const other = look(one[index]);
         if (other !== undefined) one[index] = other;
@@ -90,7 +90,7 @@ function putBack(holder: object, otherOf: (text: string) => string | undefined):
     }
     for (const key of Object.keys(one)) {
       const other = look((one as Record<string, unknown>)[key]);
-      // Assigned, a member of the name `__proto__` would be lost.
+      // Plain assignment would lose a member called `__proto__`.
       if (other !== undefined)
         Object.defineProperty(one, key, { value: other, writable: true, enumerable: true, configurable: true });
     }

@@ -1,4 +1,4 @@
-// Tells a JSON object from the other JSON values.
+// Distinguishes JSON objects from other JSON values.
 
 /** True for a JSON object: neither null nor a list. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

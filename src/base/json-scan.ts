@@ -1,40 +1,40 @@
-// Looks over a JSON text of megabytes before it is parsed, in turns: how deep it is nested and how much it holds (see
-// `jsonExcess`), how many escapes parsing would undo in one go, and where its long texts stand, which are parsed on their own.
+// Scans a JSON text of megabytes before it is parsed, in steps: its nesting and number of values (see `jsonExcess`), how many
+// escapes one parse would process, and where its long strings are, which are parsed separately.
 
 import { PLAIN_VALUES_PER_VALUE } from "./json-depth.ts";
 
-/** Where a text stands, quotes included. */
+/** The position of a string, including quotes. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** What a large JSON text may hold. */
+/** Limits of a large JSON text. */
 export interface LargeJsonBounds {
   readonly levels: number;
   /** As in `JsonBounds`. */
   readonly values: number;
-  /** Escapes (`\n`, `\u00e9`) in texts that are not long; undoing a million takes some twenty milliseconds. */
+  /** Escapes (`\n`, `\u00e9`) in strings that are not long; processing a million takes about twenty milliseconds. */
   readonly escapes: number;
 }
 
-/** What was found. */
+/** The result of the scan. */
 export interface LargeJsonLook {
-  /** Which bound it exceeds first. */
+  /** The first exceeded limit. */
   readonly excess?: keyof LargeJsonBounds;
-  /** Undefined where one is a key, or may be: then all is parsed in one go, and all escapes count. */
+  /** Undefined if one is, or may be, a key: then everything is parsed at once, and all escapes count. */
   readonly longTexts: readonly Span[] | undefined;
 }
 
-/** Texts of fewer characters are parsed with what is around them. */
+/** Shorter strings are parsed with their surroundings. */
 export const LONG_CHARS_MIN = 64 * 1024;
-/** Steps of the loop in one turn: some milliseconds. */
+/** Loop iterations per step: some milliseconds. */
 const STEPS = 200_000;
 
 const QUOTE = 34;
 const COMMA = 44;
 
-/** Looks at `text`, with a `turn` for others now and then. */
+/** Scans `text`, and calls `turn` at intervals. */
 export async function lookOver(
   text: string,
   bounds: LargeJsonBounds,
@@ -76,21 +76,21 @@ export async function lookOver(
   return { longTexts };
 }
 
-/** No writer puts more space than that before a colon. */
+/** No serialiser puts more white space before a colon. */
 function mayBeKey(text: string, end: number): boolean {
   const next = text.slice(end, end + 64);
   return /^[ \t\r\n]*:/.test(next) || /^[ \t\r\n]{64}/.test(next);
 }
 
-/** Goes through strings from backslash to backslash, so that megabytes without any cost little. */
+/** Scans strings from backslash to backslash, so that megabytes without escapes cost little. */
 class Strings {
-  /** Of the string that was gone through last. */
+  /** Of the last string scanned. */
   escapes = 0;
-  /** Just after it. */
+  /** The position after it. */
   end = 0;
   readonly #text: string;
   #at = 0;
-  /** The next of each from `#at` on; the text's length where there is none. */
+  /** The next of each from `#at` on; the text's length if there is none. */
   #slash: number;
   #quote = -1;
 
@@ -99,7 +99,7 @@ class Strings {
     this.#slash = this.#next("\\", 0);
   }
 
-  /** Begins with the string whose opening quote is at `start`. */
+  /** Starts with the string whose opening quote is at `start`. */
   open(start: number): void {
     this.escapes = 0;
     this.#at = start + 1;
@@ -107,7 +107,7 @@ class Strings {
     if (this.#slash < this.#at) this.#slash = this.#next("\\", this.#at);
   }
 
-  /** Goes on by so many escapes at most; true when the string is over. */
+  /** Scans at most this many escapes; true if the string ends. */
   skip(escapesMax: number): boolean {
     for (let left = escapesMax; this.#slash < this.#quote; left--) {
       if (left === 0) return false;

@@ -1,7 +1,7 @@
-// Edits top-level members of a JSON object as text, so that everything else keeps its bytes: unknown fields, number
-// spellings that a parse would round, key order, escapes. The text must already have been accepted by JSON.parse.
+// Edits top-level members of a JSON object as text, so that everything else keeps its bytes: unknown fields, numbers that
+// parsing would round, key order, escapes. The text must be valid JSON.
 
-/** Where one top-level member stands in the text. */
+/** The position of a top-level member. */
 export interface MemberSpan {
   /** Offset of the key's opening quote. */
   keyStart: number;
@@ -17,7 +17,7 @@ function isSpace(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9;
 }
 
-/** Offset just after the string whose opening quote is at `at`. Jumps from quote to quote, so megabytes of base64 cost little. */
+/** Offset after the string whose opening quote is at `at`. Jumps from quote to quote, so megabytes of base64 cost little. */
 export function stringEnd(text: string, at: number): number {
   let quote = at;
   for (;;) {
@@ -35,7 +35,7 @@ function skipSpace(text: string, at: number): number {
   return i;
 }
 
-/** Offset just after the JSON value that starts at `at`. */
+/** Offset after the JSON value that starts at `at`. */
 function valueEnd(text: string, at: number): number {
   const first = text.charCodeAt(at);
   if (first === QUOTE) return stringEnd(text, at);
@@ -58,8 +58,8 @@ function valueEnd(text: string, at: number): number {
 }
 
 /**
- * The top-level members of a JSON object text, in order; a repeated key appears repeatedly. `from` is the `{`'s offset; with
- * `only`, no other members than those it names.
+ * The top-level members of a JSON object text, in order; a repeated key occurs repeatedly. `from` is the offset of `{`; with
+ * `only`, just the members with these names.
  */
 export function topLevelMembers(
   text: string,
@@ -89,7 +89,7 @@ export function topLevelMembers(
   }
 }
 
-/** Where the elements of a JSON array text stand; `from` is the `[`'s offset. */
+/** The positions of the elements of a JSON array text; `from` is the offset of `[`. */
 export function arrayElements(text: string, from: number): { start: number; end: number }[] {
   const elements: { start: number; end: number }[] = [];
   let i = skipSpace(text, from + 1);
@@ -103,8 +103,8 @@ export function arrayElements(text: string, from: number): { start: number; end:
 }
 
 /**
- * Sets and removes top-level members of a JSON object text: a value of undefined removes, anything else is put in place
- * of the old value or appended as the last member. Everything else keeps its bytes.
+ * Sets and removes top-level members of a JSON object text: undefined removes, anything else replaces the old value or is
+ * appended as the last member. Everything else keeps its bytes.
  */
 export function spliceMembers(text: string, members: Readonly<Record<string, unknown>>): string {
   const found = topLevelMembers(text, 0, members);
@@ -136,11 +136,11 @@ export function spliceMembers(text: string, members: Readonly<Record<string, unk
   return out + (isEmpty ? appended.slice(1) : appended) + text.slice(close);
 }
 
-/** The rare case, where members go: the kept ones keep their bytes, the white space between members does not. */
+/** The rare case of removed members: the others keep their bytes, the white space between members does not. */
 function rebuilt(text: string, spans: Map<string, MemberSpan[]>, members: Readonly<Record<string, unknown>>): string {
   const kept: { at: number; put: string }[] = [];
   for (const [key, found] of spans) {
-    // JSON.parse lets the last of repeated keys win; the earlier ones go, lest an upstream read the other one.
+    // JSON.parse uses the last of repeated keys; the others are removed, in case an upstream uses another one.
     const span = found.at(-1);
     if (span === undefined) continue;
     if (!Object.hasOwn(members, key)) kept.push({ at: span.keyStart, put: text.slice(span.keyStart, span.valueEnd) });

@@ -1,5 +1,5 @@
-// JSON of values that may hold texts of megabytes, made in turns: the event loop continues meanwhile. The text is the
-// one that JSON.stringify gives.
+// Serialises values with strings of megabytes in steps: the event loop continues meanwhile. The text is the same as with
+// JSON.stringify.
 
 import { createTurns } from "./turns.ts";
 
@@ -31,7 +31,7 @@ export async function jsonInTurns(value: unknown): Promise<string> {
     parts.push('"');
     for (let at = 0; at < text.length; ) {
       let end = Math.min(text.length, at + SLICE_CHARS);
-      // Half a character is written another way than a whole one: what may be a first half goes with what follows it.
+      // An unpaired surrogate is serialised differently from a pair: a possible first half is processed with what follows it.
       if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--;
       parts.push(JSON.stringify(text.slice(at, end)).slice(1, -1));
       at = end;

@@ -1,18 +1,18 @@
-// Timeouts that are nearly always cancelled. All timeouts of one length share one queue and one timer, so that setting
-// and cancelling one costs a list entry: a request sets half a dozen.
+// Timeouts that are nearly always cancelled. All timeouts of one length share a queue and a timer, so that setting and
+// cancelling one costs a list entry: a request sets half a dozen.
 
-/** A limit that was set. */
+/** A pending timeout. */
 export interface Limit {
-  /** Calls it off; once it has passed, or again, that does nothing. */
+  /** Cancels it; does nothing if it has passed or was cancelled. */
   cancel(): void;
 }
 
-/** Lengths come from the configuration; a caller that makes up more than this gets a timer for each. */
+/** Lengths come from the configuration; if there are more than this, each timeout gets its own timer. */
 const LENGTHS_MAX = 100;
 
 const queues = new Map<number, Queue>();
 
-/** Calls `passed` in `ms` milliseconds or a little later, unless it is called off. Does not keep a finished program alive. */
+/** Calls `passed` in `ms` milliseconds or slightly later, unless cancelled. Does not keep a finished program alive. */
 export function limit(ms: number, passed: () => void): Limit {
   let queue = queues.get(ms);
   if (queue === undefined) {
@@ -23,7 +23,7 @@ export function limit(ms: number, passed: () => void): Limit {
   return queue.add(passed);
 }
 
-/** The same for a length that will hardly come again. */
+/** The same for a length that will hardly be used again. */
 export function lone(ms: number, passed: () => void): Limit {
   return new LoneLimit(ms, passed);
 }
@@ -39,10 +39,10 @@ class LoneLimit implements Limit {
   }
 }
 
-/** Limits of one length, in the order in which they pass. */
+/** Timeouts of one length, in order. */
 class Queue {
   readonly #ms: number;
-  // Never passes itself; the first and the last hang on it, so that no end needs care.
+  // A sentinel that links the first and the last entry.
   readonly #ring: Entry;
   #timed = false;
 
@@ -74,7 +74,7 @@ class Queue {
         next.passed();
       }
     } finally {
-      // What `passed` set meanwhile may have set the timer already.
+      // A timeout that `passed` created may have set the timer already.
       if (ring.next !== ring && !this.#timed) this.#wake(Math.max(1, Math.ceil(ring.next.dueMs - nowMs)));
     }
   }
@@ -101,7 +101,7 @@ class Entry implements Limit {
   cancel(): void {
     this.previous.next = this.next;
     this.next.previous = this.previous;
-    // Alone: calling it off again changes nothing.
+    // Unlinked: cancelling it again changes nothing.
     this.previous = this;
     this.next = this;
   }

@@ -1,6 +1,6 @@
-// Percent-encoded text as people read it.
+// Percent-encoded text for display.
 
-/** The text decoded; as it is where its escapes are no UTF-8. */
+/** The decoded text; unchanged if its escapes are not UTF-8. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -19,12 +19,12 @@ function parse(text: string, units: Readonly<Record<string, number>>): number | 
   return Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** Milliseconds of a duration such as `15s`; undefined when it is not one. */
+/** Milliseconds of a duration such as `15s`; undefined if invalid. */
 export function parseDurationMs(text: string): number | undefined {
   return parse(text, DURATION_MS);
 }
 
-/** Bytes of a size such as `20MiB`; undefined when it is not one. */
+/** Bytes of a size such as `20MiB`; undefined if invalid. */
 export function parseSizeBytes(text: string): number | undefined {
   return parse(text, SIZE_BYTES);
 }

@@ -1,4 +1,4 @@
-// When to try again: exponential backoff with jitter, a server's Retry-After honoured, never past the deadline.
+// When to retry: exponential backoff with jitter, respecting Retry-After and the deadline.
 
 export interface Backoff {
   readonly baseMs: number;
@@ -6,8 +6,8 @@ export interface Backoff {
 }
 
 /**
- * The wait before retry number `retry` (0 is the first): half of the exponential step, and up to as much again at random,
- * so that clients that failed together do not come back together.
+ * The wait before retry number `retry` (0 is the first): half of the exponential step, plus up to the same again at random,
+ * so that clients that failed together do not retry together.
  */
 export function backoffMs(retry: number, backoff: Backoff, random: () => number): number {
   const step = Math.min(backoff.maxMs, backoff.baseMs * 2 ** Math.min(retry, 30));
@@ -15,8 +15,8 @@ export function backoffMs(retry: number, backoff: Backoff, random: () => number)
 }
 
 /**
- * The wait before the next try, or undefined when it would reach past the deadline. A `Retry-After` is a floor, even above
- * the backoff's maximum: asking earlier would only be refused again.
+ * The wait before the next attempt, or undefined if it would exceed the deadline. A `Retry-After` is a minimum, even above
+ * the backoff's maximum: an earlier attempt would only be refused again.
  */
 export function retryWaitMs(
   retry: number,

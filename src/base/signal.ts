@@ -1,6 +1,6 @@
 // An event with listeners: for a service that is built before those that listen to it.
 
-/** Tells its listeners, in the order in which they came, whenever it is fired. */
+/** Calls its listeners in order of registration when it is fired. */
 export interface Signal {
   fire(): void;
   listen(listener: () => void): void;

@@ -1,7 +1,7 @@
-// Server-Sent Events: cutting a byte stream into whole frames, and reading one frame. Bounded: a frame that never ends
-// is an error, not a growing buffer.
+// Server-sent events: splits a byte stream into whole frames, and parses frames. Bounded: a frame that never ends is an
+// error, not a growing buffer.
 
-/** One frame. `data` lines are joined with "\n" as the standard says. */
+/** One frame. `data` lines are joined with "\n", by the standard. */
 export interface SseFrame {
   event: string | undefined;
   data: string;
@@ -10,14 +10,14 @@ export interface SseFrame {
 /** A frame larger than this is refused; the largest real ones carry a whole answer or an image. */
 const FRAME_CHARS_MAX = 32 * 1024 * 1024;
 
-/** Thrown when a frame outgrows its limit. */
+/** Thrown when a frame exceeds its limit. */
 export class SseOverflow extends Error {
   override name = "SseOverflow";
 }
 
 /**
- * Cuts a stream of bytes into text blocks of whole frames: any byte split gives the same text. Line ends become "\n", a
- * byte order mark is dropped and invalid UTF-8 becomes U+FFFD.
+ * Splits a stream of bytes into text blocks of whole frames, independently of how the bytes are chunked. Line ends become
+ * "\n", a byte order mark is dropped and invalid UTF-8 becomes U+FFFD.
  */
 export class FrameCutter {
   readonly #decoder = new TextDecoder("utf-8");
@@ -25,12 +25,12 @@ export class FrameCutter {
   #restEndsInNewline = false;
   #endedInCr = false;
 
-  /** Takes bytes, gives the text of the frames they complete: it ends in an empty line, or is "". */
+  /** Takes bytes, returns the text of the frames they complete: it ends in an empty line, or is "". */
   push(bytes: Uint8Array): string {
     return this.#cut(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** The stream ended: what is left, as a last frame (some servers leave out the closing empty line); "" when nothing is. */
+  /** The stream ended: returns the rest as a last frame (some servers omit the final empty line); "" if there is none. */
   end(): string {
     const whole = this.#cut(this.#decoder.decode());
     const rest = this.#rest;
@@ -48,7 +48,7 @@ export class FrameCutter {
     const completes = text.includes("\n\n") || (this.#restEndsInNewline && text.startsWith("\n"));
     const all = this.#rest === "" ? text : this.#rest + text;
     if (!completes) {
-      // `all` stays an unflattened rope here, so that a large frame in small pieces costs linear time.
+      // `all` stays an unflattened rope here, so that a large frame in small chunks takes linear time.
       if (all.length > FRAME_CHARS_MAX) throw new SseOverflow("An event of the stream is too large.");
       this.#rest = all;
       if (text !== "") this.#restEndsInNewline = text.endsWith("\n");
@@ -61,7 +61,7 @@ export class FrameCutter {
   }
 }
 
-/** Reads the frames of a block that ends at a frame boundary. Comments and frames without data are left out. */
+/** Parses the frames of a block that ends at a frame boundary. Comments and frames without data are left out. */
 export function parseFrames(block: string): SseFrame[] {
   const frames: SseFrame[] = [];
   let at = 0;
@@ -75,9 +75,9 @@ export function parseFrames(block: string): SseFrame[] {
   return frames;
 }
 
-/** Reads one frame (without its empty line); undefined when it carries no data. */
+/** Parses one frame (without its empty line); undefined if it has no data. */
 export function parseFrame(text: string): SseFrame | undefined {
-  // The common case by far: one data line.
+  // By far the most common case: one data line.
   if (text.startsWith("data: ") && !text.includes("\n")) return { event: undefined, data: text.slice(6) };
   let event: string | undefined;
   let data: string | undefined;

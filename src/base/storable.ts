@@ -1,6 +1,6 @@
-// Texts that every database can keep as they are: some refuse NUL, and an unpaired surrogate has no UTF-8 encoding.
+// Texts that every database can store: some refuse NUL, and an unpaired surrogate has no UTF-8 encoding.
 
-/** Whether a text can be kept as it is. */
+/** Whether a text can be stored unchanged. */
 export function isStorable(text: string): boolean {
   return !text.includes("\u0000") && text.isWellFormed();
 }

@@ -1,9 +1,9 @@
-// Long loops on the event loop, cut into turns so that streams and other requests continue meanwhile.
+// Splits long loops into steps so that streams and other requests continue meanwhile.
 
-/** Longest turn; a stream's chunk may wait this long. */
+/** Longest step; a stream's chunk may wait this long. */
 const TURN_MS = 5;
 
-/** Awaited within a loop, lets others run when this loop's turn is over. */
+/** Awaited within a loop; yields to other work when the current step has taken long enough. */
 export function createTurns(): () => Promise<void> | undefined {
   let sinceMs = performance.now();
   return () => {

@@ -1,6 +1,6 @@
-// Waits until the work is done or the waiter's signal aborts; the work continues for other waiters.
+// Waits until work is done or the caller's signal aborts; the work continues for other callers.
 
-/** What `work` comes to; rejects with the signal's reason as soon as that aborts, and leaves no listener behind. */
+/** The result of `work`; rejects with the signal's reason as soon as it aborts, and leaves no listener behind. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   const { promise, reject } = Promise.withResolvers<never>();

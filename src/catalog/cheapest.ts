@@ -6,18 +6,18 @@ import { costMicros } from "./prices.ts";
 import type { ModelAccess } from "./resolve.ts";
 import { tierIncludes } from "./tiers.ts";
 
-/** What is asked of a model. */
+/** The requirements. */
 export interface Wanted extends ModelAccess {
-  /** Tokens that its context must hold. */
+  /** Minimum context size in tokens. */
   readonly contextMin: number;
-  /** Providers whose models are not chosen. */
+  /** Providers whose models are excluded. */
   readonly isLeftOut: (provider: string) => boolean;
 }
 
-/** What models are compared by: a long text read and a short answer written. */
+/** The usage by which models are compared: a long input and a short output. */
 const TYPICAL_USAGE = { inputTokens: 10_000, outputTokens: 500 };
 
-/** The cheapest listed chat model with known prices; the first of those that cost the same. */
+/** The cheapest listed chat model with known prices; of equal ones the first. */
 export function cheapestChatModel(
   catalog: Catalog,
   { tier, models, contextMin, isLeftOut }: Wanted,

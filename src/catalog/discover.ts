@@ -1,61 +1,61 @@
-// Asks every provider for its models at start, every five minutes and on demand (SIGHUP). An unreachable provider keeps
-// its last list; one removed from the config loses it. Never throws, never overlaps with itself.
+// Lists every provider's models at the start, every five minutes and on demand (SIGHUP). An unreachable provider keeps its
+// last list; one removed from the config loses it. Never throws, and rounds never overlap.
 
 import type { DiscoveredModel } from "../vendors/vendor.ts";
 
-/** A provider as discovery needs it. */
+/** A provider, as far as discovery needs it. */
 export interface DiscoverySource {
   readonly key: string;
 }
 
 export interface DiscoveryDeps<P extends DiscoverySource> {
-  /** The providers with discovery on, in config order; read again each round, so that a reload is seen. */
+  /** The providers with discovery enabled, in config order; read again each round, so that a reload applies. */
   providers(): readonly P[];
-  /** Asks one provider; throws when it is down. */
+  /** Lists one provider's models; throws if it is unreachable. */
   listModels(provider: P, signal: AbortSignal): Promise<readonly DiscoveredModel[]>;
-  /** A list changed, appeared or went: build the catalog again. */
+  /** A list changed, appeared or disappeared: rebuild the catalog. */
   changed(lists: ReadonlyMap<string, readonly DiscoveredModel[]>): void;
-  /** One line per provider that could not be asked; `kept` models stay offered. */
+  /** Called for each provider that could not be listed; `kept` models stay offered. */
   failed(provider: string, cause: unknown, kept: number): void;
 }
 
 export interface Discovery {
-  /** Begins now and continues every interval; resolves after the first round. */
+  /** Starts now and continues at every interval; resolves after the first round. */
   start(): Promise<void>;
-  /** A round at once; joins the one that runs. One asked for meanwhile with new providers follows it. */
+  /** Runs a round now; joins a running one. If the providers changed meanwhile, another round follows. */
   refresh(): Promise<void>;
   /**
-   * Whether a provider offers a model, by its last answer: false when its list lacks it or could not be fetched this
-   * time, undefined when it was not fetched yet or never is.
+   * Whether a provider offers a model, by its last listing: false if its list lacks it or could not be fetched, undefined if
+   * it was not fetched yet or never is.
    */
   offers(provider: string, model: string): boolean | undefined;
-  /** How the last listing of a provider went; undefined when it was not asked yet or never is. */
+  /** The state of a provider's last listing; undefined if there was none. */
   listing(provider: string): ModelListing | undefined;
   stop(): void;
 }
 
-/** How a provider's last listing went. */
+/** The result of a provider's last listing. */
 export interface ModelListing {
   readonly ok: boolean;
-  /** Models that it offers, by its last good list. */
+  /** Number of models, by its last successful list. */
   readonly models: number;
 }
 
-/** The catalog is live: provider lists are fetched again after this time. */
+/** Provider lists are fetched again after this time. */
 const INTERVAL_MS = 5 * 60_000;
-/** A model list is small; a provider that needs longer is down for this purpose. */
+/** A model list is small; a provider that needs longer counts as unreachable. */
 const LIST_TIMEOUT_MS = 15_000;
 /** The largest public aggregator lists under a thousand. */
 const MODELS_PER_PROVIDER_MAX = 5000;
 const ID_CHARS_MAX = 256;
 
-/** Makes a discovery that has not begun. */
+/** Creates a discovery, not yet started. */
 export function createDiscovery<P extends DiscoverySource>(
   deps: DiscoveryDeps<P>,
   options: { intervalMs?: number; timeoutMs?: number } = {},
 ): Discovery {
   const lists = new Map<string, readonly DiscoveredModel[]>();
-  /** Lower-case ids of the last answer; undefined after a failure. */
+  /** Lower-case ids of the last listing; undefined after a failure. */
   const answers = new Map<string, ReadonlySet<string> | undefined>();
   let timer: Timer | undefined;
   let stopped = false;
@@ -109,7 +109,7 @@ export function createDiscovery<P extends DiscoverySource>(
       stopped = false;
       abort = new AbortController();
       timer ??= setInterval(() => {
-        // A round that still runs is enough; the timer must not ask for another behind it.
+        // A running round is enough; the timer must not queue another one.
         if (running === undefined) void refresh();
       }, options.intervalMs ?? INTERVAL_MS);
       timer.unref();
@@ -131,7 +131,7 @@ export function createDiscovery<P extends DiscoverySource>(
   };
 }
 
-/** Bounded, and without what is of no kind that the catalog has or cannot be an id; the first of equal ids stays. */
+/** Bounded, without unknown kinds and invalid ids; of equal ids the first is kept. */
 function usable(models: readonly DiscoveredModel[]): readonly DiscoveredModel[] {
   const seen = new Set<string>();
   const out: DiscoveredModel[] = [];
@@ -148,7 +148,7 @@ function fingerprint(lists: ReadonlyMap<string, unknown>): string {
   return JSON.stringify([...lists].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A `listModels` that does not heed its signal must not hold the round. */
+/** A `listModels` that ignores its signal must not delay the round. */
 function withAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);

@@ -1,4 +1,4 @@
-// What the catalog takes from the configuration. An empty text there means "not said".
+// What the catalog takes from the configuration, where an empty text means "not set".
 
 import type { Config, ModelConfig, ProviderConfig, TierConfig, TierId } from "../config/schema.ts";
 import { TIER_IDS } from "../config/schema-server.ts";
@@ -18,7 +18,7 @@ export function configuredModels(config: Pick<Config, "models">): ConfiguredMode
   }));
 }
 
-/** The config's `providers` as far as the catalog needs them, in its order. */
+/** The config's `providers`, as far as the catalog needs them, in order. */
 export function catalogProviders(config: Pick<Config, "providers">): CatalogProvider[] {
   return config.providers.map((provider) => ({
     key: provider.name,
@@ -28,16 +28,16 @@ export function catalogProviders(config: Pick<Config, "providers">): CatalogProv
   }));
 }
 
-/** The providers whose models are asked for: chat protocols with discovery on. */
+/** The providers whose models are listed: chat protocols with discovery enabled. */
 export function discoveredProviders(config: Pick<Config, "providers">): ProviderConfig[] {
   return config.providers.filter(({ discover, kind }) => discover && kindFacts(kind).dialect !== undefined);
 }
 
-/** The plans by id. A plan the config leaves out grants the least. */
+/** The plans by id. A plan missing in the config grants the least. */
 export function tierGrants(config: Pick<Config, "tiers">): Record<TierId, TierGrant> {
   const grants = Object.fromEntries(TIER_IDS.map((id) => [id, { rpm: 1 }])) as Record<TierId, TierGrant>;
   for (const { id, rpm, trialMs, budget } of config.tiers) {
-    // Zero is the config's word for "without end".
+    // In the config zero means unlimited.
     if (isTierId(id)) grants[id] = { rpm, trialMs: trialMs === 0 ? undefined : trialMs, budget: budgetOf(budget) };
   }
   return grants;

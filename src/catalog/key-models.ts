@@ -1,11 +1,11 @@
-// Which models a key may use: its patterns are compared with every name by which a model can be asked for.
+// Which models a key may use: its patterns are compared with every name of a model.
 
 import { ApiError } from "../base/errors.ts";
 
 /** Patterns such as `gpt-*` or `openai/*`; null: no limit. `*` stands for any characters, `/` among them. */
 export type KeyModels = readonly string[] | null;
 
-/** The names of a model, as far as patterns are compared with them. */
+/** The names of a model, for comparison with patterns. */
 export interface ModelNames {
   readonly id: string;
   readonly aliases?: readonly string[] | undefined;
@@ -15,7 +15,7 @@ export interface ModelNames {
 const PATTERNS_MAX = 100;
 const PATTERN_CHARS_MAX = 200;
 
-/** True when one pattern matches the id, an alias or `owned_by/id`, in any letter case. */
+/** Whether a pattern matches the id, an alias or `owned_by/id`, ignoring case. */
 export function keyMayUse(patterns: KeyModels | undefined, { id, aliases = [], ownedBy }: ModelNames): boolean {
   if (patterns == null) return true;
   const names = [id, ...aliases, ...(ownedBy === undefined ? [] : [`${ownedBy}/${id}`])].map((name) =>
@@ -27,7 +27,10 @@ export function keyMayUse(patterns: KeyModels | undefined, { id, aliases = [], o
   });
 }
 
-/** Checks patterns that a person wrote, and drops repeats. Throws `ApiError` 400 naming `field`; no pattern at all: null. */
+/**
+ * Validates patterns that a person entered, and drops duplicates. Throws `ApiError` 400 naming `field`; without patterns:
+ * null.
+ */
 export function keyModelsOf(patterns: readonly string[], field: string): KeyModels {
   const wanted = [...new Set(patterns.map((pattern) => pattern.trim()))];
   const wrong = (message: string) => new ApiError("invalid_request", message, { param: field });
@@ -42,7 +45,7 @@ export function keyModelsOf(patterns: readonly string[], field: string): KeyMode
   return wanted.length === 0 ? null : wanted;
 }
 
-/** Compares without going back further than the last `*`, so the time is bounded by the product of both lengths. */
+/** Never backtracks beyond the last `*`, so the time is bounded by the product of both lengths. */
 function matches(pattern: string, name: string): boolean {
   let at = 0;
   let star = -1;

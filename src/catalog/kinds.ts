@@ -1,13 +1,13 @@
-// What each kind of model means to clients: the endpoints that accept it, its input and output. The endpoints of models
-// that do not chat come from their list; discovered models of a kind are listed when it has one.
+// What each kind of model means for clients: the endpoints that accept it, its input and output. Endpoints of models that do
+// not chat come from their list; discovered models of a kind are listed if it has one.
 
 import { MODEL_KINDS, type ModelKind } from "../vendors/model-kind.ts";
 import { WIRE_FORMATS } from "../wire/index.ts";
 import { MODEL_ENDPOINTS } from "./endpoints/index.ts";
 
-/** What holds without knowing the endpoints. */
+/** The facts that do not depend on the endpoints. */
 interface Kind {
-  /** Stands before "model" in a message. */
+  /** Precedes "model" in a message. */
   readonly called: string;
   readonly input: readonly string[];
   readonly output: readonly string[];
@@ -15,7 +15,7 @@ interface Kind {
 
 /** A kind with its endpoints. */
 interface KindFacts extends Kind {
-  /** Every model of the kind serves all of them; errors name the first. Empty: no endpoint accepts the kind. */
+  /** Every model of the kind supports all of them; errors name the first. Empty: no endpoint accepts the kind. */
   readonly endpoints: readonly string[];
 }
 
@@ -32,7 +32,7 @@ const FACTS: Readonly<Record<ModelKind, Kind>> = {
 export const KINDS: Readonly<Record<ModelKind, KindFacts>> = byKind((kind) => ({
   ...FACTS[kind],
   endpoints: [
-    // Every client format speaks to every chat model.
+    // Every client format can use every chat model.
     ...(kind === "chat" ? WIRE_FORMATS.map(({ path }) => path) : []),
     ...MODEL_ENDPOINTS.filter((endpoint) => endpoint.kind === kind).map(({ path }) => path),
   ],
@@ -42,7 +42,7 @@ function byKind<T>(of: (kind: ModelKind) => T): Record<ModelKind, T> {
   return Object.fromEntries(MODEL_KINDS.map((kind) => [kind, of(kind)])) as Record<ModelKind, T>;
 }
 
-/** True for the words that are kinds of model here. */
+/** Whether a word is a kind of model. */
 export function isModelKind(word: string | undefined): word is ModelKind {
   return MODEL_KINDS.some((kind) => kind === word);
 }

@@ -1,16 +1,16 @@
-// What is publicly known about well-known models: prices, limits, abilities. Only for a vendor that the provider's base URL
-// names: another server may offer the same id with other limits, and a wrong limit would refuse what works.
+// Public metadata of well-known models: prices, limits, abilities. Only for the vendor of the provider's base URL: another
+// server may offer the same id with other limits, and a wrong limit would refuse valid requests.
 
 import type { ModelFacts } from "./models.ts";
 import type { Match, PackedLimits, PackedVendor } from "./pack-metadata.ts";
 
-/** Says what is known of a vendor's model; undefined for unknown vendors and models. */
+/** The metadata of a vendor's model; undefined for unknown vendors and models. */
 export type MetadataLookup = (baseUrl: string, model: string) => ModelFacts | undefined;
 
-/** A snapshot's date or version at the end of an id, as in `gpt-x-2026-01-31`, `claude-x-20260131`, `gemini-x-001`. */
+/** A snapshot's date or version at the end of an id, such as `gpt-x-2026-01-31`, `claude-x-20260131`, `gemini-x-001`. */
 const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest)$/;
 
-/** Reads the packed knowledge. Takes some milliseconds: once, after start. */
+/** Parses the packed metadata. Takes some milliseconds: once, after start. */
 export async function loadMetadata(): Promise<MetadataLookup> {
   const { PACKED_METADATA } = await import("./packed-metadata.ts");
   const vendors = (JSON.parse(PACKED_METADATA) as PackedVendor[]).map((vendor) => ({
@@ -37,7 +37,7 @@ export async function loadMetadata(): Promise<MetadataLookup> {
   };
 }
 
-/** Also by the name without its snapshot, for the vendor's floating names; an entry of exactly that name wins. */
+/** Also by the name without its snapshot, for the vendor's aliases; an exact match takes precedence. */
 function limitsByName(limits: Readonly<Record<string, PackedLimits>>): Map<string, PackedLimits> {
   const byName = new Map<string, PackedLimits>();
   for (const [id, own] of Object.entries(limits)) byName.set(id.toLowerCase(), own);

@@ -1,4 +1,4 @@
-// GET /v1/model/info: the catalog in LiteLLM's shape, from which coding agents read context sizes and prices.
+// GET /v1/model/info: the catalog in LiteLLM's format, from which coding agents read context sizes and prices.
 
 import type { CatalogModel } from "./models.ts";
 
@@ -41,7 +41,7 @@ function entry(model: CatalogModel) {
   };
 }
 
-/** Null where unknown. */
+/** Null if unknown. */
 function perToken(perMillion: number | undefined): number | null {
   return perMillion === undefined ? null : perMillion / 1_000_000;
 }

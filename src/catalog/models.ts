@@ -1,5 +1,5 @@
-// The catalog in memory: one immutable snapshot made from the configured models, what the providers listed and what is
-// publicly known about a model. Pure: same input, same catalog. A model no provider lists any more is simply not in it.
+// The catalog in memory: one immutable snapshot of the configured models, the providers' lists and public metadata. Pure:
+// same input, same catalog. A model that no provider lists any more is not in it.
 
 import type { TierId } from "../config/schema.ts";
 import { kindByName, type ModelKind } from "../vendors/model-kind.ts";
@@ -8,7 +8,7 @@ import { isModelKind, KINDS } from "./kinds.ts";
 import type { Prices } from "./prices.ts";
 import { isTierId } from "./tiers.ts";
 
-/** What may be known about a model; absent means unknown. */
+/** The metadata of a model; absent means unknown. */
 export interface ModelFacts {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
@@ -18,11 +18,11 @@ export interface ModelFacts {
   readonly supportsVision?: boolean | undefined;
   readonly supportsReasoning?: boolean | undefined;
   readonly prices?: Prices | undefined;
-  /** When the model came out, as its provider says. */
+  /** The model's release date, as its provider states it. */
   readonly createdSeconds?: number | undefined;
 }
 
-/** A way to a model: the provider's key in the config and the id it knows the model by. */
+/** A route to a model: the provider's key in the config and the model's id there. */
 export interface ModelRoute {
   readonly provider: string;
   readonly model: string;
@@ -36,10 +36,10 @@ export interface ModelRoute {
 export interface ConfiguredModel extends ModelFacts {
   readonly id: string;
   readonly ownedBy?: string | undefined;
-  /** Absent: what its provider lists it as, else what its name there says. */
+  /** Absent: the kind in its provider's list, else the one that its name suggests. */
   readonly kind?: ModelKind | undefined;
   readonly tier?: TierId | undefined;
-  /** `list`, or anything else for a model that resolves but is not listed. */
+  /** `list`, or anything else for a model that can be used but is not listed. */
   readonly visibility?: string | undefined;
   readonly aliases?: readonly string[] | undefined;
   readonly routes?: readonly {
@@ -50,16 +50,16 @@ export interface ConfiguredModel extends ModelFacts {
   }[];
 }
 
-/** What the catalog must know about a provider; given in config order. */
+/** The facts about a provider; in config order. */
 export interface CatalogProvider {
   readonly key: string;
   readonly discoverTier?: TierId | undefined;
   readonly modelDefaults?: ModelFacts | undefined;
-  /** The embedded demo: its models never stand in for another provider's. */
+  /** The embedded demo: its models never replace another provider's. */
   readonly demo?: boolean | undefined;
 }
 
-/** The parts of the metadata that can be unknown; a limit is enforced only where it is configured or known. */
+/** Metadata that may be unknown; a limit is only enforced if it is configured or known. */
 export interface KnownFacts {
   readonly contextLength: boolean;
   readonly maxOutputTokens: boolean;
@@ -85,21 +85,21 @@ export interface CatalogModel {
   readonly supportsReasoning: boolean;
   readonly known: KnownFacts;
   readonly prices: Prices | undefined;
-  /** 0 where unknown. */
+  /** 0 if unknown. */
   readonly createdSeconds: number;
   /** By priority; never empty. */
   readonly routes: readonly ModelRoute[];
 }
 
-/** One state of the catalog. */
+/** One snapshot of the catalog. */
 export interface Catalog {
   readonly models: readonly CatalogModel[];
   readonly plain: NameIndex;
-  /** `<provider key>/<name>` and `<owned_by>/<name>`, with the routes that the prefix leaves open. */
+  /** `<provider key>/<name>` and `<owned_by>/<name>`, with the routes that the prefix allows. */
   readonly prefixed: NameIndex;
 }
 
-/** Names to models, in the order of looking them up; lower-case keys in the `lower` maps. The first holder keeps a key. */
+/** Names to models, in the order of look-up; lower-case keys in the `lower` maps. The first model with a key keeps it. */
 export interface NameIndex {
   readonly ids: ReadonlyMap<string, ResolvedModel>;
   readonly lowerIds: ReadonlyMap<string, ResolvedModel>;
@@ -107,7 +107,7 @@ export interface NameIndex {
   readonly lowerAliases: ReadonlyMap<string, ResolvedModel>;
 }
 
-/** A model and the routes that the id a client wrote leaves open: never empty. */
+/** A model and the routes that the client's id allows: never empty. */
 export interface ResolvedModel {
   readonly model: CatalogModel;
   readonly routes: readonly ModelRoute[];
@@ -117,13 +117,13 @@ export interface CatalogInput {
   readonly models: readonly ConfiguredModel[];
   /** In config order. */
   readonly providers: readonly CatalogProvider[];
-  /** By provider key: what each listed last. */
+  /** By provider key: its last list. */
   readonly discovered: ReadonlyMap<string, readonly DiscoveredModel[]>;
-  /** What is publicly known about a model; `provider` is the key of its first route. */
+  /** Public metadata of a model; `provider` is the key of its first route. */
   readonly metadata: (upstreamModel: string, provider: string) => ModelFacts | undefined;
 }
 
-/** What is reported, but not enforced, for a model without known limits. */
+/** Reported, but not enforced, for a model without known limits. */
 export const UNKNOWN_MODEL = {
   contextLength: 128_000,
   maxOutputTokens: 32_000,
@@ -177,8 +177,8 @@ function collectDiscovered(input: CatalogInput): Map<string, Found> {
 }
 
 /**
- * An entry without routes takes those its id was discovered at, else the provider it says owns it. Routes to providers
- * that do not exist are left out, and a model without any is not offered.
+ * An entry without routes gets those where its id was discovered, else the provider that is its owner. Routes to missing
+ * providers are dropped, and a model without routes is not offered.
  */
 function configuredRoutes(
   entry: ConfiguredModel,
@@ -208,7 +208,7 @@ interface Sources {
   found: DiscoveredModel | undefined;
 }
 
-/** Puts a model together: the config's word first, then the provider's, then public knowledge, then the defaults. */
+/** Builds a model: configuration first, then the provider's list, then public metadata, then defaults. */
 function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources: Sources): CatalogModel {
   const first = routes[0]!;
   const provider = sources.providers.get(first.provider);
@@ -233,7 +233,7 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
     description: pick("description") ?? "",
     kind,
     tier: isTierId(entry.tier) ? entry.tier : (provider?.discoverTier ?? "free"),
-    // A model that no endpoint accepts is not listed, unless the operator lists it.
+    // A model that no endpoint accepts is not listed, unless the operator configures that.
     visibility: entry.visibility ?? (KINDS[kind].endpoints.length === 0 ? "hidden" : "list"),
     aliases: entry.aliases ?? [],
     contextLength: contextLength ?? UNKNOWN_MODEL.contextLength,
@@ -254,7 +254,7 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
   };
 }
 
-/** The kind that the provider lists; for models that it does not list, the kind that the name says, if the catalog has it. */
+/** The kind in the provider's list; for models not listed there, the kind that the name suggests, if the catalog has it. */
 function kindOf(upstreamModel: string, found: DiscoveredModel | undefined): ModelKind {
   const said = found === undefined ? kindByName(upstreamModel) : found.kind;
   return isModelKind(said) ? said : "chat";
@@ -262,7 +262,7 @@ function kindOf(upstreamModel: string, found: DiscoveredModel | undefined): Mode
 
 function index(models: readonly CatalogModel[]): Catalog {
   const whole = models.map((model) => ({ prefix: "", model, routes: model.routes }));
-  // A provider's own routes come before an owner's name, whatever the order of the models.
+  // A provider's own routes take precedence over an owner's name, whatever the order of the models.
   const byProvider = models.flatMap((model) =>
     [...new Set(model.routes.map((route) => route.provider))].map((key) => ({
       prefix: `${key}/`,
@@ -270,7 +270,7 @@ function index(models: readonly CatalogModel[]): Catalog {
       routes: model.routes.filter((route) => route.provider === key),
     })),
   );
-  // An owner that is not one of the model's providers (`openai/x` served by another) leaves all routes open.
+  // An owner that is not a provider of the model (`openai/x` served by another) allows all routes.
   const byOwner = models.map((model) => ({ prefix: `${model.ownedBy}/`, model, routes: model.routes }));
   return { models, plain: indexNames(whole), prefixed: indexNames([...byProvider, ...byOwner]) };
 }

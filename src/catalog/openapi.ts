@@ -1,4 +1,4 @@
-// What the document says of models and plans.
+// The OpenAPI description of models and plans.
 
 import { Type } from "@sinclair/typebox";
 import { TIER_IDS } from "../config/schema-server.ts";

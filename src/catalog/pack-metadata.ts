@@ -1,5 +1,5 @@
-// Runs while the program is bundled (a macro), never in it: takes what two public packages know of well-known models and
-// packs the little that the catalog needs. The packages are development dependencies; the program carries only the result.
+// Runs while the program is bundled (a macro), never in it: extracts what the catalog needs from two public packages with
+// metadata of well-known models. The packages are development dependencies; the program only contains the result.
 
 import { calcPrice, findProvider, type MatchLogic, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
 import { MODEL_CONFIGS } from "llm-zoo";
@@ -8,7 +8,7 @@ import { kindByName, type ModelKind } from "../vendors/model-kind.ts";
 import type { PublicFigures } from "../vendors/vendor.ts";
 import type { PriceRow, Prices } from "./prices.ts";
 
-/** How a package recognises a model's id. */
+/** How a package matches a model's id. */
 export type Match = MatchLogic;
 
 /** Limits and abilities: context, output, then tools, vision and reasoning as 0 or 1. */
@@ -27,7 +27,7 @@ export interface PackedVendor {
   readonly limits: Readonly<Record<string, PackedLimits>>;
 }
 
-/** The packed knowledge as JSON text: a string costs a program that never reads it nearly nothing. */
+/** The packed metadata as JSON text: a string costs almost nothing for a program that never reads it. */
 export function packMetadata(): string {
   return JSON.stringify(CALLABLE.flatMap(({ api }) => (api.figures === undefined ? [] : [packVendor(api.figures)])));
 }
@@ -36,7 +36,7 @@ function packVendor({ prices, limits = "" }: PublicFigures): PackedVendor {
   const provider = findProvider({ providerId: prices });
   if (provider === undefined) throw new Error(`The price package has no vendor ${prices}.`);
   const models = provider.models.map((model) => {
-    // The first id that the model's own rule accepts leads to the prices of this moment.
+    // The first id that matches the model's own rule gives the current prices.
     const found = [model.id, ...idsOf(model.match)]
       .map((id) => calcPrice({ input_tokens: 0, output_tokens: 0 }, id, { provider }))
       .find((price) => price?.model.id === model.id);
@@ -49,7 +49,7 @@ function packVendor({ prices, limits = "" }: PublicFigures): PackedVendor {
   return { url: provider.api_pattern, models, limits: limitsOf(limits) };
 }
 
-/** Candidate ids for a rule: some rules do not accept the package's own id of the model. */
+/** Candidate ids for a rule: some rules do not match the package's own id of the model. */
 function idsOf(rule: Match): string[] {
   if ("or" in rule) return rule.or.flatMap(idsOf);
   if ("and" in rule || "regex" in rule) return [];
@@ -59,7 +59,7 @@ function idsOf(rule: Match): string[] {
 const INPUT_ONLY: ReadonlySet<string> = new Set(["embedding", "rerank"] satisfies ModelKind[]);
 
 function pricesOf(model: ModelPrice, id: string): Prices | undefined {
-  // Their output is not billed by the token.
+  // Their output is not billed per token.
   const free = INPUT_ONLY.has(kindByName(id) ?? "") ? 0 : undefined;
   const row = (above?: number): PriceRow | undefined => {
     const input = priceAt(model["input_mtok"], above);
@@ -86,7 +86,7 @@ function priceAt(price: number | TieredPrices | undefined, above: number | undef
   return value;
 }
 
-/** Several entries of one id (with and without thinking) are one model: the most permissive word holds. */
+/** Several entries with one id (with and without thinking) are one model: the most permissive values apply. */
 function limitsOf(owner: NonNullable<PublicFigures["limits"]>): Record<string, PackedLimits> {
   const limits: Record<string, PackedLimits> = {};
   for (const model of Object.values(MODEL_CONFIGS)) {

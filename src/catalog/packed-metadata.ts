@@ -1,4 +1,4 @@
-// The packed knowledge of well-known models, put here as text when the program is bundled.
+// The packed metadata of well-known models, inserted as text when the program is bundled.
 
 import { packMetadata } from "./pack-metadata.ts" with { type: "macro" };
 

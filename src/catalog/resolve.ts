@@ -1,5 +1,5 @@
-// From the id a client wrote to a model and the routes it may take: exact, then ignoring case, then alias, then
-// `<owned_by>/<id>` or `<provider key>/<id>` with that provider's routes only
+// Resolves a client's model id to a model and its allowed routes: exact, then ignoring case, then alias, then
+// `<owned_by>/<id>` or `<provider key>/<id>` with only that provider's routes
 // (docs/reference/http-api.md#get-v1modelsmodel_id).
 
 import { ApiError } from "../base/errors.ts";
@@ -10,30 +10,30 @@ import { KINDS } from "./kinds.ts";
 import type { Catalog, CatalogModel, NameIndex, ResolvedModel } from "./models.ts";
 import { tierIncludes } from "./tiers.ts";
 
-/** Finds the model an id names; undefined when there is none. Says nothing about who may use it. */
+/** Finds the model with this id; undefined if there is none. Does not check permissions. */
 export function resolveModel(catalog: Catalog, id: string): ResolvedModel | undefined {
   const lower = id.toLowerCase();
   return lookUp(catalog.plain, id, lower) ?? lookUp(catalog.prefixed, id, lower);
 }
 
-/** What decides which models a caller sees and may use. */
+/** What determines which models a caller sees and may use. */
 export interface ModelAccess {
   readonly tier: TierId;
   /** Absent: the key has no limit. */
   readonly models?: KeyModels;
 }
 
-/** Who asks, and how the catalog's other family is known. */
+/** The caller, and the access to decision models. */
 export interface ModelUse extends ModelAccess {
-  /** True for ids and aliases of decision models, which live behind their own endpoint. */
+  /** Whether it is an id or alias of a decision model, which has its own endpoint. */
   readonly isDecisionModel: (id: string) => boolean;
-  /** What the endpoint takes; absent: chat models. */
+  /** The kinds that the endpoint accepts; absent: chat models. */
   readonly kind?: ModelKind;
 }
 
 /**
- * The model a caller wants to use. Throws 404 for unknown ids, for models that the key may not use and for hidden models
- * above the caller's tier, 400 for models of another kind and decision models, 403 for listed models above the tier.
+ * The model for a caller. Throws 404 for unknown ids, for models that the key may not use and for hidden models above the
+ * caller's plan, 400 for models of another kind and decision models, 403 for listed models above the plan.
  */
 export function requireModel(catalog: Catalog, id: string, use: ModelUse): ResolvedModel {
   const found = resolveModel(catalog, id);
@@ -69,7 +69,7 @@ function wrongKind({ id, kind }: CatalogModel): ApiError {
   return new ApiError("wrong_model_family", `${quoted(id)} is ${called} model. ${instead}`, { param: "model" });
 }
 
-/** The model as the catalog endpoint may show it to a caller: listed ones always, hidden ones within the tier. */
+/** The model as the catalog endpoint may show it to a caller: listed ones always, hidden ones within the plan. */
 export function requireVisibleModel(catalog: Catalog, id: string, { tier, models }: ModelAccess): CatalogModel {
   const found = resolveModel(catalog, id);
   if (found === undefined) throw modelNotFound(id);
@@ -78,7 +78,7 @@ export function requireVisibleModel(catalog: Catalog, id: string, { tier, models
   return found.model;
 }
 
-/** The 404 `model_not_found` for a model that is there and that the key may not use. */
+/** The 404 `model_not_found` for an existing model that the key may not use. */
 export function keyMayNotUse(id: string): ApiError {
   return new ApiError(
     "model_not_found",
@@ -102,7 +102,7 @@ function lookUp(names: NameIndex, id: string, lower: string): ResolvedModel | un
   return names.ids.get(id) ?? names.lowerIds.get(lower) ?? names.aliases.get(id) ?? names.lowerAliases.get(lower);
 }
 
-/** Ids come from the client: quoted, and cut so that an error stays a line. */
+/** Ids come from the client: quoted, and truncated so that an error stays on one line. */
 function quoted(id: string): string {
   return JSON.stringify(id.length > 100 ? `${id.slice(0, 100)}…` : id);
 }

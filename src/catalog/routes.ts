@@ -1,5 +1,5 @@
-// GET /v1/models, /v1/models/{id} (ids with slashes and percent signs too), /v1/model/info and /v1/tiers. Free of the rate limit
-// and open to accounts whose plan has ended; a key is needed all the same.
+// GET /v1/models, /v1/models/{id} (including ids with slashes and percent signs), /v1/model/info and /v1/tiers. They do not
+// count against the rate limit, and work for accounts whose plan has ended; a key is required.
 
 import { Elysia } from "elysia";
 import type { AtOnce } from "../base/at-once.ts";
@@ -12,14 +12,14 @@ import { type TierGrant, tiersView } from "./tiers.ts";
 import { modelListView, modelView, type ViewOptions } from "./view.ts";
 
 export interface CatalogRoutesDeps {
-  /** Throws `ApiError` 401 when the request carries no live key. */
+  /** Throws `ApiError` 401 if the request has no valid key. */
   authenticate(request: Request): AtOnce<ModelAccess>;
-  /** The catalog of this moment. */
+  /** The current catalog. */
   catalog(): Catalog;
   tiers(): Readonly<Record<TierId, TierGrant>>;
 }
 
-/** Longer ids name no model and are not worth decoding. */
+/** No model has a longer id, so it is not decoded. */
 const ID_CHARS_MAX = 1024;
 
 const MODEL_PATH = "/v1/models/";
@@ -56,7 +56,7 @@ function viewOptions({ headers }: Request): ViewOptions {
   return { anthropic: headers.get("anthropic-version") !== null };
 }
 
-/** Read from the raw URL: routers differ in what they decode, and an id may hold an encoded slash or percent sign. */
+/** Read from the raw URL: routers differ in what they decode, and an id may contain an encoded slash or percent sign. */
 function idFromUrl(url: string): string {
   const from = url.indexOf(MODEL_PATH) + MODEL_PATH.length;
   const ends = [url.indexOf("?", from), url.indexOf("#", from)].filter((at) => at >= 0);
@@ -65,7 +65,7 @@ function idFromUrl(url: string): string {
   try {
     return decodeURIComponent(raw);
   } catch {
-    // Not percent-encoding after all: the text as it stands may still be an id.
+    // Not percent-encoded: the literal text may be an id.
     return raw;
   }
 }

@@ -1,5 +1,5 @@
-// Plans: their order, what an account may use, and when its trial or subscription has ended. Pure; the caller brings
-// the time. (The 402 and 403 codes are in docs/reference/errors.md.)
+// Plans: their order, what an account may use, and when its trial or subscription has ended. Pure; the caller passes the
+// time. (The 402 and 403 codes are in docs/reference/errors.md.)
 
 import { ApiError } from "../base/errors.ts";
 import type { TierId } from "../config/schema.ts";
@@ -9,42 +9,42 @@ const TIER_NAMES: Readonly<Record<TierId, string>> = { free: "Free", pro: "Pro",
 
 const DAY_MS = 86_400_000;
 
-/** What a plan grants, from the config. */
+/** The limits of a plan, from the config. */
 export interface TierGrant {
   /** Requests per minute of one key. */
   readonly rpm: number;
-  /** How long a new account may use the plan; absent: no trial, the plan is paid for or given. */
+  /** How long a new account may use the plan; absent: no trial. */
   readonly trialMs?: number | undefined;
-  /** What an account may spend; absent: no limit. */
+  /** The budget of an account; absent: no limit. */
   readonly budget?: TierBudget | undefined;
 }
 
-/** What an account may spend in each period; null: in all. */
+/** The amount per period; a null period: in total. */
 export interface TierBudget {
   readonly limitMicros: number;
   readonly periodMs: number | null;
 }
 
-/** What of an account decides its plan. Times are milliseconds since the epoch; null or absent: no such end. */
+/** What determines an account's plan. Times are milliseconds since the epoch; null or absent: no end. */
 export interface Subscriber {
   readonly tier: TierId;
   readonly trialEndsAtMs?: number | null | undefined;
   readonly subscriptionUntilMs?: number | null | undefined;
 }
 
-/** True for a word that names a plan. */
+/** Whether a word names a plan. */
 export function isTierId(word: unknown): word is TierId {
   return TIER_IDS.some((id) => id === word);
 }
 
-/** True when the plan `held` includes what `needed` asks for. */
+/** Whether the plan `held` includes `needed`. */
 export function tierIncludes(held: TierId, needed: TierId): boolean {
   return TIER_IDS.indexOf(held) >= TIER_IDS.indexOf(needed);
 }
 
 /**
- * Throws 402 when the account's trial or subscription has ended. For inference, decisions and web tools; the catalog,
- * tiers and auth go on. A running subscription outweighs an ended trial.
+ * Throws 402 if the account's trial or subscription has ended. For inference, decisions and web tools; the catalog, tiers and
+ * auth continue to work. An active subscription takes precedence over an ended trial.
  */
 export function requireActivePlan(account: Subscriber, nowMs: number): void {
   const { trialEndsAtMs, subscriptionUntilMs } = account;
@@ -69,7 +69,7 @@ interface TierView {
   models: string[];
 }
 
-/** The body of `GET /v1/tiers`: each plan with the listed models it may use, and the caller's own plan. */
+/** The body of `GET /v1/tiers`: each plan with its listed models, and the caller's own plan. */
 export function tiersView(
   grants: Readonly<Record<TierId, TierGrant>>,
   listed: readonly { readonly id: string; readonly tier: TierId }[],

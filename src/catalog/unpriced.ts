@@ -1,4 +1,4 @@
-// Models that no budget covers: their prices are unknown, so their requests count as free.
+// Models without budget control: their prices are unknown, so their requests count as free.
 
 import type { Config, TierId } from "../config/schema.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
@@ -6,7 +6,7 @@ import { KINDS } from "./kinds.ts";
 import type { CatalogModel } from "./models.ts";
 import { tierIncludes } from "./tiers.ts";
 
-/** Ids of the models without prices that an account on this plan may use. The embedded demo costs nothing in truth. */
+/** Ids of the models without prices that an account on this plan may use. The embedded demo is really free. */
 export function unpricedModels(
   models: readonly CatalogModel[],
   { providers }: Pick<Config, "providers">,
@@ -20,10 +20,10 @@ export function unpricedModels(
     .map(({ id }) => id);
 }
 
-/** More names than these make no sentence better. */
+/** More names would not be readable. */
 const NAMED_MAX = 5;
 
-/** A sentence about them; undefined where there are none. */
+/** A sentence about them; undefined if there are none. */
 export function unpricedNote(ids: readonly string[]): string | undefined {
   if (ids.length === 0) return undefined;
   const more = ids.length > NAMED_MAX ? ` and ${ids.length - NAMED_MAX} more` : "";

@@ -27,7 +27,7 @@ export interface ModelView {
   supports_reasoning: boolean;
   description: string;
   visibility: string;
-  /** OpenAI: Unix seconds, 0 where unknown. */
+  /** OpenAI: Unix seconds, 0 if unknown. */
   created: number;
   /** Anthropic: the same as a date, and the name. */
   display_name: string;
@@ -50,7 +50,7 @@ export interface ModelView {
   links: { details: string };
 }
 
-/** A page of models, as all families' clients read it. There is one page only. */
+/** A page of models, in the format of all families' clients. There is only one page. */
 export interface ModelListView {
   object: "list";
   data: ModelView[];
@@ -61,7 +61,7 @@ export interface ModelListView {
   links: { next: null };
 }
 
-/** What differs by who asks. */
+/** What depends on the caller. */
 export interface ViewOptions {
   /** For Anthropic's clients: `type` is the kind of object, not the kind of model. */
   anthropic?: boolean;
@@ -122,7 +122,7 @@ export function modelView(model: CatalogModel, { anthropic = false }: ViewOption
   };
 }
 
-/** The body of `GET /v1/models`: listed models only, those above the caller's tier included. */
+/** The body of `GET /v1/models`: listed models only, including those above the caller's plan. */
 export function modelListView(models: readonly CatalogModel[], options: ViewOptions = {}): ModelListView {
   const data = models.filter((model) => model.visibility === "list").map((model) => modelView(model, options));
   return {
@@ -147,12 +147,12 @@ function pricing({ prices }: CatalogModel): ModelView["pricing"] {
   };
 }
 
-/** Dollars per token in plain digits: clients parse no exponents. */
+/** Dollars per token in plain digits: clients do not parse exponents. */
 function perToken(perMillion: number): string {
   return (perMillion / 1_000_000).toFixed(15).replace(/\.?0+$/, "");
 }
 
-/** Those parameters of chat completions that the model takes whichever provider answers. */
+/** The parameters of chat completions that the model accepts with every provider. */
 function supportedParameters({ kind, supportsTools, supportsReasoning }: CatalogModel): string[] {
   if (kind !== "chat") return [];
   return [

@@ -1,9 +1,9 @@
-// What can be wrong with an answer that has begun: the closed list of codes that readers and relays report. What each means
-// for the client and the provider's breaker is decided in gateway/policy.ts.
+// The failures of an answer that has started: the closed list of codes that readers and relays report. gateway/policy.ts
+// decides what each means for the client and the provider's breaker.
 
 import type { ErrorCode } from "../base/errors.ts";
 
-/** Every code that may be reported of an answer. */
+/** Every code of such a failure. */
 export const ANSWER_FAULTS = [
   "invalid_request",
   "context_length_exceeded",
@@ -19,7 +19,7 @@ export const ANSWER_FAULTS = [
 
 export type AnswerFaultCode = (typeof ANSWER_FAULTS)[number];
 
-/** What a provider said of an error beside its text. */
+/** A provider's error besides its text. */
 export interface ErrorWords {
   /** The provider's own code. */
   readonly code?: string;
@@ -28,23 +28,23 @@ export interface ErrorWords {
   readonly details?: unknown;
 }
 
-/** A failure of an answer. `message` may be the provider's text and is not yet fit to be shown. */
+/** A failure of an answer. `message` may be the provider's text and must be scrubbed before it is shown. */
 export interface AnswerFault {
   code: AnswerFaultCode;
   message: string;
   said?: ErrorWords;
-  /** What the provider reported, where the client is told only that the answer broke off. */
+  /** The provider's error, if the client is only told that the answer broke off. */
   reported?: AnswerFaultCode;
 }
 
-/** Once content is out nothing can be done about a failure any more, whatever the provider's reason: the answer broke off. */
+/** After content was sent nothing can be done about a failure, whatever the provider's reason: the answer broke off. */
 export function afterContent(fault: AnswerFault, committed: boolean): AnswerFault {
   const { code } = fault;
   if (!committed || code === "tool_arguments_invalid" || code === "provider_stream_interrupted") return fault;
   return { ...fault, code: "provider_stream_interrupted", reported: code };
 }
 
-/** Whether a code is one of an answer's. */
+/** Whether a code is one of these. */
 export function isAnswerFault(code: string): code is AnswerFaultCode {
   return (ANSWER_FAULTS as readonly string[]).includes(code);
 }

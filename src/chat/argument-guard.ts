@@ -1,5 +1,5 @@
-// Keeps a streamed tool call's arguments valid JSON: fragments flow while they are a prefix of valid JSON; from the
-// first that is not, the rest of the call is held and repaired at its end.
+// Keeps a streamed tool call's arguments valid JSON: fragments pass while they are a prefix of valid JSON; after the first
+// that is not, the rest of the call is held and repaired at its end.
 
 import { isJson, JsonPrefix, repairJson } from "./repair.ts";
 
@@ -9,12 +9,12 @@ export class ArgumentGuard {
   #sent = "";
   #held: string | undefined;
 
-  /** What passed to the client. */
+  /** What was sent to the client. */
   get sent(): string {
     return this.#sent;
   }
 
-  /** Takes a fragment; true when it may pass to the client, false when it is held. */
+  /** Takes a fragment; true if it may be sent to the client, false if it is held. */
   push(fragment: string): boolean {
     if (this.#held !== undefined) this.#held += fragment;
     else if (this.#json.push(fragment)) this.#sent += fragment;
@@ -23,14 +23,14 @@ export class ArgumentGuard {
   }
 
   /**
-   * The call ended: the text that makes what was sent whole, mostly "". Undefined when nothing can: the answer must end
-   * with `tool_arguments_invalid`.
+   * The call ended: returns the text that completes what was sent, usually "". Undefined if that is impossible: the answer
+   * must end with `tool_arguments_invalid`.
    */
   end(): string | undefined {
     if (this.#held === undefined) return this.#json.complete ? "" : this.#json.closing(this.#sent);
     const repaired = repairJson(this.#sent + this.#held);
     if (repaired?.startsWith(this.#sent)) return repaired.slice(this.#sent.length);
-    // Whole arguments with rubbish after them; an empty object is more likely a false start than the whole.
+    // Complete arguments followed by garbage; an empty object is more likely a false start than the complete arguments.
     return this.#sent.trim() !== "{}" && isJson(this.#sent) ? "" : undefined;
   }
 }

@@ -1,58 +1,58 @@
-// What a client asks to be done to its conversation before it goes up, and what was done, in words of no format.
+// The edits that a client requests for its conversation before it is sent, and their results, independent of the format.
 
 import type { Usage } from "./event.ts";
 
-/** From when on something is done: so many tokens of input, or so many calls of tools. */
+/** The trigger of an edit: this many input tokens, or tool calls. */
 export type EditTrigger = { tokens: number } | { calls: number };
 
-/** A record takes the place of what was said before. */
+/** A record replaces the earlier conversation. */
 export interface CompactEdit {
   type: "compact";
-  /** Above so many tokens; undefined: by the configured share of the model's window. */
+  /** Above this many tokens; undefined: above the configured share of the model's window. */
   above: number | undefined;
   /** The record alone is the answer. */
   pauses: boolean;
-  /** What the record is to say besides. */
+  /** Further instructions for the record. */
   wish: string | undefined;
 }
 
-/** Old results of tools go. */
+/** Old tool results are cleared. */
 export interface ClearResultsEdit {
   type: "clear-results";
   trigger: EditTrigger;
-  /** The newest calls that stay. */
+  /** Number of newest calls to keep. */
   keep: number;
-  /** Tokens; what would clear less is left undone. */
+  /** Tokens; smaller savings are skipped. */
   atLeast: number;
   /** Names of tools that are left alone. */
   except: ReadonlySet<string>;
-  /** Whether what the calls were given goes too: of all tools, of none, or of some. */
+  /** Whether arguments of calls are cleared too: of all tools, of none, or of some. */
   inputs: boolean | ReadonlySet<string>;
 }
 
-/** The reasoning of old turns goes. */
+/** The reasoning of old turns is cleared. */
 export interface ClearReasoningEdit {
   type: "clear-reasoning";
-  /** The newest turns with reasoning that keep it. */
+  /** Number of newest turns with reasoning that keep it. */
   keep: number;
 }
 
-/** One thing to be done. */
+/** One edit. */
 export type ContextEdit = CompactEdit | ClearResultsEdit | ClearReasoningEdit;
 
-/** What was cleared. `count`: calls or turns; `tokens`: those of the input that are gone by it. */
+/** What was cleared. `count`: calls or turns; `tokens`: input tokens saved. */
 export interface ClearedEdit {
   type: "clear-results" | "clear-reasoning";
   count: number;
   tokens: number;
 }
 
-/** What was done to a request's conversation, as its answer tells it. */
+/** What was done to a request's conversation, as reported in its answer. */
 export interface EditedContext {
-  /** What was cleared, in the order in which it was asked for. */
+  /** What was cleared, in the requested order. */
   cleared: readonly ClearedEdit[];
-  /** The item or block that carries the record; undefined where nothing was compacted. */
+  /** The item or block with the record; undefined if nothing was compacted. */
   record: Readonly<Record<string, unknown>> | undefined;
-  /** What the summaries of this request cost; undefined where none was asked for. */
+  /** The usage of this request's summaries; undefined if there were none. */
   usage: Usage | undefined;
 }

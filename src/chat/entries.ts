@@ -1,17 +1,17 @@
-// A request's list of messages as compaction sees it: one entry for each element of the client's own list, in words of no
+// A request's list of messages as compaction sees it: one entry for each element of the client's own list, independent of the
 // format. Entries are read from a list and never written back; the format's own functions change the elements.
 
 import type { ContextEdit } from "./context-edits.ts";
 
-/** What an element holds, as far as it counts. */
+/** The relevant content of an element. */
 export type Piece =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string }
   | CallPiece
   | ResultPiece
-  /** An image, a document, a sound: `label` names it. */
+  /** An image, a document or audio: `label` names it. */
   | { type: "media"; label: string }
-  /** The record of an earlier compaction: its text, or a value that only its maker can open. */
+  /** The record of an earlier compaction: its text, or a value that only its issuer can open. */
   | ({ type: "compaction" } & CarriedRecord);
 
 /** A record as a client carries it: readable, or sealed. */
@@ -20,10 +20,10 @@ export interface CarriedRecord {
   sealed: string | undefined;
 }
 
-/** What is in a record: a text that stands for what was said, or all that is to be sent in its place. */
+/** The content of a record: a text that replaces the earlier conversation, or everything to send instead of it. */
 export type OpenedRecord = { text: string } | { list: readonly Element[] };
 
-/** A call of a tool; `text` is what it was given. */
+/** A tool call; `text` is its arguments. */
 export interface CallPiece {
   type: "call";
   id: string;
@@ -31,7 +31,7 @@ export interface CallPiece {
   text: string;
 }
 
-/** What a tool gave back. */
+/** A tool result. */
 export interface ResultPiece {
   type: "result";
   id: string;
@@ -40,7 +40,7 @@ export interface ResultPiece {
   media: readonly string[];
 }
 
-/** One element. `tool`: it holds nothing but results. */
+/** One element. `tool`: it only has results. */
 export interface Entry {
   role: "system" | "user" | "assistant" | "tool";
   pieces: readonly Piece[];
@@ -49,61 +49,61 @@ export interface Entry {
 /** A parsed JSON object of the client's. */
 export type Element = Readonly<Record<string, unknown>>;
 
-/** How one client format writes its list of messages. */
+/** How one client format represents its list of messages. */
 export interface EntryFormat {
-  /** The top-level member that holds the list. */
+  /** The top-level member with the list. */
   member: "messages" | "input";
   /** The elements of a body. */
   list(body: Element): readonly Element[];
-  /** Texts that go with every request beside the list: instructions and tools. */
+  /** Texts sent with every request besides the list: instructions and tools. */
   fixed(body: Element): string;
   /** Reads an element. */
   entry(element: Element): Entry;
-  /** The element with other words in place of its results; `say` gives undefined for results that stay. */
+  /** The element with other texts for its results; `say` returns undefined for results to keep. */
   withResults(element: Element, say: (result: ResultPiece) => string | undefined): Element;
-  /** The element without reasoning that is bound to its history; undefined when nothing is left, the same when it has none. */
+  /** The element without reasoning that is bound to its history; undefined if nothing is left, unchanged if it has none. */
   withoutReasoning(element: Element): Element | undefined;
   /** The element with its texts replaced by one. */
   withText(element: Element, text: string): Element;
   /** A user's message. */
   userMessage(text: string): Element;
   /**
-   * The list with the newest record that the client carries in place of what it stands for. `open` says what is in it,
-   * undefined where the list is to stay. The same list where there is none.
+   * The list with the newest record that the client carries instead of what it replaces. `open` returns its content,
+   * undefined if the list is to stay unchanged. The same list if there is none.
    */
   expand(
     list: readonly Element[],
     open: (record: CarriedRecord, param: string) => OpenedRecord | undefined,
   ): readonly Element[];
-  /** Whether a body asks for a record in place of an answer; with what the record is to say besides. Throws 400. */
+  /** Whether a body requests a record instead of an answer; with further instructions for it. Throws 400. */
   asksRecord(body: Element): { wish: string | undefined } | undefined;
-  /** A body that asks for a record, as the conversation that it is of. */
+  /** A body that requests a record, as a request of its conversation. */
   withoutAsking(body: Element): Element;
   /** The part of an answer that carries a record. */
   record(record: { id: string; text: string; sealed: string }): Element;
-  /** How its clients ask for their lists to be edited; absent in formats that have no such parameter. */
+  /** How its clients request edits; absent in formats without such a parameter. */
   editing?: Editing;
-  /** What a whole answer adds to the list when the client hands it back. */
+  /** What a whole answer adds to the list when the client returns it. */
   answer(body: Element): Element[];
   /** The same of a streamed answer's events. */
   streamed(events: readonly Element[]): Element[];
 }
 
-/** How a format's clients ask for their lists to be edited before they go up. */
+/** How a format's clients request edits of their lists. */
 export interface Editing {
-  /** The top-level member that says so. */
+  /** The top-level member for it. */
   member: string;
-  /** What a body asks for; undefined where that is nothing. Throws 400. */
+  /** The edits of a body; undefined if there are none. Throws 400. */
   edits(body: Element): readonly ContextEdit[] | undefined;
-  /** The part of an answer that says that no record could be made; absent in formats that do not say it. */
+  /** The part of an answer that reports a failed record; absent in formats without one. */
   failedRecord?: Element;
-  /** The element without any reasoning; undefined when nothing is left, the same when it has none. */
+  /** The element without any reasoning; undefined if nothing is left, unchanged if it has none. */
   withoutThoughts?(element: Element): Element | undefined;
-  /** The element without what its calls were given, as far as `clears` says so. */
+  /** The element without the arguments of its calls, for the tools in `clears`. */
   withoutInputs?(element: Element, clears: (call: CallPiece) => boolean): Element;
 }
 
-/** All that is said in an entry, without reasoning and media. */
+/** The text of an entry, without reasoning and media. */
 export function textOfEntry(entry: Entry): string {
   const texts: string[] = [];
   for (const piece of entry.pieces) {

@@ -1,19 +1,18 @@
-// The neutral answer: one closed union of events. A block (text, reasoning, tool call) has a start, deltas and an end,
-// and an id unique in the answer. Legal order is written down in grammar.ts. Raw values are kept beside the unified
-// ones.
+// The neutral answer: one closed union of events. A block (text, reasoning, tool call) has a start, deltas and an end, and an
+// id unique in the answer. The legal order is defined in grammar.ts. Raw values are kept beside the unified ones.
 
 import type { AnswerFault } from "./answer-fault.ts";
 
-/** Token counts. Absent means the upstream did not say, which is not zero. */
+/** Token counts. Absent means that the upstream did not report it, which differs from zero. */
 export interface Usage {
-  /** All input tokens: cached and cache-write tokens included. */
+  /** All input tokens, including cached and cache-write tokens. */
   inputTokens: number;
-  /** All output tokens: reasoning tokens included. */
+  /** All output tokens, including reasoning tokens. */
   outputTokens: number;
   cachedTokens?: number;
   cacheWriteTokens?: number;
   reasoningTokens?: number;
-  /** True where we counted because the upstream did not report. */
+  /** True if we counted because the upstream did not report. */
   estimated?: boolean;
 }
 
@@ -37,9 +36,9 @@ export interface StartEvent {
   id?: string;
   model?: string;
   createdSeconds?: number;
-  /** Input usage known at the start (Anthropic `message_start`). */
+  /** Input usage, if known at the start (Anthropic `message_start`). */
   usage?: Usage;
-  /** Members of the upstream's envelope worth keeping, as `system_fingerprint`, `service_tier`. */
+  /** Members of the upstream's envelope to keep, such as `system_fingerprint` and `service_tier`. */
   raw?: Readonly<Record<string, unknown>>;
 }
 
@@ -47,7 +46,7 @@ export interface TextStart {
   type: "text-start";
   choice: number;
   id: string;
-  /** A refusal is text of its own kind. */
+  /** A refusal is a separate kind of text. */
   refusal?: boolean;
 }
 export interface TextDelta {
@@ -70,7 +69,7 @@ export interface ReasoningStart {
   type: "reasoning-start";
   choice: number;
   id: string;
-  /** The upstream's item id, where it must come back. */
+  /** The upstream's item id, if it must be returned. */
   itemId?: string;
 }
 export interface ReasoningDelta {
@@ -78,7 +77,7 @@ export interface ReasoningDelta {
   choice: number;
   id: string;
   text: string;
-  /** Summary text rather than the reasoning itself; parts are told apart by index. */
+  /** Summary text rather than the reasoning itself; parts are distinguished by index. */
   summaryIndex?: number;
 }
 export interface ReasoningEnd {
@@ -90,7 +89,7 @@ export interface ReasoningEnd {
   encrypted?: string;
   /** OpenRouter's `reasoning_details`, verbatim. */
   details?: readonly unknown[];
-  /** The protocol that minted the opaque values. */
+  /** The protocol that issued the opaque values. */
   origin?: string;
 }
 
@@ -103,7 +102,7 @@ export interface ToolStart {
   kind: "function" | "custom";
   namespace?: string;
   signature?: string;
-  /** The protocol that minted the signature; absent: Gemini. */
+  /** The protocol that issued the signature; absent: Gemini. */
   origin?: string;
   itemId?: string;
 }
@@ -120,7 +119,7 @@ export interface ToolEnd {
   id: string;
 }
 
-/** A block only one protocol has words for (server tool use and results …); whole, not streamed. */
+/** A block that only one protocol has (server tool use and results …); complete, not streamed. */
 export interface OpaqueEvent {
   type: "opaque";
   choice: number;
@@ -132,11 +131,11 @@ export interface FinishEvent {
   type: "finish";
   choice: number;
   reason: FinishReason;
-  /** The upstream's own word. */
+  /** The upstream's own value. */
   rawReason?: string;
   /** The stop sequence that was met. */
   stopSequence?: string;
-  /** On the last finish only. */
+  /** Only on the last finish. */
   usage?: Usage;
   rawUsage?: unknown;
 }
@@ -144,7 +143,7 @@ export interface FinishEvent {
 /** Ends the answer; nothing follows. */
 export interface ErrorEvent extends AnswerFault {
   type: "error";
-  /** What went before the failure and cost tokens. */
+  /** What preceded the failure and cost tokens. */
   usage?: Usage;
   retryAfterSeconds?: number;
 }

@@ -6,7 +6,7 @@ import type { ChatEvent, ErrorEvent, ReasoningDelta } from "./event.ts";
 import { repairJson } from "./repair.ts";
 import type { ChatResult, ResultBlock, ResultChoice } from "./result.ts";
 
-/** The failure inside an answer, as the API error it becomes when nothing was sent yet. */
+/** The failure of an answer, as the API error if nothing was sent yet. */
 export function errorOf(event: ErrorEvent): ApiError {
   return new ApiError(
     event.code,
@@ -16,9 +16,8 @@ export function errorOf(event: ErrorEvent): ApiError {
 }
 
 /**
- * The whole answer. Choices come in index order, blocks in the order they started. Function arguments that are not
- * valid JSON are repaired; throws `ApiError` `tool_arguments_invalid` when that is impossible, and the answer's own
- * error when it failed.
+ * The whole answer. Choices are in index order, blocks in the order in which they started. Invalid JSON arguments are
+ * repaired; throws `ApiError` `tool_arguments_invalid` if that is impossible, and the answer's own error if it failed.
  */
 export function fold(events: Iterable<ChatEvent>): ChatResult {
   const folder = new Folder();
@@ -92,7 +91,7 @@ export class Folder {
     }
   }
 
-  /** Throws `ApiError` when the answer failed or never finished. */
+  /** Throws `ApiError` if the answer failed or never finished. */
   result(): ChatResult {
     if (this.#error !== undefined) throw errorOf(this.#error);
     if (this.#choices.size === 0) throw new ApiError("provider_unavailable", "The provider returned an empty answer.");
@@ -129,7 +128,7 @@ export class Folder {
       return;
     }
     const summary = block.summary ?? [];
-    // Holes stay empty strings: indices come from the upstream and may skip.
+    // Gaps stay empty strings: indices come from the upstream and may skip numbers.
     while (summary.length <= event.summaryIndex && summary.length < SUMMARY_PARTS_MAX) summary.push("");
     const at = Math.min(event.summaryIndex, SUMMARY_PARTS_MAX - 1);
     summary[at] += event.text;
@@ -159,5 +158,5 @@ export class Folder {
   }
 }
 
-/** More summary parts than this are joined to the last one; bounds what a hostile index can make us allocate. */
+/** Further summary parts are appended to the last one; bounds the memory that a hostile index can use. */
 const SUMMARY_PARTS_MAX = 256;

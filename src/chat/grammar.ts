@@ -1,4 +1,4 @@
-// The legal order of the neutral events. Readers keep it and writers rely on it; tests hold both to it.
+// The legal order of the neutral events. Readers guarantee it and writers rely on it; tests check both.
 //
 //   answer := start? (block events of any choice, interleaved)* (finish per choice)+ | … error
 //   block  := X-start X-delta* X-end, ids unique in the answer; every block of a choice ends before its finish
@@ -6,7 +6,7 @@
 
 import type { ChatEvent } from "./event.ts";
 
-/** Checks an event sequence; the messages name what broke the grammar, an empty list means it is legal. */
+/** Checks an event sequence; returns the violations, an empty list if it is legal. */
 export function grammarFaults(events: readonly ChatEvent[]): string[] {
   const faults: string[] = [];
   const open = new Map<string, { kind: string; choice: number }>();

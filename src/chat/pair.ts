@@ -1,11 +1,11 @@
-// Calls and results brought together: protocols want every call of a turn answered in the next one. History that a
-// client or a compaction left in another order is rearranged; nothing is lost.
+// Pairs calls with results: protocols require every call of a turn to be answered in the next one. History in another order
+// (from a client or a compaction) is rearranged; nothing is lost.
 
 import type { ChatMessage, ToolCallPart, ToolResultPart, UserContent } from "./request.ts";
 
 /**
- * The history with the results of each turn's calls right after it, in the calls' order. A missing result is marked as
- * missing, one without a call becomes user text. Returns the same list when all is in order.
+ * The history with the results of each turn's calls directly after it, in the calls' order. A missing result gets a
+ * placeholder, one without a call becomes user text. Returns the same list if nothing changes.
  */
 export function pairResults(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   if (isPaired(messages)) return messages;
@@ -23,7 +23,7 @@ export function pairResults(messages: readonly ChatMessage[]): readonly ChatMess
     out.push(message);
     const calls = callsOf(message);
     if (calls.length === 0) return;
-    // A result belongs to the nearest turn before it that called: only up to the next calling turn is looked.
+    // A result belongs to the nearest preceding turn with calls: only the messages up to the next such turn are searched.
     const later = messages.slice(at + 1);
     const next = later.findIndex((one) => callsOf(one).length > 0);
     const near = new Set(next < 0 ? later : later.slice(0, next));

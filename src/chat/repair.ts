@@ -1,5 +1,5 @@
-// Tool-argument JSON: telling early whether fragments still are a prefix of valid JSON, and repairing what models break
-// most: cut-off ends, trailing commas, single quotes, code fences, bare words. Refuses to guess at anything else.
+// JSON of tool arguments: detects early whether fragments are still a prefix of valid JSON, and repairs the most common
+// damage: truncation, trailing commas, single quotes, code fences, unquoted words. Refuses anything else.
 
 import { isNestedDeeper, JSON_LEVELS_MAX } from "../base/json-depth.ts";
 import { topLevelMembers } from "../base/json-splice.ts";
@@ -23,17 +23,17 @@ const NUMBER_WHOLE = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const NUMBER_PREFIX = /^-?(?:0|[1-9]\d*)?(?:(?<=\d)\.\d*)?(?:(?<=\d)[eE][+-]?\d*)?$/;
 const WORDS = ["true", "false", "null"];
 
-/** Nesting deeper than this is refused; no tool schema comes near it, and it bounds memory. */
+/** Deeper nesting is refused; no tool schema comes near it, and it bounds memory. */
 const DEPTH_MAX = 512;
 
-/** An incremental JSON checker: fed fragments, it knows whether all so far is a prefix of one valid JSON text (RFC 8259). */
+/** An incremental JSON checker: given fragments, it knows whether they are a prefix of one valid JSON text (RFC 8259). */
 export class JsonPrefix {
   #mode: Mode = "value";
   #stack: ("{" | "[")[] = [];
   /** Where the open objects and lists begin, and the last key. */
   #starts: number[] = [];
   #keyAt = 0;
-  /** Characters of earlier fragments. */
+  /** Number of characters of earlier fragments. */
   #before = 0;
   #token = "";
   #inKey = false;
@@ -54,15 +54,15 @@ export class JsonPrefix {
     return this.#valid;
   }
 
-  /** True when what was pushed is one whole JSON value. */
+  /** Whether the fragments are one complete JSON value. */
   get complete(): boolean {
     if (!this.#valid || this.#stack.length > 0) return false;
     return this.#mode === "end" || (this.#mode === "number" && NUMBER_WHOLE.test(this.#token));
   }
 
   /**
-   * The text that makes a valid prefix whole by closing what is open (a cut-off answer); undefined once it was invalid.
-   * `text` is all that was pushed: a key that was cut off is not taken for an earlier one, whose value would be lost.
+   * The text that completes a valid prefix by closing what is open (a truncated answer); undefined if it was invalid. `text`
+   * is all fragments: a truncated key is not taken for an earlier one, whose value would be lost.
    */
   closing(text: string): string | undefined {
     if (!this.#valid) return undefined;
@@ -97,7 +97,7 @@ export class JsonPrefix {
     return this.#mode === "unicode" ? "0".repeat(this.#hexLeft) : "";
   }
 
-  /** What makes the name of a key that was cut off, or never began, one that its object does not have. */
+  /** Completes a truncated or missing key so that it differs from the keys of its object. */
   #ownName(text: string): string {
     const start = this.#mode === "key" ? text.length : this.#keyAt;
     const name = JSON.parse(`${text.slice(start) || '"'}${this.#endOfEscape()}"`) as string;
@@ -218,7 +218,7 @@ export class JsonPrefix {
   }
 }
 
-/** True when the text is one valid JSON value. */
+/** Whether the text is one valid JSON value. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -229,25 +229,25 @@ export function isJson(text: string): boolean {
 }
 
 /**
- * Argument text made valid JSON: the text itself when it is valid, `{}` for an empty one, the repaired text where the
- * damage is of a known kind, else undefined.
+ * Argument text as valid JSON: the text itself if it is valid, `{}` if it is empty, the repaired text if the damage is of a
+ * known kind, else undefined.
  */
 export function repairJson(text: string): string | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return "{}";
-  // A text within a request's text: how deep that one is nested says nothing of this one.
+  // A string within a request: its nesting does not count towards the request's.
   if (isNestedDeeper(trimmed, JSON_LEVELS_MAX)) return undefined;
   if (isJson(text)) return text;
-  // JSON knows four kinds of white space, the world many more, and the byte order mark.
+  // JSON allows four kinds of white space; Unicode has many more, and the byte order mark.
   if (isJson(trimmed)) return trimmed;
   const opened = trimmed.replace(/^```[a-zA-Z]*\s*/, "");
   const bare = opened.endsWith("```") ? opened.slice(0, -3).trimEnd() : opened;
   if (isJson(bare)) return bare;
-  // A JSON text written as a JSON string more than once (`{}{"a":1}`, seen where a start frame carries `{}`).
+  // Several concatenated JSON values (`{}{"a":1}`, which occurs if a start frame contains `{}`).
   if (bare.startsWith("{}") && isJson(bare.slice(2))) return bare.slice(2);
   const repaired = repair(bare);
   if (repaired !== undefined && isJson(repaired)) return repaired;
-  // Cut off where repairing leaves half a member: what is there is kept as it is.
+  // Truncated where repairing would leave half a member: the text is kept unchanged.
   const prefix = new JsonPrefix();
   prefix.push(bare);
   const closing = prefix.closing(bare);
@@ -264,13 +264,13 @@ const BARE_WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Walks the text once, rewriting quotes, bare words, control characters and trailing commas, and closing what is open. Takes
- * time in proportion to the text, whatever is in it: a model that has lost its way may repeat anything without end.
+ * Scans the text once, rewriting quotes, unquoted words, control characters and trailing commas, and closing what is open.
+ * Takes linear time whatever the text: a broken model may repeat anything endlessly.
  */
 function repair(text: string): string | undefined {
   const stack: string[] = [];
   const out: string[] = [];
-  /** Where in `out` stands a comma with nothing but white space behind it. */
+  /** Where `out` has a comma followed only by white space. */
   let comma: number | undefined;
   let i = 0;
   while (i < text.length) {
@@ -313,7 +313,7 @@ function repair(text: string): string | undefined {
   return out.join("");
 }
 
-/** A cut-off end: a dangling comma, colon or key gets what makes it whole. */
+/** A truncated end: completes a dangling comma, colon or key. */
 function closeTail(out: string[]): void {
   while (out.length > 0 && (out.at(-1) === "," || isSpace(out.at(-1) as string))) out.pop();
   if (out.at(-1) === ":") out.push("null");

@@ -1,7 +1,7 @@
-// The neutral request: everything a chat client can ask for, in words of no protocol. Pure data; wire formats decode
-// into it and dialects write from it. Raw values ride beside unified ones where a protocol says more than we unify.
+// The neutral request: everything a chat client can ask for, independent of protocols. Pure data; wire formats decode into it
+// and dialects write from it. Raw values are kept beside unified ones where a protocol has more detail.
 
-/** Where the bytes of an image, document or audio clip are. */
+/** The source of an image, document or audio clip. */
 export type MediaSource =
   | { kind: "url"; url: string }
   | { kind: "base64"; mediaType: string; data: string }
@@ -14,7 +14,7 @@ export interface TextPart {
   type: "text";
   text: string;
   cacheControl?: CacheControl;
-  /** Citations or annotations, verbatim, in the words of the protocol they came in. */
+  /** Citations or annotations, verbatim, in their original protocol's form. */
   annotations?: unknown[];
 }
 
@@ -31,7 +31,7 @@ export interface FilePart {
   type: "file";
   source: MediaSource | { kind: "text"; text: string };
   filename?: string;
-  /** What the client says about it to the model (Anthropic `context`). */
+  /** The client's remark about it for the model (Anthropic `context`). */
   context?: string;
   cacheControl?: CacheControl;
 }
@@ -42,7 +42,7 @@ export interface AudioPart {
   format: string;
 }
 
-/** Model reasoning handed back by the client. `signature`, `encrypted` and `redacted` are byte-for-byte values. */
+/** Model reasoning returned by the client. `signature`, `encrypted` and `redacted` are byte-for-byte values. */
 export interface ReasoningPart {
   type: "reasoning";
   /** Empty for signature-only and redacted blocks. */
@@ -56,9 +56,9 @@ export interface ReasoningPart {
   summary?: string[];
   /** OpenRouter's `reasoning_details`, verbatim. */
   details?: readonly unknown[];
-  /** Which protocol minted the signature or encrypted value; another protocol cannot read it. */
+  /** The protocol that issued the signature or encrypted value; others cannot read it. */
   origin?: string;
-  /** Which provider did, where it is known; another one cannot read it either. */
+  /** The provider that issued it, if known; others cannot read it either. */
   minter?: string;
 }
 
@@ -73,14 +73,14 @@ export interface ToolCallPart {
   name: string;
   /** `custom` tools take free text instead of JSON. */
   kind: "function" | "custom";
-  /** JSON text for a function, free text for a custom tool; exactly as received. */
+  /** JSON text for a function, free text for a custom tool; as received. */
   arguments: string;
   namespace?: string;
   /** Signature of the reasoning behind the call (Gemini `thoughtSignature`). */
   signature?: string;
-  /** The protocol that minted it; absent: Gemini. */
+  /** The protocol that issued it; absent: Gemini. */
   origin?: string;
-  /** Which provider did, where it is known. */
+  /** The provider that issued it, if known. */
   minter?: string;
   itemId?: string;
   cacheControl?: CacheControl;
@@ -89,7 +89,7 @@ export interface ToolCallPart {
 export interface ToolResultPart {
   type: "tool-result";
   callId: string;
-  /** The tool's name where the protocol gives one. */
+  /** The tool's name if the protocol provides one. */
   name?: string;
   kind?: "function" | "custom";
   content: (TextPart | ImagePart | FilePart | OpaquePart)[];
@@ -97,10 +97,10 @@ export interface ToolResultPart {
   cacheControl?: CacheControl;
 }
 
-/** A piece only one protocol has words for (server tool results, search results …). */
+/** A part that only one protocol has (server tool results, search results …). */
 export interface OpaquePart {
   type: "opaque";
-  /** The protocol, as `anthropic-messages`. */
+  /** The protocol, such as `anthropic-messages`. */
   origin: string;
   value: Readonly<Record<string, unknown>>;
 }
@@ -117,8 +117,8 @@ export type AssistantContent =
   | OpaquePart;
 
 /**
- * One turn. Several tool results of one turn are one `tool` message with several parts. System messages may stand
- * anywhere; a dialect whose protocol has them only at the top hoists them.
+ * One turn. Several tool results of one turn are one `tool` message with several parts. System messages may be anywhere; a
+ * dialect whose protocol only has them at the top moves them.
  */
 export type ChatMessage =
   | { role: "system"; content: SystemContent[]; name?: string }
@@ -137,7 +137,7 @@ export interface FunctionTool {
   cacheControl?: CacheControl;
 }
 
-/** A tool whose input is free text, maybe bound by a grammar (OpenAI `custom`). */
+/** A tool with free-text input, possibly constrained by a grammar (OpenAI `custom`). */
 export interface CustomTool {
   type: "custom";
   name: string;
@@ -146,11 +146,11 @@ export interface CustomTool {
   namespace?: string;
 }
 
-/** A tool that the provider runs itself; only its own protocol knows it. */
+/** A tool that the provider runs itself; only its own protocol supports it. */
 export interface ServerTool {
   type: "server";
   origin: string;
-  /** What to call it in `x-sallyport-dropped`, as `web_search_20250305`. */
+  /** Its name in `x-sallyport-dropped`, such as `web_search_20250305`. */
   name: string;
   value: Readonly<Record<string, unknown>>;
 }
@@ -190,7 +190,7 @@ export interface ChatRequest {
   model: string;
   messages: ChatMessage[];
   stream: boolean;
-  /** The client wants usage in its stream; always asked for upstream all the same. */
+  /** Whether the client wants usage in its stream; upstreams are always asked for it. */
   includeUsage: boolean;
   tools: Tool[];
   toolChoice?: ToolChoice;
@@ -214,8 +214,8 @@ export interface ChatRequest {
   store?: boolean;
   serviceTier?: string;
   verbosity?: string;
-  /** `thread_id` or `conversation_id`: compaction may act. */
+  /** `thread_id` or `conversation_id`: compaction may apply. */
   threadId?: string;
-  /** Top-level members this program has no word for, verbatim, in the client's protocol. */
+  /** Top-level members without a neutral form, verbatim, in the client's protocol. */
   extra: Readonly<Record<string, unknown>>;
 }

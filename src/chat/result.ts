@@ -1,4 +1,4 @@
-// A whole answer: what `fold` makes of the events.
+// A whole answer: the result of `fold`.
 
 import type { FinishReason, Usage } from "./event.ts";
 

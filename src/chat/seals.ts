@@ -1,60 +1,60 @@
-// Sealed values (signatures, encrypted reasoning) can be read by the provider that minted them and by no other: not by
-// another protocol, and not by another vendor or account that speaks the same one.
+// Sealed values (signatures, encrypted reasoning) can only be read by the provider that issued them: not by another protocol,
+// and not by another vendor or account of the same one.
 
 import type { AssistantContent, ChatMessage, ChatRequest, ReasoningPart, ToolCallPart } from "./request.ts";
 
-/** The protocol that has signatures of tool calls; others hand them on and say so. */
+/** The protocol with signatures of tool calls; others pass them on and say so. */
 export const CALL_SIGNER = "gemini";
-/** The protocol whose servers bind what they sign to all that went before it, and refuse it after another history. */
+/** The protocol whose servers bind signatures to the preceding history, and refuse them after a different one. */
 export const HISTORY_BINDER = "anthropic-messages";
 
-/** Who may be given sealed values. */
+/** A possible recipient of sealed values. */
 export interface SealReader {
   /** The protocol it speaks. */
   protocol: string;
-  /** What tells it from every other provider. */
+  /** Identifies the provider. */
   minter: string;
-  /** It gives reasoning without a seal and takes it back. */
+  /** It returns reasoning without a seal and accepts it back. */
   unsigned: boolean;
-  /** It refused what this history holds of sealed values: none goes up. */
+  /** It refused the sealed values of this history: none is sent. */
   refused?: boolean;
-  /** Who minted a value that does not tell; undefined where that was not seen here. */
+  /** The issuer of a value that does not name it; undefined if unknown. */
   minterOf(value: string): string | undefined;
 }
 
-/** A provider and what it takes of reasoning in a history. */
+/** A provider, and its rules for reasoning in a history. */
 export interface HistoryReader extends SealReader {
-  /** Chat completions: turns that hold reasoning are refused. */
+  /** Chat completions: turns with reasoning are refused. */
   refusesReasoning: boolean;
-  /** Chat completions: turns that call tools must bring their reasoning back. */
+  /** Chat completions: turns with tool calls must include their reasoning. */
   needsReasoning: boolean;
-  /** The reasoning behind a tool call, where the client did not hand it back. */
+  /** The reasoning behind a tool call, if the client did not return it. */
   thoughtOf(callId: string): Thought | undefined;
 }
 
-/** What an answer that called tools had thought. */
+/** The reasoning of an answer with tool calls. */
 export interface Thought {
   parts: readonly ReasoningPart[];
   /** Signatures of its calls. */
   seals: ReadonlyMap<string, CallSeal>;
 }
 
-/** A call's own signature and who minted it. */
+/** A call's own signature and its issuer. */
 export interface CallSeal {
   signature: string;
   origin?: string;
   minter?: string;
 }
 
-/** A sealed value and what is known of its origin. */
+/** A sealed value and its known origin. */
 export interface Seal {
-  /** The protocol; undefined where it is not known. */
+  /** The protocol; undefined if unknown. */
   origin?: string | undefined;
   minter?: string | undefined;
   value: string;
 }
 
-/** True when the provider sealed the value, or may have: for values of unknown origin the client is trusted. */
+/** Whether the provider issued the value, or may have: for values of unknown origin the client is trusted. */
 export function canRead(seal: Seal, reader: SealReader): boolean {
   if (reader.refused === true) return false;
   if (seal.origin !== undefined && seal.origin !== reader.protocol) return false;
@@ -62,7 +62,7 @@ export function canRead(seal: Seal, reader: SealReader): boolean {
   return minter === undefined || minter === reader.minter;
 }
 
-/** The request without the seals that this provider did not mint; the texts beside them stay. The original is not touched. */
+/** The request without seals that this provider did not issue; their texts stay. The original is not changed. */
 export function withoutForeignSeals(chat: ChatRequest, reader: SealReader): ChatRequest {
   let changed = false;
   const messages = chat.messages.map((message): ChatMessage => {
@@ -91,12 +91,12 @@ function ownCall(part: ToolCallPart, reader: SealReader): ToolCallPart {
   return call;
 }
 
-/** What of a reasoning part is sealed, as one value; undefined for plain text. */
+/** The sealed content of a reasoning part, as one value; undefined for plain text. */
 function sealOf({ signature, redacted, encrypted, details }: ReasoningPart): string | undefined {
   return signature ?? redacted ?? encrypted ?? (details === undefined ? undefined : valueOfDetails(details));
 }
 
-/** The value that tells a list of OpenRouter's `reasoning_details`: the first that is sealed. */
+/** The value that identifies a list of OpenRouter's `reasoning_details`: the first sealed one. */
 export function valueOfDetails(details: readonly unknown[]): string {
   for (const detail of details) {
     if (typeof detail !== "object" || detail === null) continue;
@@ -107,8 +107,8 @@ export function valueOfDetails(details: readonly unknown[]): string {
 }
 
 /**
- * The request with the reasoning behind its tool calls put back where the client did not hand it back. What it did hand
- * back wins, but for plain text, of which the sealed form says more.
+ * The request with the reasoning behind its tool calls restored where the client did not return it. What it returned takes
+ * precedence, except for plain text, of which the sealed form has more.
  */
 export function withThoughts(chat: ChatRequest, reader: HistoryReader): ChatRequest {
   let changed = false;

@@ -1,12 +1,11 @@
-// Ends an answer at stop sequences that the upstream was not told of: its protocol or its model has none, or not so
-// many. Text is held back only while it may be the start of a sequence. Only what is said to the user is examined:
-// reasoning and arguments of tool calls are not.
+// Ends an answer at stop sequences that the upstream does not support: its protocol or model has none, or fewer. Text is only
+// held back while it may be the start of a sequence. Only text for the user is examined, not reasoning and tool arguments.
 
 import type { ChatEvent, TextDelta } from "./event.ts";
 
-/** One choice as it grows. */
+/** The state of one choice. */
 interface Choice {
-  /** Text of the open block that may be the start of a sequence. */
+  /** The end of the open block's text that may be the start of a sequence. */
   held: string;
   logprobs: unknown[];
   /** Open blocks, with the event that ends each. */
@@ -22,13 +21,13 @@ export class StopCut {
   readonly #choices = new Map<number, Choice>();
   #over = false;
 
-  /** `choices`: how many the answer has. */
+  /** `choices`: the number of choices. */
   constructor(stops: readonly string[], choices: number) {
     this.#stops = stops.filter((stop) => stop !== "");
     this.#single = choices === 1;
   }
 
-  /** True once the answer was ended here, so that nothing more need be asked of the upstream. */
+  /** Whether the answer was ended here, so that the upstream can be aborted. */
   get over(): boolean {
     return this.#over;
   }
@@ -105,7 +104,7 @@ export class StopCut {
     out.push({ type: "text-delta", choice: event.choice, id: event.id, text, ...logprobs });
   }
 
-  /** The sequence that is complete first, whatever pieces the text came in; of several the longest. */
+  /** The first complete sequence, however the text is split; of several the longest. */
   #first(text: string): { at: number; stop: string } | undefined {
     let first: { at: number; end: number; stop: string } | undefined;
     for (const stop of this.#stops) {
@@ -129,10 +128,10 @@ export class StopCut {
   }
 }
 
-/** The events of a whole answer, cut; the same list when there is nothing to cut at. */
+/** The events of a whole answer, cut; the same list if nothing is cut. */
 export function cutEvents(events: ChatEvent[], stops: readonly string[]): ChatEvent[] {
   if (stops.length === 0) return events;
-  // The end of a whole answer is there already, and says what it cost.
+  // A whole answer has already ended, with its usage.
   const cut = new StopCut(stops, Number.POSITIVE_INFINITY);
   const out: ChatEvent[] = [];
   for (const event of events) cut.push(event, out);

@@ -1,14 +1,14 @@
-// Lets tool arguments flow while they stay a prefix of valid JSON; from the first fragment that does not, the rest of
-// that call is held and repaired at its end, or the answer ends with an error.
+// Lets tool arguments pass while they are a prefix of valid JSON; after the first fragment that is not, the rest of that call
+// is held and repaired at its end, or the answer ends with an error.
 
 import { ArgumentGuard } from "./argument-guard.ts";
 import type { ChatEvent } from "./event.ts";
 
-/** The guard of one answer's calls. */
+/** Guards the calls of one answer. */
 export class ToolGuard {
   readonly #calls = new Map<string, { name: string; guard: ArgumentGuard }>();
 
-  /** Appends what may go out. After an error event nothing follows. */
+  /** Appends what may be sent. Nothing follows an error event. */
   push(event: ChatEvent, out: ChatEvent[]): void {
     if (event.type === "tool-start" && event.kind === "function") {
       this.#calls.set(event.id, { name: event.name, guard: new ArgumentGuard() });

@@ -1,19 +1,19 @@
-// Upstreams that know only plain functions: custom (free text) tools become functions with one string argument,
-// namespaces are written into the name, names too long or strange are shortened; and back again in the answer. The
-// table follows from the request alone, so that the way there and the way back cannot disagree.
+// For upstreams that only support plain functions: custom (free-text) tools become functions with one string argument,
+// namespaces become part of the name, names that are too long or invalid are shortened; the answer is converted back. The
+// table only depends on the request, so both directions agree.
 
 import type { ChatEvent } from "./event.ts";
 import { repairJson } from "./repair.ts";
 import type { ChatMessage, ChatRequest, CustomTool, FunctionTool, Tool, ToolCallPart, ToolChoice } from "./request.ts";
 
-/** What a flattened name stands for. */
+/** The original of a flattened name. */
 interface Original {
   name: string;
   namespace: string | undefined;
   kind: "function" | "custom";
 }
 
-/** The one argument of a function that stands for a custom tool. */
+/** The only argument of a function that represents a custom tool. */
 const INPUT = "input";
 /** The shortest limit among the protocols (OpenAI functions: 64 of [a-zA-Z0-9_-]). */
 const NAME_CHARS_MAX = 64;
@@ -21,15 +21,15 @@ const NAME_LEGAL = /^[a-zA-Z0-9_-]{1,64}$/;
 /** The same where a name starts with a letter or `_`. */
 const NAME_LEGAL_BY_LETTER = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 
-/** What an upstream wants of the names of tools beyond what all want. */
+/** An upstream's constraints on tool names beyond the common ones. */
 export interface NameRules {
   /** They start with a letter or `_`. */
   leadingLetter?: boolean;
 }
 
 /**
- * The request in plain functions; the same object when it holds nothing to flatten. With `native`, for upstreams that
- * know custom tools and namespaces, only names that are no legal names change.
+ * The request with plain functions only; the same object if nothing changes. With `native`, for upstreams that support custom
+ * tools and namespaces, only invalid names change.
  */
 export function flattenTools(chat: ChatRequest, options: NameRules & { native?: boolean } = {}): ChatRequest {
   const names = new NameTable(chat, options);
@@ -44,18 +44,18 @@ export function flattenTools(chat: ChatRequest, options: NameRules & { native?: 
   return flat;
 }
 
-/** Undoes `flattenTools` in the events of the answer. Events of native custom or namespaced calls pass untouched. */
+/** Undoes `flattenTools` in the events of the answer. Events of native custom or namespaced calls pass unchanged. */
 export class ToolRestorer {
   readonly #names: NameTable;
-  /** Argument text of open calls that stand for custom tools. */
+  /** Argument text of open calls of custom tools. */
   readonly #inputs = new Map<string, string>();
 
-  /** `rules`: those of the upstream that the request was flattened for. */
+  /** `rules`: those with which the request was flattened. */
   constructor(chat: ChatRequest, rules: NameRules = {}) {
     this.#names = new NameTable(chat, rules);
   }
 
-  /** True when every event passes as it is, so that the caller may leave the restorer out. */
+  /** Whether every event passes unchanged, so that the restorer can be omitted. */
   get idle(): boolean {
     return this.#names.idle;
   }
@@ -89,7 +89,7 @@ export class ToolRestorer {
   }
 }
 
-/** The free text inside the one argument; a model that wrote free text at once is taken at its word. */
+/** The free text inside the argument; if a model wrote plain text, that is used. */
 function inputOf(text: string): string {
   const repaired = repairJson(text);
   if (repaired === undefined) return text;
@@ -112,7 +112,7 @@ class NameTable {
 
   constructor(chat: ChatRequest, rules: NameRules) {
     this.#rules = rules;
-    // Plain functions keep their names, so they are entered first and the others give way.
+    // Plain functions keep their names, so they are entered first and others are renamed.
     const tools = chat.tools.filter((tool): tool is FunctionTool | CustomTool => tool.type !== "server");
     const isPlain = (tool: FunctionTool | CustomTool) =>
       tool.type === "function" && tool.namespace === undefined && isLegal(tool.name, rules);
@@ -134,7 +134,7 @@ class NameTable {
     return this.#flat.get(key(name, namespace)) ?? name;
   }
 
-  /** The flattened name for a name given without its namespace (tool_choice). */
+  /** The flattened name for a name without its namespace (tool_choice). */
   anyFlat(name: string): string {
     const exact = this.#flat.get(key(name, undefined));
     if (exact !== undefined) return exact;
@@ -173,7 +173,7 @@ function isLegal(name: string, { leadingLetter }: NameRules): boolean {
   return (leadingLetter ? NAME_LEGAL_BY_LETTER : NAME_LEGAL).test(name);
 }
 
-/** A name that the upstream takes; what is cut off is told apart by a hash. */
+/** A name that the upstream accepts; truncated names are made unique by a hash. */
 function legal(name: string, rules: NameRules): string {
   if (isLegal(name, rules)) return name;
   const spelt = name.replace(/[^a-zA-Z0-9_-]/g, "_");
@@ -229,7 +229,7 @@ function shortChoice(choice: ToolChoice, names: NameTable): ToolChoice {
   return choice;
 }
 
-/** The grammar cannot bind the model here, so it is shown to it. */
+/** The grammar cannot be enforced here, so it is part of the description. */
 function formatNote(format: CustomTool["format"]): string {
   if (typeof format?.["definition"] !== "string") return "";
   return `The input must follow this ${String(format["syntax"] ?? "")} grammar:\n${format["definition"]}`;

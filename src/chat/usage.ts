@@ -1,22 +1,22 @@
-// What providers report of the tokens that an answer cost, checked: they go into permanent records and to clients, and
-// no provider is trusted to count correctly.
+// Validates the token usage that providers report: it goes into permanent records and to clients, and no provider is trusted
+// to count correctly.
 
 import type { ChatEvent, Usage } from "./event.ts";
 
-/** No request has as many tokens; figures beyond this are nonsense. */
+/** No request has as many tokens; larger figures are invalid. */
 const TOKENS_MAX = 1e10;
-/** Other figures beside them, as costs in small units. */
+/** Other figures besides tokens, such as costs in small units. */
 const FIGURE_MAX = 1e15;
 /** Usage objects are flat, with details in objects and lists. */
 const DEPTH_MAX = 4;
 
-/** A count of tokens: whole, not negative and not absurd; undefined for anything else. */
+/** A token count: a non-negative integer within bounds; undefined for anything else. */
 export function tokenCount(value: unknown): number | undefined {
   if (typeof value !== "number" || !(value >= 0) || value > TOKENS_MAX) return undefined;
   return Math.round(value);
 }
 
-/** Figures as a provider sent them, whatever they are. */
+/** Figures as a provider sent them, unvalidated. */
 export interface ReportedUsage {
   /** All input, cached included. */
   input: unknown;
@@ -28,8 +28,8 @@ export interface ReportedUsage {
 }
 
 /**
- * The usage in neutral words; undefined when there is none, or when input or output is nonsense: then it is counted here.
- * Details that are nonsense, or more than what they are a part of, are left out.
+ * The usage in neutral form; undefined if there is none, or if input or output is invalid: then it is counted here. Invalid
+ * details, or details larger than their total, are left out.
  */
 export function reportedUsage({ input, output, cached, cacheWrite, reasoning }: ReportedUsage): Usage | undefined {
   const inputTokens = tokenCount(input);
@@ -51,7 +51,7 @@ function partOf(whole: number, value: unknown): number | undefined {
   return count === undefined || count > whole ? undefined : count;
 }
 
-/** The sum of the counts that are there; what is there and no count makes it nonsense (NaN). */
+/** The sum of the present counts; a present value that is not a count makes it invalid (NaN). */
 export function tokenSum(...values: readonly unknown[]): number | undefined {
   const given = values.filter((value) => value != null);
   return given.length === 0
@@ -59,7 +59,7 @@ export function tokenSum(...values: readonly unknown[]): number | undefined {
     : given.reduce<number>((sum, value) => sum + (tokenCount(value) ?? Number.NaN), 0);
 }
 
-/** Whether a usage object may go to a client as it came: counts of tokens are counts, and no figure is absurd. */
+/** Whether a usage object may be relayed unchanged: all counts are valid, and no figure is out of bounds. */
 export function isSaneUsage(usage: unknown, depth = 0): boolean {
   if (typeof usage === "number") return usage >= 0 && usage <= FIGURE_MAX;
   if (typeof usage !== "object" || usage === null) return true;
@@ -70,7 +70,7 @@ export function isSaneUsage(usage: unknown, depth = 0): boolean {
   });
 }
 
-/** All that a model wrote, for counting. */
+/** Everything that a model wrote, for counting. */
 export function outputText(events: readonly ChatEvent[]): string {
   return events.map((event) => ("text" in event ? event.text : "")).join("");
 }

@@ -18,5 +18,5 @@ const qwenModels: ModelFamily = {
   ],
 };
 
-/** Alibaba's Qwen models; its API is reached as any server that speaks chat completions. */
+/** Alibaba's Qwen models; its API is configured like any chat completions server. */
 export const alibaba: Vendor = { name: "alibaba", title: "Alibaba", families: [qwenModels] };

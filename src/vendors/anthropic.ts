@@ -11,7 +11,7 @@ const DOCS = "platform.claude.com/docs";
 
 const claude: ModelFamily = {
   name: "claude",
-  // A version part has one or two digits; the eight of a date are not one.
+  // A version part has one or two digits, unlike the eight digits of a date.
   pattern: /claude(?:-[a-z]+)?(?:-(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?)?/,
   rules: [
     {
@@ -75,7 +75,7 @@ const claude: ModelFamily = {
       seen: "2026-11",
     },
     {
-      // Sources differ on this one alone, and a refused role is worse than a hoisted text.
+      // Sources disagree on this one, and a refused role is worse than moved text.
       lines: ["sonnet"],
       from: version(5),
       before: version(5, 1),
@@ -152,7 +152,7 @@ export const anthropic: Vendor = {
     portableSeals: true,
     signsThinking: true,
     models: {
-      // Twenty a page by default.
+      // Twenty per page by default.
       path: "/models?limit=1000",
       facts: {
         name: "display_name",

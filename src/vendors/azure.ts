@@ -4,10 +4,10 @@
 import { openai } from "./openai.ts";
 import type { Vendor } from "./vendor.ts";
 
-/** What OpenAI's own API wants of a request, Azure wants too. */
+/** Azure has the same requirements as OpenAI's own API. */
 const { dialects: openaiDialects } = openai.api;
 
-/** Azure OpenAI. Its model list names what the region has, not the deployments, so nothing is discovered. */
+/** Azure OpenAI. Its model list has the region's models, not the deployments, so nothing is discovered. */
 export const azure: Vendor = {
   name: "azure",
   title: "Azure OpenAI",

@@ -8,12 +8,12 @@ const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", 
 
 const deepseekModels: ModelFamily = {
   name: "deepseek",
-  // Its distillations carry the name of the other family too.
+  // Its distillations also have the other family's name.
   leads: true,
   pattern: /deepseek(?:.*?-v(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?)?/,
   rules: [
     {
-      // The vendor reads the words that it does not know as their neighbours.
+      // The vendor maps unknown efforts to the nearest known one.
       facts: { efforts: EFFORTS, chatEfforts: EFFORTS },
       source: "api-docs.deepseek.com/guides/thinking_mode",
       seen: "2026-11",

@@ -1,4 +1,4 @@
-// The provider that is part of the program: no key, no network. What it does is upstream/providers/demo.ts.
+// The embedded provider: no key, no network. Its behaviour is in upstream/providers/demo.ts.
 
 import type { Vendor } from "./vendor.ts";
 

@@ -1,4 +1,4 @@
-// Google. Source of the API: ai.google.dev/api/models. A model's name without a version (`gemini-flash-latest`) stands for the
+// Google. Source of the API: ai.google.dev/api/models. A model's name without a version (`gemini-flash-latest`) means the
 // newest.
 
 import { type ModelFamily, version } from "./model-family.ts";
@@ -86,10 +86,10 @@ export const google: Vendor = {
     traceName: "gcp.gemini",
     variable: { name: "GEMINI_API_KEY", holds: "key", alone: true },
     keyBegins: "AIza",
-    // Of the URLs it takes only its own files' (ai.google.dev/gemini-api/docs/image-understanding).
+    // It only accepts URLs of its own files (ai.google.dev/gemini-api/docs/image-understanding).
     dialects: { gemini: { image_urls: false } },
     models: {
-      // Fifty a page by default.
+      // Fifty per page by default.
       path: "/models?pageSize=1000",
       id: ["name", "id"],
       idPrefix: "models/",

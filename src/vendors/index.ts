@@ -1,4 +1,4 @@
-// The list of vendors: one line each. Providers of the environment and of the sample configuration stand in this order.
+// The list of vendors: one line each. Providers of the environment and of the sample configuration are in this order.
 
 import { alibaba } from "./alibaba.ts";
 import { anthropic } from "./anthropic.ts";
@@ -24,7 +24,7 @@ import { vllm } from "./vllm.ts";
 import { xai } from "./xai.ts";
 import { zhipu } from "./zhipu.ts";
 
-/** Every vendor that something is known of. */
+/** Every known vendor. */
 export const VENDORS: readonly Vendor[] = [
   openai,
   anthropic,
@@ -51,7 +51,7 @@ export const VENDORS: readonly Vendor[] = [
 
 const families = VENDORS.flatMap((vendor) => vendor.families ?? []);
 
-/** Every family of models. The first whose pattern fits a name has it. */
+/** Every family of models. The first whose pattern matches a name applies. */
 export const FAMILIES: readonly ModelFamily[] = [
   ...families.filter(({ leads }) => leads === true),
   ...families.filter(({ leads }) => leads !== true),

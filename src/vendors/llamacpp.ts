@@ -11,11 +11,11 @@ export const llamacpp: Vendor = {
     kind: "openai",
     baseUrl: "http://127.0.0.1:8080/v1",
     dialects: { "openai-chat": { max_tokens_field: "max_tokens", image_urls: false, developer_role: false } },
-    // The window it was started with, where it says so, else what the model was trained for.
+    // The context size it was started with if reported, else the one the model was trained for.
     models: { path: "/models", facts: { contextLength: ["meta.n_ctx", "meta.n_ctx_train"] } },
     decisions: {
       body: { chat_template_kwargs: { enable_thinking: false }, cache_prompt: true },
-      // Labels that were asked for are among these.
+      // Requested labels are among these.
       shownTokens: 4096,
     },
   },

@@ -4,7 +4,7 @@ import { VENDORS } from "./index.ts";
 import { type DialectName, kindFacts, PROTOCOLS, PROVIDER_KINDS, type ProviderKind } from "./protocols.ts";
 import type { Vendor, VendorApi } from "./vendor.ts";
 
-/** A vendor whose API can be called. */
+/** A vendor with an API. */
 export type CallableVendor = Vendor & { readonly api: VendorApi };
 
 /** Every vendor with an API, in the order of the list. */
@@ -17,19 +17,18 @@ export const KEY_BEGINNINGS = [...new Set(CALLABLE.flatMap(({ api }) => api.keyB
   .map((text) => RegExp.escape(text))
   .join("|");
 
-/** The vendor of that name, where it has an API. */
+/** The vendor of that name, if it has an API. */
 export function findVendor(name: string | undefined): CallableVendor | undefined {
   return CALLABLE.find((vendor) => vendor.name === name);
 }
 
-/** The vendor whose API is at a host. */
+/** The vendor of a host. */
 export function vendorAt(host: string): CallableVendor | undefined {
   return CALLABLE.find(({ api }) => api.domains?.some((domain) => host === domain || host.endsWith(`.${domain}`)));
 }
 
 /**
- * The name of a provider in traces: that of the vendor at the host, else that of what it speaks (the name of a protocol, of a
- * kind or of a preset).
+ * The name of a provider in traces: that of the host's vendor, else that of its protocol, kind or preset.
  */
 export function traceNameOf(host: string, speaks: string): string {
   const byHost = vendorAt(host)?.api.traceName;

@@ -15,5 +15,5 @@ const minimaxModels: ModelFamily = {
   ],
 };
 
-/** MiniMax's models; its API is reached as any server that speaks chat completions. */
+/** MiniMax's models; its API is configured like any chat completions server. */
 export const minimax: Vendor = { name: "minimax", title: "MiniMax", families: [minimaxModels] };

@@ -42,7 +42,7 @@ export const mistral: Vendor = {
         max_tokens_field: "max_tokens",
         tool_call_ids: "nine",
         developer_role: false,
-        // A 422 (BerriAI/litellm#30835): its own thinking stands in content parts.
+        // A 422 (BerriAI/litellm#30835): its own thinking is in content parts.
         refuses_reasoning: true,
         refuses: ["seed", "user", "logprobs", "top_logprobs", "logit_bias", "service_tier", ...OPENAI_ONLY],
       },

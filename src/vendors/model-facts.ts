@@ -1,12 +1,12 @@
-// Reads a model's name: which family it belongs to, and what the family's rules say of it. A version that no rule knows yet
-// is read as the newest that one knows; a name of no family as a plain model that takes what the protocol has.
+// Derives facts from a model's name: its family, and the family's rules. An unknown version is treated as the newest known
+// one; a name of no family as a plain model that supports what the protocol has.
 
 import { FAMILIES } from "./index.ts";
 import { type Effort, type ModelFamily, type ModelRule, type ModelTraits, version } from "./model-family.ts";
 
 const COMMON: readonly Effort[] = ["none", "minimal", "low", "medium", "high"];
 
-/** What holds where nothing is known. */
+/** The facts of an unknown model. */
 const PLAIN: ModelTraits = {
   reasons: false,
   reasonsByDefault: false,
@@ -31,20 +31,20 @@ const PLAIN: ModelTraits = {
   callIds: false,
 };
 
-/** Words by which names of unknown families say that they reason. */
+/** Words by which names of unknown families suggest reasoning. */
 const SAYS_SO = /reason|think/;
 
-/** What is known of a model, and whether its name belongs to a family at all. */
+/** The facts of a model, and whether its name belongs to a family at all. */
 export interface KnownModel {
   readonly family: string | undefined;
   readonly facts: Readonly<ModelTraits>;
 }
 
-/** Names come from the configuration and from model lists: few, and asked for again with every request. */
+/** Names come from the configuration and from model lists: few, and looked up with every request. */
 const known = new Map<string, KnownModel>();
 const KNOWN_MAX = 5000;
 
-/** The facts of a model by its id, as any vendor or proxy writes it. */
+/** The facts of a model by its id, in any vendor's or proxy's spelling. */
 export function factsOf(model: string): Readonly<ModelTraits> {
   return modelByName(model).facts;
 }
@@ -77,7 +77,7 @@ function read(family: ModelFamily, match: RegExpExecArray, name: string): ModelT
   return facts;
 }
 
-/** A name as words between spaces: a deployment called `gpt-5-prod` is not the model `gpt-5-pro`. */
+/** A name as space-separated words: a deployment called `gpt-5-prod` is not the model `gpt-5-pro`. */
 function wordsOf(name: string): string {
   return ` ${name.replace(/[^a-z0-9.]+/g, " ")} `;
 }

@@ -1,69 +1,72 @@
-// What is known of a model by the family its name belongs to, wherever it is served: the words for it, and the rows that
-// a vendor's file is made of. Data only; who asks is upstream and gateway.
+// The facts of a model's family, wherever it is served: their types, and the rules of which a vendor's file consists. Data
+// only; upstream and gateway use it.
 
-/** Efforts in the words of the protocols, least first. */
+/** Effort levels of the protocols, in ascending order. */
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
-/** One of them. */
+/** One level. */
 export type Effort = (typeof EFFORTS)[number];
 
-/** When a model takes something that reasoning may exclude. */
+/** When a model accepts something that reasoning may exclude. */
 export type Taken = "always" | "unless-reasoning" | "never";
 
-/** What one model takes and does. */
+/** The facts of one model. */
 export interface ModelTraits {
-  /** It may think before it answers: no default of ours is sent to it. */
+  /** It may reason before it answers: it gets none of our defaults. */
   reasons: boolean;
-  /** It thinks when the request does not say. */
+  /** It reasons by default. */
   reasonsByDefault: boolean;
-  /** The efforts it takes in its vendor's newest protocol. Empty: it takes none. */
+  /** The efforts it accepts in its vendor's newest protocol. Empty: none. */
   efforts: readonly Effort[];
   /** The same for chat completions. */
   chatEfforts: readonly Effort[];
-  /** Top-level parameters (in the words of chat completions) that it refuses. */
+  /** Top-level parameters (with the names of chat completions) that it refuses. */
   refuses: readonly string[];
-  /** When it takes the parameters that steer the choice of tokens, and which those are. */
+  /** When it accepts sampling parameters, and which those are. */
   sampling: Taken;
   samplers: readonly string[];
-  /** Function tools over chat completions; where not, they go by the Responses API. */
+  /** Whether it supports function tools over chat completions; otherwise the Responses API is used. */
   chatTools: Taken;
-  /** Nothing but the Responses API serves it. */
+  /** Only the Responses API serves it. */
   responsesOnly: boolean;
-  /** A user turn may stand right after tool results; else an assistant turn must stand between. */
+  /** A user turn may directly follow tool results; otherwise an assistant turn must be between them. */
   userAfterTool: boolean;
-  /** How thinking is asked for in the vendor's own protocol: not at all, by a token budget, or by an effort. */
+  /** How thinking is requested in the vendor's own protocol: not at all, by a token budget, or by an effort. */
   thinking: "none" | "budget" | "effort";
-  /** The `thinking.type` that turns it off: "" when it is off unless asked for, "never" when it cannot be. */
+  /** The `thinking.type` that turns it off: "" if it is off by default, "never" if it cannot be turned off. */
   thinkingOff: "" | "disabled" | "between_tools" | "never";
-  /** The least thinking budget that it takes, where it cannot stop thinking. */
+  /** The minimum thinking budget, if thinking cannot be turned off. */
   budgetMin: number;
-  /** `thinking.display` is known, and thinking text is left out unless it is asked for. */
+  /** `thinking.display` is supported, and thinking text is only returned if requested. */
   display: boolean;
-  /** temperature and top_p may be sent together. */
+  /** temperature and top_p can be combined. */
   bothSamplers: boolean;
-  /** A schema for the answer, and `strict` tools. */
+  /** It supports an answer schema and `strict` tools. */
   structured: boolean;
-  /** A tool choice that forces a call. */
+  /** It supports a tool choice that forces a call. */
   forcedTool: boolean;
-  /** A final assistant turn is continued. */
+  /** It continues a final assistant turn. */
   prefill: boolean;
-  /** System text may stand between the turns. */
+  /** System text is allowed between the turns. */
   lateSystem: boolean;
-  /** All thinking is signed, and thinking without a signature is refused, whoever serves the model. */
+  /** All thinking is signed, and unsigned thinking is refused, wherever the model is served. */
   signsThinking: boolean;
-  /** Calls and results carry ids and signatures, and structured output may stand beside tools (Gemini from the third on). */
+  /**
+   * Calls and results have ids and signatures, and structured output can be combined with tools (Gemini from the third
+   * generation on).
+   */
   callIds: boolean;
 }
 
-/** A rule: for which models of the family, what holds, who says so and when that was looked up. */
+/** A rule: the models of the family it applies to, their facts, the source and its date. */
 export interface ModelRule {
-  /** Words, or several in a row, of which one must stand in the name; absent: any name. */
+  /** Words (or several in a row), one of which must occur in the name; absent: any name. */
   lines?: readonly string[];
-  /** Words of which none may. */
+  /** Words that must not occur. */
   not?: readonly string[];
-  /** First version it holds for; absent: from the first. */
+  /** First version it applies to; absent: from the first. */
   from?: number;
-  /** First version that it no longer holds for; absent: it holds for what comes, too. */
+  /** First version it no longer applies to; absent: it also applies to future ones. */
   before?: number;
   facts: Partial<ModelTraits>;
   source: string;
@@ -75,17 +78,17 @@ export interface ModelRule {
 export interface ModelFamily {
   name: string;
   /**
-   * Finds the family in an id, which is in small letters; the groups `major` and `minor` are its version, where the id says
-   * one. A name without a version is read as the newest.
+   * Matches the family in a lower-case id; the groups `major` and `minor` are its version, if the id has one. A name without
+   * a version is treated as the newest.
    */
   pattern: RegExp;
-  /** Looked for before the families of all other vendors: its models are called after theirs too. */
+  /** Checked before the families of all other vendors: its models may be named after theirs too. */
   leads?: boolean;
-  /** Later rules win, so the oldest models' come first. */
+  /** Later rules take precedence, so those of the oldest models come first. */
   rules: readonly ModelRule[];
 }
 
-/** A version as a number that compares: 4.7 is 407. */
+/** A version as a comparable number: 4.7 is 407. */
 export function version(major: number, minor = 0): number {
   return major * 100 + minor;
 }

@@ -16,5 +16,5 @@ const kimi: ModelFamily = {
   ],
 };
 
-/** Moonshot's Kimi models; its API is reached as any server that speaks chat completions. */
+/** Moonshot's Kimi models; its API is configured like any chat completions server. */
 export const moonshot: Vendor = { name: "moonshot", title: "Moonshot", families: [kimi] };

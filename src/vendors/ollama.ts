@@ -1,10 +1,10 @@
-// Ollama. Source: docs.ollama.com/api/openai-compatibility (its list of request fields); ollama/ollama#15457 and #7881
-// (every call of an answer has index 0, which the reader copes with). It ignores what it does not know, and takes images as
-// base64 most reliably of all versions.
+// Ollama. Source: docs.ollama.com/api/openai-compatibility (its list of request fields); ollama/ollama#15457 and #7881 (every
+// call of an answer has index 0, which the reader handles). It ignores unknown members, and base64 is the form of images that
+// works best across versions.
 
 import type { Vendor } from "./vendor.ts";
 
-/** Ollama on this machine, or where its own variable says. */
+/** Ollama on this machine, or at the address in its own variable. */
 export const ollama: Vendor = {
   name: "ollama",
   title: "Ollama",

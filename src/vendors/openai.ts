@@ -182,7 +182,7 @@ export const OPENAI_STRICT_SCHEMA: SchemaRules = {
   seen: "2026-11",
 };
 
-/** Parameters of chat completions that other vendors with strict servers refuse as unknown. */
+/** Parameters of chat completions that other strict vendors refuse as unknown. */
 export const OPENAI_ONLY = [
   "store",
   "verbosity",
@@ -208,7 +208,7 @@ export const openai = {
     keyBegins: "sk-",
     dialects: {
       // `max_tokens` is deprecated there and refused by reasoning models (platform.openai.com/docs/api-reference/chat/create).
-      // Completions give no reasoning there: what a history holds of it was made elsewhere.
+      // Completions return no reasoning there: reasoning in a history is from elsewhere.
       "openai-chat": {
         max_tokens_field: "max_completion_tokens",
         custom_tools: true,

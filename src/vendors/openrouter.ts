@@ -13,7 +13,7 @@ export const openrouter: Vendor = {
     traceName: "openrouter",
     variable: { name: "OPENROUTER_API_KEY", holds: "key", alone: true },
     keyBegins: "sk-or-",
-    // Hands Anthropic's cache markers on (openrouter.ai/docs/features/prompt-caching).
+    // Forwards Anthropic's cache markers (openrouter.ai/docs/features/prompt-caching).
     dialects: { "openai-chat": { cache_control: true, usage_include: true, route_wishes: true } },
     models: {
       path: "/models",

@@ -1,5 +1,5 @@
-// The protocols that providers speak, and the kinds of endpoint that the configuration knows (`providers.NAME.kind`). Both
-// lists are closed: a protocol has its code in upstream/dialects, a kind that chats has a protocol.
+// The protocols of providers, and the kinds of endpoint in the configuration (`providers.NAME.kind`). Both lists are closed:
+// a protocol has its code in upstream/dialects, and a kind for chats has a protocol.
 
 /** A protocol of chat models. */
 export type DialectName = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
@@ -8,7 +8,7 @@ export type DialectName = "openai-chat" | "openai-responses" | "anthropic-messag
 export interface CredentialScheme {
   /** Header name, lower case. */
   readonly header: string;
-  /** The value is `Bearer KEY` rather than the key alone. */
+  /** The value is `Bearer KEY` rather than the bare key. */
   readonly bearer?: boolean;
   /** A credential with this prefix is a token, sent as `authorization: Bearer`. */
   readonly tokensBegin?: string;
@@ -17,16 +17,16 @@ export interface CredentialScheme {
 /** What most vendors expect. */
 const BEARER: CredentialScheme = { header: "authorization", bearer: true };
 
-/** Defaults for every server that speaks a protocol; a vendor's file may differ. */
+/** Defaults for every server of a protocol; a vendor's file may differ. */
 export interface ProtocolFacts {
-  /** Name of the card for servers of no known vendor. */
+  /** Name of the card for servers of unknown vendors. */
   readonly generic: string;
   readonly auth: CredentialScheme;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** `gen_ai.provider.name` of servers that belong to no known vendor. */
+  /** `gen_ai.provider.name` for servers of unknown vendors. */
   readonly traceName: string;
-  /** It has embeddings by the verb `batchEmbedContents`, in words of its own (ai.google.dev/api/embeddings). */
+  /** It has embeddings by the verb `batchEmbedContents`, in its own format (ai.google.dev/api/embeddings). */
   readonly embedsInBatches?: boolean;
 }
 
@@ -44,15 +44,15 @@ export const PROTOCOLS: Readonly<Record<DialectName, ProtocolFacts>> = {
 };
 
 interface KindFacts {
-  /** The protocol in which it chats; absent: it only answers decisions. */
+  /** Its chat protocol; absent: it only answers decisions. */
   readonly dialect?: DialectName;
-  /** It is part of the program: no address, no network. */
+  /** It is embedded: no address, no network. */
   readonly embedded?: boolean;
-  /** As in `ProtocolFacts`, where there is no protocol; absent: the kind's own name. */
+  /** As in `ProtocolFacts`, for kinds without a protocol; absent: the kind's own name. */
   readonly traceName?: string;
 }
 
-/** Every kind, in the order in which the configuration's schema names them. */
+/** Every kind, in the order of the configuration's schema. */
 export const PROVIDER_KINDS = {
   openai: { dialect: "openai-chat" },
   "openai-responses": { dialect: "openai-responses" },
@@ -63,18 +63,18 @@ export const PROVIDER_KINDS = {
   "openai-decisions": { traceName: "openai" },
 } as const satisfies Readonly<Record<string, KindFacts>>;
 
-/** How a provider's endpoint speaks. */
+/** The kind of a provider's endpoint. */
 export type ProviderKind = keyof typeof PROVIDER_KINDS;
 
-/** The kind of an endpoint of which nothing is said: most servers speak it. */
+/** The default kind, which most servers support. */
 export const USUAL_KIND: ProviderKind = "openai";
 
-/** What is known of a kind. */
+/** The facts of a kind. */
 export function kindFacts(kind: ProviderKind): KindFacts {
   return PROVIDER_KINDS[kind];
 }
 
-/** True for the provider that is part of the program. */
+/** Whether it is the embedded provider. */
 export function isEmbedded({ kind }: { readonly kind: string }): boolean {
   return Object.hasOwn(PROVIDER_KINDS, kind) && kindFacts(kind as ProviderKind).embedded === true;
 }

@@ -51,7 +51,7 @@ export const QuirksSchema = Type.Object(
   { additionalProperties: false, description: "Facts that change what is sent. Default: the preset's." },
 );
 
-/** What is known of one provider. */
+/** The quirks of one provider. */
 export type Quirks = Readonly<Static<typeof QuirksSchema>>;
 
 function flag(description: string) {

@@ -1,28 +1,28 @@
-// The words for what a vendor takes of JSON Schema where it holds the model to it; each vendor's file says what it takes.
-// Elsewhere (plain tools) a schema is a description, and goes up whole. Data only; upstream/schema-fit.ts applies it.
+// The parts of JSON Schema that a vendor accepts where it enforces a schema; each vendor's file has its rules. Elsewhere
+// (plain tools) a schema is a description, and sent unchanged. Data only; upstream/schema-fit.ts applies it.
 
 /** The part of JSON Schema that one vendor enforces; the rest is a 400 there. */
 export interface SchemaRules {
-  /** Keywords with a meaning for it. */
+  /** Supported keywords. */
   keywords: ReadonlySet<string>;
-  /** Every object says `additionalProperties: false`, so that objects with names of the model's choice cannot be said. */
+  /** Every object says `additionalProperties: false`, so objects with arbitrary names cannot be expressed. */
   closed: boolean;
   /** Every property is required. */
   allRequired: boolean;
-  /** A schema may hold itself. */
+  /** A schema may be recursive. */
   recursive: boolean;
-  /** Every schema says its type, or refers to one that does; the outermost is an object. */
+  /** Every schema has a type, or refers to one that does; the outermost is an object. */
   typed: boolean;
   /** The largest `minItems`. */
   minItemsMax: number;
-  /** Values of `format` that are known; absent: any may stand there. */
+  /** Supported values of `format`; absent: any. */
   formats?: ReadonlySet<string>;
   source: string;
   /** Year and month. */
   seen: string;
 }
 
-/** Keywords that give a value its shape, which all vendors know. */
+/** Keywords of structure, which all vendors support. */
 export const SHAPE = [
   "type",
   "properties",
@@ -41,7 +41,7 @@ export const SCHEMA_FORMATS = ["date-time", "time", "date", "duration", "email",
 /** Bounds of numbers. */
 export const NUMBERS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 
-/** Keywords that bind nothing: where they are not taken no one misses them. */
+/** Keywords without constraints, which can be dropped silently. */
 export const SCHEMA_NOTES: ReadonlySet<string> = new Set([
   "$schema",
   "$id",

@@ -1,4 +1,4 @@
-// Together AI. Source: docs.together.ai/reference/models-1 (a bare list; `type` tells chat models from the others).
+// Together AI. Source: docs.together.ai/reference/models-1 (a bare list; `type` distinguishes chat models).
 
 import type { Vendor } from "./vendor.ts";
 

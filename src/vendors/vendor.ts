@@ -25,11 +25,11 @@ export interface VendorApi {
   readonly kind: ProviderKind;
   /** With its version segment, as the vendor's own SDK takes it; "" where only the operator can know it. */
   readonly baseUrl: string;
-  /** Where only the operator knows the host: the path below it. */
+  /** If only the operator knows the host: the path below it. */
   readonly pathBelowHost?: string;
   /** The domains of the API; absent for servers that people run themselves. */
   readonly domains?: readonly string[];
-  /** `gen_ai.provider.name` in traces of calls to these domains; the OpenTelemetry name where there is one. */
+  /** `gen_ai.provider.name` in traces of calls to these domains; the OpenTelemetry name if there is one. */
   readonly traceName?: string;
   readonly variable?: Variable;
   /** Prefix of its API keys, if they have one: text that starts with it is never shown or logged. */
@@ -47,7 +47,7 @@ export interface VendorApi {
   /** It signs all thinking, and refuses thinking without a signature. */
   readonly signsThinking?: boolean;
   readonly decisions?: DecisionFacts;
-  /** Set for a provider inside the program: the code that answers (upstream/providers), and its models. */
+  /** Set for an embedded provider: the code that answers (upstream/providers), and its models. */
   readonly embedded?: { readonly answeredBy: EmbeddedName; readonly models: readonly DiscoveredModel[] };
   /** What people must know to set it up, as a sentence for docs/reference/providers.md. */
   readonly note?: string;
@@ -60,7 +60,7 @@ export type EmbeddedName = "demo";
 export interface Variable {
   readonly name: string;
   readonly holds: "key" | "address";
-  /** This variable alone makes a provider when nothing is configured. */
+  /** This variable alone creates a provider if nothing is configured. */
   readonly alone: boolean;
 }
 
@@ -74,7 +74,7 @@ export interface PublicFigures {
 
 /** How it answers typed decisions. */
 export interface DecisionFacts {
-  /** Members of a chat request that stop a model from thinking before it answers with a letter. */
+  /** Members of a chat request that stop a model from reasoning before it answers with a letter. */
   readonly body?: Readonly<Record<string, unknown>>;
   /** Tokens cannot be scored by id; this many of the most probable ones are requested instead. */
   readonly shownTokens?: number;
@@ -85,12 +85,12 @@ export interface DecisionFacts {
 }
 
 /**
- * Where to find a value in an entry of a model list: the path of a member (`meta.n_ctx`), the first of several paths that
- * has one, or true if a member equals the word or is a list that contains it.
+ * Where to find a value in an entry of a model list: the path of a member (`meta.n_ctx`), the first existing one of several
+ * paths, or true if a member equals the word or is a list that contains it.
  */
 export type MemberPath = string | readonly string[] | { readonly member: string; readonly word: string };
 
-/** What a model list can say about a model beside its id. */
+/** The facts that a model list can contain besides the id. */
 export type ListedFact =
   | "name"
   | "description"
@@ -106,7 +106,7 @@ export interface ModelList {
   readonly path: string;
   /** Absent: `id`. */
   readonly id?: MemberPath;
-  /** Prefix of ids in the list that requests do not have. */
+  /** Prefix of ids in the list that requests do not use. */
   readonly idPrefix?: string;
   readonly facts?: Readonly<Partial<Record<ListedFact, MemberPath>>>;
   /** Where the list says the kind of a model. If it does not, the id decides. */
@@ -115,7 +115,7 @@ export interface ModelList {
   readonly active?: MemberPath;
 }
 
-/** A model as an upstream lists it. */
+/** A model in an upstream's list. */
 export interface DiscoveredModel {
   id: string;
   name?: string;
@@ -125,7 +125,7 @@ export interface DiscoveredModel {
   supportsTools?: boolean;
   supportsVision?: boolean;
   supportsReasoning?: boolean;
-  /** When the model came out. */
+  /** The model's release date. */
   createdSeconds?: number;
   /** Absent: a chat model. */
   kind?: ListedKind;

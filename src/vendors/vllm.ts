@@ -1,5 +1,5 @@
-// vLLM. Source: docs.vllm.ai/en/stable/serving/openai_compatible_server; the list's `max_model_len` is the window. Unknown
-// members are ignored; `developer` depends on the model's chat template.
+// vLLM. Source: docs.vllm.ai/en/stable/serving/openai_compatible_server; the list's `max_model_len` is the context size.
+// Unknown members are ignored; support of `developer` depends on the model's chat template.
 
 import type { Vendor } from "./vendor.ts";
 

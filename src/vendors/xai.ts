@@ -1,4 +1,4 @@
-// xAI. An effort is refused by all of its models but grok-3-mini, 4.3 and what came from 4.5 on.
+// xAI. All models but grok-3-mini, 4.3, and those from 4.5 on refuse an effort.
 
 import { type ModelFamily, version } from "./model-family.ts";
 import type { Vendor } from "./vendor.ts";

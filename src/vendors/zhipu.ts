@@ -16,5 +16,5 @@ const glm: ModelFamily = {
   ],
 };
 
-/** Zhipu's GLM models; its API is reached as any server that speaks chat completions. */
+/** Zhipu's GLM models; its API is configured like any chat completions server. */
 export const zhipu: Vendor = { name: "zhipu", title: "Zhipu", families: [glm] };
