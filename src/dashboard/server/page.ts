@@ -43,6 +43,8 @@ const PAGES: readonly RegExp[] = [
   "log",
   "playground",
   "web",
+  "threads",
+  "threads/*/*",
   "jobs",
   "jobs/*",
   "account",

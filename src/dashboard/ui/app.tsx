@@ -67,6 +67,13 @@ const ROUTES: readonly Route[] = [
   },
   { path: /^\/jobs\/[^/]+$/, page: lazy(() => import("./pages/jobs.tsx"), "OneJobPage"), as: "member" },
   {
+    path: /^\/threads$/,
+    page: lazy(() => import("./pages/threads.tsx"), "ThreadsPage"),
+    as: "member",
+    nav: ["Threads", "thread", "/threads"],
+  },
+  { path: /^\/threads\/[^/]+\/[^/]+$/, page: lazy(() => import("./pages/threads.tsx"), "OneThreadPage"), as: "member" },
+  {
     path: /^\/account$/,
     page: lazy(() => import("./pages/account.tsx"), "AccountPage"),
     as: "member",

@@ -1,79 +1,79 @@
 // A question of the playground as a command line, in each of the formats that the gateway speaks, and as a program.
 
-import type { PlaygroundPrompt } from "./chat-stream.ts";
+import type { Settings } from "./chat/conversation.ts";
+
+type Json = Readonly<Record<string, unknown>>;
 
 /** A format and the command for it. */
 export interface RequestCode {
   readonly name: string;
-  text(question: PlaygroundPrompt, parts: { base: string; key: string }): string;
+  /** Whose body it is made of. */
+  readonly format: Settings["format"];
+  text(body: Json, parts: { base: string; key: string }): string;
 }
-
-/** Anthropic's format has no default of its own. */
-const MAX_TOKENS = 4096;
 
 /** The formats. */
 export const REQUEST_CODES: readonly [RequestCode, ...RequestCode[]] = [
   {
     name: "Chat completions",
-    text: ({ model, messages, ...limits }, { base, key }) =>
-      curl(`${base}/v1/chat/completions`, [`Authorization: Bearer ${key}`], { model, messages, ...limits }),
+    format: "chat",
+    text: (body, { base, key }) => curl(`${base}/v1/chat/completions`, [`Authorization: Bearer ${key}`], body),
   },
   {
     name: "Responses",
-    text: ({ model, messages, max_tokens, temperature }, { base, key }) => {
-      const instructions = messages.find(({ role }) => role === "system")?.content;
-      const input = messages.filter(({ role }) => role !== "system");
-      const body = { model, instructions, input, max_output_tokens: max_tokens, temperature };
-      return curl(`${base}/v1/responses`, [`Authorization: Bearer ${key}`], body);
-    },
+    format: "responses",
+    text: (body, { base, key }) => curl(`${base}/v1/responses`, [`Authorization: Bearer ${key}`], body),
   },
   {
     name: "Messages",
-    text: (question, { base, key }) => {
-      const headers = [`x-api-key: ${key}`, "anthropic-version: 2023-06-01"];
-      return curl(`${base}/v1/messages`, headers, messagesBody(question));
-    },
+    format: "messages",
+    text: (body, { base, key }) =>
+      curl(`${base}/v1/messages`, [`x-api-key: ${key}`, "anthropic-version: 2023-06-01"], body),
   },
   {
     name: "Python",
-    text: (question, { base, key }) => `from openai import OpenAI
+    format: "chat",
+    text: (body, { base, key }) => `from openai import OpenAI
 
 client = OpenAI(base_url="${base}/v1", api_key="${key}")
-answer = client.chat.completions.create(**${json(question)})
+answer = client.chat.completions.create(**${python(withExtra(body))})
 print(answer.choices[0].message.content)`,
   },
   {
     name: "JavaScript",
-    text: (question, { base, key }) => `import OpenAI from "openai";
+    format: "chat",
+    text: (body, { base, key }) => `import OpenAI from "openai";
 
 const client = new OpenAI({ baseURL: "${base}/v1", apiKey: "${key}" });
-const answer = await client.chat.completions.create(${json(question)});
+const answer = await client.chat.completions.create(${json(body)});
 const { content } = answer.choices[0].message;`,
   },
   {
     name: "Python (Anthropic)",
-    text: (question, { base, key }) => `from anthropic import Anthropic
+    format: "messages",
+    text: (body, { base, key }) => `from anthropic import Anthropic
 
 client = Anthropic(base_url="${base}", api_key="${key}")
-answer = client.messages.create(**${json(messagesBody(question))})
+answer = client.messages.create(**${python(withExtra(body))})
 print(answer.content[0].text)`,
   },
 ];
 
-/** Texts and numbers alone are written alike in JSON, Python and JavaScript. */
-function json(body: unknown): string {
-  return JSON.stringify(body, null, 2);
+/** What only this gateway knows goes beside what the SDK knows. */
+function withExtra({ thread_id, ...body }: Json): Json {
+  return thread_id === undefined ? body : { ...body, extra_body: { thread_id } };
 }
 
-function messagesBody({
-  model,
-  messages,
-  max_tokens = MAX_TOKENS,
-  temperature,
-}: PlaygroundPrompt): Record<string, unknown> {
-  const system = messages.find(({ role }) => role === "system")?.content;
-  const turns = messages.filter(({ role }) => role !== "system");
-  return { model, max_tokens, system, messages: turns, temperature };
+/** Longer runs of base64 are pictures: nobody reads them. */
+const LONG_BASE64 = /^(data:[^,]{1,40},)?[A-Za-z0-9+/=]{400,}$/;
+
+/** Texts and numbers alone are written alike in JSON and JavaScript. */
+function json(body: unknown): string {
+  return JSON.stringify(
+    body,
+    (_, value: unknown) => (typeof value === "string" && LONG_BASE64.test(value) ? `${value.slice(0, 40)}…` : value),
+    2,
+  );
 }
 
 /** A request of a web tool. */

@@ -21,6 +21,7 @@ const PATHS = {
   more: "M9 6l6 6-6 6",
   close: "M6 6l12 12M18 6L6 18",
   plus: "M12 5v14M5 12h14",
+  thread: "M4 5h12v8H9l-3 3v-3H4zM19 9h1v8h-2v3l-3-3h-5",
   globe: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18",
   stop: "M7 7h10v10H7z",
   book: "M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11",

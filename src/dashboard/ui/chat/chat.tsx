@@ -1,0 +1,128 @@
+// The chat of the playground, put together.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import type { Listing, ModelChoice } from "../../contract.ts";
+import { useEscape } from "../escape.ts";
+import { useLoad } from "../load.ts";
+import { Code } from "../parts/copy.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { REQUEST_CODES } from "../request-code.ts";
+import { baseUrl, freshKey } from "../session.ts";
+import { Composer } from "./composer.tsx";
+import { type Message, type Settings, SettingsProblem } from "./conversation.ts";
+import { CHAT_FORMATS, codeBody } from "./formats.ts";
+import { Turns } from "./messages.tsx";
+import { ChatSettings, chosenModel } from "./settings.tsx";
+import type { ChatState } from "./state.ts";
+
+/** Settings, conversation and composer. */
+export function Chat({ chat }: { chat: ChatState }) {
+  const models = useLoad<Listing<ModelChoice>>("/models");
+  const list = models.value.value?.data ?? [];
+  const model = chosenModel(list, chat.settings.value);
+  const messages = chat.messages.value;
+  const isBusy = chat.running.value !== undefined;
+  const follow = useFollow(messages, isBusy);
+  useEscape(isBusy, () => chat.running.value?.abort());
+  const withModel = (act: (model: ModelChoice) => Promise<void>) => () => {
+    if (model === undefined) return;
+    follow.start();
+    void act(model);
+  };
+  return (
+    <>
+      {models.problem.value !== undefined && <Notice kind="danger">{models.problem.value}</Notice>}
+      <ChatSettings chat={chat} list={list} model={model} />
+      {model !== undefined && <AsCode chat={chat} model={model} />}
+      <Turns
+        messages={messages}
+        isBusy={isBusy}
+        list={list}
+        answerCalls={(results) => withModel((one) => chat.answerCalls(one, results))()}
+        retry={withModel(chat.retry)}
+      />
+      {chat.isTooLarge.value && <Notice kind="warn">This conversation is too large to outlive a reload whole.</Notice>}
+      <Composer chat={chat} send={withModel(chat.send)}>
+        {isBusy && !follow.isFollowing && (
+          <button type="button" class="to-end" onClick={follow.start}>
+            To the end
+          </button>
+        )}
+      </Composer>
+    </>
+  );
+}
+
+/** So near to the end a reader is taken to read the end. */
+const NEAR_PX = 80;
+
+/** Keeps the end of a growing answer in sight, until its reader scrolls away. */
+function useFollow(grown: unknown, isBusy: boolean): { readonly isFollowing: boolean; start(): void } {
+  const isFollowing = useSignal(true);
+  const lastTop = useRef(0);
+  useEffect(() => {
+    const look = () => {
+      const { scrollHeight } = document.documentElement;
+      const isNear = scrollY + innerHeight >= scrollHeight - NEAR_PX;
+      // Only its reader scrolls up; growth does not.
+      if (isNear) isFollowing.value = true;
+      else if (scrollY < lastTop.current) isFollowing.value = false;
+      lastTop.current = scrollY;
+    };
+    addEventListener("scroll", look, { passive: true });
+    return () => removeEventListener("scroll", look);
+  }, []);
+  const toEnd = () => scrollTo(0, document.documentElement.scrollHeight);
+  useLayoutEffect(() => {
+    if (isBusy && isFollowing.peek()) toEnd();
+  }, [grown, isBusy]);
+  return {
+    isFollowing: isFollowing.value,
+    start: () => {
+      isFollowing.value = true;
+      toEnd();
+    },
+  };
+}
+
+/** Made only while it is looked at: an answer that streams would make it again with every word. */
+function AsCode({ chat, model }: { chat: ChatState; model: ModelChoice }) {
+  const isOpen = useSignal(false);
+  return (
+    <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+      <summary>This request as code</summary>
+      {isOpen.value && (
+        <Tabs
+          label="Language"
+          names={REQUEST_CODES.map(({ name }) => name)}
+          panel={(index) => {
+            const code = REQUEST_CODES[index] ?? REQUEST_CODES[0];
+            const body = bodyFor(code.format, { chat, model });
+            if (body instanceof SettingsProblem) return <Notice kind="danger">{body.message}</Notice>;
+            const parts = { base: baseUrl.value, key: freshKey.value ?? "sk-…" };
+            return <Code text={code.text(body, parts)} what="the request" />;
+          }}
+        />
+      )}
+    </details>
+  );
+}
+
+function bodyFor(
+  slug: Settings["format"],
+  { chat, model }: { chat: ChatState; model: ModelChoice },
+): Readonly<Record<string, unknown>> | SettingsProblem {
+  const format = CHAT_FORMATS.find((one) => one.slug === slug) ?? CHAT_FORMATS[0];
+  const { text, images } = chat.draft.value;
+  const next: Message = { id: 0, role: "user", text: text.trim() || "Hello!", images };
+  const said = chat.messages.value;
+  try {
+    const settings = { ...chat.settings.value, model: model.id };
+    return codeBody(format.body(settings, said.at(-1)?.role === "user" ? said : [...said, next]));
+  } catch (error) {
+    if (error instanceof SettingsProblem) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,268 @@
+// A conversation as it is read: questions at the right, answers drawn at the left, tools between them, and what really went
+// over the wire under each answer.
+
+import { useSignal } from "@preact/signals";
+import type { ModelChoice } from "../../contract.ts";
+import type { LogPageView } from "../../contract-log.ts";
+import { useLoad } from "../load.ts";
+import { Code } from "../parts/copy.tsx";
+import { Markdown } from "../parts/markdown.tsx";
+import { Empty, Notice } from "../parts/notice.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { short, usd } from "../parts/time.tsx";
+import { type Message, openCalls, type ToolCall } from "./conversation.ts";
+
+type Answer = Extract<Message, { role: "assistant" }>;
+
+/** A rate of what came all at once would say nothing. */
+const RATE_MS_MIN = 100;
+
+/** The messages; `isBusy`: the last answer is still coming. */
+export function Turns(props: {
+  messages: readonly Message[];
+  isBusy: boolean;
+  list: readonly ModelChoice[];
+  answerCalls: (results: Readonly<Record<string, string>>) => void;
+  retry: () => void;
+}) {
+  const { messages, isBusy, list, answerCalls, retry } = props;
+  if (messages.length === 0) return <Empty>No messages yet. Requests count like those made with a key.</Empty>;
+  const last = messages.at(-1);
+  const waits = isBusy && last?.role !== "assistant";
+  const open = isBusy ? [] : openCalls(messages);
+  return (
+    <>
+      <h2 class="off-screen">Conversation</h2>
+      <ol class="turns" aria-live="polite" aria-busy={isBusy}>
+        {messages.map((message) => (
+          <li key={message.id}>
+            {message.role === "assistant" ? (
+              <ReplyView
+                answer={message}
+                model={list.find(({ id }) => id === message.model)}
+                isComing={isBusy && message === last}
+              />
+            ) : (
+              <Said message={message} />
+            )}
+          </li>
+        ))}
+        {waits && (
+          <li>
+            <div class="said reply">
+              <p class="waits">…</p>
+            </div>
+          </li>
+        )}
+      </ol>
+      {open.length > 0 && <Results key={last?.id} calls={open} send={answerCalls} />}
+      {!isBusy && isUnanswered(last) && (
+        <div class="row">
+          <button type="button" onClick={retry}>
+            Try again
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function isUnanswered(last: Message | undefined): boolean {
+  if (last?.role === "assistant") return last.failure !== undefined || last.stopped === true;
+  return last !== undefined;
+}
+
+function Said({ message }: { message: Exclude<Message, { role: "assistant" }> }) {
+  if (message.role === "tool")
+    return (
+      <div class="said user tool">
+        <p class="figures">Result of {message.name}</p>
+        <pre>{message.text}</pre>
+      </div>
+    );
+  return (
+    <div class="said user">
+      {message.text}
+      {message.images.length > 0 && (
+        <span class="pictures">
+          {message.images.map((src, index) => (
+            <img key={index} src={src} alt={`Sent: ${index + 1}`} />
+          ))}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function ReplyView({ answer, model, isComing }: { answer: Answer; model: ModelChoice | undefined; isComing: boolean }) {
+  const { reply, failure, stopped, exchange } = answer;
+  const isSilent = reply.text === "" && reply.calls.length === 0;
+  return (
+    <div class="said reply">
+      {reply.reasoning !== "" && (
+        <details>
+          <summary>Reasoning</summary>
+          <p class="reasoning">{reply.reasoning}</p>
+        </details>
+      )}
+      {reply.text !== "" && <Markdown text={reply.text} />}
+      {isComing && <p class="waits">{isSilent ? "…" : ""}</p>}
+      {reply.calls.map((call, index) => (
+        <Call key={index} call={call} />
+      ))}
+      {failure !== undefined && (
+        <Notice kind="danger">
+          {failure.message}
+          <small class="codes">
+            <code>{failure.code}</code>
+            {exchange.requestId != null && <code>{exchange.requestId}</code>}
+          </small>
+        </Notice>
+      )}
+      <p class="figures">{[answer.model, ...figuresOf(answer, model), ...(stopped ? ["stopped"] : [])].join(" · ")}</p>
+      {!isComing && <Raw answer={answer} />}
+    </div>
+  );
+}
+
+function Call({ call }: { call: ToolCall }) {
+  return (
+    <div class="call">
+      <p>
+        Calls <code>{call.name}</code>
+      </p>
+      <pre>{pretty(call.arguments)}</pre>
+    </div>
+  );
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    // Still coming, or the model erred: as it is.
+    return text;
+  }
+}
+
+/** What the tools gave is typed by who plays them. */
+function Results({ calls, send }: { calls: readonly ToolCall[]; send: (results: Record<string, string>) => void }) {
+  const typed = useSignal<Record<string, string>>({});
+  return (
+    <form
+      class="card"
+      aria-label="Results of the tools"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send(typed.value);
+      }}
+    >
+      {calls.map(({ id, name }, index) => (
+        <div class="field" key={id}>
+          <label for={`result-${index}`}>Result of {name}</label>
+          <textarea
+            id={`result-${index}`}
+            rows={2}
+            class="mono"
+            value={typed.value[id] ?? ""}
+            onInput={(event) => (typed.value = { ...typed.value, [id]: event.currentTarget.value })}
+          />
+        </div>
+      ))}
+      <div class="row">
+        <button type="submit" class="primary">
+          Send results
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** What went over the wire; drawn while it is looked at. */
+function Raw({ answer: { exchange } }: { answer: Answer }) {
+  const isOpen = useSignal(false);
+  const { sent, received, path, status, requestId } = exchange;
+  const gone = "It is not kept over a reload.";
+  return (
+    <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+      <summary>Request and response</summary>
+      {isOpen.value && (
+        <Tabs
+          label="Wire"
+          names={["Request", "Response", "Route"]}
+          panel={(index) => {
+            if (index === 0)
+              return sent === undefined ? (
+                <Empty>{gone}</Empty>
+              ) : (
+                <Code text={`POST ${path}\n\n${sent}`} what="the request" />
+              );
+            if (index === 1)
+              return received === undefined ? (
+                <Empty>{status === undefined ? "Nothing came back." : gone}</Empty>
+              ) : (
+                <Code text={`${status}\n\n${received}`} what="the response" />
+              );
+            return requestId == null ? <Empty>It was not sent.</Empty> : <Route requestId={requestId} />;
+          }}
+        />
+      )}
+    </details>
+  );
+}
+
+/** Which providers were asked, as the request log has it. */
+function Route({ requestId }: { requestId: string }) {
+  const { value, problem, reload } = useLoad<LogPageView>(`/log?request=${encodeURIComponent(requestId)}`);
+  if (problem.value !== undefined) return <Notice kind="danger">{problem.value}</Notice>;
+  const row = value.value?.data[0];
+  if (value.value === undefined) return null;
+  if (row === undefined)
+    return (
+      <div class="row">
+        <p>The log has no line of it yet.</p>
+        <button type="button" onClick={() => void reload()}>
+          Look again
+        </button>
+      </div>
+    );
+  return (
+    <dl class="facts">
+      <dt>Request</dt>
+      <dd>
+        <code>{requestId}</code>
+      </dd>
+      <dt>Provider</dt>
+      <dd>{row.provider || "None was asked."}</dd>
+      {row.tries.map((one, index) => (
+        <div class="contents" key={index}>
+          <dt>Try {index + 1}</dt>
+          <dd>
+            {one.provider} · {one.model} · {one.kind}
+            {one.status > 0 && ` · ${one.status}`} · {one.ms} ms
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function figuresOf({ reply, exchange, failure }: Answer, model: ModelChoice | undefined): string[] {
+  const { inputTokens, outputTokens, finish } = reply;
+  const { firstMs, totalMs } = exchange;
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  const figures: string[] = [];
+  if (inputTokens !== undefined && outputTokens !== undefined) {
+    figures.push(`${short(inputTokens)} in, ${short(outputTokens)} out`);
+    const prices = model?.prices;
+    if (prices != null) figures.push(usd((inputTokens * prices.input + outputTokens * prices.output) / 1_000_000));
+  }
+  if (firstMs !== undefined) figures.push(`first word after ${seconds(firstMs)}`);
+  if (totalMs !== undefined && failure === undefined) figures.push(`${seconds(totalMs)} in all`);
+  // The first word is not counted: its time went into reading the input.
+  if (totalMs !== undefined && firstMs !== undefined && outputTokens !== undefined && totalMs - firstMs > RATE_MS_MIN) {
+    figures.push(`${((outputTokens - 1) / ((totalMs - firstMs) / 1000)).toFixed(0)} tokens a second`);
+  }
+  if (finish !== undefined && !["stop", "completed", "end_turn"].includes(finish)) figures.push(`ended: ${finish}`);
+  return figures;
+}

@@ -1,0 +1,204 @@
+// The account's conversations that are kept here: how large they are, and, when one is opened, what they say.
+
+import type { Listing } from "../../contract.ts";
+import type { ThreadKind, ThreadRow, ThreadView } from "../../contract-threads.ts";
+import { call } from "../api.ts";
+import { useLoad } from "../load.ts";
+import { confirmed } from "../parts/confirm.tsx";
+import { Markdown } from "../parts/markdown.tsx";
+import { Badge, Empty, Notice, say } from "../parts/notice.tsx";
+import { formatBytes, short, When } from "../parts/time.tsx";
+import { Title } from "../parts/title.tsx";
+import { hrefOf, navigate, path } from "../router.ts";
+
+const KINDS: Readonly<Record<ThreadKind, string>> = {
+  thread: "Thread",
+  conversation: "Conversation",
+  messages: "Held thread",
+};
+
+const addressOf = ({ kind, id }: { kind: ThreadKind; id: string }) => `/threads/${kind}/${encodeURIComponent(id)}`;
+
+async function removeThread(thread: { kind: ThreadKind; id: string }, done: () => void): Promise<void> {
+  const question = {
+    title: "Delete this conversation?",
+    text: `“${thread.id}”, its messages and summaries are gone for good. A client that goes on with it gets 404.`,
+    action: "Delete conversation",
+  };
+  if (!(await confirmed(question))) return;
+  try {
+    await call("DELETE", addressOf(thread));
+    say("The conversation is deleted.");
+    done();
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error), "danger");
+  }
+}
+
+/** The list. */
+export function ThreadsPage() {
+  const { value, problem, reload } = useLoad<Listing<ThreadRow>>("/threads");
+  const rows = value.value?.data;
+  const bytes = rows?.reduce((sum, row) => sum + row.bytes, 0) ?? 0;
+  return (
+    <>
+      <Title>Threads</Title>
+      {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
+      {rows?.length === 0 && (
+        <Empty>
+          No conversation is kept. One is kept when a request names a <code>thread_id</code>, a conversation of the
+          responses API or a thread of the messages API.
+        </Empty>
+      )}
+      {rows !== undefined && rows.length > 0 && (
+        <>
+          <p class="hint">
+            {rows.length === 1 ? "1 conversation" : `${rows.length} conversations`}, {formatBytes(bytes)} of your
+            storage
+          </p>
+          <ThreadTable rows={rows} changed={reload} />
+        </>
+      )}
+    </>
+  );
+}
+
+function ThreadTable({ rows, changed }: { rows: readonly ThreadRow[]; changed: () => Promise<void> }) {
+  return (
+    <div class="table-card">
+      <table class="stacks">
+        <thead>
+          <tr>
+            <th>Conversation</th>
+            <th>Kind</th>
+            <th>Model</th>
+            <th class="number">Messages</th>
+            <th class="number">Tokens</th>
+            <th class="number">Size</th>
+            <th>Last used</th>
+            <th>
+              <span class="off-screen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={`${row.kind}/${row.id}`}>
+              <th scope="row" class="long">
+                <a href={hrefOf(addressOf(row))}>{row.id}</a>
+              </th>
+              <td data-label="Kind">{KINDS[row.kind]}</td>
+              <td data-label="Model" class="long">
+                {row.model || "–"}
+              </td>
+              <td data-label="Messages" class="number">
+                {short(row.messages)}
+              </td>
+              <td data-label="Tokens" class="number">
+                {short(row.tokens)}
+              </td>
+              <td data-label="Size" class="number">
+                {formatBytes(row.bytes)}
+              </td>
+              <td data-label="Last used">
+                <When iso={row.updated_at} />
+              </td>
+              <td class="actions">
+                <button
+                  type="button"
+                  class="quiet danger"
+                  aria-label={`Delete ${row.id}`}
+                  onClick={() => removeThread(row, () => void changed())}
+                >
+                  Delete
+                </button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** One of them, with what it says. */
+export function OneThreadPage() {
+  const [, , kind = "thread", id = ""] = path.value.split("/");
+  const thread = { kind: kind as ThreadKind, id: nameOf(id) };
+  const { value, problem } = useLoad<ThreadView>(addressOf(thread));
+  const said = value.value;
+  const actions = (
+    <div class="row">
+      <a class="button" href={hrefOf("/threads")}>
+        All threads
+      </a>
+      {said !== undefined && (
+        <button type="button" class="danger" onClick={() => removeThread(thread, () => navigate("/threads"))}>
+          Delete
+        </button>
+      )}
+    </div>
+  );
+  return (
+    <>
+      <Title actions={actions}>{KINDS[thread.kind] ?? "Thread"}</Title>
+      <p class="long">
+        <code>{thread.id}</code>
+      </p>
+      {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
+      {said !== undefined && <Said thread={said} />}
+    </>
+  );
+}
+
+/** A name as its address has it; an address that somebody mistyped is taken as it is. */
+function nameOf(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function Said({ thread: { messages, summaries } }: { thread: ThreadView }) {
+  return (
+    <>
+      {summaries.length > 0 && (
+        <section class="page" aria-labelledby="summaries">
+          <h2 id="summaries">
+            {summaries.length === 1 ? "1 summary" : `${summaries.length} summaries`} of what was said before
+          </h2>
+          {summaries.map(({ created_at, tokens, text }, index) => (
+            <details key={index}>
+              <summary>
+                <When iso={created_at} /> <small>{short(tokens)} tokens</small>
+              </summary>
+              <div class="card">
+                <Markdown text={text} />
+              </div>
+            </details>
+          ))}
+        </section>
+      )}
+      <h2>{messages.length === 1 ? "1 message" : `${messages.length} messages`}</h2>
+      {messages.length === 0 ? (
+        <Empty>Nothing was said yet.</Empty>
+      ) : (
+        <ol class="turns">
+          {messages.map(({ role, text }, index) => (
+            <li key={index}>
+              {role === "user" ? (
+                <p class="said user">{text}</p>
+              ) : (
+                <div class="said reply">
+                  {role !== "assistant" && <Badge>{role}</Badge>}
+                  <Markdown text={text} />
+                </div>
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+    </>
+  );
+}
