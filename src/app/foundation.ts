@@ -9,7 +9,9 @@ import type { Config } from "../config/schema.ts";
 import { createCallers } from "../gateway/callers.ts";
 import { createRateWindows } from "../gateway/rate-windows.ts";
 import { createListener } from "../http/listen.ts";
+import type { SubsystemState } from "../status/health.ts";
 import { linksOf } from "../status/routes.ts";
+import { openDatabase } from "../store/engine/database.ts";
 import { openStore } from "../store/engine/open.ts";
 import { acquireServeLock } from "../store/engine/serve-lock.ts";
 import type { Store } from "../store/engine/store.ts";
@@ -40,7 +42,7 @@ export async function addFoundation({ lifecycle, live, log, clock = systemClock 
   addLog(add, log, config);
   const tracer = await openTracer(log);
   add("traces", { stop: () => tracer?.stop() });
-  const { store } = add("database", await openDatabase({ dataDir: config().dataDir, clock, log }));
+  const { store, node } = add("database", await takeDatabase(config(), { clock, log }));
   const { host, port } = config().server;
   const listener = createListener({ host, port });
   // Like the lock of the database: nothing starts to work before both are known to be ours.
@@ -53,12 +55,11 @@ export async function addFoundation({ lifecycle, live, log, clock = systemClock 
   const ground = { add, live, config, log, clock, store, verbs };
   const { writer, observer, upkeep } = addUsage({ ...ground, ...programMetrics });
   const grants = live.derive(tierGrants);
-  const liveNodes = () => 1;
-  const shared = add("shared state", await openSharedState({ ...ground, ...programMetrics, liveNodes }));
+  const shared = add("shared state", await openSharedState({ ...ground, ...programMetrics, liveNodes: node.live }));
   const callers = addCallers({ ...ground, ...programMetrics, writer, grants, shared });
   return {
     ...ground,
-    ...{ tracer, writer, observer, upkeep, callers, grants, listener, nameModels, shared },
+    ...{ tracer, writer, observer, upkeep, callers, grants, listener, nameModels, shared, node },
     uptimeSeconds: () => Math.floor((clock.now() - startedMs) / 1000),
     warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log.warn(message, fields),
     bodyLimits: () => ({ maxBytes: config().server.maxBodyBytes, valuesMax: config().server.maxBodyValues }),
@@ -152,24 +153,77 @@ function addCallers(
   );
 }
 
+interface Opening {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** This program among those that share its database. */
+export interface Node {
+  /** Unique, and the same after a restart. */
+  readonly name: string;
+  /** How many there are, itself among them. */
+  live(): number;
+  /** What `/health` says of the nodes; absent where there can be no other. */
+  readonly state?: () => Promise<SubsystemState>;
+}
+
+/** A program that has its database for itself. */
+const SINGLE: Node = { name: "gateway", live: () => 1 };
+
+/** Opens the database for a server: no other one works on it, or it is known to share. */
+function takeDatabase(config: Config, opening: Opening) {
+  return config.database.url === "" ? takeFile(config.dataDir, opening) : takeShared(config, opening);
+}
+
 /** Opens the database of a data directory, upgraded if an older version created it. */
-async function openDatabase({ dataDir, clock, log }: { dataDir: string; clock: Clock; log: Logger }) {
+async function takeFile(dataDir: string, { clock, log }: Opening) {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // The lock comes first: a newer program that is refused must not have migrated the running one's database.
   const lock = acquireServeLock(dataDir);
   try {
     const upgraded = await upgradeStore({ dataDir, clock, lockHeld: true });
     if (upgraded !== undefined) log.info("the database was upgraded", { ...upgraded });
-    const store = openStore({ dataDir, clock });
+    const store: Store = openStore({ dataDir, clock });
     return {
       store,
-      stop() {
-        store.close();
+      node: SINGLE,
+      async stop() {
+        await store.close();
         lock.release();
       },
     };
   } catch (error) {
     lock.release();
+    throw error;
+  }
+}
+
+/** Joins the nodes of a database on PostgreSQL. */
+async function takeShared(config: Config, { clock, log }: Opening) {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const { joinNodes } = await import("../store/engine/postgres/nodes.ts");
+  const problem = (message: string, error: unknown) => log.error(message, { error });
+  const alone = config.redis.url === "";
+  const place = await joinNodes({ url: config.database.url, name: config.node.name, alone, problem });
+  try {
+    const store = await openDatabase(config, { clock, node: place.name });
+    await place.appear(store);
+    const node: Node = {
+      name: place.name,
+      live: place.live,
+      state: async () => ({ status: place.holds() ? "ok" : "degraded", live: place.live() }),
+    };
+    return {
+      store,
+      node,
+      async stop() {
+        await place.leave();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await place.leave();
     throw error;
   }
 }

@@ -14,6 +14,7 @@ import type { UsageWriter } from "../store/usage/writer.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { breakerReading } from "../telemetry/metrics.ts";
 import type { createWeb, WebFigures } from "../web/assemble.ts";
+import type { Node } from "./foundation.ts";
 import type { Observer } from "./observe.ts";
 
 export interface HealthWatchDeps {
@@ -28,6 +29,7 @@ export interface HealthWatchDeps {
   };
   store: Pick<Store, "ping">;
   verbs: { readonly settings: HealthDaysStore };
+  node: Pick<Node, "state">;
   accounts: { readonly mailer: { state(): SubsystemState } };
   decisions: { health(): Promise<object & { status: SubsystemState["status"] }> };
   /** What nodes share. */
@@ -45,7 +47,7 @@ const JUDGE_AFTER_MS = 100;
 
 /** Builds the watch; nothing is judged before the providers' models were listed. */
 export function createWatch(deps: HealthWatchDeps) {
-  const { clock, log, config, fleet, writer, observer, probe, store, accounts, decisions, web } = deps;
+  const { clock, log, config, fleet, writer, observer, probe, store, node, accounts, decisions, web } = deps;
   const listed = () => fleet.catalog().models.filter(({ visibility }) => visibility === "list");
   const complain = (error: unknown) => log.warn("model health could not be judged", { error });
   const healthDays = createHealthDays({
@@ -97,6 +99,7 @@ export function createWatch(deps: HealthWatchDeps) {
       browser: () => web.tools.browserHealth(),
       jobs: () => web.jobsHealth(),
       ...(deps.shared.state === undefined ? {} : { redis: deps.shared.state }),
+      ...(node.state && { nodes: node.state }),
     } satisfies HealthDeps["subsystems"],
     start: () => healthDays.start(),
     async stop() {

@@ -90,6 +90,7 @@ function createParts(config: Config, { verbs, changeCounter, caller, note }: Gro
     bodyLimits: () => ({ maxBytes: config.server.maxBodyBytes, valuesMax: config.server.maxBodyValues }),
   };
   const web = createWeb({
+    owner: "tools",
     // Only endpoints start jobs that tell of themselves.
     webhookSecret: () => Promise.reject(new Error("No webhooks are sent here.")),
     ...admitted,

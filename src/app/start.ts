@@ -129,6 +129,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
     createWeb({
       ...{ config, clock, authenticate, admit, warn: base.warn, bodyLimits: base.bodyLimits },
       jobs: verbs.jobs,
+      owner: base.node.name,
       frontier: verbs.frontier,
       answers: verbs.answers,
       makeRoom: verbs.storage.makeRoom,

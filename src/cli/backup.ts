@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { restoreBackup, writeBackup } from "../store/engine/backup.ts";
+import { isSqlite } from "../store/engine/open.ts";
 import type { Command } from "./command.ts";
 import { failure, printRecord, withStore } from "./workspace.ts";
 
@@ -18,7 +19,10 @@ export const backupCommand: Command = {
     if (existsSync(file) && !context.flags.has("force")) {
       throw failure(`${file} already exists: choose another name, or replace it with --force`);
     }
-    const made = await withStore(context, { create: false }, (store) => writeBackup(store, file));
+    const made = await withStore(context, { create: false }, async (store) => {
+      if (!isSqlite(store)) throw failure("a database on PostgreSQL is copied with pg_dump");
+      return writeBackup(store, file);
+    });
     printRecord(context, { file, ...made });
     return 0;
   },

@@ -1,7 +1,5 @@
 // Budgets that have no effect: models without prices that an account or key with a budget may use.
 
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { discoveredProviders } from "../catalog/from-config.ts";
 import { isTierId } from "../catalog/tiers.ts";
@@ -9,7 +7,7 @@ import { unpricedModels, unpricedNote } from "../catalog/unpriced.ts";
 import type { Config } from "../config/schema.ts";
 import { TIER_IDS } from "../config/schema-server.ts";
 import { accountBudgetStore } from "../store/access/account-budgets.ts";
-import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
+import { maybeDatabase, openDatabase } from "../store/engine/database.ts";
 import { configureProvider } from "../upstream/configure.ts";
 import { listModels } from "../upstream/list-models.ts";
 import type { DiscoveredModel } from "../vendors/vendor.ts";
@@ -23,7 +21,7 @@ export async function checkBudgets(config: Config): Promise<Finding[]> {
   const name = "budgets";
   let stored: string[];
   try {
-    stored = await tiersOfStored(config.dataDir);
+    stored = await tiersOfStored(config);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return [{ name, status: "warning", message: `the database cannot be read: ${message}` }];
@@ -46,13 +44,13 @@ export async function checkBudgets(config: Config): Promise<Finding[]> {
   ];
 }
 
-async function tiersOfStored(dataDir: string): Promise<string[]> {
-  if (!existsSync(join(dataDir, DATABASE_FILE))) return [];
-  const store = openStore({ dataDir, create: false });
+async function tiersOfStored(config: Config): Promise<string[]> {
+  if (!maybeDatabase(config)) return [];
+  const store = await openDatabase(config, { create: false });
   try {
     return await accountBudgetStore(store).tiersWithBudgets();
   } finally {
-    store.close();
+    await store.close();
   }
 }
 

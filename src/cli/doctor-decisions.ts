@@ -1,21 +1,21 @@
 // Problems of decision models that an operator should fix: unreadable calibration files, changed entries with the same id,
 // outdated versions. Reads the database without changing it.
 
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { readCalibrationFile } from "../decisions/calibration/file.ts";
 import { DecisionModels } from "../decisions/models/models.ts";
 import { decisionStore } from "../store/decisions/decisions.ts";
-import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
+import { maybeDatabase, openDatabase } from "../store/engine/database.ts";
+import type { Store } from "../store/engine/store.ts";
 import type { Finding } from "./doctor-provider.ts";
 
 /** A warning for each; one line that everything is fine if there is none. Nothing if no decision model is configured. */
-export async function checkDecisions({ dataDir, decisions }: Config): Promise<Finding[]> {
+export async function checkDecisions(config: Config): Promise<Finding[]> {
+  const { decisions } = config;
   if (decisions.models.length === 0) return [];
-  const problems = existsSync(join(dataDir, DATABASE_FILE))
-    ? await problemsOfStored(dataDir, decisions.models)
+  const problems = maybeDatabase(config)
+    ? await problemsOfStored(config, decisions.models)
     : await problemsOfFiles(decisions.models);
   if (problems.length > 0) return problems.map((message) => ({ name: "decisions", status: "warning", message }));
   return [{ name: "decisions", status: "ok", message: `${decisions.models.length} configured` }];
@@ -23,11 +23,11 @@ export async function checkDecisions({ dataDir, decisions }: Config): Promise<Fi
 
 type Models = Config["decisions"]["models"];
 
-async function problemsOfStored(dataDir: string, configured: Models): Promise<string[]> {
+async function problemsOfStored(config: Config, configured: Models): Promise<string[]> {
   const problems: string[] = [];
-  let store: ReturnType<typeof openStore>;
+  let store: Store;
   try {
-    store = openStore({ dataDir, create: false });
+    store = await openDatabase(config, { create: false });
   } catch {
     // The check of the database itself says why it cannot be opened.
     return ["the stored versions were not checked: the database cannot be opened"];
@@ -43,7 +43,7 @@ async function problemsOfStored(dataDir: string, configured: Models): Promise<st
     });
     await models.current();
   } finally {
-    store.close();
+    await store.close();
   }
   return problems;
 }

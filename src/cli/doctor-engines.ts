@@ -1,11 +1,11 @@
 // `sallyport doctor --engines`: queries each search engine once, and reports which fail and since when. Reads what a server
 // recorded about them, and changes nothing.
 
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import type { Config } from "../config/schema.ts";
 import { whyOff } from "../search/chosen.ts";
 import { ENGINES } from "../search/engines/index.ts";
-import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
+import { maybeDatabase, openDatabase } from "../store/engine/database.ts";
+import type { Store } from "../store/engine/store.ts";
 import { settingsStore } from "../store/settings.ts";
 import { readEngineHealth } from "../web/engine-health.ts";
 import type { Context } from "./command.ts";
@@ -34,7 +34,7 @@ export async function checkEngines(context: Context, name: string | undefined): 
     throw new UsageError(`no search engine is called ${name}: there are ${all.join(", ")}`);
   const off = ENGINES.filter((engine) => whyOff(engine, config.search) !== undefined);
   const asked = name === undefined ? all.filter((one) => !off.some((engine) => engine.name === one)) : [name];
-  const known = await rememberedHealth(config.dataDir);
+  const known = await rememberedHealth(config);
   const print = (one: Checked) => {
     if (!context.flags.has("json")) context.out(lineOf(one));
   };
@@ -91,11 +91,11 @@ function iso(ms: number): string {
 }
 
 /** What a server recorded; nothing if none ever ran. */
-async function rememberedHealth(dataDir: string): ReturnType<typeof readEngineHealth> {
-  if (!existsSync(join(dataDir, DATABASE_FILE))) return {};
-  let store: ReturnType<typeof openStore>;
+async function rememberedHealth(config: Config): ReturnType<typeof readEngineHealth> {
+  if (!maybeDatabase(config)) return {};
+  let store: Store;
   try {
-    store = openStore({ dataDir, create: false });
+    store = await openDatabase(config, { create: false });
   } catch {
     // Problems of the database are reported by `doctor` without `--engines`.
     return {};
@@ -103,6 +103,6 @@ async function rememberedHealth(dataDir: string): ReturnType<typeof readEngineHe
   try {
     return await readEngineHealth(settingsStore(store));
   } finally {
-    store.close();
+    await store.close();
   }
 }

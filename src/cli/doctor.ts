@@ -7,8 +7,8 @@ import { checkSmtp, OUTBOX_DIR } from "../accounts/mail/transport.ts";
 import { setInVain } from "../config/not-built.ts";
 import type { Config } from "../config/schema.ts";
 import { findBrowser, hasSandbox, NO_SANDBOX } from "../pages/browser/browser.ts";
-import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
-import { upgradeStore } from "../store/engine/upgrade.ts";
+import { openDatabase } from "../store/engine/database.ts";
+import { DATABASE_FILE } from "../store/engine/open.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import type { Command } from "./command.ts";
 import { checkBudgets } from "./doctor-budgets.ts";
@@ -45,7 +45,7 @@ export const doctorCommand: Command = {
       add({ name: "config", status: "ok", message: exists ? file : "no file: defaults and the environment" });
       for (const key of setInVain(config))
         add({ name: "config", status: "warning", message: `${key} is set, but nothing uses it yet` });
-      const database = await checkDatabase(config.dataDir);
+      const database = await checkDatabase(config);
       add(database);
       for (const finding of await checkRedis(config)) add(finding);
       add(checkBrowser(config.web));
@@ -95,25 +95,49 @@ async function checkMail({ email, dataDir }: Config): Promise<Finding> {
   return { name, status: "failed", message: `the SMTP server of email.smtp_url does not accept mail: ${fault}` };
 }
 
-async function checkDatabase(dataDir: string): Promise<Finding> {
+async function checkDatabase(config: Config): Promise<Finding> {
   const name = "database";
+  const { dataDir, database } = config;
+  if (database.url !== "") return checkPostgres(config);
   const path = join(dataDir, DATABASE_FILE);
   try {
     if (!existsSync(path)) {
       accessSync(nearestDirectory(dataDir), constants.W_OK);
       return { name, status: "ok", message: `none yet; the first start creates ${path}` };
     }
-    await upgradeStore({ dataDir });
-    const store = openStore({ dataDir, create: false });
+    const store = await openDatabase(config, { create: false });
     try {
       await store.ping();
     } finally {
-      store.close();
+      await store.close();
     }
     return { name, status: "ok", message: path };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { name, status: "failed", message: `${reason}: check data_dir and who owns ${dataDir}` };
+  }
+}
+
+async function checkPostgres(config: Config): Promise<Finding> {
+  const name = "database";
+  const { hostname, pathname } = new URL(config.database.url);
+  const place = `PostgreSQL at ${hostname}${pathname}`;
+  try {
+    const store = await openDatabase(config);
+    try {
+      const { liveNodes } = await import("../store/engine/postgres/nodes.ts");
+      const nodes = (await liveNodes(store)).map((node) => `${node.name} (${node.version})`);
+      return {
+        name,
+        status: "ok",
+        message: `${place}; ${nodes.length > 0 ? nodes.join(", ") : "no node"} serves from it`,
+      };
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { name, status: "failed", message: `${place}: ${reason} (database.url)` };
   }
 }
 

@@ -43,7 +43,9 @@ export const healthcheckCommand: Command = {
 };
 
 /** Where the server on the data directory listens, which may differ from the configuration: `serve --port`. */
-async function runningAddress({ dataDir }: Config): Promise<string | undefined> {
+async function runningAddress({ dataDir, database }: Config): Promise<string | undefined> {
+  // Which of the nodes runs here only the configuration says.
+  if (database.url !== "") return undefined;
   if (!existsSync(join(dataDir, DATABASE_FILE)) || !isServing(dataDir)) return undefined;
   // Unchecked: the server may have another version than this program.
   const { store } = openForUpgrade({ dataDir, clock: systemClock });

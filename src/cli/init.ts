@@ -1,6 +1,6 @@
 // `sallyport init`: creates a configuration file, an admin account and a key. Whatever exists already is kept.
 
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { emailFault, usernameFault } from "../accounts/new-account.ts";
 import { KNOWN_NAMES } from "../app/names.ts";
@@ -8,10 +8,10 @@ import { VALUE_FORMATS } from "../config/formats.ts";
 import { configJsonSchemaText, JSON_SCHEMA_FILE } from "../config/json-schema.ts";
 import { findPreset, type PresetName } from "../config/presets.ts";
 import { type SampleChoices, sampleConfig } from "../config/sample.ts";
+import type { Config } from "../config/schema.ts";
 import { linkOf } from "../http/listen.ts";
 import { accountStore } from "../store/access/accounts.ts";
-import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
-import { upgradeStore } from "../store/engine/upgrade.ts";
+import { maybeDatabase, openDatabase } from "../store/engine/database.ts";
 import type { Command, Context } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import { createFirstAccount } from "./first-account.ts";
@@ -37,26 +37,25 @@ unless there is an account. Password and key are shown once.`,
     if (!exists) writeFiles(file, sampleConfig(await choose(context, presets, asks)));
     const config = context.config();
     // If there is an account, there is no point in asking for a name and an address.
-    const who = (await hasAccount(config.dataDir)) ? undefined : await askWho(context, asks);
-    const store = openStore({ dataDir: config.dataDir });
+    const who = (await hasAccount(config)) ? undefined : await askWho(context, asks);
+    const store = await openDatabase(config);
     try {
       const first = who === undefined ? undefined : await createFirstAccount(store, config, who);
       report(context, { file, wrote: !exists, first, address: linkOf(config.server.host, config.server.port) });
     } finally {
-      store.close();
+      await store.close();
     }
     return 0;
   },
 };
 
-async function hasAccount(dataDir: string): Promise<boolean> {
-  if (!existsSync(join(dataDir, DATABASE_FILE))) return false;
-  await upgradeStore({ dataDir });
-  const store = openStore({ dataDir, create: false });
+async function hasAccount(config: Config): Promise<boolean> {
+  if (!maybeDatabase(config)) return false;
+  const store = await openDatabase(config);
   try {
     return (await accountStore(store).countAccounts()) > 0;
   } finally {
-    store.close();
+    await store.close();
   }
 }
 

@@ -26,10 +26,11 @@ export const setupLinkCommand: Command = {
   },
 };
 
-async function dashboardUrl(store: Store, { server, dataDir }: Config): Promise<string> {
+async function dashboardUrl(store: Store, { server, dataDir, database }: Config): Promise<string> {
   if (server.dashboardUrl !== "") return server.dashboardUrl;
   if (server.publicUrl !== "") return `${server.publicUrl.replace(/\/+$/, "")}/dashboard`;
   // A running server may use another port than the configured one.
-  const running = isServing(dataDir) ? await settingsStore(store).readSetting(LISTENING_SETTING) : undefined;
+  const running =
+    database.url !== "" || isServing(dataDir) ? await settingsStore(store).readSetting(LISTENING_SETTING) : undefined;
   return `${typeof running === "string" ? running : linkOf(server.host, server.port)}/dashboard`;
 }

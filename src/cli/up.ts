@@ -5,7 +5,7 @@ import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { accountStore } from "../store/access/accounts.ts";
 import { keyStore } from "../store/access/keys.ts";
-import { openStore } from "../store/engine/open.ts";
+import { openDatabase } from "../store/engine/database.ts";
 import type { Command } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { createFirstAccount, type FirstAccount } from "./first-account.ts";
@@ -60,7 +60,7 @@ interface Made {
 
 /** The admin account and a key if there is no account yet; with `always`, a key in any case. */
 async function firstAccount(config: Config, always: boolean): Promise<Made | undefined> {
-  const store = openStore({ dataDir: config.dataDir });
+  const store = await openDatabase(config);
   try {
     const account = await createFirstAccount(store, config);
     if (account !== undefined) return { account, key: account.key };
@@ -72,7 +72,7 @@ async function firstAccount(config: Config, always: boolean): Promise<Made | und
     const { key } = await keyStore(store).createKey({ accountId: first.id, name: "up --once", expiresAtMs });
     return { account: undefined, key };
   } finally {
-    store.close();
+    await store.close();
   }
 }
 

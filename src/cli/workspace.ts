@@ -3,8 +3,8 @@
 import { systemClock } from "../base/clock.ts";
 import { EXAMPLE } from "../config/presets.ts";
 import type { Config } from "../config/schema.ts";
-import { openStore, type SqliteStore } from "../store/engine/open.ts";
-import { upgradeStore } from "../store/engine/upgrade.ts";
+import { openDatabase } from "../store/engine/database.ts";
+import type { Store } from "../store/engine/store.ts";
 import type { Context } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import type { Flags } from "./flags.ts";
@@ -15,19 +15,18 @@ const BUSY_TIMEOUT_MS = 10_000;
 /** The hint for a gateway without providers. */
 export const ONLY_DEMO = `only the demo model answers: set ${EXAMPLE.variable} or another provider's variable, or add providers to the configuration`;
 
-/** Runs `work` on the data directory's database and closes it. `create`: creates the database if there is none. */
+/** Runs `work` on the configured database and closes it. `create`: creates the database if there is none. */
 export async function withStore<T>(
   context: Context,
   options: { readonly create: boolean },
-  work: (store: SqliteStore, config: Config) => Promise<T>,
+  work: (store: Store, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = context.config();
-  await upgradeStore({ dataDir: config.dataDir });
-  const store = openStore({ dataDir: config.dataDir, busyTimeoutMs: BUSY_TIMEOUT_MS, create: options.create });
+  const store = await openDatabase(config, { busyTimeoutMs: BUSY_TIMEOUT_MS, create: options.create });
   try {
     return await work(store, config);
   } finally {
-    store.close();
+    await store.close();
   }
 }
 

@@ -22,6 +22,10 @@ export const VALUE_FORMATS = {
     expected: "a URL such as redis://host:6379 or rediss://:password@host",
     accepts: (text) => isUrl(text, ["redis:", "rediss:"]),
   },
+  postgres: {
+    expected: "a URL such as postgres://user:password@host/name",
+    accepts: (text) => isUrl(text, ["postgres:", "postgresql:"]),
+  },
   browser: {
     expected: "a ws://, wss:// or http:// URL",
     accepts: (text) => isUrl(text, ["ws:", "wss:", "http:", "https:"]),

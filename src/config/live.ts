@@ -71,6 +71,8 @@ function changedFixtures(before: Config, after: Config): string[] {
     "server.host": (c: Config) => c.server.host,
     "server.port": (c: Config) => c.server.port,
     data_dir: (c: Config) => c.dataDir,
+    "database.url": (c: Config) => c.database.url,
+    "node.name": (c: Config) => c.node.name,
   };
   return Object.entries(fixtures)
     .filter(([, of]) => of(before) !== of(after))

@@ -207,7 +207,7 @@ export function secretsOf(config: Config): string[] {
   // Of a key in two parts the second is as secret as the whole.
   for (const { apiKey = "" } of config.search.engines.values())
     found.push(apiKey, apiKey.slice(apiKey.indexOf(":") + 1));
-  found.push(config.email.smtpUrl, passwordOf(config.email.smtpUrl));
+  for (const url of [config.email.smtpUrl, config.database.url, config.redis.url]) found.push(url, passwordOf(url));
   return [...new Set(found)].filter((secret) => secret !== "");
 }
 

@@ -32,6 +32,21 @@ export const RedisSection = section("What nodes share beside the database: rate 
   ),
 });
 
+/** `database` */
+export const DatabaseSection = section("Where accounts, keys, usage, jobs and the rest are kept.", {
+  url: formatted(
+    "postgres",
+    "PostgreSQL, as postgres://USER:PASSWORD@HOST/NAME; uploads and secrets are kept there too. Empty: SQLite in data_dir.",
+    "",
+    { secret: true },
+  ),
+});
+
+/** `node` */
+export const NodeSection = section("This program among those that share a database.", {
+  name: text("Unique among nodes, and the same after a restart. Empty: the host's name and a number.", ""),
+});
+
 /** `server` */
 export const ServerSection = section("How the gateway listens and answers.", {
   host: formatted("host", "Address to listen on; 0.0.0.0 for every IPv4 interface.", "127.0.0.1"),

@@ -7,9 +7,11 @@ import { AuthSection, EmailSection } from "./schema-accounts.ts";
 import { DecisionsSection, Model, ProviderSection } from "./schema-providers.ts";
 import {
   CompactionSection,
+  DatabaseSection,
   HealthSection,
   LimitsSection,
   LogSection,
+  NodeSection,
   RedisSection,
   ResponsesSection,
   ServerSection,
@@ -22,8 +24,12 @@ import { SearchSection, WebSection } from "./schema-web.ts";
 /** The file form. */
 export const ConfigFile = section("Configuration of the Sallyport AI gateway.", {
   server: ServerSection,
-  data_dir: text("Database (SQLite), uploads and secrets.", "./data", { blank: false }),
+  database: DatabaseSection,
   redis: RedisSection,
+  node: NodeSection,
+  data_dir: text("Database (SQLite), uploads and secrets, where database.url is empty; mails and backups.", "./data", {
+    blank: false,
+  }),
   log: LogSection,
   usage: UsageSection,
   health: HealthSection,

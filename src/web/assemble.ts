@@ -28,6 +28,8 @@ import { createWebTools } from "./tools.ts";
 
 /** What the web side needs from the rest of the program. */
 export interface WebDeps {
+  /** Names this program among those that work on the same jobs; the same after a restart. */
+  readonly owner: string;
   config(): Config;
   clock: Clock;
   jobs: JobStore;
@@ -58,9 +60,6 @@ export type WebFigures = Readonly<
   Record<"jobs" | "pages" | "single pages" | "conversions", { readonly running: number; readonly waiting: number }>
 >;
 
-/** The data directory belongs to one program, so all jobs in it are this program's, whichever process started them. */
-const OWNER = "gateway";
-
 /** Builds it; `start` resumes jobs, `stop` releases them. */
 export function createWeb(deps: WebDeps) {
   const tools = createWebTools(deps);
@@ -80,7 +79,7 @@ export function createWeb(deps: WebDeps) {
     store,
     kinds: [crawl, firecrawl.batch, extract.kind, llmstxt, ...(deps.kinds ?? [])],
     clock: deps.clock,
-    owner: OWNER,
+    owner: deps.owner,
     ttlMs: () => deps.config().web.jobTtlMs,
     problem,
   });

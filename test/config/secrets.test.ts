@@ -30,7 +30,9 @@ function fileOfSecrets(): { file: Record<string, unknown>; secrets: string[] } {
     if (node.secret !== true) return undefined;
     const secret = `top-secret-${secrets.length}`;
     secrets.push(secret);
-    return node.format === "smtp" ? `smtp://user:${secret}@mail.example` : secret;
+    // A password within an address.
+    const scheme = ["smtp", "postgres", "redis"].find((name) => name === node.format);
+    return scheme === undefined ? secret : `${scheme}://user:${secret}@host.example/name`;
   };
   return { file: fill(ConfigFile) as Record<string, unknown>, secrets };
 }

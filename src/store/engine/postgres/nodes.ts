@@ -1,0 +1,174 @@
+// The programs that serve from one database. A node holds its name by a lock of its connection: the server lets go of it with
+// the connection, however the node ends, so that none is ever stale. When it was last seen is written down for the others.
+
+import { hostname } from "node:os";
+import postgres from "postgres";
+import { VERSION } from "../../../base/version.ts";
+import type { Store } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+
+/** How a node joins. */
+export interface JoinOptions {
+  readonly url: string;
+  /** Empty: the host's name and the first number that is free. */
+  readonly name: string;
+  /** No other node may serve: without shared limits each would admit the whole of them. */
+  readonly alone: boolean;
+  readonly problem: (message: string, error: unknown) => void;
+}
+
+/** A node that holds its name. */
+export interface NodePlace {
+  readonly name: string;
+  /** Writes down that it is there, now and from now on. */
+  appear(store: Store): Promise<void>;
+  /** How many nodes there were of late, itself among them. */
+  live(): number;
+  /** False while another may have taken its place: its connection was lost, and is not back. */
+  holds(): boolean;
+  leave(): Promise<void>;
+}
+
+/** A node that was seen of late. */
+export interface LiveNode {
+  readonly name: string;
+  readonly version: string;
+  readonly started_at: number;
+}
+
+/** The family of the locks. */
+const LOCKS = 725_501;
+/** The lock that every node takes: for itself where it must be alone, else with the others. */
+const EVERY_NODE = 0;
+const BEAT_MS = 5000;
+/** A node that was not seen for three beats is gone. */
+const LIVE_MS = 15_000;
+/** Of one host. */
+const NUMBERS_MAX = 100;
+/** The server lets go of a connection that was cut without a word after some time; a program that restarts waits for it. */
+const RETRY_MS = 1000;
+
+/** Takes a name. Throws StoreError where another node has it, or where this one must be alone and is not. */
+export async function joinNodes({ url, name, alone, problem }: JoinOptions): Promise<NodePlace> {
+  const connection = { lost: (): void => undefined };
+  const sql = postgres(url, {
+    max: 1,
+    idle_timeout: 0,
+    max_lifetime: null,
+    connect_timeout: 5,
+    fetch_types: false,
+    onnotice: () => undefined,
+    onclose: () => connection.lost(),
+    connection: { application_name: "sallyport node" },
+  });
+  const take = async (kind: "" | "_shared", lock: number): Promise<boolean> => {
+    const [row] = await sql.unsafe(`SELECT pg_try_advisory_lock${kind}(${LOCKS}, ${lock}) AS taken`);
+    return row?.["taken"] === true;
+  };
+  const takeName = async (wanted: string): Promise<boolean> => take("", lockOf(wanted));
+  try {
+    if (!(await take(alone ? "" : "_shared", EVERY_NODE))) throw new StoreError(alone ? NOT_ALONE : OTHER_ALONE);
+    const held = await firstFree(name, takeName);
+    return place({ sql, name: held, alone, problem, take, connection });
+  } catch (error) {
+    await sql.end({ timeout: 1 });
+    if (error instanceof StoreError) throw error;
+    throw new StoreError(`The database of database.url cannot be reached: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+const NOT_ALONE =
+  "Another node serves from this database, and redis.url is empty: nodes share their limits through Redis. Set redis.url on every node, or stop the other node.";
+const OTHER_ALONE = "A node without redis.url serves from this database. Set redis.url there too, or stop it.";
+
+async function firstFree(name: string, takeName: (wanted: string) => Promise<boolean>): Promise<string> {
+  if (name !== "") {
+    if (await takeName(name)) return name;
+    throw new StoreError(`A node that is called ${JSON.stringify(name)} serves already: give each its own node.name.`);
+  }
+  for (let number = 1; number <= NUMBERS_MAX; number++) {
+    const wanted = `${hostname()}-${number}`;
+    if (await takeName(wanted)) return wanted;
+  }
+  throw new StoreError(`${NUMBERS_MAX} nodes of this host serve already.`);
+}
+
+/** A number of 31 bits for a name. */
+function lockOf(name: string): number {
+  return Number(BigInt(Bun.hash(name)) % 2_147_483_646n) + 1;
+}
+
+interface Place extends Pick<JoinOptions, "name" | "alone" | "problem"> {
+  readonly sql: postgres.Sql;
+  take(kind: "" | "_shared", lock: number): Promise<boolean>;
+  /** Told when it ends. */
+  readonly connection: { lost: () => void };
+}
+
+function place({ sql, name, alone, problem, take, connection }: Place): NodePlace {
+  let holds = true;
+  let left = false;
+  let beat: ReturnType<typeof setInterval> | undefined;
+  let own: Store | undefined;
+  let live = 1;
+  const startedMs = () => own?.clock.now() ?? 0;
+
+  const takeAgain = async (): Promise<void> => {
+    while (!left && !holds) {
+      try {
+        if ((await take(alone ? "" : "_shared", EVERY_NODE)) && (await take("", lockOf(name)))) holds = true;
+        else problem("another node has taken the place of this one: stop one of them", undefined);
+      } catch (error) {
+        problem("the node's connection to the database is lost; it is tried again", error);
+      }
+      if (!holds) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  };
+  connection.lost = () => {
+    if (left || !holds) return;
+    holds = false;
+    void takeAgain();
+  };
+
+  return {
+    name,
+    live: () => live,
+    holds: () => holds,
+    async appear(store) {
+      own = store;
+      const started = startedMs();
+      const seen = store.statement(
+        `INSERT INTO nodes (name, version, url, started_at, seen_at) VALUES ($name, $version, '', $started, $now)
+         ON CONFLICT (name) DO UPDATE SET version = excluded.version, started_at = excluded.started_at, seen_at = excluded.seen_at`,
+      );
+      const write = async () => {
+        await seen.run({ name, version: VERSION, started, now: store.clock.now() });
+        live = Math.max(1, (await liveNodes(store)).length);
+      };
+      await write();
+      beat = setInterval(() => {
+        write().catch((error: unknown) => problem("the node could not write that it is there", error));
+      }, BEAT_MS);
+    },
+    async leave() {
+      left = true;
+      clearInterval(beat);
+      try {
+        await own?.statement("DELETE FROM nodes WHERE name = ?").run([name]);
+      } catch (error) {
+        problem("the node could not write that it leaves", error);
+      }
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
+
+/** The nodes that were seen of late. */
+export async function liveNodes(store: Store): Promise<LiveNode[]> {
+  const since = store.clock.now() - LIVE_MS;
+  return store
+    .statement<LiveNode>("SELECT name, version, started_at FROM nodes WHERE seen_at > ? ORDER BY name")
+    .all([since]);
+}

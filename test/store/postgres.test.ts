@@ -1,0 +1,187 @@
+// What only PostgreSQL can get wrong: its tables against SQLite's, programs that start or write at once, and a server that goes
+// away. What the verbs do is held by the contract.
+
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import { tmpdir } from "node:os";
+import { getTableConfig } from "drizzle-orm/sqlite-core";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { sessions } from "../../src/store/access/schema.ts";
+import { migrate } from "../../src/store/engine/migrate.ts";
+import { joinNodes, liveNodes } from "../../src/store/engine/postgres/nodes.ts";
+import { openPostgres, type PostgresStore } from "../../src/store/engine/postgres/open.ts";
+import { UsageTally } from "../../src/store/usage/record.ts";
+import { usageStore } from "../../src/store/usage/usage.ts";
+import { UsageWriter } from "../../src/store/usage/writer.ts";
+import { HAS_POSTGRES, type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { usageRecord } from "./records.ts";
+
+const server = HAS_POSTGRES ? await testPostgres() : undefined;
+const databases: TestDatabase[] = [];
+const open: PostgresStore[] = [];
+
+afterAll(async () => {
+  await Promise.all(open.map((store) => store.close()));
+  await Promise.all(databases.map((database) => database.drop()));
+});
+
+async function database(): Promise<string> {
+  const made = await server!.database();
+  databases.push(made);
+  return made.url;
+}
+
+async function connect(url: string): Promise<PostgresStore> {
+  const store = await openPostgres({ url, dataDir: tmpdir(), connections: 3 });
+  open.push(store);
+  return store;
+}
+
+const rowsOf = async ({ pool }: PostgresStore, text: string) => (await pool.query(text, [])).values;
+
+describe.skipIf(server === undefined)("PostgreSQL", () => {
+  test("has every table, column, index, reference and trigger that SQLite has", async () => {
+    const sqlite = new Database(":memory:", { strict: true });
+    migrate(sqlite, 0);
+    const store = await connect(await database());
+    const list = (text: string) =>
+      sqlite
+        .query(text)
+        .values()
+        .map((row) => row.join(" "))
+        .sort();
+    const listed = async (text: string) => (await rowsOf(store, text)).map((row) => row.join(" ")).sort();
+
+    expect(
+      await listed(`SELECT table_name, column_name, CASE is_nullable WHEN 'YES' THEN 0 ELSE 1 END
+        FROM information_schema.columns WHERE table_schema = 'public'
+        AND table_name NOT IN ('_migrations', 'secrets', 'file_chunks', 'nodes', 'done_batches')`),
+    ).toEqual(
+      list(`SELECT m.name, c.name, c."notnull" OR c.pk > 0 FROM sqlite_master m JOIN pragma_table_info(m.name) c
+        WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND m.name <> '_migrations'`),
+    );
+    expect(
+      await listed(`SELECT indexname FROM pg_indexes WHERE schemaname = 'public' AND indexname NOT LIKE '%_pkey'`),
+    ).toEqual(list("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"));
+    expect(
+      await listed(`SELECT r.relname, count(*) FROM pg_constraint c JOIN pg_class r ON r.oid = c.conrelid
+        WHERE contype = 'f' AND r.relname <> 'file_chunks' GROUP BY 1`),
+    ).toEqual(
+      list(
+        `SELECT m.name, COUNT(DISTINCT f.id) FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f GROUP BY 1`,
+      ),
+    );
+    expect(await listed(`SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgname NOT LIKE '%_told'`)).toEqual(
+      list("SELECT name FROM sqlite_master WHERE type = 'trigger'"),
+    );
+  });
+
+  test("keeps truths as truths, and text by its bytes", async () => {
+    const store = await connect(await database());
+    expect(
+      await rowsOf(
+        store,
+        `SELECT DISTINCT data_type FROM information_schema.columns
+        WHERE (table_name, column_name) IN (('accounts', 'admin'), ('usage', 'stream'), ('job_pages', 'failed'))`,
+      ),
+    ).toEqual([["boolean"]]);
+    const { columns } = getTableConfig(sessions);
+    const texts = columns.filter(({ dataType }) => dataType === "string").length;
+    expect(
+      await rowsOf(
+        store,
+        `SELECT count(*) FROM information_schema.columns
+        WHERE table_name = 'sessions' AND collation_name = 'C'`,
+      ),
+    ).toEqual([[texts]]);
+  });
+
+  test("is made once by programs that start at once", async () => {
+    const url = await database();
+    const stores = await Promise.all(Array.from({ length: 4 }, () => connect(url)));
+    expect(await accountStore(stores[3]!).countAccounts()).toBe(0);
+  });
+
+  test("is refused where a newer version made it", async () => {
+    const url = await database();
+    const store = await connect(url);
+    await store.pool.query("INSERT INTO _migrations (name, applied_at) VALUES ('9999_later', 0)", []);
+    await expect(connect(url)).rejects.toThrow("newer version of Sallyport (it has migration 9999_later). Upgrade");
+  });
+
+  test("tells others of changes to keys and accounts, not of usage", async () => {
+    const url = await database();
+    const [one, other] = [await connect(url), await connect(url)];
+    const before = other.changeCounter();
+    const own = one.changeCounter();
+    await usageStore(one).writeUsage({ id: "b", rows: [], sums: [] });
+    await accountStore(one).createAccount({ username: "ann", email: "ann@x.example", tier: "free" });
+    while (other.changeCounter() === before) await Bun.sleep(5);
+    expect(one.changeCounter()).toBe(own);
+  });
+
+  test("writes a batch of usage once, however often it is tried", async () => {
+    const store = await connect(await database());
+    const tally = new UsageTally();
+    const record = usageRecord({ accountId: "" });
+    tally.add(record);
+    const batch = { id: "batch", rows: [], sums: [...tally.values()] };
+    await Promise.all([1, 2, 3].map(() => usageStore(store).writeUsage(batch)));
+    expect(await usageStore(store).tokenTotals()).toMatchObject({ requests: 1 });
+  });
+
+  test("loses and doubles nothing when the server ends while usage is written", async () => {
+    const store = await connect(await database());
+    const made = await accountStore(store).createAccount({ username: "ann", email: "ann@x.example", tier: "free" });
+    const accountId = "id" in made ? made.id : "";
+    const problems: unknown[] = [];
+    const writer = new UsageWriter(usageStore(store), { flushMs: 1, onError: (error) => problems.push(error) });
+    const count = 3000;
+    const restarted = server!.restart();
+    for (let n = 0; n < count; n++) {
+      writer.record(usageRecord({ accountId, keyId: "k", requestId: "same" }));
+      if (n % 100 === 0) await Bun.sleep(1);
+    }
+    await restarted;
+    while (!(await writer.close())) await Bun.sleep(20);
+    expect(await usageStore(store).tokenTotals()).toMatchObject({ requests: count });
+    expect(await rowsOf(store, "SELECT count(*), count(DISTINCT uid) FROM usage")).toEqual([[count, count]]);
+  }, 60_000);
+});
+
+describe.skipIf(server === undefined)("nodes", () => {
+  const join = (url: string, name: string, alone = false) => joinNodes({ url, name, alone, problem: () => undefined });
+
+  test("have names of their own, free again when they leave", async () => {
+    const url = await database();
+    const first = await join(url, "a");
+    await expect(join(url, "a")).rejects.toThrow('called "a" serves already');
+    const second = await join(url, "");
+    const third = await join(url, "");
+    expect(new Set([first.name, second.name, third.name]).size).toBe(3);
+    await first.leave();
+    const again = await join(url, "a");
+    await Promise.all([again, second, third].map((node) => node.leave()));
+  });
+
+  test("without shared limits there is one", async () => {
+    const url = await database();
+    const only = await join(url, "a", true);
+    await expect(join(url, "b", true)).rejects.toThrow("redis.url is empty");
+    await expect(join(url, "b", false)).rejects.toThrow("without redis.url");
+    await only.leave();
+    const shared = await join(url, "b", false);
+    await expect(join(url, "a", true)).rejects.toThrow("redis.url is empty");
+    await shared.leave();
+  });
+
+  test("are listed while they serve", async () => {
+    const url = await database();
+    const store = await connect(url);
+    const node = await join(url, "a");
+    await node.appear(store);
+    expect(await liveNodes(store)).toMatchObject([{ name: "a" }]);
+    await node.leave();
+    expect(await liveNodes(store)).toEqual([]);
+  });
+});
