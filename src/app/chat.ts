@@ -1,5 +1,6 @@
 // The chat side of a running gateway: the pipeline, stored answers and uploads, and their endpoints. Wiring only.
 
+import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { resolveModel } from "../catalog/resolve.ts";
 import type { LiveConfig } from "../config/live.ts";
@@ -25,6 +26,7 @@ import { createStoredResponses } from "../gateway/stored-responses.ts";
 import { createConversationEndpoints } from "../gateway/threads/conversation-endpoints.ts";
 import { createUploads } from "../gateway/uploads.ts";
 import { UpstreamThreads } from "../gateway/upstream-threads.ts";
+import { createSpools } from "../http/spool.ts";
 import { createAddressGuard } from "../net/address-guard.ts";
 import { createFetch } from "../net/fetch.ts";
 import { createResolve } from "../net/resolve.ts";
@@ -120,8 +122,8 @@ export function createChat(deps: ChatDeps) {
       }),
       uploads: createUploads({ store: files, claim: storage.claim, authenticate }),
       compact: createCompact({ ...pipeline, ...compaction, prepare, settings: () => config().compaction }),
-      modelEndpoint: createModelEndpoint(pipeline),
       passthrough: createPassthrough(passthroughDeps(deps, pipeline)),
+      modelEndpoint: createModelEndpoint({ ...pipeline, ...uploadsOf(deps) }),
       countTokens: createTokenCount({ ...compaction, ...pipeline, files }),
       inputTokens: createInputTokens({ ...pipeline, prepare }),
     }),
@@ -150,5 +152,15 @@ function answersOf({ handle }: ReturnType<typeof createGateway>) {
     chat: (request: Request) => handle(request, chatCompletionsFormat),
     responses: (request: Request) => handle(request, responsesFormat),
     messages: (request: Request) => handle(request, messagesFormat),
+  };
+}
+
+/** What endpoints need for forms with files, and for answers that stream. */
+function uploadsOf({ live, metrics }: Pick<ChatDeps, "live" | "metrics">) {
+  return {
+    streamOpened: metrics.streamOpened,
+    streamClosed: metrics.streamClosed,
+    spools: createSpools(join(live.get().dataDir, "uploads")),
+    uploadBytesMax: () => live.get().server.maxUploadBytes,
   };
 }

@@ -12,6 +12,10 @@ export interface PriceRow {
 }
 
 export interface Prices extends PriceRow {
+  /** US dollars for a minute of audio, for an image, and for a million characters that are spoken. */
+  readonly perMinute?: number | undefined;
+  readonly perImage?: number | undefined;
+  readonly perMillionCharacters?: number | undefined;
   /**
    * Rows for long prompts, by increasing `above`; the last one that the request's input tokens exceed applies to the whole
    * request.
@@ -19,8 +23,19 @@ export interface Prices extends PriceRow {
   readonly tiers?: readonly (PriceRow & { readonly above: number })[] | undefined;
 }
 
+/** What was used, in whatever unit its model is paid. */
+export interface Measured extends Usage {
+  /** Of audio. */
+  readonly seconds?: number;
+  readonly images?: number;
+  /** Spoken. */
+  readonly characters?: number;
+}
+
+const MICROS = 1_000_000;
+
 /** The cost of one answer in whole micro-dollars, rounded to the nearest; 0 if no price is known. */
-export function costMicros(prices: Prices | undefined, usage: Usage): number {
+export function costMicros(prices: Prices | undefined, usage: Measured): number {
   if (prices === undefined) return 0;
   let row: PriceRow = prices;
   for (const tier of prices.tiers ?? []) if (usage.inputTokens > tier.above) row = tier;
@@ -32,6 +47,9 @@ export function costMicros(prices: Prices | undefined, usage: Usage): number {
     plain * row.input +
     cached * (row.cacheRead ?? row.input) +
     written * (row.cacheWrite ?? row.input) +
-    usage.outputTokens * row.output;
+    usage.outputTokens * row.output +
+    ((usage.seconds ?? 0) / 60) * (prices.perMinute ?? 0) * MICROS +
+    (usage.images ?? 0) * (prices.perImage ?? 0) * MICROS +
+    (usage.characters ?? 0) * (prices.perMillionCharacters ?? 0);
   return Math.max(0, Math.round(cost));
 }

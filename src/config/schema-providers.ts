@@ -36,6 +36,9 @@ const Prices = entry("US dollars per million tokens. Absent: the vendor's public
   output: Type.Number({ description: "Output tokens, reasoning included.", ...PRICE }),
   cache_read: optional(number("Input tokens read from a cache. Absent: as input.", 0, PRICE)),
   cache_write: optional(number("Input tokens written to a cache. Absent: as input.", 0, PRICE)),
+  per_minute: optional(number("US dollars for a minute of audio.", 0, PRICE)),
+  per_image: optional(number("US dollars for an image.", 0, PRICE)),
+  per_million_characters: optional(number("US dollars for a million characters that are spoken.", 0, PRICE)),
 });
 
 /** What is known about a model; absent: unknown, reported with the defaults and not enforced. */

@@ -61,7 +61,7 @@ export const ServerSection = section("How the gateway listens and answers.", {
     most: GIB,
   }),
   max_upload: size(
-    "Larger uploads to the audio and image endpoints are refused with 413. They pass through and are not held in memory.",
+    "Larger uploads to the audio and image endpoints, and larger bodies of passthrough, are refused with 413. They pass through and are not held in memory.",
     "512MiB",
     { least: 1024, most: 1024 * GIB },
   ),

@@ -24,6 +24,7 @@ const GROUPS: Readonly<Record<Group, string>> = {
   Files: "Images that chats refer to.",
   Models: "Which models there are, and which plan they belong to.",
   "Embeddings and ranking": "Vectors of texts, and documents by relevance.",
+  "Audio and images": "Speech to text and back, and pictures.",
   Decisions: "Typed questions, answered with calibrated probabilities.",
   Web: "Search, single pages, whole sites.",
   "Search for other programs": "Search and pages in the shapes that other programs expect.",

@@ -1,7 +1,7 @@
 // Records a request's usage once, off the request path: what the upstream reported, else what was counted here.
 
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
-import { costMicros } from "../catalog/prices.ts";
+import { costMicros, type Measured } from "../catalog/prices.ts";
 import type { Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
@@ -12,7 +12,7 @@ import { countTokens } from "../tokens/count.ts";
 export interface CallUsage {
   model: CatalogModel;
   route: ModelRoute;
-  usage: Usage;
+  usage: Measured;
   status: number;
   errorCode: string | null;
   ttfbMs: number | null;

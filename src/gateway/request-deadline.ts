@@ -8,6 +8,8 @@ export interface RequestDeadline {
   /** Aborted with the `ApiError` that says why. */
   readonly signal: AbortSignal;
   remainingMs(): number;
+  /** The time begins anew: the client's upload goes on, which has limits of its own. */
+  restart(): void;
 }
 
 /** Runs the work within the deadline and while the client is there; throws immediately if it has left before. */
@@ -16,18 +18,28 @@ export async function withinDeadline<T>(
   timeoutMs: number,
   work: (deadline: RequestDeadline) => Promise<T>,
 ): Promise<T> {
-  const endsMs = performance.now() + timeoutMs;
+  let endsMs = performance.now() + timeoutMs;
   const abort = new AbortController();
   const onGone = () => abort.abort(clientGone());
   // The client may have left while its body was read or its model looked up, before a listener was added.
   if (request.signal.aborted) throw clientGone();
-  const late = limit(timeoutMs, () =>
-    abort.abort(new ApiError("provider_timeout", "The provider did not answer in time.")),
-  );
+  const passed = () => abort.abort(new ApiError("provider_timeout", "The provider did not answer in time."));
+  let late = limit(timeoutMs, passed);
+  let isOver = false;
   request.signal.addEventListener("abort", onGone, { once: true });
   try {
-    return await work({ signal: abort.signal, remainingMs: () => endsMs - performance.now() });
+    return await work({
+      signal: abort.signal,
+      remainingMs: () => endsMs - performance.now(),
+      restart() {
+        if (isOver) return;
+        late.cancel();
+        late = limit(timeoutMs, passed);
+        endsMs = performance.now() + timeoutMs;
+      },
+    });
   } finally {
+    isOver = true;
     late.cancel();
     request.signal.removeEventListener("abort", onGone);
   }

@@ -1,7 +1,7 @@
 // The maximum cost of a chat request before the call: its input is counted, its output limit assumed to be used up.
 
 import type { CatalogModel } from "../catalog/models.ts";
-import { costMicros, type Prices } from "../catalog/prices.ts";
+import { costMicros, type Measured, type Prices } from "../catalog/prices.ts";
 import type { AudioPart, ChatRequest, FilePart, OpaquePart } from "../chat/request.ts";
 import { countTokens } from "../tokens/count.ts";
 import { promptText } from "./meter.ts";
@@ -38,7 +38,7 @@ export function worstCaseMicros(
 }
 
 /** The maximum cost of these tokens: all read again, or all written to a cache. */
-export function worstCostMicros(prices: Prices, usage: { inputTokens: number; outputTokens: number }): number {
+export function worstCostMicros(prices: Prices, usage: Measured): number {
   return Math.max(costMicros(prices, usage), costMicros(prices, { ...usage, cacheWriteTokens: usage.inputTokens }));
 }
 

@@ -37,7 +37,7 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Ui
   const isPlain = coding === "identity" || coding === "";
   const unpack = isPlain ? undefined : decoderOf(coding);
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes);
+  if (declared > limits.maxBytes) throw bodyTooLarge(limits.maxBytes);
   if (isPlain && declared <= FREE_BYTES_MAX) return readAll(request, declared, limits);
   // A body without a length, or a compressed one, counts with the maximum.
   const hold = await room(request, isPlain && declared >= 0 ? declared : limits.maxBytes);
@@ -51,7 +51,7 @@ async function room(request: Request, bytes: number): Promise<BodyHold | undefin
   try {
     return await maybeExchangeOf(request)?.holdBody(bytes);
   } catch (error) {
-    throw error instanceof ApiError ? error : cutOff(error);
+    throw error instanceof ApiError ? error : bodyCutOff(error);
   }
 }
 
@@ -96,7 +96,7 @@ export async function readJsonValue(
   return oneAtATime(async () => {
     // The previous body's continuation runs first.
     await turn();
-    if (request.signal.aborted) throw cutOff(request.signal.reason);
+    if (request.signal.aborted) throw bodyCutOff(request.signal.reason);
     const text = decoder.decode(bytes);
     giveBack(bytes);
     await turn();
@@ -168,11 +168,13 @@ function isJsonType(type: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type.trim());
 }
 
-function tooLarge(maxBytes: number): ApiError {
+/** 413. */
+export function bodyTooLarge(maxBytes: number): ApiError {
   return new ApiError("request_too_large", `The request body is larger than ${maxBytes} bytes.`);
 }
 
-const tooSlow = () => new ApiError("request_timeout", "The request body did not arrive in time.");
+/** 408. */
+export const bodyTooSlow = () => new ApiError("request_timeout", "The request body did not arrive in time.");
 
 const decoder = new TextDecoder();
 
@@ -196,7 +198,7 @@ async function readAll(request: Request, declared: number, limits: BodyLimits): 
     return await readRest(reader, first, { ...limits, declared });
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw cutOff(error);
+    throw bodyCutOff(error);
   }
 }
 
@@ -229,7 +231,7 @@ async function readRest(
     for (let reading = next; ; reading = reader.readMany()) {
       // Takes all available data in one step, including the end.
       const { done, value } = await reading;
-      if (late) throw tooSlow();
+      if (late) throw bodyTooSlow();
       lastMs = performance.now();
       for (const chunk of value) {
         const copied = body.add(chunk);
@@ -237,12 +239,12 @@ async function readRest(
       }
       if (body.size() > maxBytes) {
         giveUp(reader);
-        throw tooLarge(maxBytes);
+        throw bodyTooLarge(maxBytes);
       }
       if (done) break;
     }
   } catch (error) {
-    throw late ? tooSlow() : error;
+    throw late ? bodyTooSlow() : error;
   } finally {
     clearTimeout(timer);
   }
@@ -313,7 +315,7 @@ function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
 }
 
 /** The client left in the middle of its body: nobody reads the response, but there must be one. */
-function cutOff(cause: unknown): ApiError {
+export function bodyCutOff(cause: unknown): ApiError {
   return new ApiError("invalid_request", "The request body ended early.", { cause });
 }
 
@@ -345,7 +347,7 @@ function decompress(bytes: Uint8Array, decoder: ReturnType<typeof decoderOf>, ma
       size += chunk.byteLength;
       if (size > maxBytes) {
         decoder.destroy();
-        reject(tooLarge(maxBytes));
+        reject(bodyTooLarge(maxBytes));
       } else chunks.push(chunk);
     });
     decoder.on("end", () => resolve(Buffer.concat(chunks, size)));

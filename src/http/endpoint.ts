@@ -20,6 +20,7 @@ export type Group =
   | "Files"
   | "Models"
   | "Embeddings and ranking"
+  | "Audio and images"
   | "Decisions"
   | "Web"
   | "Search for other programs"

@@ -1,7 +1,7 @@
 // Calls a provider with one of its credentials: used by every call, whether for a whole answer or a stream.
 
 import type { Clock } from "../base/clock.ts";
-import { callProvider, readAnswer } from "./call.ts";
+import { callProvider, readAnswer, type StreamedBody } from "./call.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
@@ -14,6 +14,8 @@ export interface AnswerOptions {
   /** Further headers, such as `traceparent`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly choice?: KeyChoice | undefined;
+  /** Makes what goes up in the place of the request's body. */
+  readonly upload?: (() => StreamedBody) | undefined;
 }
 
 /** Selects one of a provider's credentials, if it is not just the next one. */
@@ -45,6 +47,13 @@ export function fetchAnswer(
     const response = await callProvider(provider, request, how);
     return { headers: response.headers, text: await readAnswer(provider, response, signal) };
   };
+  return withKey(provider, clock, call, options.choice);
+}
+
+/** The same without reading the answer, whose headers say success. */
+export function openAnswer(provider: Provider, request: UpstreamRequest, options: AnswerOptions): Promise<Response> {
+  const { clock, signal, headers = {}, upload } = options;
+  const call = (secret: string) => callProvider(provider, request, { signal, secret, headers, upload: upload?.() });
   return withKey(provider, clock, call, options.choice);
 }
 

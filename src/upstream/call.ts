@@ -14,6 +14,18 @@ export interface CallOptions {
   secret: string;
   /** Further headers, such as `traceparent`. */
   headers?: Readonly<Record<string, string>>;
+  /** Goes up in the place of the request's body. */
+  upload?: StreamedBody | undefined;
+}
+
+/** A body that is sent as it comes. */
+export interface StreamedBody {
+  /** The `Content-Type`. */
+  readonly type: string;
+  /** Undefined where it is not known. */
+  readonly length: number | undefined;
+  /** The next bytes, undefined at the end. What it throws ends the call. */
+  next(): Promise<Uint8Array | undefined>;
 }
 
 /** Largest whole answer that is read; image answers in base64 are far below. */
@@ -43,8 +55,9 @@ export async function callProvider(
   request: UpstreamRequest,
   options: CallOptions,
 ): Promise<Response> {
+  const { upload } = options;
   const headers = {
-    "content-type": "application/json",
+    ...(upload === undefined ? { "content-type": "application/json" } : uploadHeaders(upload)),
     // The card's protocol version is a default: a client's own takes precedence.
     ...provider.card.headers(options.secret),
     ...request.headers,
@@ -55,19 +68,30 @@ export async function callProvider(
   if (request.body.length >= STEP_CHARS_MIN && request.body.endsWith("}")) await nextTurn();
   const deadline = new AbortController();
   const { firstByte, connect } = provider.timeoutsMs;
-  const patience = limit(firstByte, () =>
-    deadline.abort(new UpstreamFault("timeout", "The provider did not begin to answer in time.")),
-  );
+  const unanswered = () =>
+    deadline.abort(new UpstreamFault("timeout", "The provider did not begin to answer in time."));
+  let patience = limit(firstByte, unanswered);
   const probe = limit(connect, () => void probeConnect(provider, deadline));
   const onAbort = () => deadline.abort(options.signal.reason);
   if (options.signal.aborted) onAbort();
   else options.signal.addEventListener("abort", onAbort, { once: true });
   let response: Response;
+  let isOver = false;
   try {
     response = await provider.transport(provider.baseUrl + request.path, {
       method: "POST",
       headers,
-      body: request.body,
+      body:
+        upload === undefined
+          ? request.body
+          : streamOf(upload, {
+              // While the client is waited for, the provider is not.
+              waits: () => patience.cancel(),
+              came: () => {
+                if (!isOver) patience = limit(firstByte, unanswered);
+              },
+              failed: (error) => deadline.abort(error),
+            }),
       signal: deadline.signal,
       // Bun would abort a call that is silent for five minutes; the operator's setting applies instead.
       timeout: false,
@@ -77,6 +101,7 @@ export async function callProvider(
   } catch (error) {
     throw asFault(error, deadline.signal, options.signal);
   } finally {
+    isOver = true;
     patience.cancel();
     probe.cancel();
   }
@@ -90,6 +115,33 @@ export async function callProvider(
       status: response.status,
     });
   throw provider.dialect.fault(response.status, body, response.headers);
+}
+
+function uploadHeaders({ type, length }: StreamedBody): Record<string, string> {
+  return { "content-type": type, ...(length === undefined ? {} : { "content-length": String(length) }) };
+}
+
+function streamOf(
+  upload: StreamedBody,
+  { waits, came, failed }: { waits(): void; came(): void; failed(error: unknown): void },
+): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        waits();
+        try {
+          const bytes = await upload.next();
+          came();
+          if (bytes === undefined) controller.close();
+          else controller.enqueue(bytes);
+        } catch (error) {
+          failed(error);
+          controller.error(error);
+        }
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /**

@@ -39,6 +39,13 @@ export const demo: Vendor = {
           description: "Built-in demo: ranks documents by the words that they share with the query.",
           contextLength: 128_000,
         },
+        {
+          id: "demo-transcribe",
+          kind: "transcription",
+          name: "Demo transcribe",
+          description:
+            "Built-in demo: it does not understand speech, it says how long an audio file is and of what format.",
+        },
       ],
     },
     note: "Built in; always there unless `providers.demo.enabled` is false.",

@@ -191,6 +191,12 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
     form.append("file", new Blob([PNG], { type: "image/png" }), "dot.png");
     return form;
   };
+  const audio = (more: Readonly<Record<string, string>> = {}) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ model: "demo-transcribe", ...more })) form.append(name, value);
+    form.append("file", new Blob(["RIFF"]), "a.wav");
+    return form;
+  };
   const response = async () =>
     `/v1/responses/${(await made("createResponse", { model: "demo-echo", input: "Say hello." }))["id"]}`;
   const file = async () => `/v1/files/${(await made("uploadFile", upload()))["id"]}`;
@@ -217,6 +223,8 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
     listResponseInputItems: async () => ({ path: `${await response()}/input_items` }),
     deleteResponse: async () => ({ path: await response() }),
     uploadFile: async () => ({ body: upload() }),
+    createTranscription: async () => ({ body: audio({ stream: "true" }) }),
+    createTranslation: async () => ({ body: audio() }),
     getFile: async () => ({ path: await file() }),
     getFileContent: async () => ({ path: `${await file()}/content` }),
     deleteFile: async () => ({ path: await file() }),

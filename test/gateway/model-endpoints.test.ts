@@ -21,16 +21,35 @@ async function fixtureOf(path: string): Promise<EndpointFixture> {
   return ((await import(file)) as { fixture: EndpointFixture }).fixture;
 }
 
+/** A request as a form. */
+function formFrom(body: object, files: Readonly<Record<string, string>>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body)) if (value !== undefined) form.append(name, String(value));
+  for (const [name, content] of Object.entries(files)) form.append(name, new File([content], `${name}.bin`));
+  return form;
+}
+
+/** What a provider received, whichever way it was sent. */
+async function membersOf({ json, headers, text }: Received): Promise<Record<string, unknown>> {
+  if (json !== undefined) return json;
+  const form = await new Response(text, { headers: { "content-type": headers.get("content-type") ?? "" } }).formData();
+  const members = [...form].map(async ([name, value]) => [
+    name,
+    typeof value === "string" ? value : await value.text(),
+  ]);
+  return Object.fromEntries(await Promise.all(members)) as Record<string, unknown>;
+}
+
 describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as const))("%s", (path, endpoint) => {
   let fixture: EndpointFixture;
   let good: FakeUpstream;
   let bad: FakeUpstream;
   let app: TestApp;
-  const modelOf = ({ json }: Received) => String(json?.["model"]);
+  const answer = async (asked: Received) => Response.json(fixture.answer(String((await membersOf(asked))["model"])));
 
   beforeAll(async () => {
     fixture = await fixtureOf(path);
-    good = startUpstream((asked) => Response.json(fixture.answer(modelOf(asked))));
+    good = startUpstream(answer);
     bad = startUpstream(() => Response.json({ error: { message: `no, ${SECRET}` } }, { status: 503 }));
     const provider = (up: FakeUpstream, kind = "openai") => ({
       kind,
@@ -68,10 +87,14 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
   beforeEach(() => {
     good.received.length = 0;
     bad.received.length = 0;
-    good.answer((asked) => Response.json(fixture.answer(modelOf(asked))));
+    good.answer(answer);
   });
 
-  const ask = (model: string, more: object = {}) => app.post(path, { ...fixture.body, model, ...more });
+  const ask = (model: string, more: object = {}) => {
+    const body = { ...fixture.body, model, ...more };
+    if (endpoint.file === undefined) return app.post(path, body);
+    return app.call(path, { method: "POST", body: formFrom(body, fixture.files ?? {}) });
+  };
   /** The row of the latest request. A restart writes what waits. */
   const latestRow = async () => {
     await app.restart();
@@ -89,7 +112,7 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
     expect(response.headers.get("x-sallyport-route")).toBe("good/theirs");
     const [up] = good.received;
     expect(up?.path).toBe(`/v1${endpoint.upstreamPath}`);
-    expect(up?.json).toEqual({ ...fixture.body, model: "theirs" });
+    expect(await membersOf(up!)).toEqual({ ...fixture.body, ...fixture.files, model: "theirs" });
     expect(up?.headers.get("authorization")).toBe(`Bearer ${SECRET}`);
   });
 
@@ -102,9 +125,9 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
   });
 
   test("is counted here where the provider does not", async () => {
-    good.answer((asked) => Response.json(fixture.untold(modelOf(asked))));
+    good.answer(() => Response.json(fixture.untold("theirs")));
     await ask("ours");
-    const inputTokens = endpoint.inputTokens(fixture.body);
+    const { inputTokens } = endpoint.measure(fixture.body);
     expect(inputTokens).toBeGreaterThan(0);
     expect(await latestRow()).toMatchObject({ inputTokens, estimated: true });
   });
@@ -123,7 +146,7 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
   });
 
   test.each([
-    ["no JSON", () => new Response("<html>")],
+    ["a page", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
     ["a list", () => Response.json([])],
     ["an error", () => Response.json({ error: { message: "no" } })],
   ])("an answer that is %s is the provider's failure", async (_name, answer) => {

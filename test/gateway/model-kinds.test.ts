@@ -25,7 +25,10 @@ async function ids(): Promise<string[]> {
 }
 
 test("the list has the models that an endpoint takes, and what the operator lists", async () => {
-  expect(await ids()).toEqual(["hearer", "talker", "text-embedding-3-small", "demo-echo", "demo-embed", "demo-rerank"]);
+  expect(await ids()).toEqual([
+    ...["hearer", "talker", "text-embedding-3-small", "whisper-1"],
+    ...["demo-echo", "demo-embed", "demo-rerank", "demo-transcribe"],
+  ]);
 });
 
 test.each([
@@ -50,7 +53,7 @@ test.each([
 ])("POST %s", async (path, body) => {
   for (const [model, called, instead] of [
     ["text-embedding-3-small", "an embedding model", "Send it to POST /v1/embeddings instead."],
-    ["hearer", "a transcription model", "No endpoint of this gateway accepts it."],
+    ["hearer", "a transcription model", "Send it to POST /v1/audio/transcriptions instead."],
   ]) {
     const response = await app.post(path, { ...body, model });
     const text = await response.text();

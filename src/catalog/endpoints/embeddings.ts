@@ -1,8 +1,8 @@
 // POST /v1/embeddings in OpenAI's format, as compatible servers accept it: texts or tokens in, vectors out.
 
 import { ApiError } from "../../base/errors.ts";
-import type { Usage } from "../../chat/event.ts";
 import { countTokens } from "../../tokens/count.ts";
+import type { Measured } from "../prices.ts";
 import { isCount, refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint, OtherWords } from "./endpoint.ts";
 import { encodeFloats, floatsOf } from "./floats.ts";
@@ -26,8 +26,8 @@ export const embeddings: ModelEndpoint = {
     if (format != null && format !== "float" && format !== "base64")
       refuseParam("encoding_format", '"float" or "base64"');
   },
-  inputTokens: ({ input }) => tokensOf(input),
-  usage(answer): Usage | undefined {
+  measure: ({ input }) => ({ inputTokens: tokensOf(input), outputTokens: 0 }),
+  usage(answer): Measured | undefined {
     const usage = answer["usage"] as JsonObject | null | undefined;
     const tokens = usage?.["prompt_tokens"] ?? usage?.["total_tokens"];
     return isCount(tokens) ? { inputTokens: tokens, outputTokens: 0 } : undefined;

@@ -2,10 +2,10 @@
 // serves all of them alike; bodies go to providers that speak the same words, changed in nothing but the model, and to
 // others in words of their own where the endpoint has these.
 
-import type { Usage } from "../../chat/event.ts";
 import type { ModelKind } from "../../vendors/model-kind.ts";
 import type { ProtocolFacts } from "../../vendors/protocols.ts";
 import type { Quirks } from "../../vendors/quirks.ts";
+import type { Measured } from "../prices.ts";
 
 /** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -40,12 +40,18 @@ export interface ModelEndpoint {
   otherWords?(provider: EndpointProvider): OtherWords | undefined;
   /** What the client gets where that is not what came; undefined: it is. Throws `TypeError` for what is no such answer. */
   answer?(answer: JsonObject, body: JsonObject): JsonObject | undefined;
+  /** The file that a request must have, for endpoints that take forms; undefined for JSON. */
+  readonly file?: string;
+  /** `any`: answers may also be text, bytes or server-sent events, which go on as they come. Absent: JSON only. */
+  readonly gives?: "any";
   /** What traces call it (OpenTelemetry's `gen_ai.operation.name`). */
   readonly operation: string;
-  /** Throws `ApiError` 400 that names the parameter. */
+  /** Throws `ApiError` 400 that names the parameter. Of a form there is what came before the first file. */
   check(body: JsonObject): void;
-  /** Tokens that the body holds, counted here: for budgets, and for answers that do not say. */
-  inputTokens(body: JsonObject): number;
-  /** What the provider says it counted; undefined where it does not say, or says nonsense. */
-  usage(answer: JsonObject): Usage | undefined;
+  /** What the body holds, counted here: for answers that do not say. */
+  measure(body: JsonObject): Measured;
+  /** The most that a request may use, for budgets. `bytes`: of a form, as far as known. Absent: what `measure` says. */
+  worst?(body: JsonObject, bytes: number): Measured;
+  /** What the provider says it counted, in an answer or an event; undefined where it does not say, or says nonsense. */
+  usage(answer: JsonObject): Measured | undefined;
 }

@@ -3,6 +3,7 @@
 import { embeddings } from "./embeddings.ts";
 import type { ModelEndpoint } from "./endpoint.ts";
 import { rerank } from "./rerank.ts";
+import { transcriptions, translations } from "./transcriptions.ts";
 
 /** Every such endpoint. */
-export const MODEL_ENDPOINTS: readonly ModelEndpoint[] = [embeddings, rerank];
+export const MODEL_ENDPOINTS: readonly ModelEndpoint[] = [embeddings, rerank, transcriptions, translations];

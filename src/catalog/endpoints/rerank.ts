@@ -2,8 +2,8 @@
 // documents' places by relevance out. Text Embeddings Inference has words of its own.
 
 import { prefixedId } from "../../base/ids.ts";
-import type { Usage } from "../../chat/event.ts";
 import { countTokens } from "../../tokens/count.ts";
+import type { Measured } from "../prices.ts";
 import { isCount, refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint, OtherWords } from "./endpoint.ts";
 
@@ -29,11 +29,11 @@ export const rerank: ModelEndpoint = {
     if (limit != null && !isCount(limit)) refuseParam("top_n", "a whole number above 0");
     if (wanted != null && typeof wanted !== "boolean") refuseParam("return_documents", "true or false");
   },
-  inputTokens({ query, documents }) {
+  measure({ query, documents }) {
     const texts = [query as string, ...textsOf(documents)];
-    return texts.reduce((sum, text) => sum + countTokens(text), 0);
+    return { inputTokens: texts.reduce((sum, text) => sum + countTokens(text), 0), outputTokens: 0 };
   },
-  usage(answer): Usage | undefined {
+  usage(answer): Measured | undefined {
     const { usage, meta } = answer as { usage?: JsonObject | null; meta?: { tokens?: JsonObject | null } | null };
     const tokens = usage?.["total_tokens"] ?? usage?.["prompt_tokens"] ?? meta?.tokens?.["input_tokens"];
     return isCount(tokens) ? { inputTokens: tokens, outputTokens: 0 } : undefined;

@@ -1,6 +1,7 @@
 // The OpenAPI descriptions of the gateway's endpoints: a line for each file.
 
 import type { ApiEndpoint } from "../../http/endpoint.ts";
+import { AUDIO_ENDPOINTS } from "./audio.ts";
 import { CHAT_COMPLETIONS } from "./chat-completions.ts";
 import { CONVERSATION_DOCS } from "./conversations.ts";
 import { KEPT } from "./kept.ts";
@@ -18,6 +19,7 @@ export const GATEWAY_ENDPOINTS: readonly ApiEndpoint[] = [
   ...CONVERSATION_DOCS,
   ...KEPT,
   ...MODEL_ENDPOINT_DOCS,
+  ...AUDIO_ENDPOINTS,
   ...OWN_KEY,
   ...PASSTHROUGH,
 ];

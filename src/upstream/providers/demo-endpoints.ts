@@ -2,18 +2,29 @@
 // share more words have closer vectors, and rank higher.
 
 import { countTokens } from "../../tokens/count.ts";
+import { demoTranscription } from "./demo-transcribe.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 const DIMENSIONS = 256;
 
 /** The handler of this address; undefined for chat completions. */
-export function demoEndpoint(url: string): ((body: Json) => Response) | undefined {
+export function demoEndpoint(url: string): ((init: BunFetchRequestInit) => Response | Promise<Response>) | undefined {
   for (const [path, answer] of Object.entries(ANSWERS)) if (url.endsWith(path)) return answer;
   return undefined;
 }
 
-const ANSWERS: Readonly<Record<string, (body: Json) => Response>> = { "/embeddings": embeddings, "/rerank": rerank };
+const json =
+  (answer: (body: Json) => Response) =>
+  ({ body }: BunFetchRequestInit) =>
+    answer(JSON.parse(String(body)) as Json);
+
+const ANSWERS: Readonly<Record<string, NonNullable<ReturnType<typeof demoEndpoint>>>> = {
+  "/embeddings": json(embeddings),
+  "/rerank": json(rerank),
+  "/audio/transcriptions": demoTranscription,
+  "/audio/translations": demoTranscription,
+};
 
 function embeddings({ model, input, dimensions }: Json): Response {
   // A list of numbers is one tokenised text.

@@ -25,7 +25,7 @@ type Answer = Plan & { createdSeconds: number };
 /** Answers inside the process; for endpoints other than chat see demo-endpoints.ts. */
 export const demoTransport: Transport = async (url, init) => {
   const other = demoEndpoint(url);
-  if (other !== undefined) return other(JSON.parse(String(init.body)) as Json);
+  if (other !== undefined) return other(init);
   const body = JSON.parse(String(init.body)) as Json;
   const plan: Answer = { ...planOf(body), createdSeconds: Math.floor(systemClock.now() / 1000) };
   const model = String(body["model"]);

@@ -2,6 +2,8 @@
 export interface EndpointFixture {
   /** A good request, without its model. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** Of an endpoint that takes forms: the files, by the names of their parts. They follow the fields. */
+  readonly files?: Readonly<Record<string, string>>;
   /** What a provider answers to it, for the model that it was asked for. */
   answer(model: string): Readonly<Record<string, unknown>>;
   /** The tokens that the answer tells. */

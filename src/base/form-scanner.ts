@@ -1,0 +1,218 @@
+// Reads multipart/form-data as it comes: small fields are kept, files pass. The bytes go on as they came, so whatever two
+// readers could understand differently is refused: nobody may send a field past the checks here that a provider then sees.
+
+import { ApiError } from "./errors.ts";
+
+/** Longest content of a field, and all fields together: prompts are the longest. */
+const FIELD_BYTES_MAX = 256 * 1024;
+const FIELDS_BYTES_MAX = 1024 * 1024;
+const PART_HEADERS_BYTES_MAX = 8 * 1024;
+const PARTS_MAX = 200;
+
+const CRLF = "\r\n";
+/** RFC 2046: what a boundary may consist of; without the space, which some readers cut off. */
+const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=?]{1,70}$/;
+/** Names as OpenAI's clients write them: `timestamp_granularities[]`, `chunking_strategy[type]`. */
+const NAME = String.raw`[A-Za-z0-9_.-]+(?:\[[A-Za-z0-9_.-]*\])*`;
+const DISPOSITION = new RegExp(
+  String.raw`^form-data;\s*name=(?:"(${NAME})"|(${NAME}))(;\s*filename=(?:"(?:[^"\\\r\n]|\\.)*"|[^\s";]+))?(;\s*filename\*=[^\s";]+)?\s*$`,
+  "i",
+);
+const HEADER_LINE = /^([A-Za-z0-9-]+):[ \t]*([^\r\n\0]*)$/;
+
+/** The boundary in the content type of a form. Throws 400 for another type. */
+export function formBoundary(type: string): string {
+  const [, quoted, plain] = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]*)"|([^\s;"]+))\s*$/i.exec(type) ?? [];
+  const boundary = quoted ?? plain;
+  if (boundary !== undefined && BOUNDARY.test(boundary)) return boundary;
+  throw new ApiError("invalid_request", "Expected Content-Type: multipart/form-data with a boundary.");
+}
+
+/** One field of text as a part of a form. */
+export function fieldPart(boundary: string, name: string, value: string): Buffer {
+  return Buffer.from(`--${boundary}${CRLF}Content-Disposition: form-data; name="${name}"${CRLF}${CRLF}${value}${CRLF}`);
+}
+
+/** Cuts a form. Throws `ApiError` 400 or 413. */
+export class FormScanner {
+  /** The fields so far. */
+  readonly fields = new Map<string, string[]>();
+  /** Names of the files so far, in order. */
+  readonly files: string[] = [];
+  /** Bytes of the parts that were withheld. */
+  withheldBytes = 0;
+  readonly #delimiter: Buffer;
+  readonly #withheld: string;
+  readonly #heard: ((bytes: Uint8Array) => void) | undefined;
+  #state: "start" | "headers" | "field" | "file" | "end" = "start";
+  #rest: Buffer = Buffer.alloc(0);
+  #parts = 0;
+  #fieldBytes = 0;
+  /** Bytes that came after the last boundary. */
+  #endBytes = 0;
+  /** The field that is being read: its part up to its content, and the content so far. */
+  #field: { readonly name: string; readonly head: Buffer; readonly content: Buffer[]; bytes: number } | undefined;
+
+  /** `withheld`: the field that does not go on. `heard`: told of the content of files. */
+  constructor(boundary: string, withheld: string, heard?: (bytes: Uint8Array) => void) {
+    this.#delimiter = Buffer.from(`--${boundary}`);
+    this.#withheld = withheld;
+    this.#heard = heard;
+  }
+
+  /** True once the form is complete. */
+  get ended(): boolean {
+    return this.#state === "end";
+  }
+
+  /** Takes what came and appends to `out` what goes on. */
+  push(chunk: Uint8Array, out: Uint8Array[]): void {
+    const given = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    this.#rest = this.#rest.byteLength === 0 ? given : Buffer.concat([this.#rest, given]);
+    while (this.#step(out));
+  }
+
+  /** The body is over. Throws 400 where the form is not. */
+  end(): void {
+    if (!this.ended) throw new ApiError("invalid_request", "The form ends early: its closing boundary is missing.");
+  }
+
+  /** One step; false when more bytes are needed. */
+  #step(out: Uint8Array[]): boolean {
+    switch (this.#state) {
+      case "start":
+        if (this.#rest.byteLength < this.#delimiter.byteLength + 2) return false;
+        if (this.#rest.indexOf(this.#delimiter) !== 0) throw malformed("it does not begin with its boundary");
+        return this.#take(0, out);
+      case "headers":
+        return this.#readHeaders(out);
+      case "end":
+        return this.#readEnd(out);
+      default:
+        return this.#readContent(out);
+    }
+  }
+
+  /** A boundary stands at `at`: what follows it says whether the form goes on. */
+  #take(at: number, out: Uint8Array[]): boolean {
+    const after = at + this.#delimiter.byteLength;
+    const mark = this.#rest.toString("latin1", after, after + 2);
+    if (mark !== CRLF && mark !== "--") throw malformed("its boundary stands within a part");
+    this.#rest = this.#rest.subarray(after + 2);
+    if (mark === CRLF) {
+      this.#state = "headers";
+      return true;
+    }
+    out.push(this.#delimiter, Buffer.from("--"));
+    this.#state = "end";
+    return true;
+  }
+
+  /** A line end may follow; anything else might be read as a part. */
+  #readEnd(out: Uint8Array[]): false {
+    const text = this.#rest.toString("latin1");
+    if (text === CRLF.slice(this.#endBytes, this.#endBytes + text.length)) {
+      this.#endBytes += text.length;
+      if (text !== "") out.push(this.#rest);
+      this.#rest = Buffer.alloc(0);
+      return false;
+    }
+    throw malformed("something follows its end");
+  }
+
+  #readHeaders(out: Uint8Array[]): boolean {
+    const end = this.#rest.indexOf(`${CRLF}${CRLF}`);
+    if (end > PART_HEADERS_BYTES_MAX || (end < 0 && this.#rest.byteLength > PART_HEADERS_BYTES_MAX)) {
+      throw malformed("the headers of a part are too long");
+    }
+    if (end < 0) return false;
+    this.#parts += 1;
+    if (this.#parts > PARTS_MAX) {
+      throw new ApiError("request_too_large", `The form has more than ${PARTS_MAX} parts.`);
+    }
+    const { name, isFile } = readPart(this.#rest.toString("utf8", 0, end));
+    const head = Buffer.concat([this.#delimiter, Buffer.from(CRLF), this.#rest.subarray(0, end + 4)]);
+    this.#rest = this.#rest.subarray(end + 4);
+    if (isFile) {
+      if (name === this.#withheld) throw new ApiError("invalid_request", `'${name}' must be a text.`, { param: name });
+      this.files.push(name);
+      out.push(head);
+      this.#state = "file";
+    } else {
+      if (name === this.#withheld && this.fields.has(name)) {
+        throw new ApiError("invalid_request", `'${name}' stands twice in the form.`, { param: name });
+      }
+      this.#field = { name, head, content: [], bytes: 0 };
+      this.#state = "field";
+    }
+    return true;
+  }
+
+  #readContent(out: Uint8Array[]): boolean {
+    const at = this.#rest.indexOf(this.#delimiter);
+    // Until what follows a boundary is there, it cannot be told what it is.
+    if (at >= 0 && this.#rest.byteLength < at + this.#delimiter.byteLength + 2) return this.#pass(at - 2, out);
+    if (at < 0) return this.#pass(this.#rest.byteLength - this.#delimiter.byteLength - 2, out);
+    if (at < 2 || this.#rest.toString("latin1", at - 2, at) !== CRLF)
+      throw malformed("its boundary stands within a part");
+    this.#pass(at - 2, out);
+    // What is left begins with the line end before the boundary.
+    if (this.#field !== undefined) this.#endField(out);
+    else out.push(Buffer.from(CRLF));
+    return this.#take(2, out);
+  }
+
+  /** Takes `bytes` of content. False: more is needed. */
+  #pass(bytes: number, out: Uint8Array[]): false {
+    if (bytes <= 0) return false;
+    const content = this.#rest.subarray(0, bytes);
+    this.#rest = this.#rest.subarray(bytes);
+    if (this.#field === undefined) {
+      out.push(content);
+      this.#heard?.(content);
+      return false;
+    }
+    const field = this.#field;
+    field.content.push(content);
+    field.bytes += bytes;
+    this.#fieldBytes += bytes;
+    if (field.bytes > FIELD_BYTES_MAX || this.#fieldBytes > FIELDS_BYTES_MAX) {
+      const message = `'${field.name}' is too long: a field may have ${FIELD_BYTES_MAX} bytes, all fields ${FIELDS_BYTES_MAX}.`;
+      throw new ApiError("request_too_large", message, { param: field.name });
+    }
+    return false;
+  }
+
+  #endField(out: Uint8Array[]): void {
+    const { name, head, content } = this.#field!;
+    this.#field = undefined;
+    const value = Buffer.concat(content);
+    const values = this.fields.get(name);
+    if (values === undefined) this.fields.set(name, [value.toString("utf8")]);
+    else values.push(value.toString("utf8"));
+    if (name === this.#withheld) this.withheldBytes += head.byteLength + value.byteLength + 2;
+    else out.push(head, value, Buffer.from(CRLF));
+  }
+}
+
+function readPart(headers: string): { name: string; isFile: boolean } {
+  let found: { name: string; isFile: boolean } | undefined;
+  for (const line of headers.split(CRLF)) {
+    const [, header = "", value = ""] = HEADER_LINE.exec(line) ?? [];
+    if (header === "") throw malformed("a part has a header that cannot be read");
+    if (header.toLowerCase() === "content-transfer-encoding" && !/^(?:binary|8bit|7bit)\s*$/i.test(value)) {
+      throw malformed("a part has a Content-Transfer-Encoding: send its bytes as they are");
+    }
+    if (header.toLowerCase() !== "content-disposition") continue;
+    const [, quoted, plain, filename, extended] = DISPOSITION.exec(value) ?? [];
+    const name = quoted ?? plain;
+    if (name === undefined || found !== undefined) throw malformed("a part has a name that cannot be read");
+    found = { name, isFile: filename !== undefined || extended !== undefined };
+  }
+  if (found === undefined) throw malformed("a part has no name");
+  return found;
+}
+
+function malformed(why: string): ApiError {
+  return new ApiError("invalid_request", `The request body is not a form that can be read: ${why}.`);
+}

@@ -1,0 +1,209 @@
+// Answers that are no JSON: text, audio and server-sent events go on as they come. Before the first byte a failure is the
+// route's, and another is tried; after it the client is told by an event, or sees the connection end early.
+
+import { ApiError } from "../base/errors.ts";
+import { spliceMembers } from "../base/json-splice.ts";
+import { FrameCutter, parseFrame } from "../base/sse.ts";
+import type { JsonObject } from "../catalog/endpoints/endpoint.ts";
+import type { Measured } from "../catalog/prices.ts";
+import { byteResponse } from "../http/byte-response.ts";
+import { sseResponse } from "../http/sse-response.ts";
+import { STOPPED } from "../store/usage/record.ts";
+import { BodyReader } from "../upstream/call.ts";
+import { openaiError } from "../upstream/dialects/openai-error.ts";
+import { UpstreamFault } from "../upstream/fault.ts";
+import { answerFault } from "../upstream/fault-words.ts";
+import { headerText } from "./accounting.ts";
+import type { Asked, EndpointDeps, Settled } from "./endpoint-job.ts";
+import { clientError, faultOfAnswer } from "./policy.ts";
+import type { RouteAttempt } from "./route-call.ts";
+
+interface Relayed {
+  readonly attempt: RouteAttempt;
+  readonly asked: Asked;
+  readonly response: Response;
+  /** Its media type. */
+  readonly type: string;
+  /** Aborted when the client left, or its time was up, before the first byte. */
+  readonly signal: AbortSignal;
+  settle(usage: Measured | undefined, end: Partial<Settled>): void;
+}
+
+/** What may come back as bytes. A page of a proxy, say, is no answer. */
+const TYPES = /^(?:(?:audio|video)\/[\w.+-]+|text\/(?:plain|vtt|srt)|application\/(?:octet-stream|x-subrip|ogg))$/;
+/** Text may be empty, where nothing was said; sound never is. */
+const MAY_BE_EMPTY = /^text\//;
+const KEEPALIVE = ": keepalive\n\n";
+
+/** Answers with what comes. Throws `UpstreamFault` where it fails before its first byte. */
+export async function relayAnswer(deps: EndpointDeps, relayed: Relayed): Promise<Response> {
+  const { attempt, asked, response, type } = relayed;
+  const isEvents = type === "text/event-stream";
+  const body = new BodyReader(response, attempt.provider.timeoutsMs.idle);
+  if (!isEvents && !TYPES.test(type)) {
+    body.cancel();
+    throw new UpstreamFault("unavailable", `The provider answered with ${type.slice(0, 100)}.`);
+  }
+  const relay = isEvents ? new EventRelay(deps, relayed, body) : new ByteRelay(deps, relayed, body);
+  await begun(relay, body, relayed.signal);
+  const { exchange, request } = asked;
+  exchange.headers["x-sallyport-route"] = headerText(`${attempt.route.provider}/${attempt.route.model}`);
+  exchange.streaming = true;
+  deps.streamOpened?.();
+  if (relay instanceof EventRelay) return sseResponse(relay, { keepalive: KEEPALIVE, signal: request.signal });
+  const headers = { "content-type": response.headers.get("content-type") ?? type, "x-content-type-options": "nosniff" };
+  return byteResponse(relay, { signal: request.signal, headers });
+}
+
+/** Waits for the first of an answer. Throws `UpstreamFault`, or the signal's reason. */
+async function begun(relay: { begin(): Promise<void> }, body: BodyReader, signal: AbortSignal): Promise<void> {
+  try {
+    await relay.begin();
+  } catch (error) {
+    body.cancel();
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof UpstreamFault) throw error;
+    throw new UpstreamFault("unavailable", "The provider's answer was cut off.", { cause: error });
+  }
+}
+
+/** What both kinds of answer have in common: the end, once. */
+abstract class Relay {
+  protected readonly deps: EndpointDeps;
+  protected readonly relayed: Relayed;
+  protected readonly body: BodyReader;
+  protected usage: Measured | undefined;
+  protected ttfbMs: number | null = null;
+  #settled = false;
+
+  constructor(deps: EndpointDeps, relayed: Relayed, body: BodyReader) {
+    this.deps = deps;
+    this.relayed = relayed;
+    this.body = body;
+  }
+
+  /** The client went away. */
+  cancel(): void {
+    this.body.cancel();
+    this.relayed.asked.exchange.log["client_gone"] = true;
+    this.settle({ label: "abandoned", errorCode: STOPPED });
+  }
+
+  protected settle(end: Partial<Settled>): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.deps.streamClosed?.();
+    this.relayed.settle(this.usage, { ttfbMs: this.ttfbMs, ...end });
+    this.relayed.asked.exchange.finish(200);
+  }
+
+  protected noteFirst(): void {
+    this.ttfbMs ??= performance.now() - this.relayed.asked.exchange.startedMs;
+  }
+}
+
+const INTERRUPTED = { label: "interrupted", errorCode: "provider_stream_interrupted" } as const;
+
+/** Text or sound. */
+class ByteRelay extends Relay {
+  #waiting: Uint8Array | undefined;
+
+  async begin(): Promise<void> {
+    this.#waiting = await this.body.read();
+    if (this.#waiting === undefined && !MAY_BE_EMPTY.test(this.relayed.type)) {
+      throw new UpstreamFault("unavailable", "The provider's answer is empty.");
+    }
+    this.noteFirst();
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting !== undefined) return waiting;
+    try {
+      const bytes = await this.body.read();
+      if (bytes === undefined) this.settle({});
+      return bytes;
+    } catch (error) {
+      this.settle(INTERRUPTED);
+      throw error;
+    }
+  }
+}
+
+/** Server-sent events, in whole frames. */
+class EventRelay extends Relay {
+  readonly #cutter = new FrameCutter();
+  #waiting = "";
+  #over = false;
+
+  async begin(): Promise<void> {
+    while (this.#waiting === "") {
+      const chunk = await this.body.read();
+      if (chunk === undefined) throw new UpstreamFault("unavailable", "The provider gave no event.");
+      this.#waiting = this.#read(this.#cutter.push(chunk));
+    }
+    this.noteFirst();
+  }
+
+  async next(): Promise<string | undefined> {
+    const waiting = this.#waiting;
+    this.#waiting = "";
+    if (waiting !== "") return waiting;
+    if (this.#over) return undefined;
+    try {
+      const chunk = await this.body.read();
+      this.#over = chunk === undefined;
+      const text = this.#read(chunk === undefined ? this.#cutter.end() : this.#cutter.push(chunk));
+      if (this.#over) this.settle({});
+      return this.#over && text === "" ? undefined : text;
+    } catch (error) {
+      this.#over = true;
+      this.body.cancel();
+      this.settle(INTERRUPTED);
+      return this.#failure(error);
+    }
+  }
+
+  /** The frames for the client. Throws `UpstreamFault` for one that reports a failure; those before it are lost with it. */
+  #read(block: string): string {
+    // Sound and images are in base64, which holds no quotes: few frames have to be understood.
+    if (!/"(?:usage|error|model)"/.test(block)) return block;
+    const frames = block.split(/(?<=\n\n)/);
+    return frames.map((frame) => this.#readFrame(frame)).join("");
+  }
+
+  #readFrame(frame: string): string {
+    const { data, event } = parseFrame(frame.slice(0, -2)) ?? {};
+    const value = data === undefined ? undefined : objectOf(data);
+    if (value === undefined) return frame;
+    const { endpoint, model } = this.relayed.asked;
+    if (value["type"] === "error" || event === "error" || value["error"]) {
+      throw faultOfAnswer(answerFault(openaiError(value["error"] ?? value)));
+    }
+    this.usage = endpoint.usage(value) ?? this.usage;
+    if (value["model"] === undefined) return frame;
+    return `${event === undefined ? "" : `event: ${event}\n`}data: ${spliceMembers(data as string, { model: model.id })}\n\n`;
+  }
+
+  /** What a client is told when an answer breaks off. */
+  #failure(error: unknown): string {
+    const { exchange } = this.relayed.asked;
+    const message =
+      error instanceof UpstreamFault
+        ? clientError(error, this.deps.scrub).message
+        : "The provider's answer was cut off.";
+    const body = new ApiError("provider_stream_interrupted", message).body();
+    return `data: ${JSON.stringify({ error: { ...body, request_id: exchange.requestId } })}\n\n`;
+  }
+}
+
+function objectOf(data: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(data);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  } catch {
+    // `[DONE]`, or what no one here has to understand.
+    return undefined;
+  }
+}

@@ -1,0 +1,230 @@
+// A form with files on its way through: what must be known of it is read, the rest passes as it comes. What was read is
+// kept so that it can be sent once more, as long as it is not too much; a large file is never held.
+
+import { ApiError } from "../base/errors.ts";
+import { FormScanner, fieldPart, formBoundary } from "../base/form-scanner.ts";
+import { type Limit, lone } from "../base/limit.ts";
+import { bodyCutOff, bodyTooLarge, bodyTooSlow } from "./body.ts";
+import { maybeExchangeOf } from "./exchange.ts";
+import type { Spool, Spools } from "./spool.ts";
+
+/** Of a form so much is kept to be sent again, and so far a field may stand behind a file. */
+const KEPT_BYTES_MAX = 25 * 1024 * 1024;
+const READ_BYTES = 256 * 1024;
+/** Longest silence, and longest upload of all. */
+const STALL_MS = 30_000;
+const TOTAL_MS = 3_600_000;
+
+/** Limits of one upload. */
+export interface UploadLimits {
+  /** Largest form, in bytes. */
+  readonly maxBytes: number;
+  readonly stallMs?: number;
+  readonly totalMs?: number;
+}
+
+/** A form as it goes up to one provider. */
+export interface UploadBody {
+  /** The `Content-Type`. */
+  readonly type: string;
+  /** Undefined where it cannot be told yet. */
+  readonly length: number | undefined;
+  /** The next bytes, undefined at the end. Throws the `ApiError` for a bad form, or what broke the connection. */
+  next(): Promise<Uint8Array | undefined>;
+}
+
+/** Reads a form until the named field is known. Throws `ApiError` 400, 408 or 413. Close it when the request is over. */
+export async function openUpload(
+  request: Request,
+  spools: Spools,
+  { field, limits }: { field: string; limits: UploadLimits },
+): Promise<Upload> {
+  const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  if (coding !== "identity") {
+    throw new ApiError("invalid_request", "An upload must not be compressed: send it without Content-Encoding.");
+  }
+  const upload = new Upload(request, spools.open(), {
+    boundary: formBoundary(request.headers.get("content-type") ?? ""),
+    field,
+    limits,
+  });
+  try {
+    await upload.open(maybeExchangeOf(request)?.alias?.model);
+    return upload;
+  } catch (error) {
+    await upload.close();
+    throw error;
+  }
+}
+
+/** One upload. */
+export class Upload {
+  /** The fields that came before the first file, or before the field that was looked for. */
+  readonly fields: ReadonlyMap<string, readonly string[]>;
+  readonly #scanner: FormScanner;
+  readonly #boundary: string;
+  readonly #field: string;
+  readonly #limits: Required<UploadLimits>;
+  readonly #declared: number;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #spool: Spool;
+  readonly #startedMs = performance.now();
+  /** False once more came than is kept. */
+  #isKept = true;
+  /** What came last, and where it begins in the form. */
+  #latest: { readonly at: number; readonly bytes: Uint8Array } = { at: 0, bytes: new Uint8Array() };
+  #readBytes = 0;
+  #over = false;
+  #advancing: Promise<void> | undefined;
+  #failure: unknown;
+  #lengthIsKnown = false;
+  #silence: Limit | undefined;
+
+  constructor(
+    request: Request,
+    spool: Spool,
+    { boundary, field, limits }: { boundary: string; field: string; limits: UploadLimits },
+  ) {
+    this.#limits = { stallMs: STALL_MS, totalMs: TOTAL_MS, ...limits };
+    this.#declared = Number(request.headers.get("content-length") ?? Number.NaN);
+    if (this.#declared > limits.maxBytes) throw bodyTooLarge(limits.maxBytes);
+    this.#boundary = boundary;
+    this.#field = field;
+    this.#scanner = new FormScanner(boundary, field);
+    this.fields = this.#scanner.fields;
+    this.#spool = spool;
+    this.#reader = request.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
+  }
+
+  /** The size that the client said; undefined where it said none. */
+  get declaredBytes(): number | undefined {
+    return Number.isNaN(this.#declared) ? undefined : this.#declared;
+  }
+
+  /** Names of the files so far. */
+  get files(): readonly string[] {
+    return this.#scanner.files;
+  }
+
+  /** Whether a provider that failed may be followed by another: all that was read is kept. */
+  get canBeSentAgain(): boolean {
+    return this.#isKept;
+  }
+
+  /** Reads until the field is known and a file has begun, or the form is over. `named`: its value came with the address. */
+  async open(named: string | undefined): Promise<void> {
+    const { fields, files } = this.#scanner;
+    const isKnown = () => fields.has(this.#field) || (named !== undefined && files.length > 0);
+    while (!this.#over && !(isKnown() && files.length > 0)) {
+      if (!this.#isKept) {
+        const message = `'${this.#field}' must stand before the file, or within the first ${KEPT_BYTES_MAX} bytes.`;
+        throw new ApiError("invalid_request", message, { param: this.#field });
+      }
+      await this.#advance();
+    }
+    this.#lengthIsKnown = this.#over || fields.has(this.#field);
+  }
+
+  /** The form with the field set to `value`. The one before is not read any more. */
+  body(value: string): UploadBody {
+    const front = fieldPart(this.#boundary, this.#field, value);
+    let isFirst = true;
+    let at = 0;
+    const rest = this.#declared - this.#scanner.withheldBytes;
+    const length = this.#lengthIsKnown && rest >= 0 ? front.byteLength + rest : undefined;
+    return {
+      type: `multipart/form-data; boundary=${this.#boundary}`,
+      length,
+      next: async () => {
+        if (isFirst) {
+          isFirst = false;
+          return front;
+        }
+        for (;;) {
+          const bytes = await this.#from(at);
+          if (bytes !== undefined) {
+            at += bytes.byteLength;
+            return bytes;
+          }
+          if (this.#over) return undefined;
+          await this.#advance();
+        }
+      },
+    };
+  }
+
+  /** Ends the reading and gives back what is kept. */
+  async close(): Promise<void> {
+    this.#silence?.cancel();
+    if (!this.#over) {
+      this.#over = true;
+      // A connection that broke has nothing to cancel.
+      this.#reader?.cancel().catch(() => undefined);
+    }
+    await this.#advancing?.catch(() => undefined);
+    await this.#spool.close();
+  }
+
+  /** What is there from a place on; undefined at the end of what was read. */
+  async #from(at: number): Promise<Uint8Array | undefined> {
+    const { at: from, bytes } = this.#latest;
+    if (at >= from && at < from + bytes.byteLength) return bytes.subarray(at - from);
+    if (at < from && this.#isKept) return this.#spool.read(at, Math.min(READ_BYTES, from - at));
+    if (at < from) throw new Error("A form was to be sent again that is not kept.");
+    return undefined;
+  }
+
+  /** Takes the next piece of the body in. Calls at the same time share one. */
+  #advance(): Promise<void> {
+    this.#advancing ??= this.#take().finally(() => {
+      this.#advancing = undefined;
+    });
+    return this.#advancing;
+  }
+
+  async #take(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      const chunk = await this.#read();
+      const out: Uint8Array[] = [];
+      if (chunk === undefined) this.#scanner.end();
+      else {
+        this.#readBytes += chunk.byteLength;
+        if (this.#readBytes > this.#limits.maxBytes) throw bodyTooLarge(this.#limits.maxBytes);
+        this.#scanner.push(chunk, out);
+      }
+      await this.#keep(out.length === 1 ? out[0]! : Buffer.concat(out));
+      if (chunk === undefined) this.#over = true;
+    } catch (error) {
+      this.#failure = error instanceof ApiError ? error : bodyCutOff(error);
+      throw this.#failure;
+    }
+  }
+
+  async #keep(bytes: Uint8Array): Promise<void> {
+    const at = this.#latest.at + this.#latest.bytes.byteLength;
+    if (this.#isKept && (at + bytes.byteLength > KEPT_BYTES_MAX || !(await this.#spool.append(bytes)))) {
+      this.#isKept = false;
+      await this.#spool.close();
+    }
+    this.#latest = { at, bytes };
+  }
+
+  async #read(): Promise<Uint8Array | undefined> {
+    if (this.#reader === undefined) return undefined;
+    const { stallMs, totalMs } = this.#limits;
+    const leftMs = this.#startedMs + totalMs - performance.now();
+    let late = false;
+    this.#silence = lone(Math.max(0, Math.min(stallMs, leftMs)), () => {
+      late = true;
+      this.#reader?.cancel().catch(() => undefined);
+    });
+    try {
+      const { done, value } = await this.#reader.read();
+      if (late) throw bodyTooSlow();
+      return done ? undefined : value;
+    } finally {
+      this.#silence.cancel();
+    }
+  }
+}
