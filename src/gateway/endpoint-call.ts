@@ -59,7 +59,12 @@ async function answerOf(
     upload: upload === undefined ? undefined : () => watched(upload.body(route.model), restart),
   });
   const settle = (usage: Measured | undefined, end: Partial<Settled>) =>
-    settleCall(deps, attempt, asked, { usage: usage ?? { ...asked.measured, estimated: true }, ...end });
+    settleCall(deps, attempt, asked, {
+      ...{
+        usage: usage === undefined ? { ...asked.measured, estimated: true } : { ...units(asked.measured), ...usage },
+      },
+      ...end,
+    });
   const type = typeOf(response);
   const isJson = type === "" || /^application\/(?:[\w.-]+\+)?json$/.test(type);
   if (endpoint.gives === "any" && words === undefined && !isJson) {
@@ -85,6 +90,11 @@ function watched(body: UploadBody, restart: () => void): UploadBody {
     return body.next();
   };
   return { ...body, next };
+}
+
+/** What no provider tells because the request says it. */
+function units({ images, characters }: Measured): Pick<Measured, "images" | "characters"> {
+  return { ...(images === undefined ? {} : { images }), ...(characters === undefined ? {} : { characters }) };
 }
 
 /** The media type, in lower case and without parameters. */

@@ -46,6 +46,18 @@ export const demo: Vendor = {
           description:
             "Built-in demo: it does not understand speech, it says how long an audio file is and of what format.",
         },
+        {
+          id: "demo-speak",
+          kind: "speech",
+          name: "Demo speak",
+          description: "Built-in demo: a WAV with a short sound for each letter of the text, no words.",
+        },
+        {
+          id: "demo-image",
+          kind: "image",
+          name: "Demo image",
+          description: "Built-in demo: a PNG that shows the words of the prompt.",
+        },
       ],
     },
     note: "Built in; always there unless `providers.demo.enabled` is false.",

@@ -183,18 +183,19 @@ async function tokens(app: TestApp): Promise<Json> {
 }
 
 /** Makes what endpoints with an id in their path are asked about. */
+function formWith(fields: Readonly<Record<string, string>>, files: Readonly<Record<string, Blob>>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  for (const [name, file] of Object.entries(files)) form.append(name, file, name);
+  return form;
+}
+
 function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): DocumentedGateway["prepare"] {
   const made = async (id: string, body: unknown): Promise<Json> => (await ask(endpointOf(id), { body })).json;
   const upload = () => {
     const form = new FormData();
     form.append("purpose", "vision");
     form.append("file", new Blob([PNG], { type: "image/png" }), "dot.png");
-    return form;
-  };
-  const audio = (more: Readonly<Record<string, string>> = {}) => {
-    const form = new FormData();
-    for (const [name, value] of Object.entries({ model: "demo-transcribe", ...more })) form.append(name, value);
-    form.append("file", new Blob(["RIFF"]), "a.wav");
     return form;
   };
   const response = async () =>
@@ -223,8 +224,13 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
     listResponseInputItems: async () => ({ path: `${await response()}/input_items` }),
     deleteResponse: async () => ({ path: await response() }),
     uploadFile: async () => ({ body: upload() }),
-    createTranscription: async () => ({ body: audio({ stream: "true" }) }),
-    createTranslation: async () => ({ body: audio() }),
+    createTranscription: async () => ({
+      body: formWith({ model: "demo-transcribe", stream: "true" }, { file: new Blob(["RIFF"]) }),
+    }),
+    createImageEdit: async () => ({
+      body: formWith({ model: "demo-image", prompt: "At night" }, { image: new Blob([PNG], { type: "image/png" }) }),
+    }),
+    createTranslation: async () => ({ body: formWith({ model: "demo-transcribe" }, { file: new Blob(["RIFF"]) }) }),
     getFile: async () => ({ path: await file() }),
     getFileContent: async () => ({ path: `${await file()}/content` }),
     deleteFile: async () => ({ path: await file() }),

@@ -27,7 +27,7 @@ async function ids(): Promise<string[]> {
 test("the list has the models that an endpoint takes, and what the operator lists", async () => {
   expect(await ids()).toEqual([
     ...["hearer", "talker", "text-embedding-3-small", "whisper-1"],
-    ...["demo-echo", "demo-embed", "demo-rerank", "demo-transcribe"],
+    ...["demo-echo", "demo-embed", "demo-rerank", "demo-transcribe", "demo-speak", "demo-image"],
   ]);
 });
 

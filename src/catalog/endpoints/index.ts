@@ -2,8 +2,18 @@
 
 import { embeddings } from "./embeddings.ts";
 import type { ModelEndpoint } from "./endpoint.ts";
+import { imageEdits, imageGenerations } from "./images.ts";
 import { rerank } from "./rerank.ts";
+import { speech } from "./speech.ts";
 import { transcriptions, translations } from "./transcriptions.ts";
 
 /** Every such endpoint. */
-export const MODEL_ENDPOINTS: readonly ModelEndpoint[] = [embeddings, rerank, transcriptions, translations];
+export const MODEL_ENDPOINTS: readonly ModelEndpoint[] = [
+  embeddings,
+  rerank,
+  transcriptions,
+  translations,
+  speech,
+  imageGenerations,
+  imageEdits,
+];

@@ -2,15 +2,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf } from "../../http/endpoint.ts";
-import { MODEL, MODEL_ERRORS, MODEL_HEADERS, passedOn, STREAM } from "./shared.ts";
-
-const UPLOAD =
-  " The file passes through to the provider and is not held here: at most `server.max_upload`. Send `model` before it; " +
-  "behind it `model` is found within the first 25 MiB. If the provider fails, an upload of up to 25 MiB is sent to the next one.";
-
-/** A file of a form. */
-const FILE = (description: string) =>
-  Type.Unsafe<string>({ type: "string", contentMediaType: "application/octet-stream", description });
+import { FILE_PART, MODEL, MODEL_ERRORS, MODEL_HEADERS, passedOn, STREAM, UPLOAD_LIMITS } from "./shared.ts";
 
 const TRANSCRIPTION_FORMATS = ["json", "text", "srt", "verbose_json", "vtt", "diarized_json"];
 
@@ -28,7 +20,7 @@ const TRANSCRIPT = {
 
 const COMMON = {
   model: MODEL,
-  file: FILE("The audio, in a format that the provider reads."),
+  file: FILE_PART("The audio, in a format that the provider reads."),
   prompt: Type.Optional(Type.String({ description: "Names and words to expect, or the text before." })),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
 };
@@ -39,7 +31,7 @@ const TRANSCRIBE: ApiEndpoint = {
   id: "createTranscription",
   group: "Audio and images",
   summary: "Write down what is said in an audio file",
-  description: `The format of OpenAI's transcriptions. Needs a model whose \`type\` is \`transcription\`.${UPLOAD}`,
+  description: `The format of OpenAI's transcriptions. Needs a model whose \`type\` is \`transcription\`.${UPLOAD_LIMITS}`,
   access: "counted",
   body: {
     type: "multipart/form-data",
@@ -76,7 +68,7 @@ const TRANSLATE: ApiEndpoint = {
   id: "createTranslation",
   group: "Audio and images",
   summary: "Write down in English what is said in an audio file",
-  description: `The format of OpenAI's translations. Needs a model whose \`type\` is \`transcription\`.${UPLOAD}`,
+  description: `The format of OpenAI's translations. Needs a model whose \`type\` is \`transcription\`.${UPLOAD_LIMITS}`,
   access: "counted",
   body: {
     type: "multipart/form-data",

@@ -10,6 +10,7 @@ import { MODEL_ENDPOINT_DOCS } from "./model-endpoints.ts";
 import { OWN_KEY } from "./own-key.ts";
 import { PASSTHROUGH } from "./passthrough.ts";
 import { RESPONSE_ENDPOINTS } from "./responses.ts";
+import { SYNTHESIS_ENDPOINTS } from "./synthesis.ts";
 
 /** Every one. */
 export const GATEWAY_ENDPOINTS: readonly ApiEndpoint[] = [
@@ -20,6 +21,7 @@ export const GATEWAY_ENDPOINTS: readonly ApiEndpoint[] = [
   ...KEPT,
   ...MODEL_ENDPOINT_DOCS,
   ...AUDIO_ENDPOINTS,
+  ...SYNTHESIS_ENDPOINTS,
   ...OWN_KEY,
   ...PASSTHROUGH,
 ];

@@ -108,3 +108,12 @@ export const STREAM_ERROR = Type.Object(
   },
   { $id: "StreamError", description: "Something failed after the stream had begun. Nothing follows it." },
 );
+
+/** What is said of forms that pass through. */
+export const UPLOAD_LIMITS =
+  " Files pass through to the provider and are not held here: at most `server.max_upload`. Send `model` before them; " +
+  "behind them it is found within the first 25 MiB. If the provider fails, an upload of up to 25 MiB is sent to the next one.";
+
+/** A file of a form. */
+export const FILE_PART = (description: string) =>
+  Type.Unsafe<string>({ type: "string", contentMediaType: "application/octet-stream", description });

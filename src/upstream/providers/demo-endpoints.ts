@@ -2,6 +2,8 @@
 // share more words have closer vectors, and rank higher.
 
 import { countTokens } from "../../tokens/count.ts";
+import { demoImageEdits, demoImages } from "./demo-image.ts";
+import { demoSpeech } from "./demo-speak.ts";
 import { demoTranscription } from "./demo-transcribe.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -24,6 +26,9 @@ const ANSWERS: Readonly<Record<string, NonNullable<ReturnType<typeof demoEndpoin
   "/rerank": json(rerank),
   "/audio/transcriptions": demoTranscription,
   "/audio/translations": demoTranscription,
+  "/audio/speech": json(demoSpeech),
+  "/images/generations": json(demoImages),
+  "/images/edits": demoImageEdits,
 };
 
 function embeddings({ model, input, dimensions }: Json): Response {

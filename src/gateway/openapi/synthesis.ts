@@ -1,0 +1,126 @@
+// What the document says of the endpoints that make sound and pictures.
+
+import { Type } from "@sinclair/typebox";
+import { type ApiEndpoint, anyObject, oneOf, orNull } from "../../http/endpoint.ts";
+import { FILE_PART, MODEL, MODEL_ERRORS, MODEL_HEADERS, passedOn, STREAM, UPLOAD_LIMITS } from "./shared.ts";
+
+const SPEECH: ApiEndpoint = {
+  method: "POST",
+  path: "/v1/audio/speech",
+  id: "createSpeech",
+  group: "Audio and images",
+  summary: "Speak a text",
+  description: "The format of OpenAI's speech. Needs a model whose `type` is `speech`. The body goes up unchanged.",
+  access: "counted",
+  body: {
+    schema: Type.Object(
+      {
+        model: MODEL,
+        input: Type.String({ minLength: 1, description: "The text." }),
+        voice: passedOn("The voice, as `alloy`."),
+        instructions: passedOn("How to speak."),
+        response_format: Type.Optional(orNull(Type.String({ description: "As `mp3`, `wav` or `pcm`." }))),
+        speed: Type.Optional(orNull(Type.Number({ exclusiveMinimum: 0 }))),
+        stream_format: Type.Optional(oneOf(["audio", "sse"], { default: "audio" })),
+      },
+      { $id: "SpeechRequest", additionalProperties: true },
+    ),
+    examples: { text: { model: "demo-speak", input: "Hello.", voice: "alloy" } },
+  },
+  answer: {
+    description: "The sound, as it comes, with its media type.",
+    type: "audio/*",
+    schema: Type.Unsafe<string>({ type: "string", contentMediaType: "audio/*" }),
+    headers: MODEL_HEADERS,
+    events: {
+      description: "With `stream_format: sse`: `speech.audio.delta` with base64, `speech.audio.done` with usage.",
+      schema: Type.Object(
+        { type: Type.String(), audio: Type.Optional(Type.String()), usage: Type.Optional(anyObject("Tokens.")) },
+        { $id: "SpeechEvent", additionalProperties: true },
+      ),
+    },
+  },
+  errors: MODEL_ERRORS,
+};
+
+const OPTIONS = {
+  model: MODEL,
+  prompt: Type.String({ minLength: 1, description: "What the picture shows." }),
+  n: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 100, default: 1, description: "How many pictures." }))),
+  size: passedOn("As `1024x1024`."),
+  quality: passedOn("As `low` or `high`."),
+  background: passedOn("`transparent`, `opaque` or `auto`."),
+  output_format: passedOn("`png`, `jpeg` or `webp`."),
+  partial_images: passedOn("Unfinished pictures in a stream."),
+  response_format: Type.Optional(orNull(oneOf(["url", "b64_json"]))),
+  stream: STREAM,
+};
+
+const IMAGES = {
+  description: "The pictures.",
+  schema: Type.Object(
+    {
+      created: Type.Integer(),
+      data: Type.Array(
+        Type.Object(
+          { b64_json: Type.Optional(Type.String()), url: Type.Optional(Type.String()) },
+          { additionalProperties: true },
+        ),
+      ),
+      usage: Type.Optional(anyObject("Tokens.")),
+    },
+    { $id: "Images", additionalProperties: true },
+  ),
+  headers: MODEL_HEADERS,
+  events: {
+    description:
+      "With `stream`: unfinished pictures (`….partial_image`), then the finished one (`….completed`) with usage.",
+    schema: Type.Object(
+      { type: Type.String(), b64_json: Type.Optional(Type.String()), usage: Type.Optional(anyObject("Tokens.")) },
+      { $id: "ImageEvent", additionalProperties: true },
+    ),
+  },
+};
+
+const GENERATE: ApiEndpoint = {
+  method: "POST",
+  path: "/v1/images/generations",
+  id: "createImage",
+  group: "Audio and images",
+  summary: "Make pictures of a prompt",
+  description: "The format of OpenAI's images. Needs a model whose `type` is `image`. The body goes up unchanged.",
+  access: "counted",
+  body: {
+    schema: Type.Object(OPTIONS, { $id: "ImageRequest", additionalProperties: true }),
+    examples: { prompt: { model: "demo-image", prompt: "A gate by the sea", size: "256x256" } },
+  },
+  answer: IMAGES,
+  errors: MODEL_ERRORS,
+};
+
+const EDIT: ApiEndpoint = {
+  method: "POST",
+  path: "/v1/images/edits",
+  id: "createImageEdit",
+  group: "Audio and images",
+  summary: "Make pictures of a prompt and other pictures",
+  description: `The format of OpenAI's edits: \`image\` once, or \`image[]\` several times. Needs a model whose \`type\` is \`image\`.${UPLOAD_LIMITS}`,
+  access: "counted",
+  body: {
+    type: "multipart/form-data",
+    schema: Type.Object(
+      {
+        ...OPTIONS,
+        image: FILE_PART("A picture; several are sent as `image[]`."),
+        mask: Type.Optional(FILE_PART("Where the picture is transparent, the first one is changed.")),
+      },
+      { $id: "ImageEditRequest", additionalProperties: true },
+    ),
+    examples: {},
+  },
+  answer: IMAGES,
+  errors: MODEL_ERRORS,
+};
+
+/** The endpoints. */
+export const SYNTHESIS_ENDPOINTS: readonly ApiEndpoint[] = [SPEECH, GENERATE, EDIT];

@@ -1,0 +1,17 @@
+import type { EndpointFixture } from "./fixture.ts";
+
+const data = [{ b64_json: "iVBORw0KGgo=" }];
+
+export const fixture: EndpointFixture = {
+  body: { prompt: "At night", size: "256x256", unknown_field: "kept" },
+  files: { image: "first picture", mask: "which part" },
+  answer: () => ({ created: 1, data, usage: { input_tokens: 8, output_tokens: 0, total_tokens: 8 } }),
+  tokens: 8,
+  untold: () => ({ created: 1, data: [] }),
+  refused: [
+    [{ prompt: "" }, "prompt"],
+    [{ n: "0" }, "n"],
+    [{ n: "many" }, "n"],
+    [{ response_format: "file" }, "response_format"],
+  ],
+};
