@@ -48,13 +48,47 @@ function valueEnd(text: string, at: number): number {
     return i;
   }
   let depth = 0;
+  const numbers = new NumberLists(text);
   for (let i = at; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === QUOTE) i = stringEnd(text, i) - 1;
-    else if (code === 123 || code === 91) depth++;
+    else if (code === 91 && isNumeric(text.charCodeAt(i + 1))) {
+      depth++;
+      i = numbers.endOf(i);
+    } else if (code === 123 || code === 91) depth++;
     else if ((code === 125 || code === 93) && --depth === 0) return i + 1;
   }
   return text.length;
+}
+
+function isNumeric(code: number): boolean {
+  return (code >= 48 && code <= 57) || code === 45;
+}
+
+/** Jumps over lists of numbers, which vectors are: thousands of characters each. */
+class NumberLists {
+  readonly #text: string;
+  // Where each character comes next; looked for again only behind its place, so that a text is searched once for each.
+  #close = -1;
+  #open = -1;
+  #quote = -1;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Offset just before the list's end, if it holds nothing but numbers; else `at`, that of its bracket. */
+  endOf(at: number): number {
+    if (this.#close <= at) this.#close = this.#next("]", at);
+    if (this.#open <= at) this.#open = this.#next("[", at);
+    if (this.#quote <= at) this.#quote = this.#next('"', at);
+    return this.#close < this.#open && this.#close < this.#quote ? this.#close - 1 : at;
+  }
+
+  #next(character: string, at: number): number {
+    const found = this.#text.indexOf(character, at + 1);
+    return found < 0 ? Number.POSITIVE_INFINITY : found;
+  }
 }
 
 /**

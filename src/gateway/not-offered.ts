@@ -5,10 +5,12 @@ import { ApiError } from "../base/errors.ts";
 /** What is not offered, by path below `/v1`; and what to use instead, if anything. */
 const NOT_OFFERED: Readonly<Record<string, string>> = {
   assistants: "Use /v1/responses with tools.",
+  "audio/voices": "",
   batches: "Send the requests one by one: limits are by the minute, and many may be under way at once.",
   containers: "",
   evals: "",
   fine_tuning: "Fine-tune at the provider, and add the model to the configuration.",
+  "images/variations": "Use /v1/images/edits.",
   live: "",
   realtime: "",
   skills: "",

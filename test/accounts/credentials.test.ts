@@ -38,7 +38,7 @@ const MATRIX: readonly [RegExp, Opens][] = [
   [/^POST \/v1\/moderations$/, "none"],
   // Only say that they are not offered.
   [
-    /^\w+ \/v1\/(assistants|batches|containers|evals|fine_tuning|live|realtime|skills|uploads|vector_stores|videos)(\/\*)?$/,
+    /^\w+ \/v1\/(assistants|audio\/voices|batches|containers|evals|fine_tuning|images\/variations|live|realtime|skills|uploads|vector_stores|videos)(\/\*)?$/,
     "none",
   ],
   // Only says that it wants POST.

@@ -85,3 +85,12 @@ test("topLevelMembers finds the value spans", () => {
     ["c", "null"],
   ]);
 });
+
+test.each([
+  '{"data":[1,2,3],"model":"m"}',
+  '{"data":[-1.5e3,"]","["],"model":"m"}',
+  '{"data":[1,[2,[3,"]"]],{"x":[4,5]}],"model":"m"}',
+  '{"data":[[1],[2],[3,{"model":"inner"}]],"model":"m"}',
+])("lists of numbers are passed over: %s", (text) => {
+  expect(JSON.parse(spliceMembers(text, { model: "ours" }))).toEqual({ ...JSON.parse(text), model: "ours" });
+});
