@@ -58,10 +58,11 @@ function measure({ prompt, n }: JsonObject): Measured {
 }
 
 /** The fields of a form are texts. */
-function checkImages({ prompt, n, response_format: format }: JsonObject): void {
+function checkImages({ prompt, n, response_format: format, stream }: JsonObject): void {
   if (typeof prompt !== "string" || prompt === "") refuseParam("prompt", "a text that is not empty");
   const isCount = /^[1-9]\d{0,2}$/.test(String(n ?? 1)) && Number(n ?? 1) <= COUNT_MAX;
   if (!isCount) refuseParam("n", `a whole number from 1 to ${COUNT_MAX}`);
   if (format != null && format !== "url" && format !== "b64_json")
     refuseParam("response_format", '"url" or "b64_json"');
+  if (stream != null && !/^(?:true|false)$/i.test(String(stream))) refuseParam("stream", "true or false");
 }

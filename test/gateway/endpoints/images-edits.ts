@@ -13,5 +13,6 @@ export const fixture: EndpointFixture = {
     [{ n: "0" }, "n"],
     [{ n: "many" }, "n"],
     [{ response_format: "file" }, "response_format"],
+    [{ stream: "maybe" }, "stream"],
   ],
 };

@@ -14,5 +14,6 @@ export const fixture: EndpointFixture = {
     [{ n: 1.5 }, "n"],
     [{ n: 101 }, "n"],
     [{ response_format: "file" }, "response_format"],
+    [{ stream: "maybe" }, "stream"],
   ],
 };
