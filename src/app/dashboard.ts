@@ -96,6 +96,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
   return {
     accounts,
     keys: verbs.keys,
+    keyDebug: verbs.keyDebug,
     usage: verbs.usage,
     people: verbs.accounts,
     invites: verbs.codes,

@@ -7,6 +7,7 @@ import type { LiveConfig } from "../config/live.ts";
 import { secretsOf } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { createCallers } from "../gateway/callers.ts";
+import { createKeyDebugging } from "../gateway/key-debugging.ts";
 import { createRateWindows } from "../gateway/rate-windows.ts";
 import { createListener } from "../http/listen.ts";
 import type { SubsystemState } from "../status/health.ts";
@@ -21,6 +22,7 @@ import { storeSweeps } from "../store/sweeps.ts";
 import { UsageWriter } from "../store/usage/writer.ts";
 import { type Verbs, verbsOf } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
+import { makeRedactor } from "../telemetry/redact.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { createObserver, createProgramMetrics, openTracer } from "./observe.ts";
 import { openSharedState, type SharedState } from "./shared-state.ts";
@@ -149,6 +151,13 @@ function addCallers(
       whenWritten: (listener) => writer.whenWritten(listener),
       writing: () => writer.underWay,
       rejected: () => metrics.rateLimited(),
+      debug: createKeyDebugging({
+        store: verbs.keyDebug,
+        clock,
+        redact: (text) => makeRedactor(secretsOf(config()))(text),
+        failed: (error, requestId) =>
+          log.warn("what passed for a debugged key was not kept", { request_id: requestId, error }),
+      }),
     }),
   );
 }

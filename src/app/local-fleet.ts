@@ -17,6 +17,7 @@ export const OPERATOR: Caller = {
   rpm: null,
   expiresAtMs: null,
   noStore: true,
+  debugUntilMs: null,
   models: null,
   passthrough: false,
   account: { tier: "premium", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: true, admin: true },

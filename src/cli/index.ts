@@ -48,6 +48,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./key.ts")).key,
   },
   {
+    name: "logs",
+    summary: "show the request log, and follow it",
+    load: async () => (await import("./logs.ts")).logsCommand,
+  },
+  {
     name: "scrape",
     summary: "read one web page as Markdown",
     load: async () => (await import("./scrape.ts")).scrapeCommand,

@@ -3,13 +3,14 @@
 import { ApiError } from "../base/errors.ts";
 import { type KeyModels, keyModelsOf } from "../catalog/key-models.ts";
 import { type Account, accountStore } from "../store/access/accounts.ts";
+import { DEBUG_BYTES_MAX, DEBUG_REQUESTS_MAX, keyDebugStore } from "../store/access/key-debug.ts";
 import { type KeyInfo, keyStore } from "../store/access/keys.ts";
 import type { Store } from "../store/engine/store.ts";
 import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags.ts";
 import type { Command, CommandGroup } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { CommandOption, Flags } from "./flags.ts";
-import { failure, futureFlag, isoTime, printRecord, printRows, withStore } from "./workspace.ts";
+import { failure, futureFlag, isoTime, nowMs, printRecord, printRows, withStore } from "./workspace.ts";
 
 const NAME_CHARS_MAX = 100;
 
@@ -91,8 +92,40 @@ const revoke: Command = {
   },
 };
 
+/** A person looks for a mistake for so long; a day is a record of somebody's work. */
+const DEBUG_MINUTES = 30;
+const DEBUG_MINUTES_MAX = 24 * 60;
+const MINUTE_MS = 60_000;
+
+const debug: Command = {
+  summary: "keep what passes for a key's requests for some minutes, to find a mistake",
+  usage: "ID (--minutes N | --off)",
+  args: [1, 1],
+  options: [
+    { name: "minutes", value: "N", summary: `for how long, up to ${DEBUG_MINUTES_MAX} (default ${DEBUG_MINUTES})` },
+    { name: "off", summary: "end it now, and delete what was kept" },
+  ],
+  details: `Requests and answers are kept on the client's side and on the providers', without credentials, and shown in the
+request log of the dashboard: at most ${DEBUG_REQUESTS_MAX} requests and ${DEBUG_BYTES_MAX / 1024 ** 2} MiB. The key's holder is told of it in
+the dashboard and by GET /v1/key. All of it is deleted when the time is over. Keys made with --no-store are refused.
+`,
+  async run(context) {
+    const { flags, args } = context;
+    const [id = ""] = args;
+    const minutes = flags.integer("minutes", 1) ?? DEBUG_MINUTES;
+    if (flags.has("off") && flags.text("minutes") !== undefined) throw new UsageError("--off goes without --minutes");
+    if (minutes > DEBUG_MINUTES_MAX) throw new UsageError(`--minutes: expected at most ${DEBUG_MINUTES_MAX}`);
+    const untilMs = flags.has("off") ? null : nowMs() + minutes * MINUTE_MS;
+    const done = await withStore(context, { create: false }, (store) => keyDebugStore(store).setKeyDebug(id, untilMs));
+    if (done === "no_key") throw failure(`there is no active key with the id ${id}`);
+    if (done === "no_store") throw failure("this key was made with --no-store: nothing of its requests is kept");
+    printRecord(context, { id, debug_until: isoTime(untilMs) });
+    return 0;
+  },
+};
+
 /** `sallyport key`. */
-export const key: CommandGroup = { summary: "create and manage API keys", verbs: { create, list, revoke } };
+export const key: CommandGroup = { summary: "create and manage API keys", verbs: { create, list, revoke, debug } };
 
 async function accountOf(store: Store, email: string): Promise<Account> {
   const account = await accountStore(store).findAccountByEmail(email);
@@ -134,6 +167,7 @@ function shown(row: KeyInfo): Readonly<Record<string, unknown>> {
     created_at: isoTime(row.createdAtMs),
     last_used_at: isoTime(row.lastUsedAtMs),
     no_store: row.noStore,
+    debug_until: row.debugUntilMs !== null && row.debugUntilMs > nowMs() ? isoTime(row.debugUntilMs) : null,
     models: row.models,
     passthrough: row.passthrough,
   };

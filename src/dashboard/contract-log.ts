@@ -62,6 +62,30 @@ export interface LogRowView {
   /** To the first byte; null where nothing was answered. */
   readonly ttft_ms: number | null;
   readonly stream: boolean;
+  /** The key is being debugged: what passed may have been kept. */
+  readonly debugged: boolean;
+}
+
+/** A message that was kept while its key was being debugged; without credentials. */
+export interface WireMessage {
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+  /** The body went on. */
+  readonly cut: boolean;
+}
+
+/** What passed for one request: `GET log/ID/wire` answers with a list of them, as an id may be used twice. */
+export interface WireView {
+  readonly request: WireMessage & { readonly method: string; readonly url: string };
+  readonly response: (WireMessage & { readonly status: number }) | null;
+  /** The calls to providers, in order. */
+  readonly upstream: readonly {
+    readonly provider: string;
+    readonly url: string;
+    readonly request: WireMessage;
+    readonly response: (WireMessage & { readonly status: number }) | null;
+    readonly error: string | null;
+  }[];
 }
 
 /** Answer of `GET log?key=&model=&status=&error=&request=&span=&before=` and, of everybody, of `GET admin/log`. */

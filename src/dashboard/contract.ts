@@ -49,6 +49,8 @@ export interface Profile {
   readonly storage: { readonly used_bytes: number; readonly limit_bytes: number };
   /** What it may spend, all its keys together; null: no limit. */
   readonly budget: BudgetView | null;
+  /** Keys of which the operator keeps for now what passes for their requests. */
+  readonly debugged_keys: readonly { readonly name: string; readonly until: string }[];
 }
 
 /** What an account may spend. */
@@ -87,6 +89,8 @@ export interface KeyView {
   readonly last_used_at: string | null;
   /** Nothing that its requests say is kept. */
   readonly no_store: boolean;
+  /** Until then what passes for its requests is kept; null: nothing is. */
+  readonly debug_until: string | null;
   /** Patterns of the models that it may use; null: all of the plan. */
   readonly models: readonly string[] | null;
   /** Its requests may go to any path of a provider. */

@@ -19,6 +19,8 @@ export interface AdmitDeps {
   requireVerifiedEmail(): boolean;
   budgets: Pick<Budgets, "admit">;
   rejected?(): void;
+  /** Copies what passes for a key that is being debugged. */
+  debug?(request: Request, exchange: Exchange, caller: Caller): void;
 }
 
 /**
@@ -75,5 +77,9 @@ export function createAdmission(deps: AdmitDeps): Admit {
     return caller;
   };
   return (request, exchange, { free = false } = {}) =>
-    whenThere(deps.authenticate(request), (caller) => letIn(caller, exchange, free));
+    whenThere(deps.authenticate(request), (caller) => {
+      // What is refused is worth as much to who looks for a mistake.
+      if (caller.debugUntilMs !== null) deps.debug?.(request, exchange, caller);
+      return letIn(caller, exchange, free);
+    });
 }

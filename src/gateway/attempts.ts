@@ -160,7 +160,7 @@ function permitOf(provider: Provider, deps: AttemptDeps): Permit | undefined {
 function candidatesOf(
   routes: readonly ModelRoute[],
   deps: AttemptDeps,
-  { chat, first }: Pick<TryOptions<unknown>, "chat" | "first">,
+  { chat, first, trace }: Pick<TryOptions<unknown>, "chat" | "first" | "trace">,
 ): Candidate[] {
   const out: Candidate[] = [];
   let ordered = routes.length === 1 ? routes : orderRoutes(routes, { random: deps.random });
@@ -171,7 +171,10 @@ function candidatesOf(
   for (const route of ordered) {
     const named = deps.provider(route.provider);
     if (named === undefined) continue;
-    const provider = chat === undefined ? named : spokenFor(named, route.model, chat);
+    const spoken = chat === undefined ? named : spokenFor(named, route.model, chat);
+    const wire = trace?.wire;
+    const provider =
+      wire === undefined ? spoken : { ...spoken, transport: wire.transport(spoken.name, spoken.transport) };
     out.push({ route, provider, tries: 0, over: false, restsUntilMs: 0 });
   }
   if (out.length === 0) throw new ApiError("provider_unavailable", "No provider of this model is configured.");

@@ -13,6 +13,7 @@ import { createAdmission, verifiedCallers } from "./admit.ts";
 import { createBudgets, createSpenders } from "./budgets.ts";
 import type { Caller } from "./caller.ts";
 import { takesXApiKey } from "./endpoints.ts";
+import type { DebugRequest } from "./key-debugging.ts";
 
 export interface CallersDeps {
   keys: Pick<KeyStore, "findLiveKey" | "findLiveKeyById" | "findKeyBudget">;
@@ -31,6 +32,8 @@ export interface CallersDeps {
   writing(): Promise<unknown> | undefined;
   /** Measures a database look-up. */
   time<T>(operation: string, work: () => Promise<T>): Promise<T>;
+  /** Copies what passes for a key that is being debugged. */
+  debug?: DebugRequest;
   /** A request exceeded its rate limit. */
   rejected(): void;
 }
@@ -91,6 +94,7 @@ export function createCallers({
       requireVerifiedEmail: deps.requireVerifiedEmail,
       budgets,
       rejected: deps.rejected,
+      ...(deps.debug === undefined ? {} : { debug: deps.debug }),
     }),
   };
 }

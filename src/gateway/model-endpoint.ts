@@ -111,6 +111,7 @@ function answer(deps: EndpointDeps, routes: readonly ModelRoute[], asked: Asked)
         headers: exchange.span === undefined ? traceHeaders(request.headers) : {},
         stream: false,
         failedRoutes: exchange.failedRoutes,
+        wire: exchange.wire,
         operation: endpoint.operation,
       },
     }),

@@ -76,6 +76,7 @@ function partOf(whole: Exchange): Exchange {
       whole.recorded = recorded;
     },
     failedRoutes: whole.failedRoutes,
+    ...(whole.wire === undefined ? {} : { wire: whole.wire }),
     streaming: false,
     finish() {},
   };

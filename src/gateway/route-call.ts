@@ -2,6 +2,7 @@
 
 import type { ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";
+import type { WireTap } from "../http/exchange.ts";
 import type { FailedRoute } from "../telemetry/attempt.ts";
 import { genAiAnswerAttributes, genAiCallAttributes, genAiSpanName } from "../telemetry/genai.ts";
 import type { TraceSpan } from "../telemetry/span.ts";
@@ -18,6 +19,8 @@ export interface CallTrace {
   stream: boolean;
   /** Collects the failed calls. */
   failedRoutes?: FailedRoute[];
+  /** Copies what passes; undefined for nearly all. */
+  wire?: WireTap | undefined;
   /** The operation, if it is not a chat. */
   operation?: string | undefined;
   maxTokens?: number | undefined;

@@ -194,6 +194,7 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
       headers: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,
       stream: chat.stream,
       failedRoutes: exchange.failedRoutes,
+      wire: exchange.wire,
       maxTokens: chat.maxTokens,
       temperature: chat.temperature,
       topP: chat.topP,

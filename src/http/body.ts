@@ -33,6 +33,12 @@ const STEP_BYTES_MIN = 512 * 1024;
 
 /** The body's bytes, decompressed. */
 export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  const bytes = await boundedBody(request, limits);
+  maybeExchangeOf(request)?.wire?.body(bytes);
+  return bytes;
+}
+
+async function boundedBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   const isPlain = coding === "identity" || coding === "";
   const unpack = isPlain ? undefined : decoderOf(coding);

@@ -88,6 +88,7 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
       headers.set("access-control-expose-headers", deps.paths.exposedHeaders);
     }
     if (!exchange.streaming) exchange.finish(response.status);
+    if (exchange.wire !== undefined) return exchange.wire.response(response);
     return request.method === "HEAD" ? new Response(null, { status: response.status, headers }) : response;
   };
 

@@ -38,6 +38,8 @@ export interface Exchange {
   thrown?: unknown;
   /** The caller, once it was admitted and the request counts; usage is recorded for it. */
   caller?: { readonly accountId: string; readonly keyId: string };
+  /** Takes a copy of what passes, where the key is being debugged; undefined for nearly all. */
+  wire?: WireTap;
   /** Whether a usage row of the whole request was written; otherwise one is written when it ends. */
   recorded: boolean;
   /** The upstream calls that have failed. */
@@ -50,6 +52,19 @@ export interface Exchange {
   takeAnswer?(value: object): void;
   /** Finishes the exchange: log line and metrics. Called once. */
   finish(status: number): void;
+}
+
+/** Sends a request. */
+export type Fetch = (url: string, init: BunFetchRequestInit) => Promise<Response>;
+
+/** A copy of what passes for a request. */
+export interface WireTap {
+  /** The client's body came, decompressed. */
+  body(bytes: Uint8Array): void;
+  /** The answer: it is to be sent in place of the one given. */
+  response(response: Response): Response;
+  /** Sends to a provider: it is to be used in place of the one given. */
+  transport(provider: string, send: Fetch): Fetch;
 }
 
 const exchanges = new WeakMap<Request, Exchange>();

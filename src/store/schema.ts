@@ -51,6 +51,8 @@ export const apiKeys = sqliteTable(
     revokedAtMs: wholeMs("revoked_at"),
     createdAtMs: wholeMs("created_at").notNull(),
     lastUsedAtMs: wholeMs("last_used_at"),
+    /** Until then what passes for its requests is kept; null for nearly all. */
+    debugUntilMs: wholeMs("debug_until"),
     /** The content of its requests is not stored. */
     noStore: integer("no_store", { mode: "boolean" }).notNull().default(false),
     /** Patterns of the models that it may use; null: all models. */
@@ -210,6 +212,24 @@ export const usageAccounts = sqliteTable(
     ...sums(),
   },
   (t) => [index("usage_accounts_tokens").on(sql`(${t.inputTokens} + ${t.outputTokens})`)],
+);
+
+/** What passed for requests of keys that are being debugged; gone when that ends. */
+export const debugRecords = sqliteTable(
+  "debug_records",
+  {
+    id: integer("id").primaryKey({ autoIncrement: true }),
+    keyId: text("key_id")
+      .notNull()
+      .references(() => apiKeys.id, { onDelete: "cascade" }),
+    requestId: text("request_id").notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
+    /** Of the record, in UTF-8. */
+    bytes: integer("bytes").notNull(),
+    /** JSON, without secrets. */
+    record: text("record").notNull(),
+  },
+  (t) => [index("debug_records_key").on(t.keyId)],
 );
 
 /** Request times of the last minute per key, so that a restart does not reset anyone's rate limit. */

@@ -2,6 +2,7 @@
 
 import { auditStore } from "./access/audit.ts";
 import { codeStore } from "./access/codes.ts";
+import { keyDebugStore } from "./access/key-debug.ts";
 import { sessionStore } from "./access/sessions.ts";
 import type { Store } from "./engine/store.ts";
 import type { Sweep } from "./engine/upkeep.ts";
@@ -25,6 +26,7 @@ export function storeSweeps(store: Store, rollupAfterMs: () => number): Sweep[] 
   const sessions = sessionStore(store);
   const codes = codeStore(store);
   const audit = auditStore(store);
+  const keyDebug = keyDebugStore(store);
   return [
     () => usage.deleteRowsBefore(store.clock.now() - rollupAfterMs()),
     () => usage.deleteHourlyBefore(hourOf(store.clock.now() - HOURLY_KEPT_MS)),
@@ -35,5 +37,6 @@ export function storeSweeps(store: Store, rollupAfterMs: () => number): Sweep[] 
     () => sessions.deleteExpiredSessions(),
     () => codes.deleteExpiredCodes(),
     () => audit.deleteOldAudit(),
+    () => keyDebug.deleteEndedDebug(),
   ];
 }

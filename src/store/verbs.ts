@@ -6,6 +6,7 @@ import { type AccountStore, accountStore } from "./access/accounts.ts";
 import { type AuditStore, auditStore } from "./access/audit.ts";
 import { type CodeStore, codeStore } from "./access/codes.ts";
 import { type IdentityStore, identityStore } from "./access/identities.ts";
+import { type KeyDebugStore, keyDebugStore } from "./access/key-debug.ts";
 import { type KeyStore, keyStore } from "./access/keys.ts";
 import { type SessionStore, sessionStore } from "./access/sessions.ts";
 import { type DecisionStore, decisionStore } from "./decisions/decisions.ts";
@@ -30,6 +31,7 @@ export interface Verbs {
   readonly codes: CodeStore;
   readonly identities: IdentityStore;
   readonly keys: KeyStore;
+  readonly keyDebug: KeyDebugStore;
   readonly sessions: SessionStore;
   readonly decisions: DecisionStore;
   readonly secrets: SecretStore;
@@ -54,6 +56,7 @@ export function verbsOf(store: Store, storageLimitBytes: () => number): Verbs {
     codes: codeStore(store),
     identities: identityStore(store),
     keys: keyStore(store),
+    keyDebug: keyDebugStore(store),
     sessions: sessionStore(store),
     decisions: decisionStore(store),
     secrets: secretStore(store),

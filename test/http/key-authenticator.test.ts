@@ -11,6 +11,7 @@ const CALLER: Caller = {
   rpm: null,
   expiresAtMs: null,
   noStore: false,
+  debugUntilMs: null,
   models: null,
   passthrough: false,
   account: { tier: "free", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: true, admin: false },

@@ -56,6 +56,7 @@ test("a live key brings its limits and its account's plan", async () => {
     expiresAtMs: null,
     budgetMicros: 100,
     noStore: false,
+    debugUntilMs: null,
     models: null,
     passthrough: false,
     account: { tier: "pro", trialEndsAtMs: 5, subscriptionUntilMs: null, emailVerified: true, admin: false },

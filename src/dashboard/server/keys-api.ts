@@ -173,6 +173,7 @@ function keyView(row: KeyInfo, unpriced: readonly string[]): KeyView {
     created_at: new Date(row.createdAtMs).toISOString(),
     last_used_at: isoTime(row.lastUsedAtMs),
     no_store: row.noStore,
+    debug_until: isoTime(row.debugUntilMs),
     models: row.models,
     passthrough: row.passthrough,
   };

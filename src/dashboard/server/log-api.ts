@@ -1,13 +1,14 @@
 // The request log: an account's own requests, and for operators everybody's. What requests said is not in it.
 
-import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
+import type { KeyDebugStore } from "../../store/access/key-debug.ts";
 import type { KeyStore } from "../../store/access/keys.ts";
 import type { LogFilter } from "../../store/usage/log.ts";
 import { LogFollower } from "../../store/usage/log-follower.ts";
 import { dayOf } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
-import type { LogChoices, LogPageView } from "../contract-log.ts";
+import type { Listing } from "../contract.ts";
+import type { LogChoices, LogPageView, WireView } from "../contract-log.ts";
 import { admin, type Endpoint, type MemberRequest, member } from "./endpoint.ts";
 import { pageOf } from "./form.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportResponse } from "./log-export.ts";
@@ -17,9 +18,9 @@ import { type LogViewDeps, logRowViews } from "./log-view.ts";
 
 export interface LogApiDeps extends LogViewDeps {
   readonly usage: LogViewDeps["usage"] &
-    Pick<UsageStore, "listLog" | "followLog" | "lastLogId" | "sumsByDayAndModel" | "sumsOfDay">;
+    Pick<UsageStore, "listLog" | "followLog" | "findLogRow" | "lastLogId" | "sumsByDayAndModel" | "sumsOfDay">;
   readonly keys: Pick<KeyStore, "listKeys">;
-  readonly clock: Clock;
+  readonly keyDebug: Pick<KeyDebugStore, "listDebugRecords">;
   readonly liveViews: LiveViews;
   /** Whether the session of a request goes on. */
   isSignedIn(request: Request): Promise<boolean>;
@@ -37,10 +38,12 @@ export function logApi(deps: LogApiDeps): Endpoint[] {
     member("GET", "/log", (visit) => page(deps, visit, own(visit))),
     member("GET", "/log/choices", (visit) => choices(deps, own(visit))),
     member("GET", "/log/live", (visit) => live(deps, visit, own(visit))),
+    member("GET", "/log/:id/wire", (visit) => wireOf(deps, visit, own(visit))),
     member("GET", "/log/export", (visit) => exported(deps, visit, own(visit))),
     admin("GET", "/admin/log", (visit) => page(deps, visit, everybody())),
     admin("GET", "/admin/log/choices", () => choices(deps, everybody())),
     admin("GET", "/admin/log/live", (visit) => live(deps, visit, everybody())),
+    admin("GET", "/admin/log/:id/wire", (visit) => wireOf(deps, visit, everybody())),
     admin("GET", "/admin/log/export", (visit) => exported(deps, visit, everybody())),
   ];
 }
@@ -84,6 +87,18 @@ async function live(deps: LogApiDeps, visit: MemberRequest, accountId: string | 
     show: (rows) => logRowViews(deps, rows, { named: accountId === undefined }),
     isSignedIn: () => deps.isSignedIn(request),
   });
+}
+
+/** What passed for a request while its key was being debugged. */
+async function wireOf(
+  deps: LogApiDeps,
+  { params }: MemberRequest,
+  accountId: string | undefined,
+): Promise<Listing<WireView>> {
+  const id = /^[1-9]\d{0,14}$/.test(params["id"] ?? "") ? Number(params["id"]) : 0;
+  const row = await deps.usage.findLogRow(id, accountId);
+  const records = row === undefined ? [] : await deps.keyDebug.listDebugRecords(row.keyId, row.requestId);
+  return { data: records.map((record) => JSON.parse(record) as WireView) };
 }
 
 async function exported(deps: LogApiDeps, visit: MemberRequest, accountId: string | undefined): Promise<Response> {

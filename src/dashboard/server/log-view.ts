@@ -1,5 +1,6 @@
 // Rows of the request log as pages and exports show them.
 
+import type { Clock } from "../../base/clock.ts";
 import type { LogRow } from "../../store/usage/log.ts";
 import { STOPPED } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
@@ -10,16 +11,18 @@ const MICROS_PER_USD = 1_000_000;
 
 export interface LogViewDeps {
   readonly usage: Pick<UsageStore, "namesOfKeys">;
+  readonly clock: Clock;
   /** Whether a price of the model is known. */
   isPriced(model: string): boolean;
 }
 
 /** The rows, with the names of their keys and, where `named`, of their accounts. */
 export async function logRowViews(
-  { usage, isPriced }: LogViewDeps,
+  { usage, clock, isPriced }: LogViewDeps,
   rows: readonly LogRow[],
   { named }: { named: boolean },
 ): Promise<LogRowView[]> {
+  const nowMs = clock.now();
   const names = await usage.namesOfKeys([...new Set(rows.map(({ keyId }) => keyId))]);
   return rows.map((row): LogRowView => {
     const key = names.get(row.keyId);
@@ -48,6 +51,7 @@ export async function logRowViews(
       latency_ms: row.latencyMs,
       ttft_ms: row.ttfbMs,
       stream: row.stream,
+      debugged: key?.debugUntilMs != null && key.debugUntilMs > nowMs,
     };
   });
 }

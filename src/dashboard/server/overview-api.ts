@@ -1,6 +1,5 @@
 // The overview: what an account, or for operators everybody, has used within a span, and how fast and how well it went.
 
-import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import type { SlotSpan } from "../../store/usage/overview.ts";
 import { dayOf, hourOf } from "../../store/usage/record.ts";
@@ -15,7 +14,6 @@ import { overviewView } from "./overview-view.ts";
 
 export interface OverviewApiDeps extends LogViewDeps {
   readonly usage: LogViewDeps["usage"] & Pick<UsageStore, "sumsBySlot" | "latencyBySlot" | "recentRows" | "listLog">;
-  readonly clock: Clock;
 }
 
 const SPAN: SpanName = "24h";

@@ -37,6 +37,7 @@ export function playgroundApi({ keys, play, decisionChoices, budgetsOf }: Playgr
       rpm: key.rpm,
       expiresAtMs: null,
       noStore: false,
+      debugUntilMs: null,
       models: null,
       passthrough: false,
       budgets: await budgetsOf({

@@ -38,7 +38,7 @@ export interface DashboardDeps
     Pick<PlaygroundApiDeps, "play" | "decisionChoices" | "budgetsOf">,
     DecisionsApiDeps,
     ThreadsApiDeps,
-    Pick<LogApiDeps, "liveViews" | "isPriced">,
+    Pick<LogApiDeps, "liveViews" | "isPriced" | "keyDebug">,
     JobsApiDeps,
     Pick<GatewayApiDeps, "gateway">,
     Pick<OperationsApiDeps, "operations">,
@@ -131,6 +131,11 @@ async function profileOf(deps: DashboardDeps, account: Account): Promise<Profile
     has_password: account.passwordHash !== null,
     tier_rpm: isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0,
     budget: budgetView(await deps.budgetOf(account)),
+    debugged_keys: (await deps.keys.listKeys(account.id)).flatMap(({ name, debugUntilMs }) =>
+      debugUntilMs === null || debugUntilMs <= deps.clock.now()
+        ? []
+        : [{ name, until: new Date(debugUntilMs).toISOString() }],
+    ),
   };
 }
 

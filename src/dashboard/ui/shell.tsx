@@ -6,7 +6,8 @@ import { useEffect } from "preact/hooks";
 import { call } from "./api.ts";
 import { forgetKept } from "./kept.ts";
 import { Icon, type IconName, Mark } from "./parts/icon.tsx";
-import { say } from "./parts/notice.tsx";
+import { Notice, say } from "./parts/notice.tsx";
+import { exactTime } from "./parts/time.tsx";
 import { hrefOf, navigate, path } from "./router.ts";
 import { forgetSession, profile, session } from "./session.ts";
 import { ThemeChoice } from "./theme.tsx";
@@ -89,9 +90,26 @@ export function Shell({
         </div>
       </header>
       <main id="main" tabIndex={-1}>
+        <Debugged />
         {children}
       </main>
     </div>
+  );
+}
+
+/** Who is being watched knows it, on every page. */
+function Debugged() {
+  const keys = profile.value?.debugged_keys.filter(({ until }) => Date.parse(until) > Date.now()) ?? [];
+  if (keys.length === 0) return null;
+  return (
+    <Notice kind="warn">
+      {keys.map(({ name, until }) => (
+        <p key={name}>
+          The operator debugs your key <b>{name}</b> until {exactTime(until)}: its requests and answers are kept until
+          then, without credentials, and shown in the <a href={hrefOf("/log")}>request log</a>.
+        </p>
+      ))}
+    </Notice>
   );
 }
 

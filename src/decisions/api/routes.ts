@@ -10,6 +10,7 @@ import type { TierId } from "../../config/schema.ts";
 import { headerText } from "../../gateway/accounting.ts";
 import type { Budgets, Spender } from "../../gateway/budgets.ts";
 import { clientGone, withinDeadline } from "../../gateway/request-deadline.ts";
+import type { WireTap } from "../../http/exchange.ts";
 import { STOPPED, type UsageRecord } from "../../store/usage/record.ts";
 import type { FailedRoute } from "../../telemetry/attempt.ts";
 import { type TraceSpan, traceHeaders } from "../../telemetry/span.ts";
@@ -43,6 +44,7 @@ export interface DecisionExchange {
   readonly span?: TraceSpan | undefined;
   /** Collects the failed calls. */
   readonly failedRoutes: FailedRoute[];
+  readonly wire?: WireTap;
   /** Whether the request's usage row was written. */
   recorded: boolean;
   /** Runs when the request ends. */
@@ -242,9 +244,9 @@ async function withDeadline<T>(
   deps: DecisionRoutesDeps,
   work: (deadline: CallDeadline) => Promise<T>,
 ): Promise<T> {
-  const { span, failedRoutes } = deps.exchangeOf(request);
+  const { span, failedRoutes, wire } = deps.exchangeOf(request);
   const headers = span === undefined ? traceHeaders(request.headers) : {};
-  const trace = { span, headers, stream: false, failedRoutes };
+  const trace = { span, headers, stream: false, failedRoutes, wire };
   const ended = new AbortController();
   try {
     // A late answer is the provider's failure, as elsewhere, so that its breaker counts it.

@@ -19,6 +19,8 @@ export interface OwnKeyView {
   readonly spent: number;
   readonly resets_at: string | null;
   readonly expires_at: string | null;
+  /** Until then what passes for its requests is kept for its holder and the operator; null: nothing is. */
+  readonly debug_until: string | null;
   /** Patterns of the models that it may use. */
   readonly models: readonly string[];
 }
@@ -39,6 +41,7 @@ export function ownKeyView(
     spent: spent / MICROS_PER_USD,
     resets_at: isoTime(resetsAtMs(row, clock)),
     expires_at: isoTime(row.expiresAtMs),
+    debug_until: isoTime(debuggedUntilMs(row, clock.now())),
     models: row.models ?? ["*"],
   };
 }
@@ -58,6 +61,11 @@ function resetsAtMs({ budgetMicros, budgetPeriodMs, budgetWindowStartMs }: KeyIn
   if (budgetMicros === null || budgetPeriodMs === null || budgetWindowStartMs === null) return null;
   const periods = Math.floor((clock.now() - budgetWindowStartMs) / budgetPeriodMs) + 1;
   return budgetWindowStartMs + Math.max(1, periods) * budgetPeriodMs;
+}
+
+/** Until when what passes for the key's requests is kept; null where nothing is. */
+function debuggedUntilMs({ debugUntilMs: untilMs }: KeyInfo, nowMs: number): number | null {
+  return untilMs !== null && untilMs > nowMs ? untilMs : null;
 }
 
 function isoTime(ms: number | null): string | null {

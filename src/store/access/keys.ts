@@ -40,6 +40,8 @@ export interface LiveKey {
   readonly budgetMicros: number | null;
   /** The content of its requests is not stored. */
   readonly noStore: boolean;
+  /** Until then what passes for its requests is kept; null for nearly all. */
+  readonly debugUntilMs: number | null;
   /** Patterns of the models that it may use; null: all models. */
   readonly models: readonly string[] | null;
   /** Its requests may use any path of a provider. */
@@ -78,6 +80,7 @@ const INFO = {
   createdAtMs: apiKeys.createdAtMs,
   lastUsedAtMs: apiKeys.lastUsedAtMs,
   noStore: apiKeys.noStore,
+  debugUntilMs: apiKeys.debugUntilMs,
   models: apiKeys.models,
   passthrough: apiKeys.passthrough,
 };
@@ -100,6 +103,7 @@ function keyLookups({ db, clock }: Store) {
         expiresAtMs: apiKeys.expiresAtMs,
         budgetMicros: apiKeys.budgetMicros,
         noStore: apiKeys.noStore,
+        debugUntilMs: apiKeys.debugUntilMs,
         models: apiKeys.models,
         passthrough: apiKeys.passthrough,
         account: {

@@ -15,6 +15,7 @@ import threadItems from "../migrations/0009_thread_items.sql" with { type: "text
 import keysWithoutStore from "../migrations/0010_keys_without_store.sql" with { type: "text" };
 import keyModels from "../migrations/0011_key_models.sql" with { type: "text" };
 import requestLog from "../migrations/0012_request_log.sql" with { type: "text" };
+import keyDebug from "../migrations/0013_key_debug.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered migration. */
@@ -38,6 +39,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0010_keys_without_store", sql: keysWithoutStore },
   { name: "0011_key_models", sql: keyModels },
   { name: "0012_request_log", sql: requestLog },
+  { name: "0013_key_debug", sql: keyDebug },
 ];
 
 /** The names of the steps that a database lacks; all of them for a new one. Throws StoreError for a newer version's database. */

@@ -20,6 +20,15 @@ export interface LogFilter {
   readonly sinceMs?: number | undefined;
 }
 
+/** A key as the log names it. */
+export interface KeyNames {
+  readonly name: string;
+  /** Of its account. */
+  readonly username: string;
+  /** Until then what passes for its requests is kept. */
+  readonly debugUntilMs: number | null;
+}
+
 /** A row of the log. */
 export type LogRow = typeof usage.$inferSelect;
 
@@ -94,9 +103,9 @@ export function requestLog({ db }: Store) {
     },
 
     /** The names of these keys, and their accounts. */
-    async namesOfKeys(keyIds: readonly string[]): Promise<ReadonlyMap<string, { name: string; username: string }>> {
+    async namesOfKeys(keyIds: readonly string[]): Promise<ReadonlyMap<string, KeyNames>> {
       const rows = await db
-        .select({ id: apiKeys.id, name: apiKeys.name, username: accounts.username })
+        .select({ id: apiKeys.id, name: apiKeys.name, username: accounts.username, debugUntilMs: apiKeys.debugUntilMs })
         .from(apiKeys)
         .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
         .where(inArray(apiKeys.id, [...keyIds]))

@@ -28,6 +28,7 @@ const keys: Contract<"keys"> = {
         budgetMicros: 5,
         noStore: true,
         models: ["gpt-*"],
+        debugUntilMs: null,
         passthrough: true,
         account: { tier: "free", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: false, admin: false },
       });

@@ -8,6 +8,7 @@ import { accountsContract } from "./accounts.ts";
 import { codesContract } from "./codes.ts";
 import { ENGINES, type Opened } from "./engines.ts";
 import { jobsContract } from "./jobs.ts";
+import { keyDebugContract } from "./key-debug.ts";
 import { smallContract } from "./small.ts";
 import { usageContract } from "./usage.ts";
 import { workContract } from "./work.ts";
@@ -21,6 +22,7 @@ const CONTRACT: { readonly [Domain in keyof Verbs]: Contract<Domain> } = {
   ...workContract,
   ...jobsContract,
   ...smallContract,
+  ...keyDebugContract,
 };
 
 const domains = Object.entries(CONTRACT) as [keyof Verbs, Readonly<Record<string, Cases>>][];

@@ -140,7 +140,9 @@ export const requestLogContract: LogVerbs = {
   namesOfKeys: {
     "basics: what keys are called, and whose they are": async ({ verbs, account }) => {
       const { id } = await verbs.keys.createKey({ accountId: await account("ann"), name: "laptop" });
-      expect(await verbs.usage.namesOfKeys([id, "gone"])).toEqual(new Map([[id, { name: "laptop", username: "ann" }]]));
+      expect(await verbs.usage.namesOfKeys([id, "gone"])).toEqual(
+        new Map([[id, { name: "laptop", username: "ann", debugUntilMs: null }]]),
+      );
       expect((await verbs.usage.namesOfKeys([])).size).toBe(0);
     },
   },

@@ -9,7 +9,7 @@ import { confirmed } from "../parts/confirm.tsx";
 import { CopyButton } from "../parts/copy.tsx";
 import { Choice, Field, Submit, Switch, useForm } from "../parts/form.tsx";
 import { Badge, Empty, Notice, say } from "../parts/notice.tsx";
-import { usd, When } from "../parts/time.tsx";
+import { exactTime, usd, When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { freshKey, profile } from "../session.ts";
 
@@ -223,6 +223,8 @@ function limitsOf(key: KeyView): string {
   }
   if (key.models !== null) limits.push(`only ${key.models.join(", ")}`);
   if (key.no_store) limits.push("keeps nothing");
+  if (key.debug_until !== null && Date.parse(key.debug_until) > Date.now())
+    limits.push(`debugged until ${exactTime(key.debug_until)}`);
   if (key.passthrough) limits.push("every provider path");
   return limits.join(" · ") || "Plan limit";
 }

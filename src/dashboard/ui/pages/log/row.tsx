@@ -6,6 +6,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { Badge } from "../../parts/notice.tsx";
 import { durationText, exactTime, priceOf, short } from "../../parts/time.tsx";
 import { hrefOf } from "../../router.ts";
+import { Wire } from "./wire.tsx";
 
 /** Cells of a line; the detail spans them. */
 export const COLUMNS = 8;
@@ -95,7 +96,11 @@ function LogDetail({ row }: { row: LogRowView }) {
           </div>
         ))}
       </dl>
-      <p class="hint">Sallyport keeps no text of requests and answers in this log.</p>
+      {row.debugged ? (
+        <Wire id={row.id} />
+      ) : (
+        <p class="hint">Sallyport keeps no text of requests and answers in this log.</p>
+      )}
     </div>
   );
 }

@@ -1,0 +1,68 @@
+// What passed for a request while its key was being debugged: the client's side and the providers'.
+
+import type { Listing } from "../../../contract.ts";
+import type { WireMessage, WireView } from "../../../contract-log.ts";
+import { useLoad } from "../../load.ts";
+import { Code } from "../../parts/copy.tsx";
+import { Notice } from "../../parts/notice.tsx";
+import { isEverybody } from "../../parts/span.tsx";
+
+/** The messages of the request in the row `id`. */
+export function Wire({ id }: { id: number }) {
+  const { value, problem } = useLoad<Listing<WireView>>(`${isEverybody() ? "/admin" : ""}/log/${id}/wire`);
+  const list = value.value?.data;
+  return (
+    <section class="stack" aria-label="Requests and answers">
+      <Notice>This key is being debugged: requests and answers are kept until that ends, then deleted.</Notice>
+      {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
+      {list?.length === 0 && (
+        <p class="hint">
+          Nothing was kept of this request: it came before, in a moment of many requests, or beyond the limit of
+          requests and bytes.
+        </p>
+      )}
+      {list?.map((wire, index) => (
+        <div class="stack" key={index}>
+          <Message title="From the client" line={`${wire.request.method} ${wire.request.url}`} message={wire.request} />
+          {wire.upstream.map((call, at) => (
+            <div class="stack" key={at}>
+              <Message title={`To ${call.provider}`} line={`POST ${call.url}`} message={call.request} />
+              {call.response !== null && (
+                <Message title={`From ${call.provider}`} line={`${call.response.status}`} message={call.response} />
+              )}
+              {call.error !== null && (
+                <p>
+                  {call.provider} gave no answer: {call.error}
+                </p>
+              )}
+            </div>
+          ))}
+          {wire.response !== null && (
+            <Message title="To the client" line={`${wire.response.status}`} message={wire.response} />
+          )}
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Message({ title, line, message }: { title: string; line: string; message: WireMessage }) {
+  const headers = message.headers.map(([name, value]) => `${name}: ${value}`).join("\n");
+  return (
+    <details>
+      <summary>{title}</summary>
+      <Code text={`${line}\n${headers}\n\n${pretty(message)}`} what={title.toLowerCase()} />
+      {message.cut && <p class="hint">The body went on: this is its beginning.</p>}
+    </details>
+  );
+}
+
+/** JSON in lines; anything else as it came. */
+function pretty({ body, cut }: WireMessage): string {
+  if (cut || !/^\s*[[{]/.test(body)) return body;
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,188 @@
+// Debugging of a key: both sides of its requests are kept for its holder and the operator, without credentials, and nothing
+// of other keys.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { keyDebugStore } from "../../src/store/access/key-debug.ts";
+import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { type DashboardClient, dashboardClient } from "./support.ts";
+
+const UPSTREAM_KEY = "upstream-credential-of-no-known-form";
+const MINUTE_MS = 60_000;
+
+let app: AccountsApp;
+let client: DashboardClient;
+let key: string;
+let keyId: string;
+
+/** Refuses, streams or answers, as its model says; tells its own credential in a text. */
+const upstream = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    const { model, stream } = (await request.json()) as { model: string; stream?: boolean };
+    if (model === "bad") return Response.json({ error: { message: `no ${UPSTREAM_KEY}` } }, { status: 503 });
+    const message = { role: "assistant", content: "the answer" };
+    if (stream !== true)
+      return Response.json({ id: "x", choices: [{ index: 0, message, finish_reason: "stop" }], usage: USAGE });
+    const chunk = (choice: object, more = {}) =>
+      `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", choices: [{ index: 0, ...choice }], ...more })}\n\n`;
+    const said = chunk({ delta: { content: "the stre" } }) + chunk({ delta: { content: "am" } });
+    const end = `${chunk({ delta: {}, finish_reason: "stop" }, { usage: USAGE })}data: [DONE]\n\n`;
+    return new Response(said + end, { headers: { "content-type": "text/event-stream" } });
+  },
+});
+const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+
+beforeAll(async () => {
+  const provider = { kind: "openai", base_url: `http://127.0.0.1:${upstream.port}/v1`, api_key: UPSTREAM_KEY };
+  app = await startAccountsApp({
+    config: {
+      usage: { flush: "5ms" },
+      providers: { up: { ...provider, discover: false, retry: { attempts: 1 }, breaker: { failures: 1000 } } },
+      models: [
+        { id: "well", routes: [{ provider: "up", model: "good" }] },
+        {
+          id: "second",
+          routes: [
+            { provider: "up", model: "bad", priority: 1 },
+            { provider: "up", model: "good", priority: 2 },
+          ],
+        },
+      ],
+    },
+  });
+  await app.addAccount("holder");
+  await app.addAccount("other");
+  await app.addAccount("boss", { admin: true });
+  client = await signedIn("holder");
+  ({ key, id: keyId } = (await client.post("/keys", { name: "watched" })).json);
+});
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop(true);
+});
+
+async function signedIn(name: string): Promise<DashboardClient> {
+  const one = dashboardClient(app);
+  await one.post("/login", { username_or_email: name, password: PASSWORD });
+  return one;
+}
+
+/** As the command does, by a door of its own; the program notices within a quarter of a second. */
+async function setDebug(minutes: number | null): Promise<void> {
+  const untilMs = minutes === null ? null : app.clock.now() + minutes * MINUTE_MS;
+  expect(await keyDebugStore(app.store).setKeyDebug(keyId, untilMs)).toBe("set");
+  app.clock.advance(1000);
+}
+
+const ask = (model: string, requestId: string, more: object = {}) =>
+  app.ask("POST", "/v1/chat/completions", {
+    as: key,
+    body: { model, messages: [{ role: "user", content: `my password is sk-${"a".repeat(30)}` }], ...more },
+    headers: { "x-request-id": requestId, "x-secret-token": "header-secret" },
+  });
+
+/** What was kept of a request, once its row is there. */
+async function wireOf(requestId: string, who = client, scope = "") {
+  for (;;) {
+    const { data } = (await who.get(`${scope}/log?request=${encodeURIComponent(requestId)}`)).json;
+    if (data.length > 0) return (await who.get(`${scope}/log/${data[0].id}/wire`)).json.data;
+  }
+}
+
+/** The same where something is kept: it may be written a moment after the row. */
+async function keptOf(requestId: string, who = client, scope = "") {
+  for (;;) {
+    const kept = await wireOf(requestId, who, scope);
+    if (kept.length > 0) return kept;
+  }
+}
+
+test("off: nothing is kept, and nothing is said", async () => {
+  await ask("well", "before");
+  expect(await wireOf("before")).toEqual([]);
+  expect((await app.ask("GET", "/v1/key", { as: key })).json.debug_until).toBeNull();
+  expect((await client.get("/session")).json.profile.debugged_keys).toEqual([]);
+});
+
+describe("on", () => {
+  beforeAll(() => setDebug(30));
+
+  test("its holder is told", async () => {
+    const { debug_until: until } = (await app.ask("GET", "/v1/key", { as: key })).json;
+    expect(Date.parse(until)).toBeGreaterThan(app.clock.now());
+    expect((await client.get("/session")).json.profile.debugged_keys).toEqual([{ name: "watched", until }]);
+    expect((await client.get("/keys")).json.data[0].debug_until).toBe(until);
+    const other = await signedIn("other");
+    expect((await other.get("/session")).json.profile.debugged_keys).toEqual([]);
+  });
+
+  test("both sides are kept, every call to a provider, and no credential", async () => {
+    await ask("second", "both");
+    const [wire, ...more] = await keptOf("both");
+    expect(more).toEqual([]);
+    expect(wire.request).toMatchObject({ method: "POST", cut: false });
+    expect(wire.request.url).toEndWith("/v1/chat/completions");
+    expect(JSON.parse(wire.request.body)).toMatchObject({ model: "second" });
+    expect(wire.response.status).toBe(200);
+    expect(wire.response.body).toContain("the answer");
+    expect(wire.upstream.map(({ response }: { response: { status: number } }) => response.status)).toEqual([503, 200]);
+    expect(JSON.parse(wire.upstream[1].request.body)).toMatchObject({ model: "good" });
+    expect(wire.upstream[1].response.body).toContain("the answer");
+    const text = JSON.stringify(wire);
+    for (const secret of [key, UPSTREAM_KEY, "a".repeat(30), "header-secret"]) expect(text).not.toContain(secret);
+    expect(wire.request.headers).toContainEqual(["authorization", "[redacted]"]);
+    expect(wire.upstream[0].request.headers).toContainEqual(["authorization", "[redacted]"]);
+  });
+
+  test("streams reach the client as they would, and are kept whole", async () => {
+    const { text } = await ask("well", "stream", { stream: true });
+    expect(text).toContain("the stre");
+    expect(text).toEndWith("data: [DONE]\n\n");
+    const [wire] = await keptOf("stream");
+    expect(wire.response.body).toBe(text);
+    expect(wire.upstream[0].response.body).toContain("data: [DONE]");
+  });
+
+  test("what is refused is kept too, a body that is no JSON too", async () => {
+    await ask("nowhere", "refused");
+    expect((await keptOf("refused"))[0]).toMatchObject({ upstream: [], response: { status: 404 } });
+    await app.ask("POST", "/v1/chat/completions", { as: key, body: "{oops", headers: { "x-request-id": "broken" } });
+    const [wire] = await keptOf("broken");
+    expect([wire.request.body, wire.response.status]).toEqual(["{oops", 400]);
+  });
+
+  test("the holder and operators see it, nobody else", async () => {
+    const { id } = (await client.get("/log?request=both")).json.data[0];
+    const other = await signedIn("other");
+    expect((await other.get(`/log/${id}/wire`)).json.data).toEqual([]);
+    expect((await other.get(`/admin/log/${id}/wire`)).status).toBe(404);
+    const boss = await signedIn("boss");
+    expect((await boss.get(`/log/${id}/wire`)).json.data).toEqual([]);
+    expect(await keptOf("both", boss, "/admin")).toHaveLength(1);
+    expect((await client.get("/log/0/wire")).json.data).toEqual([]);
+  });
+
+  test("another key's requests are not kept", async () => {
+    const { key: second } = (await client.post("/keys", { name: "unwatched" })).json;
+    const body = { model: "well", messages: [{ role: "user", content: "hi" }] };
+    await app.ask("POST", "/v1/chat/completions", { as: second, body, headers: { "x-request-id": "unwatched" } });
+    expect(await wireOf("unwatched")).toEqual([]);
+  });
+});
+
+test("all of it is gone when it ends, by the clock or by hand", async () => {
+  await setDebug(30);
+  await ask("well", "late");
+  expect(await keptOf("late")).toHaveLength(1);
+  app.clock.advance(30 * MINUTE_MS);
+  expect(await wireOf("late")).toEqual([]);
+  await ask("well", "after");
+  expect(await wireOf("after")).toEqual([]);
+  await setDebug(30);
+  await ask("well", "again");
+  expect(await keptOf("again")).toHaveLength(1);
+  await setDebug(null);
+  await ask("well", "ended");
+  expect([await wireOf("again"), await wireOf("ended")]).toEqual([[], []]);
+});
