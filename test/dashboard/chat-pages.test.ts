@@ -232,7 +232,7 @@ describe.skipIf(isMissing)("in a browser", () => {
   );
 
   test(
-    "a conversation outlives a reload, a restart and the end of the session, and nobody else sees it",
+    "a conversation outlives a reload, a server that is away and the end of the session, and nobody else sees it",
     async () => {
       const { page, context } = await playing("keeper", { width: 1440, dark: true });
       await page.getByLabel("System prompt").fill("Be brief.");
@@ -245,6 +245,13 @@ describe.skipIf(isMissing)("in a browser", () => {
       expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe("half a thought");
       expect(await page.getByLabel("System prompt").inputValue()).toBe("Be brief.");
 
+      await context.setOffline(true);
+      await page.getByLabel("Message", { exact: true }).fill("said to nobody");
+      await page.keyboard.press("Enter");
+      await page.getByRole("alert").getByText("unreachable").waitFor();
+      await context.setOffline(false);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await page.getByRole("heading", { name: "Drawn" }).nth(1).waitFor();
       await context.clearCookies();
       await page.getByLabel("Message", { exact: true }).fill("said too late");
       await page.keyboard.press("Enter");
@@ -253,7 +260,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByRole("heading", { name: "Playground" }).waitFor();
       await page.getByText("said too late").waitFor();
       await page.getByRole("button", { name: "Try again" }).click();
-      await page.getByRole("heading", { name: "Drawn" }).nth(1).waitFor();
+      await page.getByRole("heading", { name: "Drawn" }).nth(2).waitFor();
 
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByRole("heading", { name: "Sign in" }).waitFor();

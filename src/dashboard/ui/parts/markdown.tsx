@@ -2,12 +2,13 @@
 // as text, links lead out with nothing said of this page, and pictures of other sites are links until someone follows them.
 
 import { useSignal } from "@preact/signals";
-import { Lexer, type Token, type Tokens } from "marked";
+import type { Token, Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { markdownTokens } from "./markdown-tokens.ts";
 
 /** Longer texts are drawn on demand: a browser takes seconds for megabytes. */
-const CHARS_MAX = 200_000;
+const CHARS_MAX = 100_000;
 
 /** Where it is drawn, and what it needs to know of its source. */
 interface Place {
@@ -22,10 +23,10 @@ export function Markdown({ text, base }: { text: string; base?: string | undefin
   const whole = useSignal(false);
   const isCut = text.length > CHARS_MAX && !whole.value;
   const shown = isCut ? text.slice(0, CHARS_MAX) : text;
-  const tokens = useMemo(() => new Lexer({ gfm: true }).lex(shown), [shown]);
+  const tokens = useMemo(() => markdownTokens(shown), [shown]);
   return (
     <div class="markdown">
-      {blocks(tokens, { base, level: 2 })}
+      {tokens === undefined ? <p class="as-is">{shown}</p> : blocks(tokens, { base, level: 2 })}
       {isCut && (
         <button type="button" onClick={() => (whole.value = true)}>
           Show all
