@@ -1,5 +1,5 @@
-// The matrix of the specification's "Authentication": every route the program has, with every sort of credential. A
-// route that is not in the table fails, so that no one adds one without saying who may use it.
+// The authentication matrix: every route with every kind of credential. A route that is missing in the table fails, so that
+// no route is added without stating who may use it.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";

@@ -1,4 +1,4 @@
-// What clients send as names, addresses and notes is refused where not every database could keep it, naming the field.
+// Names, addresses and notes that not every database can store are refused, naming the field.
 
 import { expect, test } from "bun:test";
 import { optionalText, requiredText } from "../../src/accounts/fields.ts";

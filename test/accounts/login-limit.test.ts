@@ -1,4 +1,4 @@
-// Guessing: what counts, for whom, for how long; and that an unknown user costs the same work as a known one.
+// Password guessing: what counts, for whom and how long; and that an unknown user takes the same work as a known one.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// The mailer over a real SMTP server and over files: what arrives, what is tried again, what is given up.
+// The mailer over a real SMTP server and over files: deliveries, retries and failures.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";

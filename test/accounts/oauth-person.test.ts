@@ -1,5 +1,5 @@
-// Whom a provider names: nothing that it did not sign, no one without a name of their own, and no link for who was
-// thrown out.
+// Identifying the person at a provider: nothing unsigned is accepted, nobody without an id of their own, and no link for a
+// revoked session.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { identityStore } from "../../src/store/access/identities.ts";

@@ -1,4 +1,4 @@
-// A new signing secret: tokens of the old one are good until they expire, over a reload and over a restart.
+// A new signing secret: tokens signed with the old one stay valid until they expire, over a reload and a restart.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { statSync } from "node:fs";

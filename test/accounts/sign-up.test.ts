@@ -1,4 +1,4 @@
-// Who may make an account, and what it begins with.
+// Who may sign up, and an account's initial state.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";

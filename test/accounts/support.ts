@@ -1,4 +1,4 @@
-// The program with a movable clock and accounts that have passwords, and a client that speaks to it as JSON.
+// The program with a controllable clock and accounts with passwords, and a JSON client for it.
 
 import type { PasswordHasher } from "../../src/accounts/passwords/hash-queue.ts";
 import { hashPassword, nobodysHash } from "../../src/accounts/passwords/passwords.ts";

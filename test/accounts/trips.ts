@@ -1,4 +1,4 @@
-// A person's way to a sign-in provider and back, as a client without a browser goes it.
+// A sign-in round trip to a provider, performed by a client without a browser.
 
 import { expect } from "bun:test";
 import type { AccountsApp, Answer, Ask } from "./support.ts";

@@ -1,4 +1,4 @@
-// Addresses of other services: each answers as the path that it stands for, over HTTP, with that path's rules.
+// Addresses of other services: each behaves over HTTP as the path that it stands for.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";

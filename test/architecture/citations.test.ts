@@ -1,4 +1,5 @@
-// Holds citations in the sources: a comment that names a document of the repository names one that exists, at a heading of it.
+// Checks citations in the sources: a comment that names a document of the repository names an existing one, and an existing
+// heading.
 
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Holds the code map of ARCHITECTURE.md to the folders of src and to their floors.
+// Compares the code map of ARCHITECTURE.md with the folders of src and their floors.
 
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";

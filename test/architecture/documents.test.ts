@@ -1,4 +1,4 @@
-// Holds the documents for people who join to the repository: the paths, links and commands they name are there.
+// Compares the documents for contributors with the repository: the paths, links and commands they name exist.
 
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";

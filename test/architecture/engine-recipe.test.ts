@@ -1,5 +1,5 @@
-// A search engine is one file, one line of the list (with its import) and a folder of samples: performed in a copy of the
-// repository with an engine that is not known here. The configuration and every suite know it without being told.
+// A search engine is one file, one line in the list (with its import) and a folder of samples: performed in a copy of the
+// repository with an unknown engine. The configuration and all tests include it automatically.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Copy, copyRepository } from "./recipe.ts";

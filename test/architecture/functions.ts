@@ -1,4 +1,4 @@
-// Reads functions from the syntax tree: how long each is, and what one uses before it exists.
+// Analyses functions in the syntax tree: their length, and uses of variables before their declaration.
 
 import { type Node, parseSync, visitorKeys } from "oxc-parser";
 

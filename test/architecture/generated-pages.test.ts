@@ -1,4 +1,4 @@
-// The pages that are written from the sources are what the sources say now.
+// The generated pages are up to date.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";

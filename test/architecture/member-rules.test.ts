@@ -1,4 +1,4 @@
-// Holds the sources to members that are used, and shows both rules failing on a planted violation.
+// Checks that all members are used, and shows both rules failing on a planted violation.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Finds members that no code of src uses: methods of interfaces, classes and made objects, and verbs of the store. The check
-// for unused exports does not see members.
+// Finds members that no code of src uses: methods of interfaces, classes and created objects, and verbs of the store. The
+// check for unused exports does not see members.
 
 import { type Node, parseSync, visitorKeys } from "oxc-parser";
 import type { Finding } from "./rules.ts";

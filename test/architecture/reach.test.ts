@@ -1,4 +1,4 @@
-// Holds the sources to tests that can be found: each file is reached by the imports of a test (`bun scripts/tests-of.ts FILE`).
+// Checks that every source file has a test: each is reached by the imports of one (`bun scripts/tests-of.ts FILE`).
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";

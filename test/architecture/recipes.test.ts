@@ -1,5 +1,5 @@
-// Recipes that promise one file and one line, performed in a copy of the repository with toys: a command, a client format, a
-// decision backend, an endpoint for models that do not chat, a tool for agents. (Vendors and search engines have files of their own:
+// Recipes of one file and one line, performed in a copy of the repository: a command, a client format, a decision backend, an
+// endpoint for models that do not chat, a tool for agents. (Vendors and search engines have their own files:
 // vendor-recipe.test.ts, engine-recipe.test.ts.)
 
 import { afterAll, beforeAll, expect, test } from "bun:test";

@@ -1,4 +1,4 @@
-// Holds the tree to the rules of the house, and shows every rule failing on a planted violation.
+// Checks the repository against the architecture rules, and shows every rule failing on a planted violation.
 
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The rules of the house as pure functions over files, so that each can also be seen failing on a planted violation.
+// The architecture rules as pure functions over files, so that each can also be shown failing on a planted violation.
 
 import { posix } from "node:path";
 import { functionsOf, usesBeforeDeclaration } from "./functions.ts";

@@ -1,4 +1,5 @@
-// Holds the store's verbs to SQL that every engine understands alike, and shows each rule failing on a planted violation.
+// Checks that the store's verbs only use SQL that every engine understands alike, and shows each rule failing on a planted
+// violation.
 
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";

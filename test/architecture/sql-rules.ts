@@ -1,5 +1,5 @@
-// What keeps the verbs of the store fit for more than one engine: SQL that means the same everywhere, text ordered by bytes.
-// What only one engine knows belongs to src/store/engine.
+// Keeps the verbs of the store portable: SQL that means the same in every engine, text ordered by bytes. Engine-specific code
+// belongs in src/store/engine.
 
 import type { Finding, Rule } from "./rules.ts";
 import { codeOf, type FileMap } from "./source.ts";

@@ -1,4 +1,4 @@
-// What keeps tests from failing on a machine that stands still for a second: they wait for events, and bound no duration.
+// Keeps tests from failing on a machine that stalls for a second: they wait for events, and do not assert durations.
 
 import type { Rule } from "./rules.ts";
 import { codeOf, type FileMap } from "./source.ts";

@@ -1,4 +1,4 @@
-// The rule that keeps what is known of vendors in one place: outside src/vendors no code names a vendor, its domains, its
+// The rule that keeps facts about vendors in one place: outside src/vendors no code names a vendor, its domains, its
 // environment variables or its families of models.
 
 import { VENDORS } from "../../src/vendors/index.ts";

@@ -1,5 +1,5 @@
-// A provider is one file, one line of the list (with its import) and a sample of its model list: performed in a copy of the
-// repository with a vendor that is not known here. Everything else knows it without being told, and a second place is refused.
+// A provider is one file, one line in the list (with its import) and a sample of its model list: performed in a copy of the
+// repository with an unknown vendor. Everything else includes it automatically, and a second place is refused.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Copy, copyRepository } from "./recipe.ts";

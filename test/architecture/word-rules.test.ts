@@ -1,4 +1,5 @@
-// Holds names to one meaning each and texts to the usual terms, and shows each rule failing on a planted violation.
+// Checks that each exported name has one meaning and that the usual terms are used, and shows each rule failing on a planted
+// violation.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Rules about words: each exported name means one thing, and coined words stay out (docs/glossary.md has the usual ones).
+// Rules about words: each exported name means one thing, and coined words are refused (docs/glossary.md has the usual terms).
 
 import type { Finding } from "./rules.ts";
 import { codeOf, type FileMap } from "./source.ts";

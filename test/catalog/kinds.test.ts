@@ -1,4 +1,4 @@
-// What a model is for: who says it, how the catalog shows it, and that no endpoint takes a model of another kind.
+// Kinds of models: where the kind comes from, how the catalog shows it, and that endpoints refuse models of another kind.
 
 import { describe, expect, test } from "bun:test";
 import { configuredModels } from "../../src/catalog/from-config.ts";

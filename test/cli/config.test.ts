@@ -1,4 +1,4 @@
-// `sallyport config`: the configuration as loaded, with where each value comes from.
+// `sallyport config`: the effective configuration, with the origin of each value.
 
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// `sallyport extract`: the web tools and a provider of the configuration, without a server or a key.
+// `sallyport extract`: the web tools and a configured provider, without a server or a key.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

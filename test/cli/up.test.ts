@@ -1,4 +1,4 @@
-// `sallyport up` and `serve` as processes: what a start that fails leaves behind, and what it says.
+// `sallyport up` and `serve` as processes: what a failed start leaves behind, and its output.
 
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// The vendors' own client libraries ask for their conversations to be edited, over every upstream protocol: what they are told
-// must be what their types say, and what they hand back must go on.
+// The vendors' own client libraries request edits of their conversations, over every upstream protocol: the answers match
+// their types, and conversations can be continued with what the libraries return.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";

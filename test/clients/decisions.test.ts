@@ -1,4 +1,4 @@
-// Public clients of decisions, unmodified, against the running program.
+// Unmodified public clients of decisions against the running program.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createTypeSafeAi } from "@ai-sdk/typesafe-ai";

@@ -1,4 +1,4 @@
-// Firecrawl's own client (the v1 API) extracts with the running program, unchanged but for its address.
+// Firecrawl's own client (the v1 API) extracts with the running program; only its address is changed.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import FirecrawlApp from "@mendable/firecrawl-js";

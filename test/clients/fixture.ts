@@ -1,5 +1,5 @@
-// The running program in front of a scripted model that speaks every upstream protocol: what the tests of real clients
-// share. The model calls the one tool it is given, reports the tool's result, and answers in JSON where a schema is asked for.
+// The running program in front of a scripted model with every upstream protocol: shared by the tests of real clients. The
+// model calls the tool it is given, reports the tool's result, and answers in JSON if a schema is requested.
 
 import { DIALECTS, KINDS, type Said, say } from "../support/fake-model.ts";
 import { type Program, startProgram } from "../support/program.ts";

@@ -1,5 +1,5 @@
-// What Open Responses demands of a response object and of each event of a stream, written from its public specification.
-// Members that it does not name are allowed everywhere.
+// The requirements of Open Responses for a response object and for each event of a stream, written from its public
+// specification. Further members are allowed everywhere.
 
 import { z } from "zod";
 

@@ -1,5 +1,5 @@
-// What the Open Responses compliance suite asks of a server, over every upstream protocol: the cases of that suite in our own
-// words, with the demands of the specification on each object and event.
+// The cases of the Open Responses compliance suite in our own words, over every upstream protocol, with the specification's
+// requirements for each object and event.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DIALECTS } from "../support/fake-model.ts";

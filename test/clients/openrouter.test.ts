@@ -1,5 +1,5 @@
-// OpenRouter's own client against the running program, over every upstream protocol: it validates each answer by a schema,
-// so a member that is missing fails the call.
+// OpenRouter's own client against the running program, over every upstream protocol: it validates each answer by a schema, so
+// a missing member fails the call.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { OpenRouter } from "@openrouter/sdk";

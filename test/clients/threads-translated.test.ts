@@ -1,5 +1,5 @@
-// Anthropic's tool runner over upstreams of other protocols, which hold no threads: it reads the refusal and sends the whole
-// history itself.
+// Anthropic's tool runner with upstreams of other protocols, which have no threads: it reads the refusal and sends the whole
+// history.
 
 import { afterAll, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";

@@ -1,6 +1,5 @@
-// Conversations that an upstream holds, by Anthropic's own client library: its tool runner begins one unasked, and
-// continues with nothing but what is new. The upstream here holds them as Anthropic's does, and forgets or refuses them
-// when it is told.
+// Conversations held by an upstream, with Anthropic's own client library: its tool runner starts one by itself, and continues
+// with new messages only. The upstream here holds them as Anthropic's does, and forgets or refuses them when told to.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";

@@ -1,4 +1,4 @@
-// Loads configuration texts without a process: the environment is what the test says, files live in a folder of its own.
+// Loads configuration texts without a process: the test defines the environment, and files are in a temporary folder.
 
 import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

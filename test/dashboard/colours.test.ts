@@ -1,4 +1,4 @@
-// Text can be read on every ground it stands on, in both sets of colours (WCAG 2.2 AA: 4.5 to 1, and 3 to 1 for edges).
+// Text is readable on every background, in both colour schemes (WCAG 2.2 AA: 4.5 to 1, and 3 to 1 for edges).
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";

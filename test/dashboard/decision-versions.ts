@@ -1,4 +1,4 @@
-// Decision models as a gateway has them after some months: several versions, one of them worse, one adrift.
+// Decision models of a gateway after some months: several versions, one of them worse, one drifted.
 
 import { measurementOf } from "../../src/decisions/calibration/measurement.ts";
 import { type AnsweredRow, measureRows, reliability, seeded } from "../../src/decisions/calibration/metrics.ts";

@@ -1,4 +1,4 @@
-// Requests of other days, as if they had been made.
+// Usage of earlier days, written directly to the store.
 
 import { type UsageRecord, UsageTally } from "../../src/store/usage/record.ts";
 import { usageStore } from "../../src/store/usage/usage.ts";

@@ -1,4 +1,4 @@
-// An engine that shows fewer alternatives of a token than it is asked for, and says nothing of it.
+// An engine that silently shows fewer alternatives of a token than requested.
 
 import { afterEach, expect, test } from "bun:test";
 import { startSimulated } from "./simulated.ts";

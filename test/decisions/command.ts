@@ -1,4 +1,4 @@
-// Runs a command of the program in this process, on the configuration of a directory.
+// Runs a command of the program in this process, with a directory's configuration.
 
 import { runCommandLine } from "../../src/cli/run.ts";
 import { FakeTerminal } from "../support/terminal.ts";

@@ -1,4 +1,4 @@
-// What docs/decisions.md shows is what the program does.
+// The examples in docs/decisions.md match the program's output.
 
 import { expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// A pinned version whose upstream says that it is another one.
+// A pinned version whose upstream reports another one.
 
 import { afterEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What no one sends and no upstream answers, until someone does.
+// Unusual requests and upstream answers.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { logprobs } from "../../src/decisions/backends/logprobs.ts";

@@ -1,4 +1,4 @@
-// What upstreams answer when they refuse, row by row, and what each of our three shapes makes of it.
+// Upstream refusals, row by row, and the error in each of our three formats.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Fake, type Gateway, startFake, startGateway } from "./support.ts";

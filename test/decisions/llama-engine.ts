@@ -1,5 +1,5 @@
-// llama.cpp itself, with a model of random weights, behind the few words of its server that decisions use. Nothing is
-// downloaded or built: where its binary is not installed there is no engine, and the reason says so.
+// llama.cpp itself, with a model of random weights, behind the part of its server API that decisions use. Nothing is
+// downloaded or built: if its binary is not installed there is no engine, and the skip reason says so.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

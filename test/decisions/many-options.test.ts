@@ -1,5 +1,5 @@
-// Choices of more options than an engine's letters tell apart, over a model that believes the same of an option in whatever
-// company it stands. What the answer should be is therefore known.
+// Choices with more options than an engine's letters, with a model whose belief in an option does not depend on the other
+// options. The right answer is therefore known.
 
 import { describe, expect, test } from "bun:test";
 import {

@@ -1,4 +1,4 @@
-// The list of models by itself: what names lead to, and what a read that is overtaken or fails does to it.
+// The list of models alone: what names resolve to, and the effect of overtaken or failed reads.
 
 import { expect, test } from "bun:test";
 import { ApiError } from "../../src/base/errors.ts";

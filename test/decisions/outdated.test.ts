@@ -1,4 +1,5 @@
-// Versions that the release before stored: they answer as they did, are marked, and have successors that answer as this one does.
+// Versions stored by the previous release: they answer as before, are marked, and have successors that answer as this release
+// does.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// A text model's liking for positions and words, taken off by what it says without a state.
+// A text model's bias for positions and words, corrected by its answer without a state.
 
 import { expect, test } from "bun:test";
 import { answerOf, SPEC, totalVariation, truthOf, worthsOf } from "../../scripts/decisions/consistent.ts";

@@ -1,4 +1,4 @@
-// The whole way of a calibration over a simulated model: rows in, calls out, and what was put into the model is found.
+// A complete calibration of a simulated model: the fit recovers the parameters of the simulation.
 
 import { expect, test } from "bun:test";
 import { type Habits, simulatedUpstream } from "../../scripts/decisions/simulated.ts";

@@ -1,5 +1,4 @@
-// A calibration file that cannot be read leaves what was stored as it is, when the configuration is read again and
-// after a restart.
+// An unreadable calibration file does not affect what is stored, at a reload and after a restart.
 
 import { afterEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";

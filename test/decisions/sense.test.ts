@@ -1,5 +1,5 @@
-// Routes that answer, but not what is asked: the next route of the same version is asked, and such a route is left for the last
-// for a while. What an upstream counts is believed only where it can be.
+// Routes that answer, but not the question: the version's next route is used, and such a route is tried last for a while. An
+// upstream's token counts are only accepted if they are possible.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { type Fake, type Gateway, nativeAnswers, startFake, startGateway } from "./support.ts";

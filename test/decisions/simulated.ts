@@ -1,5 +1,5 @@
-// A chat model with known habits behind an OpenAI-compatible endpoint: it believes in options by a rule of the test, likes
-// positions by known gains, and is too sure by a known factor. What calibration should undo is therefore known.
+// A chat model with known biases behind an OpenAI-compatible endpoint: its beliefs follow a rule of the test, it favours
+// positions by known amounts, and is overconfident by a known factor. What calibration should undo is therefore known.
 
 import { type Fake, startFake } from "./support.ts";
 

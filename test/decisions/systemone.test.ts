@@ -1,4 +1,4 @@
-// How a score is read from servers that key it otherwise than by index.
+// Reading a score from servers that key it by something else than the index.
 
 import { expect, test } from "bun:test";
 import { answersView } from "../../src/decisions/api/answers.ts";

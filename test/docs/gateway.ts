@@ -1,5 +1,5 @@
-// A gateway in which every documented endpoint can be asked: built-in models, a decision model, a search
-// engine and a site, all on loopback, and an account that can sign in.
+// A gateway on which every documented endpoint can be called: built-in models, a decision model, a search engine and a site,
+// all on loopback, and an account that can sign in.
 
 import type { PasswordHasher } from "../../src/accounts/passwords/hash-queue.ts";
 import { ENDPOINTS } from "../../src/app/endpoints.ts";

@@ -1,5 +1,5 @@
-// What the guides tell a reader to do works: their examples run, their configurations are accepted, the metrics they name are
-// there, and what they say of commands and keys is so.
+// The guides work: their examples run, their configurations are valid, the metrics they name exist, and their statements
+// about commands and keys are true.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

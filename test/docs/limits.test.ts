@@ -1,5 +1,5 @@
-// Every bound in the document is the program's own: what lies beyond it is refused with the documented error, and what lies
-// on it is not refused for it.
+// Every limit in the document is the program's own: a value above it is refused with the documented error, and a value at the
+// limit is not.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ENDPOINTS } from "../../src/app/endpoints.ts";

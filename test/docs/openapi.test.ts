@@ -1,5 +1,5 @@
-// The OpenAPI document says what the program does: it has every route and no other, and each endpoint, asked with the
-// examples of the document, answers as the document says.
+// The OpenAPI document matches the program: it has every route and no other, and each endpoint answers the document's
+// examples as described.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENDPOINTS } from "../../src/app/endpoints.ts";

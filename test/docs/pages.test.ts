@@ -1,5 +1,5 @@
-// The manual at /docs: every page is there, leads nowhere that there is not, asks no other host, and can be read by anybody;
-// and a reader can send a request from it.
+// The manual at /docs: every page exists, has no broken links, loads nothing from other hosts, and is accessible; and readers
+// can send a request from it.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Looks things up in an OpenAPI document and holds answers to its schemas.
+// Looks up parts of an OpenAPI document and validates answers against its schemas.
 
 import Ajv2020 from "ajv/dist/2020";
 import { documentPath } from "../../src/docs/document.ts";

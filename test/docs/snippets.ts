@@ -1,4 +1,4 @@
-// The examples of the guides that run: blocks of code that are marked ```js run or ```sh run.
+// The runnable examples of the guides: code blocks marked ```js run or ```sh run.
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// A conversation keeps the route and the credential that it began with while they are well; first turns are routed by weight.
+// A conversation stays on the route and the credential that it began with while they are healthy; first turns are routed by
+// weight.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

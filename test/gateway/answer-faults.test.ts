@@ -1,4 +1,4 @@
-// What a failure within an answer means: every code has a meaning, and what is the model's fault is not the provider's.
+// Failures within an answer: every code has a meaning, and a model's failure is not counted against the provider.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ERRORS } from "../../src/base/errors.ts";

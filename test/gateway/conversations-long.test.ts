@@ -1,4 +1,4 @@
-// Conversations that are held here and outgrow the window of their model: what goes up is shortened, what is kept is not.
+// Conversations that are held here and exceed their model's window: the prompt is shortened, the stored items are not.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

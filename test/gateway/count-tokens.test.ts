@@ -1,4 +1,4 @@
-// Counting tokens for Anthropic's clients, and the other things those clients ask for on the way.
+// Counting tokens for Anthropic's clients, and their other auxiliary requests.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { countTokens } from "../../src/tokens/count.ts";

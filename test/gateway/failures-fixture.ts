@@ -1,5 +1,5 @@
-// Providers of several kinds around scripted upstreams, and short ways to ask them: what the tests of publicly reported
-// failures share.
+// Providers of several kinds around scripted upstreams, with short helpers: shared by the tests of publicly reported
+// failures.
 
 import { expect } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

@@ -1,5 +1,5 @@
-// Uploaded images through the running program, in all client formats and toward all dialects; images by URL for providers
-// that take none.
+// Uploaded images through the running program, in all client formats and for all dialects; images by URL for providers that
+// accept none.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";

@@ -1,5 +1,5 @@
-// Pieces of a conversation that only the client's own protocol has words for, over every other: what a user or a tool said
-// arrives as text or is refused by its path, what a provider's own tools left behind is named under one name everywhere.
+// Parts of a conversation that only the client's own protocol has, over every other one: what a user or a tool said arrives
+// as text or is refused by its path, and traces of a provider's own tools have one name everywhere.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";

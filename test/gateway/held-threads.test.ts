@@ -1,4 +1,4 @@
-// Anthropic's `thread` over upstreams that hold none: the conversation is held here.
+// Anthropic's `thread` over upstreams without threads: the conversation is held here.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

@@ -1,5 +1,5 @@
-// Histories that a provider would refuse as the client wrote them, over the client's own protocol and over others: ids of
-// calls, a final turn of the model's, and a request for no answer at all.
+// Histories that a provider would refuse as written, over the client's own protocol and over others: call ids, a final turn
+// of the model, and a request for no answer.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";

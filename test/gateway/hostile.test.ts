@@ -1,4 +1,4 @@
-// What clients and providers send by mistake or to do harm, and what must not come of it.
+// Broken and hostile input from clients and providers, and what must not happen.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

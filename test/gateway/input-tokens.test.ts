@@ -1,4 +1,4 @@
-// POST /v1/responses/input_tokens: what a Responses request would cost to send.
+// POST /v1/responses/input_tokens: the token count of a Responses request.
 
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";

@@ -1,4 +1,4 @@
-// Bodies made to stall or to fill the machine: what they may hold is counted, and what is held is bounded.
+// Bodies designed to stall or exhaust the machine: their contents are counted, and memory is bounded.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

@@ -1,5 +1,5 @@
-// Every client format over every upstream protocol, through the running program: what the model said is what the client
-// hears, streamed and whole alike, at any split of the bytes; and what breaks off breaks off in the client's own words.
+// Every client format over every upstream protocol, through the running program: the client receives what the model said,
+// streamed and whole alike, however the bytes are split; and broken answers end with the client format's own error.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// A model that cannot chat: not offered to chat clients, and refused with 400 by every endpoint of theirs.
+// A model that cannot chat: not offered to chat clients, and refused with 400 by every chat endpoint.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

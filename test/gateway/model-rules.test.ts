@@ -1,5 +1,5 @@
-// What models are known to refuse never reaches them, whichever client asks: no default beside reasoning, and the protocol
-// that serves a model's tools.
+// Parameters that a model is known to refuse are never sent, whichever client asks: no defaults besides reasoning, and the
+// protocol that supports a model's tools.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";

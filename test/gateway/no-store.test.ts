@@ -1,4 +1,4 @@
-// A key that was made to keep nothing: its requests are answered, and nothing that they say is left.
+// A key that stores nothing: its requests are answered, and none of their content is kept.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { keyStore } from "../../src/store/access/keys.ts";

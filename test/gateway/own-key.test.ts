@@ -1,4 +1,4 @@
-// What a key learns of itself, in our words and in OpenRouter's.
+// A key's description of itself, in our format and in OpenRouter's.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";

@@ -1,6 +1,6 @@
-// No parameter is lost in silence: every one that a client format can carry is sent, translated, named as dropped or refused,
-// over every upstream protocol, through the running program. The list of parameters is held against the official SDKs, so
-// that a new version of one shows what has no row yet.
+// No parameter is lost silently: every one that a client format has is sent, translated, reported as dropped or refused, over
+// every upstream protocol, through the running program. The list is compared with the official SDKs, so that a new version of
+// one reveals parameters without a row.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

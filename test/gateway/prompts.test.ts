@@ -1,4 +1,4 @@
-// Legacy completions with several prompts: one answer each, under indices that run on.
+// Legacy completions with several prompts: one answer each, with consecutive indices.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";

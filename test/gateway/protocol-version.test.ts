@@ -1,4 +1,4 @@
-// The version of Anthropic's API is the client's to choose; the provider's own is only the default.
+// The client chooses the version of Anthropic's API; the provider's own is only the default.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

@@ -1,5 +1,5 @@
-// Failures that users of other gateways reported in public (usage, streams, sockets), each held here once through the
-// running program. The number and the reports stand in the name.
+// Failures that users of other gateways reported publicly (usage, streams, sockets), each tested once through the running
+// program. The test's name has the number and the reports.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { sseResponse } from "../../src/http/sse-response.ts";

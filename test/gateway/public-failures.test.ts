@@ -1,5 +1,5 @@
-// Failures that users of other gateways reported in public (tool calls, reasoning, requests), each held here once through
-// the running program. The number and the reports stand in the name; finer tests of the same rules stand with the dialects.
+// Failures that users of other gateways reported publicly (tool calls, reasoning, requests), each tested once through the
+// running program. The test's name has the number and the reports; more detailed tests are with the dialects.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { CLIENT_FORMATS, type ClientFormat } from "../support/heard.ts";

@@ -1,4 +1,4 @@
-// Providers of every kind that thinks, the program before them, and clients that hand back what they were given.
+// Providers of every kind with reasoning, the program in front of them, and clients that return what they were given.
 
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeUpstream, type Received, startUpstream } from "../support/upstream.ts";

@@ -1,5 +1,5 @@
-// Reasoning that a client does not hand back, or has no words for: it is found again, or travels in what the client does
-// hand back.
+// Reasoning that a client does not return, or cannot represent: it is restored from memory, or carried in what the client
+// does return.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { say } from "../support/fake-model.ts";

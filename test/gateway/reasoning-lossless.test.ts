@@ -1,4 +1,4 @@
-// What of a history goes up when client and provider speak the same protocol: everything but what is not the provider's.
+// The history that is sent when client and provider use the same protocol: everything except values of other providers.
 
 import { afterAll, expect, test } from "bun:test";
 import { say } from "../support/fake-model.ts";

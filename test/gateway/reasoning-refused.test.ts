@@ -1,5 +1,5 @@
-// A provider that refuses the reasoning of a history is asked once more without it: over every protocol, in the words that
-// vendors are known to use, streamed and whole.
+// A provider that refuses the reasoning of a history is asked once more without it: over every protocol, with the known error
+// texts of vendors, streamed and whole.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ModelRoute } from "../../src/catalog/models.ts";

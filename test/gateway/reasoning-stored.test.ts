@@ -1,5 +1,5 @@
-// Reasoning of stored answers: it is asked for sealed, kept, brought back to the provider that minted it, and shown to
-// no one who did not ask for it.
+// Reasoning of stored answers: it is requested encrypted, stored, returned to the provider that issued it, and not shown to
+// clients that did not ask for it.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { say } from "../support/fake-model.ts";

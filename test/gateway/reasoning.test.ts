@@ -1,5 +1,5 @@
-// Whose reasoning goes up to whom: every provider's reasoning, handed back by every client format, to every provider; where
-// both sides speak the same protocol, where they do not, and where a fallback changes the provider on the way.
+// Which reasoning is sent to which provider: every provider's reasoning, returned by every client format, to every provider;
+// with the same protocol on both sides, with different ones, and with a fallback to another provider.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { dialectOf, say } from "../support/fake-model.ts";

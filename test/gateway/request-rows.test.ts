@@ -1,4 +1,4 @@
-// Every counted request leaves a row its owner can see, however it ended; requests without a valid key leave none.
+// Every counted request has a usage row for its owner, however it ended; requests without a valid key have none.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openStore } from "../../src/store/engine/open.ts";

@@ -1,4 +1,4 @@
-// OpenRouter's words for where a chat completion is answered: further models, and the providers that may be asked.
+// OpenRouter's routing options of a chat completion: fallback models, and allowed providers.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";

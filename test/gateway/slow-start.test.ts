@@ -1,4 +1,4 @@
-// Contract §3 "before the first event": when the upstream takes too long to begin, the 200 goes out all the same.
+// If the upstream takes too long to start, the 200 is sent before its first event.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

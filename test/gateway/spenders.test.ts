@@ -1,4 +1,4 @@
-// What is remembered of a budget is what the database says of it, whatever is spent and however long it takes.
+// The cached spending of a budget equals the database's, whatever is spent and however long writes take.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
-// Stop sequences over an upstream that knows none: the answer ends where the client said, also when the sequence comes in
-// pieces, and the upstream is let go.
+// Stop sequences over an upstream without them: the answer ends at the sequence, even if it arrives in pieces, and the
+// upstream is aborted.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";

@@ -1,4 +1,4 @@
-// What an account may keep, through the running program: uploads, stored answers and crawls share one limit.
+// An account's storage quota, through the running program: uploads, stored answers and crawls share one limit.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";

@@ -1,4 +1,4 @@
-// Threads that clients name: what is kept of them, for whom and how; and what happens where a prompt does not fit.
+// Threads that clients name: what is stored of them, for whom and how; and what happens if a prompt does not fit.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";

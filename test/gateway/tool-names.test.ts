@@ -1,5 +1,5 @@
-// Tools whose names or kinds an upstream cannot take, there and back: what goes up is legal and fits together, what the client
-// hears is its own name.
+// Tools whose names or kinds an upstream does not accept, in both directions: requests are valid and consistent, and the
+// client gets its own names.
 
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";

@@ -1,5 +1,5 @@
-// Parameters whose loss would change the answer: untouched where the client's protocol is the upstream's, refused by name
-// where it is not, before anybody is asked. And what is not told as dropped because the client never sent it.
+// Parameters whose loss would change the answer: unchanged if the client's protocol is the upstream's, otherwise refused by
+// name before any call. And defaults of ours that are not reported as dropped.
 
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";

@@ -1,5 +1,5 @@
-// Every way in which a provider reports a failure × every protocol it may speak × every client format, whole and streamed:
-// status, code, text, breaker, and no word of the operator's account.
+// Every kind of provider failure × every protocol × every client format, whole and streamed: status, code, text, breaker, and
+// nothing about the operator's account.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

@@ -1,5 +1,5 @@
-// What providers say of tokens, in every protocol and to every client format, whole and streamed: sense reaches clients and
-// books with all its details, nonsense reaches neither.
+// Providers' token figures, in every protocol and for every client format, whole and streamed: valid figures reach clients
+// and usage records with all details, invalid ones reach neither.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { countTokens } from "../../src/tokens/count.ts";

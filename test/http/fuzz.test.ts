@@ -1,4 +1,4 @@
-// Every endpoint, found by walking the route table, is sent what no client sends. Nothing of it may be an error of ours.
+// Every registered endpoint gets requests that no client sends. None may cause an internal error.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ENDPOINTS } from "../../src/app/endpoints.ts";

@@ -1,4 +1,4 @@
-// Keys that are looked up once and remembered: at once when known, never beyond what made them stale.
+// Keys are looked up once and cached: used synchronously, and never after an invalidation.
 
 import { expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";

@@ -1,4 +1,4 @@
-// A proxy that no one named is told of once, when it speaks for its clients.
+// An unlisted proxy that sends proxy headers is reported once.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openStore } from "../../src/store/engine/open.ts";

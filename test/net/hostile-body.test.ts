@@ -1,4 +1,4 @@
-// Bodies made to cost more than they weigh: the work must grow with what was sent, not with its square.
+// Bodies that cost more than their size suggests: the work must be linear in the bytes sent.
 
 import { expect, spyOn, test } from "bun:test";
 import { createServer, type Socket } from "node:net";

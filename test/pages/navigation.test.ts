@@ -1,4 +1,4 @@
-// Where the links of a page stand, and what a sitemap says of the weight of its pages.
+// The position of a page's links, and the priorities in a sitemap.
 
 import { expect, test } from "bun:test";
 import { extractPage } from "../../src/pages/convert/extract.ts";

@@ -1,4 +1,4 @@
-// What works beside the event loop comes after it where the machine is busy.
+// Work beside the event loop has a lower priority on a busy machine.
 
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";

@@ -1,4 +1,4 @@
-// A browser that someone else started, reached by CDP and by Playwright's own protocol, and its way out through us.
+// A remote browser, reached by CDP and by Playwright's own protocol, and its network access through us.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";

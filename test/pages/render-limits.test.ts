@@ -1,4 +1,4 @@
-// Pages that take all the memory that the machine has.
+// Pages that try to use all memory of the machine.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAddressGuard } from "../../src/net/address-guard.ts";

@@ -1,4 +1,4 @@
-// Pages that a browser has to draw: scripts, frames, shadow trees, and what is far too large.
+// Pages that need a browser: scripts, frames, shadow trees, and pages that are far too large.
 
 /** Pages that show something, by path. */
 export function shown(pathname: string, searchParams: URLSearchParams): Response | undefined {

@@ -1,4 +1,4 @@
-// What engines say of how often they may be asked, beside their failures.
+// Rate limits that engines state besides failing.
 
 import { afterEach, expect, test } from "bun:test";
 import { bread, nobody, pages, startToys, type Toys, toyEngine } from "./toy-engines.ts";

@@ -1,4 +1,4 @@
-// What every search engine keeps, over the list of them and all stored answers.
+// Properties of every search engine, with all stored responses.
 
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";

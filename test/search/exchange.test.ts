@@ -1,4 +1,4 @@
-// Every engine over real connections: its requests as a server reads them, its stored answers as a server sends them.
+// Every engine over real connections: its requests as received by a server, its stored responses as sent by one.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";

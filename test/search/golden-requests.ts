@@ -1,5 +1,5 @@
-// The table of requests that engines send, in a few contexts. When a request is meant to change:
-//   bun test/search/golden-requests.ts --update
+// The table of requests that engines send, in a few contexts. If a request is meant to change: bun
+// test/search/golden-requests.ts --update
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

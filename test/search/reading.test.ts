@@ -1,4 +1,4 @@
-// What engines' answers are read with.
+// The readers of engines' responses.
 
 import { describe, expect, test } from "bun:test";
 import { hackernews } from "../../src/search/engines/hackernews.ts";

@@ -1,4 +1,4 @@
-// What one search leaves for the next: answers, turns, tokens; and where engines' addresses may lead.
+// State between searches: cached results, rate limits, tokens; and where engines' addresses may lead.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Parsed } from "../../src/search/engine.ts";

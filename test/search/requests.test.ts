@@ -1,4 +1,4 @@
-// What every engine sends, by a table of golden requests; and that no query can break out of its parameter.
+// The requests of every engine, by a table of golden requests; and that no query can escape its parameter.
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

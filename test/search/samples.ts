@@ -1,4 +1,4 @@
-// Reads the stored answers of engines, and plays them back in place of the network.
+// Reads the stored responses of engines, and replays them instead of using the network.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

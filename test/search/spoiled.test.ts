@@ -1,4 +1,4 @@
-// Whatever happens to an answer on its way, an engine reads it or says that it cannot.
+// Whatever happens to a response in transit, an engine either reads it or reports a failure.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

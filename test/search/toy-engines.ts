@@ -1,5 +1,5 @@
-// Search engines that speak a small format of their own, and the loopback server that answers for all of them: each at its
-// own path, in the way that a test says.
+// Search engines with a small format of their own, and the loopback server that answers for all of them: each at its own
+// path, as the test defines.
 
 import { FakeClock } from "../../src/base/clock.ts";
 import { loadConfig } from "../../src/config/load.ts";

@@ -1,4 +1,4 @@
-// The sum of what an account keeps is the true one after whatever happens to its rows, and it is held to the limit.
+// The stored sum of an account's storage is correct whatever happens to its rows, and the quota is enforced.
 
 import { expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";

@@ -1,4 +1,4 @@
-// A fresh database in a directory of its own, gone with the test.
+// A new database in a temporary directory that is deleted with the test.
 
 import { onTestFinished } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";

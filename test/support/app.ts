@@ -1,4 +1,4 @@
-// The real program in the test's own process, on a free port, with a data directory of its own.
+// The real program in the test's own process, on a free port, with a temporary data directory.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// A real Chromium for tests of pages, and what its console had to say.
+// A real Chromium for tests of pages, with its console messages.
 
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { findBrowser } from "../../src/pages/browser/browser.ts";

@@ -1,4 +1,4 @@
-// Every way in which a provider can fail, by the stage at which it fails, and what a client is told of it.
+// Every kind of provider failure, by the stage at which it occurs, and what the client is told.
 
 import { CUT, chatAnswer, chatChunk, HANG, type Script, sse } from "./upstream.ts";
 

@@ -1,4 +1,4 @@
-// A name server on loopback whose answers a test scripts, one per question, so that a name can change its mind.
+// A name server on loopback whose answers a test scripts, one per query, so that a name's addresses can change.
 
 import { createSocket } from "node:dgram";
 

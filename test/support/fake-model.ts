@@ -1,5 +1,5 @@
-// One scripted answer in the words of every upstream protocol, whole and streamed, written by hand from the protocols'
-// documentation: what a provider would send for the same model output.
+// One scripted answer in every upstream protocol, whole and streamed, written by hand from the protocols' documentation: what
+// a provider would send for the same model output.
 
 import { type Received, sse } from "./upstream.ts";
 

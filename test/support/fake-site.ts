@@ -1,4 +1,4 @@
-// A web site on loopback, made of pages by path, that remembers what it was asked for.
+// A web site on loopback, defined by pages per path, that records its requests.
 
 /** What a path answers: HTML, or a function of the request. */
 export type SitePage = string | ((request: Request) => Response | Promise<Response>);

@@ -1,5 +1,5 @@
-// JSON that was well and lost its order: values of another type, members gone, doubled, swapped and renamed. What comes from
-// strangers is mostly right, so damage to something real reaches further into a reader than what is random throughout.
+// Damaged JSON: values of another type, members removed, duplicated, swapped and renamed. Most untrusted input is almost
+// valid, so damage to a real document reaches further into a reader than random input.
 
 import fc from "fast-check";
 import { parseFrames } from "../../src/base/sse.ts";

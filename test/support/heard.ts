@@ -1,5 +1,5 @@
-// What a client of each format ends up with, read independently of the program: one shape for whole and streamed answers,
-// so that formats, dialects and modes can be held against each other.
+// What a client of each format receives, read independently of the program: one shape for whole and streamed answers, so that
+// formats, dialects and modes can be compared.
 
 import { parseFrames } from "../../src/base/sse.ts";
 import { gatherMessage } from "../wire/messages-order.ts";

@@ -1,5 +1,5 @@
-// Random JSON in every spelling the grammar allows: white space anywhere, escapes where none are needed, numbers that a parse
-// would round, keys that come twice, names of an object's own machinery, halves of characters.
+// Random JSON in every spelling of the grammar: white space anywhere, unnecessary escapes, numbers that parsing would round,
+// duplicate keys, names of built-in object members, unpaired surrogates.
 
 import fc from "fast-check";
 

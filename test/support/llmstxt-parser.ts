@@ -1,6 +1,6 @@
-// Reads llms.txt as strictly as the format's description on llmstxt.org allows, and as its reference parser (llms_txt in
-// Python) does: one heading of the first level, then perhaps a quoted summary, then text without headings, then sections of
-// the second level that hold lists of links with notes. Knows no escapes: a bracket ends what is in brackets.
+// Parses llms.txt as strictly as the description on llmstxt.org and its reference parser (llms_txt in Python): a first-level
+// heading, an optional quoted summary, text without headings, then second-level sections with lists of links and notes.
+// Supports no escapes: a bracket ends what is in brackets.
 
 /** A link of a section. */
 export interface ParsedLink {

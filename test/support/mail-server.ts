@@ -1,4 +1,4 @@
-// An SMTP server on loopback that wants STARTTLS and a password, and keeps what it was sent, parsed.
+// An SMTP server on loopback that requires STARTTLS and a password, and stores parsed mails.
 
 import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";

@@ -1,4 +1,4 @@
-// Small PDFs, honest and hostile.
+// Small PDFs, valid and hostile.
 
 import { deflateSync } from "node:zlib";
 

@@ -1,4 +1,4 @@
-// This many places for pages of any kind.
+// A limit on concurrent pages of all kinds.
 
 /** For `createHostScheduler`. */
 export function places(count: number): Record<"jobs" | "singles" | "browser", () => number> {

@@ -1,5 +1,5 @@
-// The program as its clients see it: an address and a key. In the test's own process, or the compiled program as a process of
-// its own where TEST_BINARY names one (`bun scripts/test.ts --binary dist/sallyport test/clients`).
+// The program as its clients see it: an address and a key. In the test's own process, or the compiled program in a separate
+// one if TEST_BINARY names it (`bun scripts/test.ts --binary dist/sallyport test/clients`).
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,5 @@
-// A llama model of random weights in the GGUF format, a few hundred kilobytes: what it says is noise, but the same
-// noise every time, and it likes to begin with a capital letter. For a real engine to run where no real model can be
-// obtained.
+// A llama model of random weights in the GGUF format, a few hundred kilobytes: its output is noise, but always the same
+// noise, and it tends to begin with a capital letter. Lets a real engine run where no real model is available.
 
 /** Letters, pairs of them and bytes; small enough to run anywhere at once. */
 const WIDTH = 32;

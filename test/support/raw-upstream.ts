@@ -1,5 +1,5 @@
-// Providers that fail below HTTP: they refuse, hang while connecting, reset, speak no TLS, or stop in the middle of an
-// answer. On loopback.
+// Providers that fail below HTTP: they refuse, hang while connecting, reset, fail the TLS handshake, or stop in the middle of
+// an answer. On loopback.
 
 import { dlopen, FFIType, ptr } from "bun:ffi";
 import { connect, type Socket } from "node:net";

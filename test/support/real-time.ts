@@ -1,5 +1,5 @@
-// What tests may say of time. The machine may stand still at any moment, so that no duration and no order of two timers is
-// certain; what a thread has computed, and whether there was a standstill, can be known.
+// What tests may assert about time. The machine may stall at any moment, so no duration and no order of two timers is
+// certain; a thread's CPU time, and whether there was a stall, can be measured.
 
 /** Milliseconds of processor time that `work` took on this thread: what other threads and programs take is not in it. */
 export function cpuMs(work: () => unknown): number;

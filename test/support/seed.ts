@@ -1,5 +1,5 @@
-// Properties draw the same values on every run, so that a change and not chance decides whether the suite passes.
-// `bun scripts/test.ts --seed random` draws others.
+// Properties use the same values on every run, so that failures are caused by changes and not by chance. `bun scripts/test.ts
+// --seed random` uses others.
 
 import fc from "fast-check";
 

@@ -1,4 +1,4 @@
-// A command line without a process: what was printed is kept, stdin and answers are scripted.
+// A command line without a process: output is captured, stdin and answers are scripted.
 
 import { PassThrough } from "node:stream";
 import type { Io } from "../../src/cli/command.ts";

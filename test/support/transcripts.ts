@@ -1,5 +1,5 @@
-// Golden transcripts: recorded-looking upstream streams and the neutral events they must be read as. UPDATE_GOLDEN=1
-// rewrites the events; otherwise a missing golden fails.
+// Golden transcripts: upstream streams and the neutral events that they must be read as. UPDATE_GOLDEN=1 rewrites the events;
+// otherwise a missing golden fails.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

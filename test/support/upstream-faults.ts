@@ -1,5 +1,5 @@
-// What providers of every protocol say when a call fails, and what must come of it: for the client, for the provider's
-// breaker, and for the secrets that stand in what they say.
+// Error responses of providers in every protocol, and the expected result: for the client, for the provider's breaker, and
+// for secrets in the text.
 
 import type { DialectName } from "./fake-model.ts";
 

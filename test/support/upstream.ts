@@ -1,4 +1,4 @@
-// A scripted provider on loopback: answers as the test says, and remembers what it received.
+// A scripted provider on loopback that records what it received.
 
 export interface Received {
   method: string;

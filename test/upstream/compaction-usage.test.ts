@@ -1,4 +1,4 @@
-// What a provider's own compaction costs is part of what the request costs, whole and streamed.
+// The cost of a provider's own compaction is part of the request's cost, whole and streamed.
 
 import { expect, test } from "bun:test";
 import { anthropicUsage } from "../../src/upstream/dialects/anthropic/reader.ts";

@@ -1,5 +1,4 @@
-// Streams that went wrong: every reader and every relay gets through recorded answers that lost their order, and so does
-// what a client is told of them.
+// Damaged streams: every reader and relay handles recorded answers with damage, and so does the client's writer.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Every card of the list keeps the contract; what a vendor's model list says is read from a sample of it.
+// Every provider card fulfils the contract; vendors' model lists are read from samples.
 
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest } from "../../src/chat/request.ts";

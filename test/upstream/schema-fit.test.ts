@@ -1,5 +1,5 @@
-// JSON Schema toward vendors that take a part of it: nothing they refuse goes up, nothing of it is lost in silence, and a
-// shape that cannot be said is not made into another.
+// JSON Schema for vendors that support a part of it: nothing unsupported is sent, nothing is lost silently, and a structure
+// that cannot be expressed is not changed into another.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

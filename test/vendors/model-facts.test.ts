@@ -1,4 +1,4 @@
-// What is read from a model's name, wherever it is served, and how names that no one knows yet are read.
+// Facts derived from a model's name, wherever it is served, and the handling of unknown names.
 
 import { describe, expect, test } from "bun:test";
 import { FAMILIES } from "../../src/vendors/index.ts";

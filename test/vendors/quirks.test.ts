@@ -1,4 +1,4 @@
-// The list of quirks is closed: a name that is not in it does not compile, and is refused where the configuration is read.
+// The list of quirks is closed: an unknown name does not compile, and is refused in the configuration.
 
 import { describe, expect, test } from "bun:test";
 import { type Quirks, QuirksSchema } from "../../src/vendors/quirks.ts";

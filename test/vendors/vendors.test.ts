@@ -1,5 +1,5 @@
-// Every vendor of the list keeps the contract, and all that is made from the list knows it: presets, prices, traces, model
-// lists, the sample configuration, the schema for editors, the page of providers.
+// Every vendor fulfils the contract, and everything derived from the list includes it: presets, prices, traces, model lists,
+// the sample configuration, the schema for editors, the page of providers.
 
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";

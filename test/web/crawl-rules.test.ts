@@ -1,4 +1,4 @@
-// What an operator sets and what a site forbids, as crawls, maps and scrapes keep to it.
+// The operator's settings and a site's rules, as crawls, maps and scrapes follow them.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findBrowser } from "../../src/pages/browser/browser.ts";

@@ -1,5 +1,5 @@
-// The accuracy of the whole way, page to data, with a model that reads rightly: twenty pages written by hand, each with its
-// schema, what there is to find, and the words that say so. What describes itself is found without a model.
+// The accuracy from page to data, with a model that reads correctly: twenty hand-written pages, each with its schema, the
+// expected data, and the supporting quotes. Structured data is found without a model.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What becomes of a model's answers: right, wrong, broken, too much, slow, and in the service of the page.
+// Handling of a model's answers: right, wrong, broken, too long, slow, and following the page's orders.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

@@ -1,4 +1,4 @@
-// What bounds an extraction: its account's jobs, storage and time, its key's budget.
+// The limits of an extraction: its account's jobs, storage and time, its key's budget.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";

@@ -1,4 +1,4 @@
-// What an extraction may be asked for, and what it answers: the specification's rows.
+// The parameters of an extraction, and its responses, row by row.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";

@@ -1,5 +1,5 @@
-// A scripted model of extractions on loopback. It reads what it is sent as a model would: the schema from the first message,
-// the page from between the marks; and answers honestly from lines as `Price: 12.50`, or as the test says.
+// A scripted extraction model on loopback. It reads the schema from the first message and the page from between the
+// delimiters, and answers from lines such as `Price: 12.50`, or as the test defines.
 
 import { say } from "../support/fake-model.ts";
 import { type FakeUpstream, type Received, startUpstream } from "../support/upstream.ts";

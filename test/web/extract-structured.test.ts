@@ -1,4 +1,4 @@
-// Pages that say of themselves what is asked for need no model; with one, it is shown what they say.
+// Pages with sufficient structured data need no model; with one, the model sees that data.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

@@ -1,4 +1,5 @@
-// Crawls made to be slow: what strangers choose (links of a page, patterns of a request) costs a thread, and ends with its job.
+// Crawls designed to be slow: untrusted input (links of a page, patterns of a request) only occupies a thread, and ends with
+// its job.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createConverter } from "../../src/pages/convert/convert.ts";

@@ -1,4 +1,4 @@
-// A server killed in the middle of crawls, and the next one on the same data: real processes.
+// A server killed in the middle of crawls, and its successor on the same data: real processes.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";

@@ -1,4 +1,4 @@
-// The written file as readers of the format find it, whatever the pages say of themselves.
+// The written file is valid for readers of the format, whatever the pages contain.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

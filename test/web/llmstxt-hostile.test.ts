@@ -1,5 +1,5 @@
-// Sites that make a file of themselves hard: titles that would break it, endless links, pages that never end, pages that
-// lead away, and sites that name too few of their pages.
+// Difficult sites: titles that would break the file, endless links, pages that never end, redirects to other sites, and sites
+// that list too few of their pages.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";

@@ -1,4 +1,4 @@
-// Descriptions by a model: which pages it is asked about, what is taken of its answers, and that nothing fails with it.
+// Descriptions by a model: which pages it is asked about, which answers are used, and that its failures do not matter.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

@@ -1,4 +1,4 @@
-// Which pages come first, by what is known of them before they are read.
+// The ranking of pages before they are read.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";

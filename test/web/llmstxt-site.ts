@@ -1,5 +1,5 @@
-// A small company's site, as its llms.txt is made of it: menus, a sitemap with priorities, pages with and without a
-// description, articles, and the pages that no one looks for.
+// The site of a small company: menus, a sitemap with priorities, pages with and without a description, articles, and pages
+// that nobody looks for.
 
 import { type FakeSite, type SitePage, startFakeSite } from "../support/fake-site.ts";
 

@@ -1,4 +1,4 @@
-// llms.txt by the specification's rows: parameters, limits, states, errors, and whose a job is.
+// llms.txt, row by row: parameters, limits, states, errors, and the ownership of jobs.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";

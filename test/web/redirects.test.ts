@@ -1,4 +1,4 @@
-// Pages that lead to another host: that host is asked in its turn, and only for what its robots.txt allows.
+// Pages that redirect to another host: that host is scheduled too, and its robots.txt applies.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

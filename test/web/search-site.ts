@@ -1,4 +1,4 @@
-// A loopback site that speaks the formats of real engines, and the settings that send the engines there.
+// A loopback site with the formats of real engines, and the settings that direct the engines to it.
 
 import { type FakeSite, type SitePage, startFakeSite } from "../support/fake-site.ts";
 

@@ -1,4 +1,4 @@
-// How many pages someone waits for are read at once.
+// The number of concurrent pages that someone waits for.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

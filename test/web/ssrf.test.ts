@@ -1,5 +1,5 @@
-// A private canary that nothing may reach: by any spelling of its address, by redirects, by names that change their mind,
-// by what pages, sitemaps and robots files name, over every web endpoint and in the browser.
+// A private canary that nothing may reach: by any spelling of its address, by redirects, by names whose addresses change,
+// through pages, sitemaps and robots files, over every web endpoint and in the browser.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { findBrowser } from "../../src/pages/browser/browser.ts";

@@ -1,4 +1,4 @@
-// A request of each format that uses nearly all that the format has.
+// A request of each format with nearly all of its features.
 
 import type { Json } from "./support.ts";
 

@@ -1,5 +1,5 @@
-// An independent reader of the chat completions stream: holds it to the protocol's order and gathers the choices of the
-// whole answer that a client would.
+// An independent reader of the chat completions stream: checks the protocol's order and assembles the choices of the whole
+// answer as a client would.
 
 import type { Json, Sent } from "./support.ts";
 

@@ -1,5 +1,5 @@
-// Requests that went wrong: every format reads a damaged body or refuses it by name, every dialect writes what was read or
-// says what it has no words for. Nothing else is thrown, and what is written is JSON.
+// Damaged requests: every format reads a damaged body or refuses it by name, every dialect writes what was read or names what
+// it cannot express. Nothing else is thrown, and the output is valid JSON.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
-// Neutral answers and what each client format makes of them, streamed and whole. A missing golden fails; with
-// UPDATE_GOLDEN=1 they are written again.
+// Neutral answers and their form in each client format, streamed and whole. A missing golden fails; UPDATE_GOLDEN=1 rewrites
+// them.
 
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// An independent reader of the responses stream: holds it to the protocol's order and gathers what a client would.
+// An independent reader of the responses stream: checks the protocol's order and assembles the answer as a client would.
 
 import type { Json, Sent } from "./support.ts";
 

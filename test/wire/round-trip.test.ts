@@ -1,4 +1,4 @@
-// A format and the dialect of the same protocol are each other's inverse: what one writes, the other reads.
+// A format and the dialect of the same protocol are inverse: what one writes, the other reads.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

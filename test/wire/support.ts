@@ -1,4 +1,4 @@
-// What the tests of all client formats share.
+// Helpers for the tests of all client formats.
 
 import { expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";

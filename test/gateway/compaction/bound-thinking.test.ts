@@ -1,5 +1,5 @@
-// An upstream that binds its thinking to all that went before it, as Anthropic's does: a block after a changed prefix is 400.
-// Conversations that are shortened never meet that, whatever format the client speaks.
+// An upstream that binds its thinking to the preceding history, as Anthropic's does: a block after a changed prefix is a 400.
+// Shortened conversations never cause that, whatever format the client uses.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../support/app.ts";

@@ -1,5 +1,5 @@
-// What `context_management` does here and how it is told: cleared results and reasoning, records in whole and streamed answers,
-// pauses.
+// The edits of `context_management` and how they are reported: cleared results and reasoning, records in whole and streamed
+// answers, pauses.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../support/app.ts";

@@ -1,5 +1,4 @@
-// `context_management` that makes no sense, records of other accounts, routes that differ in what they know, and compaction
-// that is turned off.
+// Invalid `context_management`, records of other accounts, routes with different abilities, and disabled compaction.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { accountStore } from "../../../src/store/access/accounts.ts";

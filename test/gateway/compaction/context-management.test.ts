@@ -1,5 +1,5 @@
-// `context_management` over upstreams that do not know it: conversations of hundreds of turns that never meet the wall, for
-// clients that leave out what stands before the newest record and for those that send all of it.
+// `context_management` over upstreams without it: conversations of hundreds of turns that never exceed the window, for
+// clients that drop what precedes the newest record and for those that send everything.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Element } from "../../../src/chat/entries.ts";

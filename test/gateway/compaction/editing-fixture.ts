@@ -1,4 +1,4 @@
-// Conversations long enough for `context_management`, in front of upstreams that know it and upstreams that do not.
+// Conversations long enough for `context_management`, in front of upstreams with and without it.
 
 import { expect } from "bun:test";
 import type { TestApp } from "../../support/app.ts";

@@ -1,4 +1,4 @@
-// Conversations with tools in the words of each client format, and a summariser that knows only what it is given.
+// Conversations with tools in each client format, and a summariser that only knows its input.
 
 import type { Element, EntryFormat } from "../../../src/chat/entries.ts";
 import { Compactor, type Conversation } from "../../../src/gateway/compaction/compactor.ts";

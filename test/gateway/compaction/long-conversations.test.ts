@@ -1,5 +1,5 @@
-// Conversations of 400 turns with tools, in each client format over each upstream protocol, against a window that holds some
-// twenty of them: every turn is answered, and what was said in the middle is known at the end.
+// Conversations of 400 turns with tools, in each client format over each upstream protocol, with a window of about twenty
+// turns: every turn is answered, and facts from the middle are known at the end.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../support/app.ts";

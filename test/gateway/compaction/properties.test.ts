@@ -1,4 +1,4 @@
-// What holds for every compaction of every conversation, in each client format.
+// Properties of every compaction of every conversation, in each client format.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

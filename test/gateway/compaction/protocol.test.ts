@@ -1,4 +1,4 @@
-// Compaction as the two vendors' protocols ask for it, over upstreams that know it and upstreams that do not.
+// Compaction in the two vendors' protocols, over upstreams with and without it.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { accountStore } from "../../../src/store/access/accounts.ts";

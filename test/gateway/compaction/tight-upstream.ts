@@ -1,5 +1,5 @@
-// An upstream with a small window that refuses what does not fit, in its protocol's own words, and a client that talks to it
-// for hundreds of turns, in its format's own words. Who is asked for a summary repeats the facts that it was given.
+// An upstream with a small window that refuses longer prompts with its protocol's own error, and a client that talks to it
+// for hundreds of turns in its own format. Asked for a summary, it repeats the facts it was given.
 
 import type { Element } from "../../../src/chat/entries.ts";
 import { answerElements } from "../../../src/wire/assembled.ts";

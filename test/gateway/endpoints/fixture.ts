@@ -1,4 +1,4 @@
-/** What the suite needs to know of an endpoint for models that do not chat. */
+/** The test data of an endpoint for models that do not chat. */
 export interface EndpointFixture {
   /** A good request, without its model. */
   readonly body: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-// What becomes of the parameters of chat completions, written down by hand.
+// The expected handling of the parameters of chat completions, written by hand.
 
 import {
   calls,

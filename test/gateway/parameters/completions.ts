@@ -1,4 +1,4 @@
-// What becomes of the parameters of legacy completions, written down by hand.
+// The expected handling of the parameters of legacy completions, written by hand.
 
 import { config, LOGPROBS, type Row, row, sent } from "./row.ts";
 

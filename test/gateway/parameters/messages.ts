@@ -1,4 +1,4 @@
-// What becomes of the parameters of the messages format, written down by hand.
+// The expected handling of the parameters of the messages format, written by hand.
 
 import { calls, chatTools, claudeTools, config, flatTools, geminiTools, type Row, row, schema, sent } from "./row.ts";
 

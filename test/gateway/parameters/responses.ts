@@ -1,4 +1,4 @@
-// What becomes of the parameters of the responses format, written down by hand.
+// The expected handling of the parameters of the responses format, written by hand.
 
 import { calls, chatTools, claudeTools, config, flatTools, fn, geminiTools, type Row, row, schema } from "./row.ts";
 

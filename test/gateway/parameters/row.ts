@@ -1,4 +1,4 @@
-// What the tables of parameters are made of: a row says what becomes of one over each upstream protocol.
+// A row of the tables of parameters: the expected handling of one parameter over each upstream protocol.
 
 /** A JSON object. */
 export type Json = Record<string, unknown>;

@@ -1,4 +1,4 @@
-// What proves something once: verification codes, tickets and invitations.
+// One-time secrets: verification codes, tickets and invitations.
 
 import { expect } from "bun:test";
 import { type Contract, made, TEXTS, UNSTORABLE, type World } from "./world.ts";

@@ -1,5 +1,5 @@
-// One contract for the store, held against every engine. A verb that the store has and no case covers fails here, and so
-// does a case that never calls its verb.
+// The contract of the store, tested on every engine. A verb without a case fails, and so does a case that does not call its
+// verb.
 
 import { describe, expect, test } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";

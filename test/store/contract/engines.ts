@@ -1,4 +1,4 @@
-// The engines that the contract is held against. Another one is one more entry: how it is opened, and whether it is there.
+// The engines for the contract. Another one is one more entry: how it is opened, and whether it is available.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

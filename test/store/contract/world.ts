@@ -1,4 +1,4 @@
-// What a case of the contract starts from, and what it has to be: a claim about one verb, of one kind.
+// The initial state of a contract case, and its form: a claim about one verb, of one kind.
 
 import type { FakeClock } from "../../../src/base/clock.ts";
 import type { Account } from "../../../src/store/access/accounts.ts";

@@ -1,4 +1,4 @@
-// Pages that describe a thing for programs, and short words for schemas.
+// Pages with structured data, and shorthands for schemas.
 
 import { parsePage } from "../../../src/pages/dom/parse.ts";
 import { structuredData } from "../../../src/pages/structured/structured.ts";

@@ -1,4 +1,4 @@
-// Lists as long as hostile pages make them: what they cost grows with their length, and not with its square.
+// Very long lists of hostile pages: the cost is linear in their length.
 
 import { expect, test } from "bun:test";
 import { validateNow } from "../../../src/web/extract/ajv.ts";

@@ -1,4 +1,4 @@
-// What is read in a page's words: orders to models, values that stand in their quotes, links that fit a prompt.
+// Reading a page's text: orders to models, values in quotes, links that match a prompt.
 
 import { describe, expect, test } from "bun:test";
 import { siftOrders } from "../../../src/web/extract/injected.ts";

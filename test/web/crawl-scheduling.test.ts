@@ -1,4 +1,4 @@
-// Several crawls on one machine, and one crawl on one host: who waits for whom.
+// Several crawls on one machine, and one crawl on one host: the order in which they are scheduled.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
