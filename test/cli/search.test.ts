@@ -37,7 +37,7 @@ describe("search", () => {
     expect(code).toBe(0);
     expect(out).toBe("1. Bread 1\n   https://a.example/1\n   All about bread, part 1 of a.\n");
     expect(err).toBe("wikipedia did not answer: server_error\n");
-    expect(new URL(site.hits.find((hit) => hit.startsWith("/search?")) ?? "", site.url).searchParams.get("q")).toBe(
+    expect(new URL(site.hits.findLast((hit) => hit.startsWith("/search?")) ?? "", site.url).searchParams.get("q")).toBe(
       "rye bread",
     );
   });

@@ -9,6 +9,14 @@ import { spend } from "./spent.ts";
 import { type DashboardClient, dashboardClient } from "./support.ts";
 
 const SLOW_MS = 60_000;
+/** A provider that nothing answers for; its breaker opens with the second failure. */
+const UNREACHABLE = {
+  kind: "openai",
+  base_url: "http://127.0.0.1:9/v1",
+  discover: false,
+  retry: { attempts: 1 },
+  breaker: { failures: 2 },
+};
 let app: AccountsApp;
 let boss: DashboardClient;
 let accountId: string;
@@ -16,16 +24,14 @@ let accountId: string;
 beforeAll(async () => {
   const config = {
     providers: {
-      gone: {
-        kind: "openai",
-        base_url: "http://127.0.0.1:9/v1",
-        discover: false,
-        retry: { attempts: 1 },
-        breaker: { failures: 2 },
-      },
+      gone: UNREACHABLE,
+      away: UNREACHABLE,
       demo: { kind: "demo" },
     },
-    models: [{ id: "fast", routes: [{ provider: "gone", model: "upstream-fast" }] }],
+    models: [
+      { id: "fast", routes: [{ provider: "gone", model: "upstream-fast" }] },
+      { id: "faster", routes: [{ provider: "away", model: "upstream-fast" }] },
+    ],
   };
   app = await startAccountsApp({ config });
   await app.addAccount("boss", { admin: true });
@@ -148,13 +154,14 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
   test.each([390, 1440])(
     "at %i px an operator sees what fails, and what is used over which span",
     async (width) => {
+      for (const _failure of [1, 2]) await ask("faster");
       const { page, complaints, context } = await browser.visitor({ width, address: freshAddress() });
       await page.goto(`${app.app.url}/dashboard/admin`);
       await page.getByLabel("Username").fill("boss");
       await page.getByLabel("Password").fill(PASSWORD);
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByRole("heading", { name: "Gateway" }).waitFor();
-      const row = page.getByRole("row").filter({ hasText: "gone" });
+      const row = page.getByRole("row").filter({ hasText: "away" });
       await row.getByText("open", { exact: true }).waitFor();
       expect(await row.textContent()).toContain("unavailable");
       await page.getByText("database: ok").waitFor();

@@ -81,9 +81,15 @@ async function serve() {
   return { child, url: /http:\S+/.exec(new TextDecoder().decode(value))?.[0] ?? "" };
 }
 
+/** The server, started unless it runs. */
+const running = async () => {
+  server ??= await serve();
+};
+
 async function kill(): Promise<void> {
   server?.child.kill("SIGKILL");
   await server?.child.exited;
+  server = undefined;
 }
 
 const headers = () => ({ authorization: `Bearer ${key}`, "content-type": "application/json" });
@@ -118,7 +124,7 @@ function stored(id: string): Record<"answers" | "pages" | "taken", string[]> {
 }
 
 test("no page is lost, and what was answered is not asked for again", async () => {
-  server = await serve();
+  await running();
   const id = await start("/");
   // Two pages are in progress and everything else that can be known is done: now it dies.
   await Promise.all(HELD.map((path) => site.asked(path)));
@@ -140,6 +146,7 @@ test("no page is lost, and what was answered is not asked for again", async () =
 }, 60_000);
 
 test("pages that were being converted are converted, not fetched", async () => {
+  await running();
   const id = await start("/heavy");
   while (stored(id).answers.length < 4) await Bun.sleep(1);
   await kill();
@@ -160,6 +167,7 @@ test("killed again and again, it returns each page once and asks twice only for 
   const all = ["/small", ...small];
   const most = new Map(all.map((path) => [path, 1]));
   const hits = () => site.hits.filter((path) => path.startsWith("/small"));
+  await running();
   const id = await start("/small");
   for (const deathAt of [3, 14, 27]) {
     while (hits().length < deathAt) await Bun.sleep(1);
@@ -178,6 +186,7 @@ test("killed again and again, it returns each page once and asks twice only for 
 test("an llms.txt of 30 pages reads what is missing, and is the one that nobody disturbed", async () => {
   const body = JSON.stringify({ url: `${site.url}/many`, max_urls: 30, show_full_text: true, timeout_seconds: 120 });
   const ask = () => fetch(`${server?.url}/v1/llmstxt`, { method: "POST", headers: headers(), body });
+  await running();
   const undisturbed = (await (await ask()).json()) as Record<string, string | number>;
   expect([undisturbed["status"], undisturbed["completed"]]).toEqual(["completed", 30]);
   site.hits.length = 0;

@@ -12,7 +12,10 @@ beforeAll(async () => {
   site = startSearchSite({ "/rye": page("Rye"), "/oat": page("Oat") });
   app = await startTestApp();
 });
-beforeEach(() => use({}));
+beforeEach(async () => {
+  site.lists("searxng", breads("a", 3));
+  await use({});
+});
 afterAll(async () => {
   await app.stop();
   await site.stop();
@@ -116,15 +119,18 @@ describe("GET /searxng/search", () => {
   });
 
   test("hides no outage", async () => {
-    await use({});
-    site.answers("searxng", () => new Response("", { status: 500 }));
-    const response = await searxng({ q: "no bread" });
+    // A gateway of its own: the engine that fails is suspended afterwards.
+    const broken = startSearchSite({});
+    const own = await startTestApp({ config: { ...webConfig([broken.host]), ...broken.config(["searxng"]) } });
+    broken.answers("searxng", () => new Response("", { status: 500 }));
+    const response = await own.call("/searxng/search?q=bread&format=json");
     expect(response.status).toBe(502);
     expect(await response.json()).toMatchObject({
       error: { code: "search_upstream_error" },
       unresponsive_engines: [{ name: "searxng", reason: "server_error" }],
     });
-    site.lists("searxng", breads("a", 3));
+    await own.stop();
+    await broken.stop();
   });
 });
 
