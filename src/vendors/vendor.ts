@@ -29,7 +29,10 @@ export interface VendorApi {
   readonly pathBelowHost?: string;
   /** The domains of the API; absent for servers that people run themselves. */
   readonly domains?: readonly string[];
-  /** `gen_ai.provider.name` in traces of calls to these domains; the OpenTelemetry name if there is one. */
+  /**
+   * Required with `domains`: `gen_ai.provider.name` in traces of calls to them. The OpenTelemetry name if there is one, else the
+   * vendor's own.
+   */
   readonly traceName?: string;
   readonly variable?: Variable;
   /** Prefix of its API keys, if they have one: text that starts with it is never shown or logged. */

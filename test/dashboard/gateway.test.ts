@@ -37,6 +37,12 @@ beforeAll(async () => {
   await app.addAccount("boss", { admin: true });
   accountId = (await app.addAccount("member")).id;
   boss = await signedIn("boss");
+  // Before any test reads usage: past days are cached.
+  const leaver = (await app.addAccount("leaver")).id;
+  await spend(app, 0, { accountId, model: "alpha", inputTokens: 100, outputTokens: 10, costMicros: 2000 });
+  await spend(app, 3, { accountId: leaver, model: "alpha", inputTokens: 50, outputTokens: 5, costMicros: 1000 });
+  await spend(app, 4, { accountId, model: "beta", errorCode: "provider_timeout", inputTokens: 0, outputTokens: 0 });
+  await spend(app, 9, { accountId, model: "beta", inputTokens: 1, outputTokens: 1 });
 });
 afterAll(() => app.stop());
 
@@ -100,11 +106,6 @@ test("a proxy that nobody named is told of", async () => {
 });
 
 test("usage is everybody's, a deleted account's included", async () => {
-  const gone = await app.addAccount("leaver");
-  await spend(app, 0, { accountId, model: "alpha", inputTokens: 100, outputTokens: 10, costMicros: 2000 });
-  await spend(app, 3, { accountId: gone.id, model: "alpha", inputTokens: 50, outputTokens: 5, costMicros: 1000 });
-  await spend(app, 4, { accountId, model: "beta", errorCode: "provider_timeout", inputTokens: 0, outputTokens: 0 });
-  await spend(app, 9, { accountId, model: "beta", inputTokens: 1, outputTokens: 1 });
   const read = async () => (await boss.get("/admin/usage?days=7")).json;
   const ours = (report: { models: { model: string }[] }) =>
     report.models.filter(({ model }) => model === "alpha" || model === "beta");
