@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { KNOWN_NAMES } from "../src/app/names.ts";
 import { configJsonSchemaText, JSON_SCHEMA_FILE } from "../src/config/json-schema.ts";
 import { cliPage } from "./reference/cli.ts";
+import { clientsPage } from "./reference/clients.ts";
 import { configurationPage } from "./reference/configuration.ts";
 import { errorsPage } from "./reference/errors.ts";
 import { httpApiPage } from "./reference/http-api.ts";
@@ -14,6 +15,7 @@ import { providerPage } from "./reference/providers.ts";
 export const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   [JSON_SCHEMA_FILE]: () => configJsonSchemaText(KNOWN_NAMES),
   "reference/cli.md": cliPage,
+  "reference/clients.md": clientsPage,
   "reference/configuration.md": configurationPage,
   "reference/errors.md": errorsPage,
   "reference/http-api.md": httpApiPage,

@@ -67,7 +67,7 @@ export const toyRank: ModelEndpoint = {
   check(body) {
     if (!Array.isArray(body["texts"])) throw new ApiError("invalid_request", "'texts' must be a list.", { param: "texts" });
   },
-  inputTokens: () => 5,
+  measure: () => ({ inputTokens: 5, outputTokens: 0 }),
   usage: ({ tokens }) => (typeof tokens === "number" ? { inputTokens: tokens, outputTokens: 0 } : undefined),
 };
 `;

@@ -1,0 +1,46 @@
+// Every call of the list, sent as the program sends it.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Program, startProgram } from "../support/program.ts";
+import { CLIENT_CALLS, type ClientCall } from "./calls.ts";
+
+let program: Program;
+beforeAll(async () => {
+  program = await startProgram({});
+});
+afterAll(() => program.stop());
+
+function send({ method, path, keyHeader, headers, body, form, file }: ClientCall): Promise<Response> {
+  const key = keyHeader === undefined ? { authorization: `Bearer ${program.key}` } : { [keyHeader]: program.key };
+  const sent: BodyInit | undefined = form === undefined ? body && JSON.stringify(body) : new FormData();
+  if (sent instanceof FormData) {
+    for (const [name, value] of Object.entries(form ?? {})) sent.append(name, value);
+    if (file !== undefined) sent.append(file[0], new Blob([file[1]]), "said.wav");
+  }
+  return fetch(program.url + path, {
+    method,
+    headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...key, ...headers },
+    ...(sent === undefined ? {} : { body: sent }),
+  });
+}
+
+/** What of the expected is not there, by its place. An element of a list may stand anywhere in it. */
+function missing(expected: unknown, found: unknown, place = "answer"): string[] {
+  if (typeof expected === "function") return expected(found) === true ? [] : [place];
+  if (Array.isArray(expected)) {
+    const list = Array.isArray(found) ? found : [];
+    return expected.flatMap((one, at) => {
+      return list.some((other) => missing(one, other).length === 0) ? [] : [`${place}[${at}]`];
+    });
+  }
+  if (typeof expected !== "object" || expected === null) return expected === found ? [] : [place];
+  const object = (typeof found === "object" && found !== null ? found : {}) as Record<string, unknown>;
+  return Object.entries(expected).flatMap(([name, one]) => missing(one, object[name], `${place}.${name}`));
+}
+
+test.each(CLIENT_CALLS.map((call) => [call.client, call.use, call] as const))("%s: %s", async (_c, _u, call) => {
+  const response = await send(call);
+  expect([call.path, response.status]).toEqual([call.path, 200]);
+  if (typeof call.answer === "string") expect(response.headers.get("content-type")).toStartWith(call.answer);
+  else expect(missing(call.answer, await response.json())).toEqual([]);
+});

@@ -1,0 +1,130 @@
+// Calls that programs make when they are set up with a gateway and in use, as their public sources make them. Each is sent
+// by a test (calls.test.ts), and docs/reference/clients.md lists them.
+
+/** One call of a program. */
+export interface ClientCall {
+  readonly client: string;
+  /** What it is for, as a few words. */
+  readonly use: string;
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  /** Where the key goes; default `authorization`. */
+  readonly keyHeader?: "x-api-key" | "api-key";
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A JSON body. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** Or a form: fields, and one file. */
+  readonly form?: Readonly<Record<string, string>>;
+  readonly file?: readonly [name: string, content: string];
+  /** What the answer holds; of what is no JSON the media type. */
+  readonly answer: Readonly<Record<string, unknown>> | string;
+}
+
+const bearer = { headers: { accept: "application/json" } };
+const chat = { model: "demo-echo", messages: [{ role: "user", content: "Hi" }] };
+const MODELS = { object: "list", data: [{ id: "demo-echo", object: "model" }] };
+const VECTOR = { object: "list", data: [{ object: "embedding", index: 0 }] };
+const RANKED = { results: [{ index: 1 }] };
+const DOCUMENTS = ["About steel", "About bread"];
+
+/** Stands for a text in an expected answer. */
+function expectText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+/** Stands for a number. */
+function expectNumber(value: unknown): boolean {
+  return typeof value === "number";
+}
+
+/** Every one. */
+export const CLIENT_CALLS: readonly ClientCall[] = [
+  { client: "Open WebUI", use: "list models", method: "GET", path: "/v1/models", ...bearer, answer: MODELS },
+  {
+    ...{ client: "Open WebUI", use: "chat", method: "POST", path: "/v1/chat/completions" },
+    ...{ body: { ...chat, stream: false }, answer: { object: "chat.completion" } },
+  },
+  {
+    ...{ client: "Open WebUI", use: "embed documents", method: "POST", path: "/v1/embeddings" },
+    ...{ body: { input: ["a text"], model: "demo-embed" }, answer: VECTOR },
+  },
+  {
+    ...{ client: "Open WebUI", use: "speech to text", method: "POST", path: "/v1/audio/transcriptions" },
+    ...{ form: { model: "demo-transcribe" }, file: ["file", "RIFF"], answer: { text: expectText } },
+  },
+  {
+    ...{ client: "Open WebUI", use: "text to speech", method: "POST", path: "/v1/audio/speech" },
+    ...{ body: { input: "Hello.", model: "demo-speak", voice: "alloy" }, answer: "audio/wav" },
+  },
+  {
+    ...{ client: "Open WebUI", use: "make a picture", method: "POST", path: "/v1/images/generations" },
+    body: { model: "demo-image", prompt: "A gate", n: 1, size: "256x256", response_format: "b64_json" },
+    answer: { data: [{ b64_json: expectText }] },
+  },
+  { client: "LibreChat", use: "list models", method: "GET", path: "/v1/models", answer: MODELS },
+  {
+    ...{ client: "LibreChat", use: "speech to text", method: "POST", path: "/v1/audio/transcriptions" },
+    ...{ form: { model: "demo-transcribe", language: "en" }, file: ["file", "RIFF"], answer: { text: expectText } },
+  },
+  { client: "n8n", use: "test a credential", method: "GET", path: "/v1/models", answer: MODELS },
+  {
+    ...{ client: "n8n", use: "test a credential (Anthropic)", method: "GET", path: "/v1/models" },
+    ...{ keyHeader: "x-api-key", headers: { "anthropic-version": "2023-06-01" } },
+    answer: { data: [{ id: "demo-echo", type: "model" }], has_more: false },
+  },
+  {
+    ...{
+      client: "Cline, Roo Code, Kilo Code",
+      use: "sizes and prices of models",
+      method: "GET",
+      path: "/v1/model/info",
+    },
+    answer: { data: [{ model_name: "demo-echo", model_info: { max_input_tokens: expectNumber } }] },
+  },
+  {
+    ...{ client: "Cline, Roo Code, Kilo Code", use: "list models without /v1", method: "GET", path: "/models" },
+    answer: MODELS,
+  },
+  {
+    ...{ client: "LangChain", use: "embed tokens", method: "POST", path: "/v1/embeddings" },
+    ...{ body: { input: [[9906, 1917]], model: "demo-embed", encoding_format: "base64" }, answer: VECTOR },
+  },
+  {
+    ...{ client: "Cohere's SDK", use: "rank documents", method: "POST", path: "/v2/rerank" },
+    body: { model: "demo-rerank", query: "bread", documents: DOCUMENTS, top_n: 1 },
+    answer: RANKED,
+  },
+  {
+    ...{ client: "Jina's clients", use: "rank documents", method: "POST", path: "/v1/rerank" },
+    body: { model: "demo-rerank", query: "bread", documents: DOCUMENTS, top_n: 1, return_documents: true },
+    answer: { results: [{ index: 1, document: { text: "About bread" } }] },
+  },
+  {
+    ...{ client: "Azure OpenAI's SDK", use: "embed", method: "POST", keyHeader: "api-key" },
+    path: "/openai/deployments/demo-embed/embeddings?api-version=2024-10-21",
+    ...{ body: { input: ["a text"] }, answer: VECTOR },
+  },
+  {
+    ...{ client: "Azure OpenAI's SDK", use: "speech to text", method: "POST", keyHeader: "api-key" },
+    path: "/openai/deployments/demo-transcribe/audio/transcriptions?api-version=2024-10-21",
+    ...{ form: { response_format: "json" }, file: ["file", "RIFF"], answer: { text: expectText } },
+  },
+  {
+    ...{ client: "Azure OpenAI's SDK", use: "make a picture", method: "POST", keyHeader: "api-key" },
+    path: "/openai/deployments/demo-image/images/generations?api-version=2024-10-21",
+    ...{ body: { prompt: "A gate", size: "256x256" }, answer: { data: [{ b64_json: expectText }] } },
+  },
+  {
+    ...{ client: "OpenRouter's clients", use: "look at the key", method: "GET", path: "/api/v1/key" },
+    answer: { data: { label: expectText } },
+  },
+  {
+    ...{ client: "OpenRouter's clients", use: "chat", method: "POST", path: "/api/v1/chat/completions" },
+    ...{ body: chat, answer: { object: "chat.completion" } },
+  },
+  {
+    ...{ client: "LiteLLM's clients", use: "look at the key", method: "GET", path: "/key/info" },
+    answer: {},
+  },
+  { client: "LiteLLM's clients", use: "is it ready", method: "GET", path: "/health/readiness", answer: {} },
+];
