@@ -62,6 +62,9 @@ test("every model is shown with its ways in their order, the hidden ones include
     "demo-echo",
     "demo-embed",
     "demo-rerank",
+    "demo-transcribe",
+    "demo-speak",
+    "demo-image",
   ]);
   expect(json.data[0]).toMatchObject({
     aliases: ["fast-latest"],

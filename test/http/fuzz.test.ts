@@ -117,7 +117,8 @@ const paths = (path: string, parameter: string) => path.replace(/:[^/]+/g, param
 /** Sends it with the credentials that its endpoint takes. */
 async function send(method: string, path: string, given?: { body: string; type: string }): Promise<[number, string]> {
   const response = await fetch(app.url + path, {
-    method,
+    // Routes of every method take this one too.
+    method: method === "ALL" ? "POST" : method,
     headers: {
       authorization: `Bearer ${path.startsWith("/v1/auth/") ? token : app.key}`,
       ...(path.startsWith("/dashboard") ? { cookie } : {}),
