@@ -1,8 +1,11 @@
 // `sallyport backup FILE.tar` and `sallyport restore FILE.tar`.
 
-import { existsSync } from "node:fs";
-import { restoreBackup, writeBackup } from "../store/engine/backup.ts";
-import { isSqlite } from "../store/engine/open.ts";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../config/schema.ts";
+import { type BackupSummary, restoreBackup, writeBackup } from "../store/engine/backup.ts";
+import { isSqlite, openStore } from "../store/engine/open.ts";
+import type { Store } from "../store/engine/store.ts";
 import type { Command } from "./command.ts";
 import { failure, printRecord, withStore } from "./workspace.ts";
 
@@ -19,24 +22,67 @@ export const backupCommand: Command = {
     if (existsSync(file) && !context.flags.has("force")) {
       throw failure(`${file} already exists: choose another name, or replace it with --force`);
     }
-    const made = await withStore(context, { create: false }, async (store) => {
-      if (!isSqlite(store)) throw failure("a database on PostgreSQL is copied with pg_dump");
-      return writeBackup(store, file);
-    });
+    const config = context.config();
+    const made =
+      config.database.url === ""
+        ? await withStore(context, { create: false }, (store) => backupOf(store, file))
+        : await backupOfPostgres(config, file);
     printRecord(context, { file, ...made });
     return 0;
   },
 };
 
-/** Puts a backup into an empty data directory. */
+function backupOf(store: Store, file: string): Promise<BackupSummary> {
+  if (!isSqlite(store)) throw failure("the database is no file");
+  return writeBackup(store, file);
+}
+
+/** One moment of the database, as a data directory would hold it: the same file whatever the engine. */
+async function backupOfPostgres({ dataDir, database }: Config, file: string): Promise<BackupSummary> {
+  const { copyFromPostgres } = await import("../store/engine/postgres/copy.ts");
+  return await beside(dataDir, async (own) => {
+    await copyFromPostgres({ dataDir: own, url: database.url, told: () => undefined });
+    const store = openStore({ dataDir: own, create: false });
+    try {
+      return await writeBackup(store, file);
+    } finally {
+      store.close();
+    }
+  });
+}
+
+async function restoreToPostgres(file: string, { dataDir, database }: Config): Promise<BackupSummary> {
+  const { copyToPostgres } = await import("../store/engine/postgres/copy.ts");
+  return await beside(dataDir, async (own) => {
+    const restored = await restoreBackup(file, own);
+    await copyToPostgres({ dataDir: own, url: database.url, told: () => undefined });
+    return restored;
+  });
+}
+
+/** Works in a folder of the data directory that is gone afterwards. */
+async function beside<T>(dataDir: string, work: (own: string) => Promise<T>): Promise<T> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const own = mkdtempSync(join(dataDir, "backup-"));
+  try {
+    return await work(own);
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
+}
+
+/** Puts a backup into an empty data directory, or an empty database. */
 export const restoreCommand: Command = {
-  summary: "put a backup into an empty data directory",
+  summary: "put a backup into an empty data directory or database",
   usage: "FILE.tar",
   args: [1, 1],
   async run(context) {
-    const { dataDir } = context.config();
-    const restored = await restoreBackup(context.args[0] ?? "", dataDir);
-    printRecord(context, { data_dir: dataDir, ...restored });
+    const config = context.config();
+    const [file = ""] = context.args;
+    const restored = await (config.database.url === ""
+      ? restoreBackup(file, config.dataDir)
+      : restoreToPostgres(file, config));
+    printRecord(context, { data_dir: config.dataDir, ...restored });
     return 0;
   },
 };

@@ -94,8 +94,13 @@ export const COMMANDS: readonly Listed[] = [
   },
   {
     name: "restore",
-    summary: "put a backup into an empty data directory",
+    summary: "put a backup into an empty data directory or database",
     load: async () => (await import("./backup.ts")).restoreCommand,
+  },
+  {
+    name: "migrate-database",
+    summary: "copy everything from SQLite to PostgreSQL, or back",
+    load: async () => (await import("./migrate-database.ts")).migrateDatabaseCommand,
   },
   {
     name: "setup-link",

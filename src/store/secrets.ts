@@ -13,14 +13,18 @@ import { StoreError } from "./engine/store-error.ts";
 export const SECRETS_FILE = "secrets.json";
 
 /** The stored secrets. */
-export type SecretName =
-  | "jwt_secret"
-  | "jwt_ring"
-  | "account_codes"
-  | "pseudonym_salt"
-  | "setup_token"
-  | "compaction"
-  | "webhooks";
+export const SECRET_NAMES = [
+  "jwt_secret",
+  "jwt_ring",
+  "account_codes",
+  "pseudonym_salt",
+  "setup_token",
+  "compaction",
+  "webhooks",
+] as const;
+
+/** One of them. */
+export type SecretName = (typeof SECRET_NAMES)[number];
 
 /** Verbs over secrets. */
 export type SecretStore = ReturnType<typeof secretStore>;

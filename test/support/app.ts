@@ -10,7 +10,7 @@ import { LiveConfig } from "../../src/config/live.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
-import { openStore } from "../../src/store/engine/open.ts";
+import { openDatabase } from "../../src/store/engine/database.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
 
 export interface TestAppOptions {
@@ -120,7 +120,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 }
 
 async function prepare(dataDir: string, options: TestAppOptions): Promise<{ key: string; accountId: string }> {
-  const store = openStore({ dataDir });
+  const { url = "" } = (options.config?.["database"] ?? {}) as { url?: string };
+  const store = await openDatabase({ dataDir, database: { url } });
   try {
     const account = await accountStore(store).createAccount({
       username: "tester",
@@ -133,6 +134,6 @@ async function prepare(dataDir: string, options: TestAppOptions): Promise<{ key:
     const { key } = await keyStore(store).createKey({ accountId: account.id, name: "test", ...options.key });
     return { key, accountId: account.id };
   } finally {
-    store.close();
+    await store.close();
   }
 }

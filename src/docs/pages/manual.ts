@@ -13,6 +13,7 @@ import mcp from "../../../docs/guides/mcp.md" with { type: "text" };
 import metrics from "../../../docs/guides/metrics.md" with { type: "text" };
 import moving from "../../../docs/guides/moving.md" with { type: "text" };
 import notOffered from "../../../docs/guides/not-offered.md" with { type: "text" };
+import postgresql from "../../../docs/guides/postgresql.md" with { type: "text" };
 import providersGuide from "../../../docs/guides/providers.md" with { type: "text" };
 import sdks from "../../../docs/guides/sdks.md" with { type: "text" };
 import security from "../../../docs/guides/security.md" with { type: "text" };
@@ -44,6 +45,7 @@ export const MANUAL: Readonly<Record<string, readonly ManualPage[]>> = {
     { file: "guides/moving.md", text: moving },
     { file: "guides/deployment.md", text: deployment },
     { file: "guides/upgrade-and-backup.md", text: upgrade },
+    { file: "guides/postgresql.md", text: postgresql },
     { file: "guides/metrics.md", text: metrics },
     { file: "guides/limits-and-errors.md", text: limits },
     { file: "guides/security.md", text: security },

@@ -6,6 +6,7 @@ import postgres from "postgres";
 import { VERSION } from "../../../base/version.ts";
 import type { Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
+import type { PostgresStore } from "./open.ts";
 
 /** How a node joins. */
 export interface JoinOptions {
@@ -163,6 +164,12 @@ function place({ sql, name, alone, problem, take, connection }: Place): NodePlac
       await sql.end({ timeout: 1 });
     },
   };
+}
+
+/** Throws StoreError while a node serves from the database. */
+export async function requireNoNode({ pool }: PostgresStore): Promise<void> {
+  const { values } = await pool.query(`SELECT pg_try_advisory_xact_lock(${LOCKS}, ${EVERY_NODE})`, []);
+  if (values[0]?.[0] !== true) throw new StoreError("A node serves from that database. Stop it first.");
 }
 
 /** The nodes that were seen of late. */

@@ -22,6 +22,8 @@ export interface PostgresOptions {
   readonly waitMs?: number;
   /** False: throws where the database has none of our tables yet. */
   readonly create?: boolean;
+  /** True for the copy itself: a database that is not copied whole is refused to others. */
+  readonly copying?: boolean;
 }
 
 /** A store on PostgreSQL. */
@@ -41,6 +43,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   const pool = openPool({ ...options, url, name: node });
   try {
     await migratePostgres(pool, { nowMs: clock.now(), create: options.create !== false });
+    if (options.copying !== true) await requireWhole(pool);
     // What others change is told; what may have been missed while nobody listened counts as a change.
     let changes = 0;
     await pool.listen(
@@ -56,6 +59,14 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     await pool.close();
     throw unusable(error);
   }
+}
+
+async function requireWhole({ query }: Pool): Promise<void> {
+  const { values } = await query("SELECT to_regclass('copy_notes') IS NOT NULL", []);
+  if (values[0]?.[0] === true)
+    throw new StoreError(
+      "The database of database.url was copied in part: run `sallyport migrate-database` again, which goes on with it.",
+    );
 }
 
 /** The server's time: nodes whose own clocks differ agree on when a lease ends. */

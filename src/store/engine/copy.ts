@@ -1,0 +1,112 @@
+// Copies a whole store from one engine into the other: table by table in small batches, each of which notes how far it came in
+// the transaction that writes it, so that a copy that was stopped goes on where it was. At the end counts and sums of both are
+// compared.
+
+import type { Bound } from "./store.ts";
+import { StoreError } from "./store-error.ts";
+import { type ColumnFacts, TABLES, type TableFacts } from "./tables.ts";
+
+/** Where rows are read. */
+export interface CopySource {
+  /** The rows of a statement, as lists of values. */
+  read(text: string, values: readonly Bound[]): Promise<readonly (readonly unknown[])[]>;
+}
+
+/** Where they go: an empty store, whose triggers and numbers rest until the copy is whole. */
+export interface CopyTarget extends CopySource {
+  /** Runs a statement for each list of values, and then `note`, in one transaction. */
+  write(text: string, rows: readonly (readonly Bound[])[], note: CopyNote): Promise<void>;
+  /** How far each table came, as noted. */
+  notes(): Promise<ReadonlyMap<string, CopyNote>>;
+}
+
+/** How far a table came. */
+export interface CopyNote {
+  readonly table: string;
+  /** The key of the last row that was copied. */
+  readonly last: readonly Bound[];
+}
+
+/** What was copied. */
+export interface CopySummary {
+  readonly tables: number;
+  readonly rows: number;
+}
+
+/** Rows of a batch; of tables with texts and bytes of any size, fewer. */
+const BATCH = 500;
+const LARGE_BATCH = 20;
+const LARGE = new Set(["responses", "threads", "thread_summaries", "thread_items", "jobs", "job_pages", "job_answers"]);
+/** Sums of times over millions of rows would leave the numbers that both engines have; those of their rests do not. */
+const REST = 1_000_003;
+
+/** Copies every table; `told` hears of each that is done. Throws StoreError where the copy is not the same in the end. */
+export async function copyTables(
+  source: CopySource,
+  target: CopyTarget,
+  told: (table: string, rows: number) => void,
+): Promise<CopySummary> {
+  const notes = await target.notes();
+  for (const table of TABLES) {
+    try {
+      await copyTable(table, source, target, notes.get(table.name)?.last);
+    } catch (error) {
+      throw new StoreError(`The copy stopped in the table ${table.name}: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+  }
+  let rows = 0;
+  for (const table of TABLES) {
+    const text = figuresOf(table);
+    const [[was], [is]] = [await source.read(text, []), await target.read(text, [])];
+    const [before, after] = [(was ?? []).map(Number), (is ?? []).map(Number)];
+    if (before.join() !== after.join())
+      throw new StoreError(
+        `The table ${table.name} differs after the copy: ${before.join(", ")} there, ${after.join(", ")} here. Was it written to meanwhile?`,
+      );
+    rows += before[0] ?? 0;
+    told(table.name, before[0] ?? 0);
+  }
+  return { tables: TABLES.length, rows };
+}
+
+async function copyTable(
+  table: TableFacts,
+  source: CopySource,
+  target: CopyTarget,
+  from: readonly Bound[] | undefined,
+): Promise<void> {
+  const { name, key, columns } = table;
+  const names = columns.map((column) => quoted(column.name));
+  const marks = columns.map(() => "?").join(", ");
+  const insert = `INSERT INTO ${quoted(name)} (${names.join(", ")}) VALUES (${marks})`;
+  const at = key.map((column) => columns.findIndex((one) => one.name === column));
+  const keys = key.map(quoted).join(", ");
+  const limit = LARGE.has(name) ? LARGE_BATCH : BATCH;
+  let last = from;
+  for (;;) {
+    const beyond = last === undefined ? "" : ` WHERE (${keys}) > (${key.map(() => "?").join(", ")})`;
+    const text = `SELECT ${names.join(", ")} FROM ${quoted(name)}${beyond} ORDER BY ${keys} LIMIT ${limit}`;
+    const rows = (await source.read(text, last ?? [])) as Bound[][];
+    const final = rows.at(-1);
+    if (final === undefined) return;
+    last = at.map((index) => final[index] as Bound);
+    await target.write(insert, rows, { table: name, last });
+  }
+}
+
+/** How many rows there are, and a sum for each column. */
+function figuresOf({ name, columns }: TableFacts): string {
+  return `SELECT COUNT(*), ${columns.map(sumOf).join(", ")} FROM ${quoted(name)}`;
+}
+
+function sumOf({ name, kind }: ColumnFacts): string {
+  const column = quoted(name);
+  if (kind === "truth") return `COALESCE(SUM(CASE WHEN ${column} THEN 1 ELSE 0 END), 0)`;
+  return `COALESCE(SUM(${kind === "number" ? `${column} % ${REST}` : `octet_length(${column})`}), 0)`;
+}
+
+function quoted(name: string): string {
+  return `"${name}"`;
+}

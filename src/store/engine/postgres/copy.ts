@@ -1,0 +1,211 @@
+// Copies between a store in a data directory and one on PostgreSQL, with what SQLite keeps beside its file: secrets and
+// uploads. A copy that was stopped is gone on with; until it is whole, no server starts from it.
+
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Clock, systemClock } from "../../../base/clock.ts";
+import { SECRET_NAMES, SECRETS_FILE, secretStore } from "../../secrets.ts";
+import { UPLOADS_DIR, uploadBytes } from "../../work/upload-bytes.ts";
+import { type CopyNote, type CopySource, type CopySummary, type CopyTarget, copyTables } from "../copy.ts";
+import { DATABASE_FILE, openStore, type SqliteStore } from "../open.ts";
+import { isServing } from "../serve-lock.ts";
+import type { Bound, Store } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+import { TABLES } from "../tables.ts";
+import { upgradeStore } from "../upgrade.ts";
+import { requireNoNode } from "./nodes.ts";
+import { openPostgres, type PostgresStore } from "./open.ts";
+import type { Query } from "./pool.ts";
+import { translated } from "./sql.ts";
+
+/** What is copied, and who hears of it. */
+export interface CopyPlaces {
+  readonly dataDir: string;
+  readonly url: string;
+  readonly clock?: Clock;
+  told(table: string, rows: number): void;
+}
+
+/** What was copied. */
+export interface WholeCopy extends CopySummary {
+  readonly uploads: number;
+}
+
+/** Where a store is put together that comes from PostgreSQL, in the data directory. */
+const COPYING_DIR = "copying";
+
+/** Copies the store of a data directory into an empty database. */
+export async function copyToPostgres({ dataDir, url, clock = systemClock, told }: CopyPlaces): Promise<WholeCopy> {
+  if (!existsSync(join(dataDir, DATABASE_FILE))) throw new StoreError(`There is no database in ${dataDir} to copy.`);
+  if (isServing(dataDir)) throw new StoreError(`A server is running on ${dataDir}. Stop it first: it would write on.`);
+  await upgradeStore({ dataDir, clock });
+  const source = openStore({ dataDir, clock, create: false });
+  const target = await openPostgres({ url, dataDir, clock, copying: true });
+  try {
+    await requireNoNode(target);
+    await beginCopy(target);
+    const summary = await copyTables(sqliteSource(source), postgresTarget(target), told);
+    const uploads = await copyUploads(source, target);
+    await copySecrets(source, target);
+    await endCopy(target);
+    return { ...summary, uploads };
+  } finally {
+    source.close();
+    await target.close();
+  }
+}
+
+/** Copies a database into a data directory that has none. Others may go on working on the database: it is read as it is now. */
+export async function copyFromPostgres({ dataDir, url, clock = systemClock, told }: CopyPlaces): Promise<WholeCopy> {
+  if (existsSync(join(dataDir, DATABASE_FILE))) throw new StoreError(`There is a database in ${dataDir} already.`);
+  const part = join(dataDir, COPYING_DIR);
+  mkdirSync(part, { recursive: true, mode: 0o700 });
+  const source = await openPostgres({ url, dataDir, clock, create: false });
+  try {
+    const target = openStore({ dataDir: part, clock });
+    try {
+      const triggers = restTriggers(target);
+      const summary = await source.pool.transaction("repeatable read read only", (query) =>
+        copyTables(postgresSource(query), sqliteTarget(target), told),
+      );
+      for (const trigger of triggers) target.sqlite.run(trigger);
+      const uploads = await copyUploads(source, target);
+      await copySecrets(source, target);
+      target.sqlite.run("DROP TABLE copy_notes");
+      target.sqlite.run("DROP TABLE copy_triggers");
+      target.close();
+      moveUp(part, dataDir);
+      return { ...summary, uploads };
+    } finally {
+      target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+function sqliteSource({ sqlite }: SqliteStore): CopySource {
+  return { read: async (text, values) => sqlite.query(text).values(...(values as string[])) };
+}
+
+function postgresSource(query: Query): CopySource {
+  return { read: async (text, values) => (await query(translated(text).text, values)).values };
+}
+
+const NOTE = "INSERT INTO copy_notes (name, last) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET last = excluded.last";
+const NOTES = "SELECT name, last FROM copy_notes";
+
+function notesOf(rows: readonly (readonly unknown[])[]): ReadonlyMap<string, CopyNote> {
+  return new Map(
+    rows.map(([table, last]) => [
+      table as string,
+      { table: table as string, last: JSON.parse(last as string) as Bound[] },
+    ]),
+  );
+}
+
+function postgresTarget({ pool }: PostgresStore): CopyTarget {
+  const source = postgresSource(pool.query);
+  return {
+    ...source,
+    notes: async () => notesOf(await source.read(NOTES, [])),
+    async write(text, rows, { table, last }) {
+      const own = translated(text).text;
+      await pool.transaction("read committed", async (query) => {
+        const writes = await Promise.allSettled(rows.map((row) => query(own, row)));
+        for (const write of writes) if (write.status === "rejected") throw write.reason;
+        await query(translated(NOTE).text, [table, JSON.stringify(last)]);
+      });
+    },
+  };
+}
+
+function sqliteTarget(store: SqliteStore): CopyTarget {
+  const { sqlite } = store;
+  sqlite.run("CREATE TABLE IF NOT EXISTS copy_notes (name TEXT PRIMARY KEY, last TEXT NOT NULL)");
+  const source = sqliteSource(store);
+  return {
+    ...source,
+    notes: async () => notesOf(await source.read(NOTES, [])),
+    async write(text, rows, { table, last }) {
+      const insert = sqlite.query(text);
+      const writeAll = sqlite.transaction(() => {
+        for (const row of rows) insert.run(...(row as string[]));
+        sqlite.query(NOTE).run(table, JSON.stringify(last));
+      });
+      writeAll.immediate();
+    },
+  };
+}
+
+/** Takes the triggers away, which would count what is copied again; gives what makes them anew, also after a stop. */
+function restTriggers({ sqlite }: SqliteStore): string[] {
+  sqlite.run("CREATE TABLE IF NOT EXISTS copy_triggers (name TEXT PRIMARY KEY, made TEXT NOT NULL)");
+  sqlite.run(
+    "INSERT INTO copy_triggers SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ON CONFLICT (name) DO NOTHING",
+  );
+  const triggers = sqlite.query<{ name: string; made: string }, []>("SELECT name, made FROM copy_triggers").all();
+  for (const { name } of triggers) sqlite.run(`DROP TRIGGER IF EXISTS ${name}`);
+  return triggers.map(({ made }) => made);
+}
+
+/** Prepares the target: empty but for what an earlier attempt has copied. */
+async function beginCopy({ pool }: PostgresStore): Promise<void> {
+  await pool.transaction("read committed", async (query) => {
+    const { values } = await query("SELECT to_regclass('copy_notes') IS NOT NULL", []);
+    if (values[0]?.[0] === true) return;
+    for (const { name } of TABLES) {
+      const { values: rows } = await query(`SELECT 1 FROM "${name}" LIMIT 1`, []);
+      if (rows.length > 0) throw new StoreError(`The database is not empty: its table ${name} has rows.`);
+    }
+    await query("CREATE TABLE copy_notes (name TEXT PRIMARY KEY, last TEXT NOT NULL)", []);
+    for (const { name } of TABLES) await query(`ALTER TABLE "${name}" DISABLE TRIGGER USER`, []);
+  });
+}
+
+async function endCopy({ pool }: PostgresStore): Promise<void> {
+  await pool.transaction("read committed", async (query) => {
+    for (const { name, numbered } of TABLES) {
+      await query(`ALTER TABLE "${name}" ENABLE TRIGGER USER`, []);
+      // New rows go on after those that were copied.
+      if (numbered)
+        await query(
+          `SELECT setval(pg_get_serial_sequence('${name}', 'id'), (SELECT COALESCE(MAX(id), 0) + 1 FROM "${name}"), false)`,
+          [],
+        );
+    }
+    await query("DROP TABLE copy_notes", []);
+  });
+}
+
+/** Files whose bytes are not there yet. */
+async function copyUploads(source: Store, target: Store): Promise<number> {
+  const files = await target
+    .statement<{ id: string; account_id: string; bytes: number }>("SELECT id, account_id, bytes FROM files")
+    .all();
+  const [from, to] = [uploadBytes(source), uploadBytes(target)];
+  for (const { id, account_id: accountId, bytes } of files) {
+    const file = { id, accountId };
+    const content = await from.read(file);
+    // Deleted since its row was copied, or lost before.
+    if (content?.byteLength !== bytes) continue;
+    const there = await to.read(file);
+    if (there === undefined || there.byteLength !== content.byteLength) await to.add(file, content, () => undefined);
+  }
+  return files.length;
+}
+
+async function copySecrets(source: Store, target: Store): Promise<void> {
+  const [from, to] = [secretStore(source), secretStore(target)];
+  for (const name of SECRET_NAMES) {
+    const value = await from.findSecret(name);
+    if (value !== undefined) await to.putSecret(name, value);
+  }
+}
+
+/** The whole store takes its place; its database last, so that without it there is none. */
+function moveUp(part: string, dataDir: string): void {
+  for (const name of [UPLOADS_DIR, SECRETS_FILE, DATABASE_FILE])
+    if (existsSync(join(part, name))) renameSync(join(part, name), join(dataDir, name));
+  rmSync(part, { recursive: true, force: true });
+}

@@ -1,0 +1,182 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { runCommandLine } from "../../src/cli/run.ts";
+import { type Account, accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { openStore } from "../../src/store/engine/open.ts";
+import { openPostgres } from "../../src/store/engine/postgres/open.ts";
+import type { Store } from "../../src/store/engine/store.ts";
+import { secretStore } from "../../src/store/secrets.ts";
+import { UsageWriter } from "../../src/store/usage/writer.ts";
+import { verbsOf } from "../../src/store/verbs.ts";
+import { usageRecord } from "../store/records.ts";
+import { tempDir } from "../store/support.ts";
+import { HAS_POSTGRES, type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { FakeTerminal } from "../support/terminal.ts";
+
+const server = HAS_POSTGRES ? await testPostgres() : undefined;
+const databases: TestDatabase[] = [];
+afterAll(async () => void (await Promise.all(databases.map((one) => one.drop()))));
+
+async function database(): Promise<string> {
+  const made = await server!.database();
+  databases.push(made);
+  return made.url;
+}
+
+async function run(env: Record<string, string>, ...argv: string[]) {
+  const io = new FakeTerminal();
+  const code = await runCommandLine(argv, { version: "0", io, surroundings: { env, cwd: tempDir() } });
+  return { code, out: io.stdout, err: io.stderr };
+}
+
+/** A little of everything that has a table or a place of its own. */
+async function fill(dataDir: string): Promise<void> {
+  const store = openStore({ dataDir });
+  const verbs = verbsOf(store, () => 1e9);
+  const made = await verbs.accounts.createAccount({ username: "Ännä", email: "a@x.example", tier: "pro", admin: true });
+  const { id: accountId } = made as Account;
+  const { id: keyId } = await verbs.keys.createKey({ accountId, name: "k", budgetMicros: 5 });
+  const facts = { accountId, filename: "f.png", purpose: "vision", mediaType: "image/png" };
+  await verbs.files.createFile({ ...facts, id: "file-1" }, crypto.getRandomValues(new Uint8Array(2_500_000)));
+  await verbs.files.createFile({ ...facts, id: "file-2" }, new Uint8Array(0));
+  await verbs.secrets.secret("jwt_secret");
+  await verbs.settings.writeSetting("s", { text: "a\u0000b" });
+  const job = await verbs.jobs.createJob({ id: "j", kind: "crawl", accountId, input: {}, deadlineAtMs: 1 });
+  await verbs.frontier.addFrontier(job.id, [{ urlKey: "u", url: "u", depth: 0 }], 10);
+  await verbs.frontier.saveVisit(job.id, {
+    urlKey: "u",
+    frontierMax: 10,
+    page: { url: "u", failed: true, body: { text: "ü" } },
+  });
+  await verbs.threads.saveThread({
+    ...{ accountId, kind: "thread", threadId: "t", model: "m", messages: 1, tokens: 2, expiresAtMs: 1e15 },
+    state: Buffer.from([0, 255, 1]),
+  });
+  await verbs.decisions.addDecisionVersion({ id: "v", origin: "o", hash: "h", record: {}, metrics: null });
+  const writer = new UsageWriter(verbs.usage);
+  for (let n = 0; n < 1200; n++) writer.record(usageRecord({ accountId, keyId, costMicros: n }));
+  await writer.close();
+  store.close();
+}
+
+/** What a user would notice of a store. */
+async function seen(store: Store) {
+  const verbs = verbsOf(store, () => 1e9);
+  const [account] = await verbs.accounts.listAccounts();
+  const id = account?.id ?? "";
+  return {
+    account,
+    keys: await verbs.keys.listKeys(id),
+    totals: await verbs.usage.tokenTotals(),
+    requests: (await verbs.usage.listLog({ accountId: id }, { limit: 3 })).rows,
+    storage: await verbs.storage.storageOf(id),
+    files: await Promise.all(
+      ["file-1", "file-2"].map(async (file) => Bun.hash((await verbs.files.readFile(id, file)) ?? "none")),
+    ),
+    secret: await verbs.secrets.findSecret("jwt_secret"),
+    setting: await verbs.settings.readSetting("s"),
+    pages: await verbs.frontier.listPages("j"),
+    thread: await verbs.threads.findThread({ accountId: id, kind: "thread", threadId: "t" }),
+    versions: await verbs.decisions.listDecisionVersions(),
+  };
+}
+
+describe.skipIf(server === undefined)("migrate-database", () => {
+  test("takes a whole store to PostgreSQL and back", async () => {
+    const [dataDir, back, url] = [join(tempDir(), "data"), join(tempDir(), "back"), await database()];
+    await fill(dataDir);
+    const original = openStore({ dataDir });
+    const before = await seen(original);
+    original.close();
+
+    const there = await run({}, "migrate-database", "--to", url, "--data-dir", dataDir, "--json");
+    expect(there).toMatchObject({ code: 0 });
+    expect(JSON.parse(there.out)).toMatchObject({ uploads: 2 });
+    const store = await openPostgres({ url, dataDir });
+    expect(await seen(store)).toEqual(before);
+    // New rows come after those that were copied, and triggers count again.
+    const accountId = before.account?.id ?? "";
+    const writer = new UsageWriter(verbsOf(store, () => 1e9).usage);
+    writer.record(usageRecord({ accountId, requestId: "after" }));
+    expect(await writer.close()).toBe(true);
+    expect((await seen(store)).requests[0]).toMatchObject({ requestId: "after" });
+    const changed = await seen(store);
+    await store.close();
+
+    expect(await run({}, "migrate-database", "--from", url, "--data-dir", back)).toMatchObject({ code: 0 });
+    const returned = openStore({ dataDir: back });
+    expect(await seen(returned)).toEqual(changed);
+    expect(returned.integrityCheck()).toEqual([]);
+    returned.close();
+  }, 60_000);
+
+  test("goes on where it was stopped, and nothing starts from half a store", async () => {
+    const [dataDir, url] = [join(tempDir(), "data"), await database()];
+    await fill(dataDir);
+    const broken = openStore({ dataDir });
+    // A row that PostgreSQL cannot keep stops the copy in its table.
+    broken.sqlite.run("INSERT INTO decision_aliases VALUES ('a' || char(0), 'v', 0)");
+    broken.close();
+    const stopped = await run({}, "migrate-database", "--to", url, "--data-dir", dataDir);
+    expect(stopped).toMatchObject({ code: 1, err: expect.stringContaining("stopped in the table decision_aliases") });
+    await expect(openPostgres({ url, dataDir })).rejects.toThrow("copied in part");
+    const mended = openStore({ dataDir });
+    mended.sqlite.run("DELETE FROM decision_aliases");
+    const before = await seen(mended);
+    mended.close();
+    expect(await run({}, "migrate-database", "--to", url, "--data-dir", dataDir)).toMatchObject({ code: 0 });
+    const store = await openPostgres({ url, dataDir });
+    expect(await seen(store)).toEqual(before);
+    await store.close();
+  }, 60_000);
+
+  test("refuses what is not empty, and wrong addresses", async () => {
+    const [dataDir, url] = [join(tempDir(), "data"), await database()];
+    await fill(dataDir);
+    const store = await openPostgres({ url, dataDir });
+    await accountStore(store).createAccount({ username: "b", email: "b@x.example", tier: "free" });
+    await store.close();
+    const full = await run({}, "migrate-database", "--to", url, "--data-dir", dataDir);
+    expect(full).toMatchObject({ code: 1, err: expect.stringContaining("not empty: its table accounts has rows") });
+    const there = await run({}, "migrate-database", "--from", url, "--data-dir", dataDir);
+    expect(there).toMatchObject({ code: 1, err: expect.stringContaining("already") });
+    for (const argv of [[], ["--to", "mysql://x"], ["--to", url, "--from", url]])
+      expect(await run({}, "migrate-database", ...argv)).toMatchObject({ code: 2 });
+  });
+
+  test("backup and restore give the same file on either engine", async () => {
+    const [dataDir, file, url, other] = [
+      join(tempDir(), "data"),
+      join(tempDir(), "b.tar"),
+      await database(),
+      await database(),
+    ];
+    await fill(dataDir);
+    const original = openStore({ dataDir });
+    const before = await seen(original);
+    const secret = await secretStore(original).findSecret("jwt_secret");
+    original.close();
+    expect(await run({}, "migrate-database", "--to", url, "--data-dir", dataDir)).toMatchObject({ code: 0 });
+    const env = { SALLYPORT_DATABASE_URL: url };
+    const saved = await run(env, "backup", file, "--data-dir", join(tempDir(), "node"), "--json");
+    expect(saved).toMatchObject({ code: 0 });
+    expect(JSON.parse(saved.out)).toMatchObject({ uploads: 2 });
+
+    const plain = join(tempDir(), "plain");
+    expect(await run({}, "restore", file, "--data-dir", plain)).toMatchObject({ code: 0 });
+    const restored = openStore({ dataDir: plain });
+    expect(await seen(restored)).toEqual(before);
+    expect(await secretStore(restored).findSecret("jwt_secret")).toBe(secret!);
+    restored.close();
+
+    const into = { SALLYPORT_DATABASE_URL: other };
+    expect(await run(into, "restore", file, "--data-dir", join(tempDir(), "n"))).toMatchObject({ code: 0 });
+    const store = await openPostgres({ url: other, dataDir });
+    expect(await seen(store)).toEqual(before);
+    expect(await keyStore(store).countLiveKeys([before.account?.id ?? ""])).toEqual(
+      new Map([[before.account?.id ?? "", 1]]),
+    );
+    await store.close();
+  }, 60_000);
+});
