@@ -9,11 +9,10 @@ import { isDeepStrictEqual } from "node:util";
 import { startTestApp, type TestApp } from "../test/support/app.ts";
 import { type DialectName, KINDS, type Said, say } from "../test/support/fake-model.ts";
 import { type FakeUpstream, type Received, startUpstream } from "../test/support/upstream.ts";
+import { installAgents } from "./agents/install.ts";
 
 type Json = Record<string, unknown>;
 
-const CLAUDE = "@anthropic-ai/claude-code@2.1.330";
-const CODEX = "@openai/codex@0.169.0";
 const TASK = "Create hello.txt in the current folder with the content: hello from the gateway";
 const CONTENT = "hello from the gateway";
 const RUN_TIMEOUT_MS = 120_000;
@@ -26,14 +25,6 @@ const argv = process.argv.slice(2);
 const only = argv.includes("--only") ? (argv[argv.indexOf("--only") + 1] ?? "") : "";
 const keep = argv.includes("--keep") ? argv[argv.indexOf("--keep") + 1] : undefined;
 const folder = keep ?? mkdtempSync(join(tmpdir(), "sallyport-agents-"));
-
-function install(): void {
-  mkdirSync(folder, { recursive: true });
-  if (existsSync(join(folder, "node_modules/.bin/codex"))) return;
-  const npm = ["npm", "install", "--no-save", "--prefix", folder, CLAUDE, CODEX];
-  const { exitCode } = Bun.spawnSync(npm, { stdio: ["ignore", "inherit", "inherit"] });
-  if (exitCode !== 0) throw new Error("The agents could not be installed.");
-}
 
 /** Runs this script again where nothing but loopback exists; undefined where the system does not allow that. */
 function isolated(): number | undefined {
@@ -73,7 +64,7 @@ const CASES: Case[] = [
 ];
 
 if (!argv.includes("--inside")) {
-  install();
+  installAgents(folder);
   const code = isolated() ?? (await run());
   if (keep === undefined) rmSync(folder, { recursive: true, force: true });
   process.exit(code);

@@ -1,0 +1,194 @@
+// Claude Code and Codex are given the gateway's tools as docs/guides/mcp.md says, and read a page with one of them, as a
+// scripted model tells them to. By hand: `bun scripts/agent-tools.ts [--keep FOLDER]`. Installs the agents into a folder
+// that is not the repository's.
+
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startTestApp, type TestApp } from "../test/support/app.ts";
+import { say } from "../test/support/fake-model.ts";
+import { page, startFakeSite } from "../test/support/fake-site.ts";
+import { type Received, startUpstream } from "../test/support/upstream.ts";
+import { installAgents } from "./agents/install.ts";
+
+const RUN_TIMEOUT_MS = 120_000;
+const TASK = "Read the page that I mean and tell me its title.";
+/** Stands on the page and nowhere else. */
+const SECRET = "Periwinkle";
+const DONE = `The page is about ${SECRET}.`;
+const MAIN = join(import.meta.dir, "../src/main.ts");
+
+const argv = process.argv.slice(2);
+const keep = argv.includes("--keep") ? argv[argv.indexOf("--keep") + 1] : undefined;
+const folder = keep ?? mkdtempSync(join(tmpdir(), "sallyport-agents-"));
+
+/** How an agent is given the tools, and started. */
+interface Case {
+  readonly name: string;
+  readonly model: string;
+  /** Commands of the agent that come first. */
+  prepare(place: Place): readonly (readonly string[])[];
+  run(place: Place): readonly string[];
+}
+
+interface Place {
+  readonly url: string;
+  readonly key: string;
+  readonly config: string;
+}
+
+const claude = () => join(folder, "node_modules/.bin/claude");
+const codex = () => join(folder, "node_modules/.bin/codex");
+const local = ({ config }: Place) => [process.execPath, MAIN, "mcp", "--config", config];
+
+const claudeRun = () => [claude(), "-p", TASK, "--dangerously-skip-permissions", "--model", "claude-reader"];
+const codexRun = ({ url }: Place, server: string) => {
+  const provider = `model_providers.gw={name="gw",base_url="${url}/v1",env_key="SALLYPORT_KEY",wire_api="responses"}`;
+  const settings = [
+    "model_provider=gw",
+    provider,
+    "check_for_update_on_startup=false",
+    "analytics.enabled=false",
+    "features.tool_search=false",
+    server,
+  ];
+  const flags = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "reader"];
+  return [codex(), "exec", ...flags, ...settings.flatMap((setting) => ["-c", setting]), TASK];
+};
+
+const CASES: readonly Case[] = [
+  {
+    name: "Claude Code over HTTP",
+    model: "claude-reader",
+    prepare: ({ url, key }) => [
+      [
+        claude(),
+        "mcp",
+        "add",
+        "--transport",
+        "http",
+        "sallyport",
+        `${url}/mcp`,
+        "--header",
+        `Authorization: Bearer ${key}`,
+      ],
+    ],
+    run: claudeRun,
+  },
+  {
+    name: "Claude Code over stdio",
+    model: "claude-reader",
+    prepare: (place) => [[claude(), "mcp", "add", "sallyport", "--", ...local(place)]],
+    run: claudeRun,
+  },
+  {
+    name: "Codex over HTTP",
+    model: "reader",
+    prepare: () => [],
+    run: (place) =>
+      codexRun(
+        place,
+        `mcp_servers.sallyport={url="${place.url}/mcp",bearer_token_env_var="SALLYPORT_KEY",required=true}`,
+      ),
+  },
+  {
+    name: "Codex over stdio",
+    model: "reader",
+    prepare: () => [],
+    run: (place) => {
+      const [command, ...args] = local(place);
+      return codexRun(place, `mcp_servers.sallyport={command="${command}",args=${JSON.stringify(args)},required=true}`);
+    },
+  },
+];
+
+process.exit(await run());
+
+async function run(): Promise<number> {
+  installAgents(folder);
+  const upstream = startUpstream();
+  const site = startFakeSite({ "/": page(SECRET), "/robots.txt": () => new Response("") });
+  upstream.answer((received) => say(received, reply(received, `${site.url}/`)));
+  const web = { allow_hosts: [site.host], render: "never" };
+  const provider = (kind: string) => ({ kind, base_url: upstream.baseUrl, api_key: "k", discover: false });
+  const app = await startTestApp({
+    config: {
+      web,
+      providers: { anthropic: provider("anthropic"), openai: provider("openai") },
+      models: [
+        { id: "claude-reader", routes: [{ provider: "anthropic", model: "up" }] },
+        { id: "reader", routes: [{ provider: "openai", model: "up" }] },
+      ],
+      tiers: { premium: { rpm: 10_000 } },
+    },
+  });
+  const config = join(folder, "mcp.yaml");
+  await Bun.write(config, JSON.stringify({ web, data_dir: join(folder, "data") }));
+  let failures = 0;
+  for (const one of CASES) {
+    const before = site.count("/");
+    const { out, problems } = await runCase(one, app, config);
+    if (site.count("/") === before) problems.push("the page was not read");
+    if (!upstream.received.some(({ text }) => hasResult(text) && text.includes(SECRET)))
+      problems.push("the tool's result did not reach the model");
+    if (!out.includes(DONE)) problems.push(`the agent did not report the model's last words: ${out.slice(-600)}`);
+    upstream.received.length = 0;
+    failures += problems.length > 0 ? 1 : 0;
+    const lines = problems.map((problem) => `     ${problem}\n`).join("");
+    process.stdout.write(`${problems.length === 0 ? "ok  " : "FAIL"} ${one.name}\n${lines}`);
+  }
+  await app.stop();
+  await site.stop();
+  upstream.stop();
+  if (keep === undefined) rmSync(folder, { recursive: true, force: true });
+  return failures === 0 ? 0 : 1;
+}
+
+async function runCase(one: Case, app: TestApp, config: string): Promise<{ out: string; problems: string[] }> {
+  const home = mkdtempSync(join(folder, "home-"));
+  const work = mkdtempSync(join(folder, "work-"));
+  mkdirSync(join(home, ".codex"));
+  const place = { url: app.url, key: app.key, config };
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: home,
+    CODEX_HOME: join(home, ".codex"),
+    SALLYPORT_KEY: app.key,
+    // As root it wants to hear that it is in a sandbox.
+    IS_SANDBOX: "1",
+    ANTHROPIC_BASE_URL: app.url,
+    ANTHROPIC_API_KEY: app.key,
+    DISABLE_TELEMETRY: "1",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  };
+  const problems: string[] = [];
+  let out = "";
+  for (const command of [...one.prepare(place), one.run(place)]) {
+    const child = Bun.spawn([...command], { cwd: work, env, stdio: ["ignore", "pipe", "pipe"] });
+    const timer = setTimeout(() => child.kill(), RUN_TIMEOUT_MS);
+    const [said, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    if ((await child.exited) !== 0)
+      problems.push(`${command.slice(0, 3).join(" ")} failed: ${(said + err).slice(-600)}`);
+    clearTimeout(timer);
+    out = said;
+  }
+  for (const path of [home, work]) if (existsSync(path)) rmSync(path, { recursive: true, force: true });
+  return { out, problems };
+}
+
+/** What the model does: it asks for the tool where the agent holds it back, has the page read, and says what it saw. */
+function reply({ text }: Received, url: string) {
+  if (hasResult(text) && text.includes(SECRET)) return { text: DONE };
+  const name = /"name":\s*"(\w*scrape)"/.exec(text)?.[1];
+  if (name !== undefined) return { text: "I will read it.", calls: [{ id: "call_read", name, args: { url } }] };
+  if (!hasResult(text) && text.includes('"name":"ToolSearch"')) {
+    const args = { query: "select:mcp__sallyport__scrape", max_results: 5 };
+    return { text: "I will look for it.", calls: [{ id: "call_find", name: "ToolSearch", args }] };
+  }
+  return { text: "There is no such tool." };
+}
+
+/** True once the history holds a call's result, in whichever protocol. */
+function hasResult(text: string): boolean {
+  return /"tool_result"|"role":"tool"/.test(text);
+}
