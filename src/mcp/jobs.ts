@@ -1,7 +1,7 @@
 // Jobs by their ids: which endpoint knows them, and when they are over.
 
 import { ApiError } from "../base/errors.ts";
-import type { Ask, JsonRecord } from "./tool.ts";
+import type { Ask, JsonRecord, ToolAnswer } from "./tool.ts";
 
 const JOB_ID = /^(crawl|extract|llmstxt)_[0-9a-f]{1,64}$/;
 
@@ -22,4 +22,18 @@ export function jobAsk(id: unknown, query: Readonly<Record<string, number>> = {}
 /** True once nothing more will come of it. */
 export function isOver({ status }: JsonRecord): boolean {
   return status !== "scraping" && status !== "processing";
+}
+
+/** Any JSON: what is found has the shape that was asked for. */
+export const ANY_JSON = ["object", "array", "string", "number", "boolean", "null"];
+
+/** A job's state as an answer: the screenshots of a crawl's pages are pictures. */
+export function jobAnswer(job: JsonRecord): ToolAnswer {
+  const { job_id: id, data } = job;
+  if (!String(id).startsWith("crawl_") || !Array.isArray(data)) return { data: job };
+  const pages = data as readonly JsonRecord[];
+  return {
+    data: { ...job, data: pages.map(({ screenshot: _, ...page }) => page) },
+    images: pages.flatMap(({ screenshot }) => (typeof screenshot === "string" ? [screenshot] : [])),
+  };
 }

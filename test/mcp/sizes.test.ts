@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ApiError } from "../../src/base/errors.ts";
+import { jobAnswer } from "../../src/mcp/jobs.ts";
 import { failureResult, toolResult } from "../../src/mcp/results.ts";
 import { ANSWER_CHARS_MAX, sizedData, sizedText } from "../../src/mcp/sized.ts";
 import type { JsonRecord } from "../../src/mcp/tool.ts";
@@ -92,6 +93,15 @@ describe("large answers", () => {
     ]);
     const large = toolResult({ text: "x", data: {}, images: ["a".repeat(6_000_000)] });
     expect(large.content).toEqual([{ type: "text", text: "x\n\n[A screenshot is too large to be shown.]" }]);
+  });
+
+  test("so do the screenshots of a crawl's pages, and no other job's data is touched", () => {
+    const page = { markdown: "x", screenshot: "aGk=" };
+    const crawl = toolResult(jobAnswer({ job_id: "crawl_1", data: [page, { markdown: "y" }] }));
+    expect(crawl.structuredContent).toEqual({ job_id: "crawl_1", data: [{ markdown: "x" }, { markdown: "y" }] });
+    expect(crawl.content.map(({ type }) => type)).toEqual(["text", "image"]);
+    const found = { job_id: "extract_1", data: [null, page] };
+    expect(toolResult(jobAnswer(found)).structuredContent).toEqual(found);
   });
 
   test("a failure has the error in its text, and no data", () => {

@@ -1,6 +1,6 @@
 // `crawl_status`: what has become of a job, and its pages. It knows the jobs of extract and llmstxt too.
 
-import { jobAsk } from "../jobs.ts";
+import { ANY_JSON, jobAnswer, jobAsk } from "../jobs.ts";
 import type { JsonRecord, McpTool } from "../tool.ts";
 
 const PAGES = 10;
@@ -33,7 +33,7 @@ export const crawlStatusTool: McpTool = {
       type: "object",
       properties: {
         ...commonOf(output["properties"] as JsonRecord),
-        data: { description: "Pages, or what was found." },
+        data: { type: ANY_JSON, description: "Pages, or what was found." },
       },
       required: ["job_id", "status"],
     },
@@ -41,7 +41,7 @@ export const crawlStatusTool: McpTool = {
   async run({ job_id: id, offset = 0, limit = PAGES }, { ask }) {
     const query = typeof id === "string" && id.startsWith("crawl_") ? { offset, limit } : {};
     const { next: _, ...job } = await ask(jobAsk(id, query as Record<string, number>));
-    return { data: job };
+    return jobAnswer(job);
   },
 };
 

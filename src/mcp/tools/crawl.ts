@@ -2,7 +2,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { pause } from "../../base/retry.ts";
-import { isOver, jobAsk } from "../jobs.ts";
+import { isOver, jobAnswer, jobAsk } from "../jobs.ts";
 import type { JsonRecord, McpTool, ToolRun } from "../tool.ts";
 
 const WAIT_SECONDS_MAX = 120;
@@ -43,7 +43,7 @@ export const crawlTool: McpTool = {
   async run({ wait_seconds: wait, ...args }, run) {
     const seconds = readWait(wait);
     const started = await run.ask({ method: "POST", path: "/v1/crawl", body: args });
-    return { data: seconds === 0 ? started : await waitFor(String(started["job_id"]), seconds, run) };
+    return seconds === 0 ? { data: started } : jobAnswer(await waitFor(String(started["job_id"]), seconds, run));
   },
 };
 
