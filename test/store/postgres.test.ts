@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { tmpdir } from "node:os";
 import { getTableConfig } from "drizzle-orm/sqlite-core";
 import { accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
 import { sessions } from "../../src/store/access/schema.ts";
 import { migrate } from "../../src/store/engine/migrate.ts";
 import { joinNodes, liveNodes } from "../../src/store/engine/postgres/nodes.ts";
@@ -117,6 +118,18 @@ describe.skipIf(server === undefined)("PostgreSQL", () => {
     await usageStore(one).writeUsage({ id: "b", rows: [], sums: [] });
     await accountStore(one).createAccount({ username: "ann", email: "ann@x.example", tier: "free" });
     while (other.changeCounter() === before) await Bun.sleep(5);
+    const [account] = await accountStore(one).listAccounts();
+    const { id: keyId } = await keyStore(one).createKey({ accountId: account?.id ?? "", name: "k" });
+    while (other.changeCounter() === before + 1) await Bun.sleep(5);
+    const record = usageRecord({ accountId: account?.id ?? "", keyId, costMicros: 5 });
+    const tally = new UsageTally();
+    tally.add(record);
+    await usageStore(one).writeUsage({ id: "c", rows: [], sums: [...tally.values()] });
+    expect(await keyStore(one).listKeys(account?.id ?? "")).toMatchObject([{ spentMicros: 5 }]);
+    // Messages keep their order: one of the usage would have come before this one.
+    await one.pool.query("UPDATE api_keys SET models = '[]' WHERE id = $1", [keyId]);
+    while (other.changeCounter() === before + 2) await Bun.sleep(5);
+    expect(other.changeCounter()).toBe(before + 3);
     expect(one.changeCounter()).toBe(own);
   });
 

@@ -36,7 +36,16 @@ export interface CopySummary {
 /** Rows of a batch; of tables with texts and bytes of any size, fewer. */
 const BATCH = 500;
 const LARGE_BATCH = 20;
-const LARGE = new Set(["responses", "threads", "thread_summaries", "thread_items", "jobs", "job_pages", "job_answers"]);
+const LARGE = new Set([
+  "responses",
+  "threads",
+  "thread_summaries",
+  "thread_items",
+  "jobs",
+  "job_pages",
+  "job_answers",
+  "debug_records",
+]);
 /** Sums of times over millions of rows would leave the numbers that both engines have; those of their rests do not. */
 const REST = 1_000_003;
 

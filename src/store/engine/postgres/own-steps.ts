@@ -44,4 +44,17 @@ FOR EACH STATEMENT EXECUTE FUNCTION tell_change()
 CREATE TRIGGER decision_aliases_told AFTER INSERT OR UPDATE OR DELETE ON decision_aliases
 FOR EACH STATEMENT EXECUTE FUNCTION tell_change()`,
   },
+  {
+    // Whatever columns a key gets: all but those that its use changes.
+    name: "pg_0001_key_changes",
+    sql: `DROP TRIGGER api_keys_told ON api_keys
+--> statement-breakpoint
+CREATE TRIGGER api_keys_told AFTER INSERT OR DELETE ON api_keys
+FOR EACH STATEMENT EXECUTE FUNCTION tell_change()
+--> statement-breakpoint
+CREATE TRIGGER api_keys_changed_told AFTER UPDATE ON api_keys FOR EACH ROW
+WHEN (to_jsonb(OLD) - '{spent_micros,last_used_at,budget_window_start}'::TEXT[]
+  IS DISTINCT FROM to_jsonb(NEW) - '{spent_micros,last_used_at,budget_window_start}'::TEXT[])
+EXECUTE FUNCTION tell_change()`,
+  },
 ];
