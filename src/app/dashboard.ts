@@ -100,6 +100,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
     usage: verbs.usage,
     people: verbs.accounts,
     invites: verbs.codes,
+    sessions: verbs.sessions,
     decisions,
     gateway: {
       uptimeSeconds: more.uptimeSeconds,

@@ -1,4 +1,4 @@
-// What the operators' pages of providers, search engines, storage, audit and configuration and their API say to each other.
+// What the operators' pages of the gateway, providers, search engines, storage, audit and configuration and their API say to each other.
 
 /** How a test went: `warning`: it answered, and that says little. */
 export type TestStatus = "ok" | "warning" | "failed";
@@ -116,4 +116,39 @@ export interface ConfigRow {
     readonly through: readonly string[];
   };
   readonly description: string | null;
+}
+
+/** Answer of `GET admin/gateway`: how everything is now. */
+export interface GatewayView {
+  readonly version: string;
+  readonly uptime_seconds: number;
+  readonly providers: readonly {
+    readonly name: string;
+    readonly kind: string;
+    /** Models it has a way to. */
+    readonly models: number;
+    /** Null for what is not watched. */
+    readonly breaker: {
+      readonly state: "closed" | "open" | "half_open";
+      readonly failures: number;
+      readonly opened_at: string | null;
+    } | null;
+    readonly last_error: ProviderView["last_error"];
+  }[];
+  readonly models: readonly {
+    readonly id: string;
+    readonly status: "healthy" | "degraded" | "unavailable";
+    readonly p50_ms: number | null;
+    readonly p99_ms: number | null;
+    readonly checked_at: string;
+  }[];
+  readonly subsystems: readonly {
+    readonly name: string;
+    readonly status: "ok" | "degraded" | "unavailable" | "disabled";
+  }[];
+  readonly database: { readonly bytes: number; readonly free_bytes: number; readonly log_bytes: number };
+  /** A peer outside `server.trusted_proxies` that spoke as a proxy lately. */
+  readonly untrusted_proxy: string | null;
+  /** What the web tools work on: jobs, pages, single pages, conversions. */
+  readonly web: readonly { readonly what: string; readonly running: number; readonly waiting: number }[];
 }

@@ -1,8 +1,6 @@
 // What the dashboard's pages and its API say to each other: the only file that both sides import. Types, and the few
 // plain values both must agree on.
 
-import type { ProviderView } from "./contract-admin.ts";
-
 /** Where the dashboard lives. */
 export const BASE = "/dashboard";
 
@@ -83,6 +81,8 @@ export interface KeyView {
   readonly budget_period_days: number | null;
   /** Models it may use that its budget does not hold, as no price is known of them; none for a key without a budget. */
   readonly unpriced: readonly string[];
+  /** Of the last seven days (UTC), today last; none in the listing of another's keys. */
+  readonly requests_by_day: readonly number[];
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
   readonly created_at: string;
@@ -97,7 +97,16 @@ export interface KeyView {
   readonly passthrough: boolean;
 }
 
-/** Body of `POST keys`. */
+/** Answer of `POST keys/ID/rotate`. */
+export interface RotatedKey {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string;
+  /** The old key works until then, or until its own expiry. */
+  readonly old_until: string;
+}
+
+/** Body of `POST keys`; of `POST keys/ID` too, where what is absent is cleared. */
 export interface NewKeyForm {
   readonly name: string;
   readonly rpm?: number | undefined;
@@ -262,41 +271,6 @@ export interface PromotionForm {
   readonly alias: string;
 }
 
-/** Answer of `GET admin/gateway`: how everything is now. */
-export interface GatewayView {
-  readonly version: string;
-  readonly uptime_seconds: number;
-  readonly providers: readonly {
-    readonly name: string;
-    readonly kind: string;
-    /** Models it has a way to. */
-    readonly models: number;
-    /** Null for what is not watched. */
-    readonly breaker: {
-      readonly state: "closed" | "open" | "half_open";
-      readonly failures: number;
-      readonly opened_at: string | null;
-    } | null;
-    readonly last_error: ProviderView["last_error"];
-  }[];
-  readonly models: readonly {
-    readonly id: string;
-    readonly status: "healthy" | "degraded" | "unavailable";
-    readonly p50_ms: number | null;
-    readonly p99_ms: number | null;
-    readonly checked_at: string;
-  }[];
-  readonly subsystems: readonly {
-    readonly name: string;
-    readonly status: "ok" | "degraded" | "unavailable" | "disabled";
-  }[];
-  readonly database: { readonly bytes: number; readonly free_bytes: number; readonly log_bytes: number };
-  /** A peer outside `server.trusted_proxies` that spoke as a proxy lately. */
-  readonly untrusted_proxy: string | null;
-  /** What the web tools work on: jobs, pages, single pages, conversions. */
-  readonly web: readonly { readonly what: string; readonly running: number; readonly waiting: number }[];
-}
-
 /** An account in `GET admin/accounts?q=&before=`. */
 export interface AccountRow {
   readonly id: string;
@@ -316,8 +290,16 @@ export interface AccountRow {
 export interface AccountView extends AccountRow {
   readonly keys: readonly KeyView[];
   readonly budget: BudgetView | null;
+  /** Where it is signed in. */
+  readonly sessions: readonly SessionView[];
   /** The plans there are. */
   readonly tiers: readonly string[];
+}
+
+/** Answer of `POST admin/accounts/ID/reset-link`: works once. */
+export interface ResetLink {
+  readonly url: string;
+  readonly minutes: number;
 }
 
 /** Body of `POST admin/accounts/ID`: the plan is the account's own from then on, a trial ends. */

@@ -16,7 +16,7 @@ const SLOW_MS = 120_000;
 const UI = join(import.meta.dir, "../../src/dashboard/ui");
 
 /** An address for each pattern that names no single one; `ID` is an account's. */
-const EXAMPLES = ["/admin/accounts/ID", "/admin/decisions/judge-1.2.0"];
+const EXAMPLES = ["/", "/admin/accounts/ID", "/admin/decisions/judge-1.2.0", "/jobs/one-that-is-gone"];
 /** Pages for guests send members on to where they wanted to go. */
 const GUEST = ["/login", "/signup", "/forgot"];
 

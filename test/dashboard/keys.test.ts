@@ -180,3 +180,57 @@ test.skipIf(CHROMIUM === undefined)(
   },
   60_000,
 );
+
+test("a key can be changed afterwards, at once and within the plan", async () => {
+  const holder = await signedIn("holder");
+  const { json: made } = await holder.post("/keys", { name: "first", rpm: 2, models: ["demo-echo"] });
+  const listed = async () => {
+    const { data } = (await holder.get("/keys")).json;
+    return data.find(({ id }: { id: string }) => id === made.id);
+  };
+  expect(await listed()).toMatchObject({ requests_by_day: [0, 0, 0, 0, 0, 0, 0] });
+  const expires_at = new Date(app.clock.now() + 86_400_000).toISOString();
+  const wanted = { name: "second", rpm: 4, budget_usd: 0, budget_period_days: 7, models: ["demo-*"], expires_at };
+  expect((await holder.post(`/keys/${made.id}`, wanted)).json).toEqual({ success: true });
+  expect(await listed()).toMatchObject({ ...wanted, spent_usd: 0 });
+  const body = { model: "demo-echo", messages: [{ role: "user", content: "hi" }] };
+  const ask = () => app.ask("POST", "/v1/chat/completions", { as: made.key, body });
+  // What is left out is cleared.
+  expect((await holder.post(`/keys/${made.id}`, { name: "third" })).status).toBe(200);
+  expect(await listed()).toMatchObject({ rpm: null, budget_usd: null, models: null, expires_at: null });
+  const { status, headers } = await ask();
+  expect([status, headers.get("x-ratelimit-limit")]).toEqual([200, "5"]);
+  await holder.post(`/keys/${made.id}`, { name: "third", rpm: 3 });
+  expect((await ask()).headers.get("x-ratelimit-limit")).toBe("3");
+  expect((await holder.post(`/keys/${made.id}`, { name: "x", rpm: 6 })).json.error.param).toBe("rpm");
+  expect((await holder.post(`/keys/${made.id}`, { name: "" })).json.error.param).toBe("name");
+  const thief = await signedIn("other");
+  expect((await thief.post(`/keys/${made.id}`, { name: "mine" })).json.error.code).toBe("key_not_found");
+  await holder.delete(`/keys/${made.id}`);
+  expect((await holder.post(`/keys/${made.id}`, { name: "again" })).status).toBe(404);
+});
+
+test("a rotated key works beside its successor for the time that was chosen", async () => {
+  const holder = await signedIn("holder");
+  const { json: old } = await holder.post("/keys", { name: "rotating", rpm: 2 });
+  expect(await models(old.key)).toBe(200);
+  const { json: made } = await holder.post(`/keys/${old.id}/rotate`, { grace_hours: 2 });
+  expect(made).toEqual({
+    id: expect.any(String),
+    key: expect.stringMatching(/^sk-/),
+    name: "rotating",
+    old_until: new Date(Date.parse(made.old_until)).toISOString(),
+  });
+  expect([await models(old.key), await models(made.key)]).toEqual([200, 200]);
+  app.clock.advance(2 * 3_600_000 + 1000);
+  expect([await models(old.key), await models(made.key)]).toEqual([401, 200]);
+  // Not at all: the old one ends with the answer.
+  const { json: next } = await holder.post(`/keys/${made.id}/rotate`, { grace_hours: 0 });
+  expect([await models(made.key), await models(next.key)]).toEqual([401, 200]);
+  expect((await holder.post(`/keys/${made.id}/rotate`)).json.error.message).toContain("expired");
+  expect((await holder.post(`/keys/${next.id}/rotate`, { grace_hours: 721 })).json.error.param).toBe("grace_hours");
+  const thief = await signedIn("other");
+  expect((await thief.post(`/keys/${next.id}/rotate`)).json.error.code).toBe("key_not_found");
+  const { data } = (await holder.get("/events")).json;
+  expect(data.map(({ event }: { event: string }) => event)).toContain("key_rotated");
+});

@@ -42,6 +42,8 @@ export interface PasswordResetDeps {
 
 /** Requests a link and uses it. */
 export interface PasswordReset {
+  /** A link for an administrator to hand over: for accounts that mail does not reach. */
+  linkFor(account: { readonly id: string }): Promise<{ readonly url: string; readonly minutes: number }>;
   /** Never reveals whether the account exists. Throws `ApiError` 429 `too_many_attempts` by the client's address. */
   request(email: string, client: Client): void;
   /** Throws `ApiError` 400 `invalid_code` (param `token`) or `invalid_request` (param `password`). */
@@ -56,25 +58,27 @@ const TOKEN_CHARS = 32;
 export function passwordReset(deps: PasswordResetDeps): PasswordReset {
   const { accounts, codes } = deps;
 
+  const linkFor = async ({ id: accountId }: { readonly id: string }) => {
+    const token = randomText(TOKEN_CHARS);
+    const expiresAtMs = deps.clock.now() + LIFE_MS;
+    await codes.issueTicket({ kind: "password_reset", hash: sha256Hex(token), accountId, expiresAtMs, only: true });
+    // In the fragment, which no browser sends to a server: it stays out of logs and referrers.
+    const url = `${deps.dashboardUrl().replace(/\/+$/, "")}/forgot#token=${token}`;
+    return { url, minutes: LIFE_MS / 60_000 };
+  };
+
   const mailLink = async (email: string, client: Client): Promise<void> => {
     const account = await accounts.findAccountByEmail(email);
     if (account === undefined || !deps.mailed.begin([`reset:${foldName(email)}`]).allowed) return;
     if (!deps.daily.begin([`reset:${foldName(email)}`]).allowed) return;
-    const token = randomText(TOKEN_CHARS);
-    await codes.issueTicket({
-      kind: "password_reset",
-      hash: sha256Hex(token),
-      accountId: account.id,
-      expiresAtMs: deps.clock.now() + LIFE_MS,
-      only: true,
-    });
+    const { url: link, minutes } = await linkFor(account);
     await deps.audit.addAudit({ accountId: account.id, event: "password_reset_requested", ...client });
-    // In the fragment, which browsers never send to a server: it stays out of logs and referrers.
-    const link = `${deps.dashboardUrl().replace(/\/+$/, "")}/forgot#token=${token}`;
-    deps.mailer.send(resetMail(account.email, account.username, { link, minutes: LIFE_MS / 60_000 }));
+    deps.mailer.send(resetMail(account.email, account.username, { link, minutes }));
   };
 
   return {
+    linkFor,
+
     request(email, client) {
       const attempt = deps.asked.begin([`reset:${addressName(client.address)}`]);
       if (!attempt.allowed) {

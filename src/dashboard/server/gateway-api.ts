@@ -5,7 +5,7 @@ import type { CatalogModel } from "../../catalog/models.ts";
 import { dayOf, type UsageSums } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
 import type { BreakerSnapshot } from "../../upstream/breaker.ts";
-import type { GatewayView } from "../contract.ts";
+import type { GatewayView } from "../contract-admin.ts";
 import type { EverybodysUsage, HourlyReport } from "../contract-usage.ts";
 import { admin, type Endpoint } from "./endpoint.ts";
 import {

@@ -8,8 +8,10 @@ import { isTierId, type TierGrant } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
 import type { AccountBudget } from "../../store/access/account-budgets.ts";
 import type { Account } from "../../store/access/accounts.ts";
-import { HOUSE_KEY, type KeyInfo, type KeyStore, type NewKey } from "../../store/access/keys.ts";
-import type { BudgetView, KeyView } from "../contract.ts";
+import { HOUSE_KEY, type KeyChange, type KeyInfo, type KeyStore, type NewKey } from "../../store/access/keys.ts";
+import { dayOf } from "../../store/usage/record.ts";
+import type { UsageStore } from "../../store/usage/usage.ts";
+import type { BudgetView, KeyView, RotatedKey } from "../contract.ts";
 import { type Endpoint, type MemberRequest, member } from "./endpoint.ts";
 import { optionalNumber, optionalSwitch, optionalTexts, optionalTime } from "./form.ts";
 
@@ -17,6 +19,8 @@ import { optionalNumber, optionalSwitch, optionalTexts, optionalTime } from "./f
 type NotedEvent =
   | "key_created"
   | "key_revoked"
+  | "key_changed"
+  | "key_rotated"
   | "decision_promoted"
   | "decision_promotion_refused"
   | "plan_set"
@@ -25,10 +29,16 @@ type NotedEvent =
   | "job_cancelled"
   | "invite_created"
   | "invite_withdrawn"
-  | "breaker_reset";
+  | "breaker_reset"
+  | "account_verified"
+  | "account_admin_set"
+  | "account_sessions_ended"
+  | "account_reset_link_made";
 
 export interface KeysApiDeps {
-  readonly keys: Pick<KeyStore, "createKey" | "listKeys" | "revokeKey">;
+  readonly keys: Pick<KeyStore, "createKey" | "listKeys" | "revokeKey" | "updateKey" | "rotateKey">;
+  /** By day and key. */
+  readonly usage: Pick<UsageStore, "sumsBySlot">;
   readonly clock: Clock;
   grants(): Readonly<Record<TierId, TierGrant>>;
   /** Writes to the account's log of what happened to it. */
@@ -52,6 +62,10 @@ const MICROS_PER_USD = 1_000_000;
 const BUDGET_USD_MAX = 1_000_000;
 const DAY_MS = 86_400_000;
 const PERIOD_DAYS_MAX = 366;
+const HOUR_MS = 3_600_000;
+/** How long a replaced key may go on at most. */
+const GRACE_HOURS_MAX = 720;
+const SPARK_DAYS = 7;
 
 /** The endpoints. */
 export function keysApi(deps: KeysApiDeps): Endpoint[] {
@@ -59,26 +73,49 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
   return [
     member("GET", "/keys", async ({ who }) => {
       const all = (await keys.listKeys(who.account.id)).filter(({ id }) => !id.startsWith(HOUSE_KEY));
-      return { data: all.reverse().slice(0, LISTED_MAX).map(keyViewer(deps, who.account)) };
+      const view = keyViewer(deps, who.account);
+      const sparks = await sparksOf(deps, who.account.id);
+      const data = all.reverse().slice(0, LISTED_MAX);
+      return { data: data.map((key) => ({ ...view(key), requests_by_day: sparks(key.id) })) };
     }),
 
     member("POST", "/keys", async (visit) => {
       const { account } = visit.who;
       const wanted = newKeyOf(await visit.body(), { account, deps });
-      const all = await keys.listKeys(account.id);
-      if (all.length >= KEYS_MAX || all.filter(({ revokedAtMs }) => revokedAtMs === null).length >= LIVE_KEYS_MAX) {
-        throw new ApiError("invalid_request", `An account has at most ${LIVE_KEYS_MAX} keys. Revoke some first.`);
-      }
+      await refuseTooMany(deps, account.id);
       const made = await keys.createKey({ accountId: account.id, ...wanted });
       await deps.note("key_created", visit, { key_id: made.id, name: wanted.name });
       const unpriced = wanted.budgetMicros === null ? [] : deps.unpriced(account.tier);
       return { ...made, unpriced: unpriced.filter((id) => keyMayUse(wanted.models, { id })) };
     }),
 
+    member("POST", "/keys/:id", async (visit) => {
+      const { account } = visit.who;
+      const before = await ownKey(deps, visit);
+      const { noStore: _, passthrough: __, ...change } = newKeyOf(await visit.body(), { account, deps, before });
+      if (!(await keys.updateKey(before.id, account.id, change))) throw noKey();
+      deps.keysChanged();
+      await deps.note("key_changed", visit, { key_id: before.id, name: change.name });
+      return { success: true };
+    }),
+
+    member("POST", "/keys/:id/rotate", async (visit): Promise<RotatedKey> => {
+      const { account } = visit.who;
+      const { id, name } = await ownKey(deps, visit);
+      const hours = optionalNumber(await visit.body(), "grace_hours", { least: 0, most: GRACE_HOURS_MAX }) ?? 0;
+      await refuseTooMany(deps, account.id);
+      const graceMs = hours * HOUR_MS;
+      const made = await keys.rotateKey(id, { accountId: account.id, graceMs });
+      if (made === undefined) throw noKey("It has expired or was revoked. Create a new key.");
+      deps.keysChanged();
+      await deps.note("key_rotated", visit, { key_id: made.id, name, replaces: id, hours });
+      return { ...made, name, old_until: new Date(deps.clock.now() + graceMs).toISOString() };
+    }),
+
     member("DELETE", "/keys/:id", async (visit) => {
       const id = visit.params["id"] ?? "";
       const revoked = !id.startsWith(HOUSE_KEY) && (await keys.revokeKey(id, { accountId: visit.who.account.id }));
-      if (!revoked) throw new ApiError("key_not_found", "There is no such key, or it was already revoked.");
+      if (!revoked) throw noKey();
       deps.keysChanged();
       await deps.note("key_revoked", visit, { key_id: id });
       return { success: true };
@@ -86,17 +123,47 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
   ];
 }
 
+/** A live key of the asker's, by the address. Throws `ApiError` 404. */
+async function ownKey({ keys }: Pick<KeysApiDeps, "keys">, visit: MemberRequest): Promise<KeyInfo> {
+  const id = visit.params["id"] ?? "";
+  const found = (await keys.listKeys(visit.who.account.id)).find((key) => key.id === id && key.revokedAtMs === null);
+  if (found === undefined || id.startsWith(HOUSE_KEY)) throw noKey();
+  return found;
+}
+
+function noKey(message = "There is no such key, or it was already revoked."): ApiError {
+  return new ApiError("key_not_found", message);
+}
+
+async function refuseTooMany({ keys }: Pick<KeysApiDeps, "keys">, accountId: string): Promise<void> {
+  const all = await keys.listKeys(accountId);
+  if (all.length >= KEYS_MAX || all.filter(({ revokedAtMs }) => revokedAtMs === null).length >= LIVE_KEYS_MAX) {
+    throw new ApiError("invalid_request", `An account has at most ${LIVE_KEYS_MAX} keys. Revoke some first.`);
+  }
+}
+
+/** Requests of each key on each of the last days, the oldest first. */
+async function sparksOf({ usage, clock }: Pick<KeysApiDeps, "usage" | "clock">, accountId: string) {
+  const today = dayOf(clock.now());
+  const span = { unit: "day" as const, from: today - SPARK_DAYS + 1, to: today };
+  const byKey = Map.groupBy(await usage.sumsBySlot(span, "keyId", accountId), ({ name }) => name);
+  return (id: string): number[] => {
+    const counts = new Map(byKey.get(id)?.map(({ start, requests }) => [start, requests]));
+    return Array.from({ length: SPARK_DAYS }, (_, at) => counts.get(today - SPARK_DAYS + 1 + at) ?? 0);
+  };
+}
+
 function newKeyOf(
   body: Record<string, unknown>,
-  { account, deps }: { account: Account; deps: KeysApiDeps },
-): Omit<NewKey, "accountId"> {
+  { account, deps, before }: { account: Account; deps: KeysApiDeps; before?: KeyInfo },
+): KeyChange & Pick<NewKey, "noStore" | "passthrough"> {
   const name = requiredText(body, "name").trim();
   if (name === "" || name.length > NAME_CHARS_MAX) {
     throw new ApiError("invalid_request", `A name has 1 to ${NAME_CHARS_MAX} characters.`, { param: "name" });
   }
   const planRpm = isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0;
   // Beyond the plan's only the operator sets it.
-  const rpmMax = account.admin ? 1_000_000_000 : planRpm;
+  const rpmMax = account.admin ? 1_000_000_000 : Math.max(planRpm, before?.rpm ?? 0);
   const label = account.admin ? "Requests a minute" : `Requests a minute: your plan allows 1 to ${planRpm}`;
   const rpm = optionalNumber(body, "rpm", { least: 1, most: rpmMax, whole: true, label });
   const expiresAtMs = optionalTime(body, "expires_at");
@@ -168,6 +235,7 @@ function keyView(row: KeyInfo, unpriced: readonly string[]): KeyView {
     spent_usd: row.budgetMicros === null ? null : usd(row.spentMicros),
     budget_period_days: row.budgetPeriodMs === null ? null : row.budgetPeriodMs / DAY_MS,
     unpriced,
+    requests_by_day: [],
     expires_at: isoTime(row.expiresAtMs),
     revoked_at: isoTime(row.revokedAtMs),
     created_at: new Date(row.createdAtMs).toISOString(),

@@ -3,6 +3,7 @@
 
 import type { Accounts } from "../../accounts/accounts.ts";
 import { optionalText, requiredText } from "../../accounts/fields.ts";
+import { sessionView } from "../../accounts/sessions/session-list.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { randomText, sha256Hex } from "../../base/ids.ts";
@@ -11,14 +12,16 @@ import { TIER_IDS } from "../../config/schema-server.ts";
 import type { Account, AccountStore } from "../../store/access/accounts.ts";
 import type { CodeStore, Invite } from "../../store/access/codes.ts";
 import { HOUSE_KEY, type KeyStore } from "../../store/access/keys.ts";
+import type { SessionStore } from "../../store/access/sessions.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
-import type { AccountRow, AccountView, InviteView, Listing, NewInvite } from "../contract.ts";
+import type { AccountRow, AccountView, InviteView, Listing, NewInvite, ResetLink } from "../contract.ts";
 import { admin, type Endpoint } from "./endpoint.ts";
-import { namedPageOf, optionalTime } from "./form.ts";
+import { namedPageOf, optionalSwitch, optionalTime } from "./form.ts";
 import { budgetView, type KeysApiDeps, keyViewer } from "./keys-api.ts";
 
 export interface PeopleApiDeps extends Pick<KeysApiDeps, "note" | "keysChanged" | "unpriced" | "budgetOf"> {
-  readonly accounts: Pick<Accounts, "deleteAccount">;
+  readonly accounts: Pick<Accounts, "deleteAccount" | "passwordReset">;
+  readonly sessions: Pick<SessionStore, "listSessions" | "revokeAllSessions">;
   readonly people: Pick<AccountStore, "searchAccounts" | "findAccount" | "updateAccount">;
   readonly keys: Pick<KeyStore, "listKeys" | "revokeKey" | "countLiveKeys">;
   readonly usage: Pick<UsageStore, "tokensOf">;
@@ -59,6 +62,7 @@ export function peopleApi(deps: PeopleApiDeps): Endpoint[] {
         keys: own.reverse().map(keyViewer(deps, account)),
         budget: budgetView(await deps.budgetOf(account)),
         tiers: TIER_IDS,
+        sessions: (await deps.sessions.listSessions(account.id)).map((session) => sessionView(session, "")),
       };
     }),
 
@@ -96,7 +100,50 @@ export function peopleApi(deps: PeopleApiDeps): Endpoint[] {
       return { success: true };
     }),
 
+    ...helpApi(deps, find),
     ...invitesApi(deps),
+  ];
+}
+
+/** What an administrator does for somebody who cannot. */
+function helpApi(deps: PeopleApiDeps, find: (id: string | undefined) => Promise<Account>): Endpoint[] {
+  const { people, sessions, note } = deps;
+  return [
+    admin("POST", "/admin/accounts/:id/reset-link", async (visit): Promise<ResetLink> => {
+      const account = await find(visit.params["id"]);
+      const link = await deps.accounts.passwordReset.linkFor(account);
+      await note("account_reset_link_made", visit, { account: account.username });
+      return link;
+    }),
+
+    admin("POST", "/admin/accounts/:id/verify", async (visit) => {
+      const account = await find(visit.params["id"]);
+      await people.updateAccount(account.id, { emailVerified: true });
+      deps.keysChanged();
+      await note("account_verified", visit, { account: account.username });
+      return { success: true };
+    }),
+
+    admin("POST", "/admin/accounts/:id/admin", async (visit) => {
+      const account = await find(visit.params["id"]);
+      const wanted = optionalSwitch(await visit.body(), "admin");
+      // So that there is always one left who can give it back.
+      if (account.id === visit.who.account.id)
+        throw new ApiError("invalid_request", "Another administrator must change this for your own account.");
+      await people.updateAccount(account.id, { admin: wanted });
+      deps.keysChanged();
+      await note("account_admin_set", visit, { account: account.username, admin: wanted });
+      return { success: true };
+    }),
+
+    admin("POST", "/admin/accounts/:id/sessions/end", async (visit) => {
+      const account = await find(visit.params["id"]);
+      const own = account.id === visit.who.account.id ? visit.who.sessionId : "";
+      const ended = await sessions.revokeAllSessions(account.id, own);
+      deps.keysChanged();
+      await note("account_sessions_ended", visit, { account: account.username, ended });
+      return { ended };
+    }),
   ];
 }
 

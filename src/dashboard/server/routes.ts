@@ -43,10 +43,14 @@ export interface DashboardDeps
     Pick<GatewayApiDeps, "gateway">,
     Pick<OperationsApiDeps, "operations">,
     Pick<HousekeepingApiDeps, "housekeeping">,
-    Pick<PeopleApiDeps, "invites">,
+    Pick<PeopleApiDeps, "invites" | "sessions">,
     Omit<SignInApiDeps, "profile" | "boot"> {
   readonly version: string;
-  readonly usage: LogApiDeps["usage"] & OverviewApiDeps["usage"] & GatewayApiDeps["usage"] & PeopleApiDeps["usage"];
+  readonly usage: KeysApiDeps["usage"] &
+    LogApiDeps["usage"] &
+    OverviewApiDeps["usage"] &
+    GatewayApiDeps["usage"] &
+    PeopleApiDeps["usage"];
   readonly people: PeopleApiDeps["people"] & HousekeepingApiDeps["people"];
   readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"] & PeopleApiDeps["keys"];
   /** What an account keeps here, and how much it may. */

@@ -5,7 +5,7 @@ import { and, asc, count, eq, inArray, isNull, ne, type SQL, sql } from "drizzle
 import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
 import type { TierId } from "../../config/schema.ts";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/store.ts";
+import { type Store, step, type Work } from "../engine/store.ts";
 import { accounts, apiKeys } from "../schema.ts";
 import type { SpendingWindow } from "../usage/spending.ts";
 import { requireStorable } from "../values.ts";
@@ -25,6 +25,16 @@ export interface NewKey {
   readonly models?: readonly string[] | null;
   /** Its requests may use any path of a provider. */
   readonly passthrough?: boolean;
+}
+
+/** What of a key can be changed. */
+export interface KeyChange {
+  readonly name: string;
+  readonly rpm: number | null;
+  readonly budgetMicros: number | null;
+  readonly budgetPeriodMs: number | null;
+  readonly expiresAtMs: number | null;
+  readonly models: readonly string[] | null;
 }
 
 /** A key in a listing. */
@@ -90,7 +100,13 @@ const notHouse = ne(apiKeys.id, sql`${HOUSE_KEY} || ${apiKeys.accountId}`);
 
 /** Builds the verbs. */
 export function keyStore(store: Store) {
-  return { ...keyLookups(store), ...keyMaking(store), ...keyListing(store), ...keyEnding(store) };
+  return {
+    ...keyLookups(store),
+    ...keyMaking(store),
+    ...keyListing(store),
+    ...keyChanging(store),
+    ...keyEnding(store),
+  };
 }
 
 function keyLookups({ db, clock }: Store) {
@@ -172,9 +188,7 @@ function keyMaking({ db, clock }: Store) {
           id,
           accountId: input.accountId,
           name: input.name,
-          hash: sha256Hex(key),
-          prefix: key.slice(0, KEY_PREFIX.length + 4),
-          lastFour: key.slice(-4),
+          ...secretOf(key),
           rpm: input.rpm ?? null,
           budgetMicros: input.budgetMicros ?? null,
           budgetPeriodMs: input.budgetPeriodMs ?? null,
@@ -238,6 +252,61 @@ function keyListing({ db }: Store) {
         .all();
     },
   };
+}
+
+function keyChanging({ db, clock, ...store }: Store) {
+  const liveOf = (id: string, accountId: string) =>
+    and(eq(apiKeys.id, id), eq(apiKeys.accountId, accountId), isNull(apiKeys.revokedAtMs), notHouse);
+  return {
+    /** Changes a key of the account; false if there is no such live key. What was spent stays; a first budget begins now. */
+    async updateKey(id: string, accountId: string, change: KeyChange): Promise<boolean> {
+      requireStorable({ name: change.name });
+      return store.transaction(function* (): Work<boolean> {
+        const mine = liveOf(id, accountId);
+        const found = yield* step(() =>
+          db.select({ startMs: apiKeys.budgetWindowStartMs }).from(apiKeys).where(mine).get(),
+        );
+        if (found === undefined) return false;
+        const fresh = found.startMs === null ? { budgetWindowStartMs: clock.now(), spentMicros: 0 } : {};
+        const budget = change.budgetMicros === null ? { budgetWindowStartMs: null } : fresh;
+        yield* step(() =>
+          db
+            .update(apiKeys)
+            .set({ ...change, ...budget })
+            .where(mine)
+            .run(),
+        );
+        return true;
+      });
+    },
+
+    /**
+     * Makes a key with the settings of another, and ends that one after `graceMs`; both have what is left of its budget.
+     * Undefined if there is no such live key.
+     */
+    async rotateKey(
+      id: string,
+      { accountId, graceMs }: { readonly accountId: string; readonly graceMs: number },
+    ): Promise<{ id: string; key: string } | undefined> {
+      const key = KEY_PREFIX + randomText(KEY_RANDOM_CHARS);
+      const newId = uuid();
+      return store.transaction(function* (): Work<{ id: string; key: string } | undefined> {
+        const nowMs = clock.now();
+        const old = yield* step(() => db.select().from(apiKeys).where(liveOf(id, accountId)).get());
+        if (old === undefined || (old.expiresAtMs !== null && old.expiresAtMs <= nowMs)) return undefined;
+        const made = { ...old, ...secretOf(key), id: newId, createdAtMs: nowMs, lastUsedAtMs: null };
+        yield* step(() => db.insert(apiKeys).values(made).run());
+        const endMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, nowMs + graceMs);
+        yield* step(() => db.update(apiKeys).set({ expiresAtMs: endMs }).where(eq(apiKeys.id, id)).run());
+        return { id: newId, key };
+      });
+    },
+  };
+}
+
+/** What is stored of a key's secret. */
+function secretOf(key: string) {
+  return { hash: sha256Hex(key), prefix: key.slice(0, KEY_PREFIX.length + 4), lastFour: key.slice(-4) };
 }
 
 function keyEnding({ db, clock }: Store) {

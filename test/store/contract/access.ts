@@ -115,6 +115,80 @@ const keys: Contract<"keys"> = {
       expect(new Set(all.map(({ id }) => id)).size).toBe(1);
     },
   },
+  updateKey: {
+    "basics: what is given replaces what was, and only for its account": async ({ verbs, account, clock }) => {
+      const [accountId, other] = [await account("a"), await account("b")];
+      const { id } = await verbs.keys.createKey({ accountId, name: "k", rpm: 7, models: ["a"], budgetMicros: 5 });
+      const change = {
+        name: "n",
+        rpm: null,
+        models: null,
+        expiresAtMs: null,
+        budgetMicros: null,
+        budgetPeriodMs: null,
+      };
+      expect(await verbs.keys.updateKey(id, other, change)).toBe(false);
+      expect(await verbs.keys.updateKey("nothing", accountId, change)).toBe(false);
+      expect(await verbs.keys.updateKey(id, accountId, change)).toBe(true);
+      expect((await verbs.keys.listKeys(accountId))[0]).toMatchObject({ ...change, budgetWindowStartMs: null });
+      clock.advance(5);
+      await verbs.keys.updateKey(id, accountId, { ...change, budgetMicros: 9, budgetPeriodMs: HOUR_MS });
+      const budget = { limitMicros: 9, periodMs: HOUR_MS, spentMicros: 0 };
+      const startMs = clock.now();
+      expect(await verbs.keys.findKeyBudget(id)).toEqual({ ...budget, windowStartMs: startMs });
+      clock.advance(5);
+      // A budget that is changed goes on where it was.
+      await verbs.keys.updateKey(id, accountId, { ...change, budgetMicros: 3, budgetPeriodMs: HOUR_MS });
+      expect(await verbs.keys.findKeyBudget(id)).toEqual({ ...budget, limitMicros: 3, windowStartMs: startMs });
+      await verbs.keys.revokeKey(id);
+      expect(await verbs.keys.updateKey(id, accountId, change)).toBe(false);
+    },
+    "text: a name comes back as it was": async ({ verbs, account }) => {
+      const accountId = await account();
+      const { id } = await verbs.keys.createKey({ accountId, name: "k" });
+      const rest = { rpm: null, models: null, expiresAtMs: null, budgetMicros: null, budgetPeriodMs: null };
+      for (const name of TEXTS) {
+        await verbs.keys.updateKey(id, accountId, { name, ...rest });
+        expect((await verbs.keys.listKeys(accountId))[0]?.name).toBe(name);
+      }
+      for (const name of UNSTORABLE)
+        await expect(verbs.keys.updateKey(id, accountId, { name, ...rest })).rejects.toThrow("name");
+    },
+  },
+  rotateKey: {
+    "time: both keys work until the time is over, then the new one alone": async ({ verbs, account, clock }) => {
+      const accountId = await account();
+      const old = await verbs.keys.createKey({ accountId, name: "k", rpm: 7, models: ["a"], noStore: true });
+      const made = (await verbs.keys.rotateKey(old.id, { accountId, graceMs: HOUR_MS }))!;
+      const [before, after] = [
+        await verbs.keys.findLiveKey(sha256Hex(old.key)),
+        await verbs.keys.findLiveKey(sha256Hex(made.key)),
+      ];
+      expect(before?.expiresAtMs).toBe(clock.now() + HOUR_MS);
+      expect(after).toEqual({ ...before!, keyId: made.id, expiresAtMs: null });
+      clock.advance(HOUR_MS);
+      expect(await verbs.keys.findLiveKey(sha256Hex(old.key))).toBeUndefined();
+      expect(await verbs.keys.findLiveKey(sha256Hex(made.key))).toBeDefined();
+      // It never works longer than it would have, and what has ended is not rotated.
+      const short = await verbs.keys.createKey({ accountId, name: "k", expiresAtMs: clock.now() + 5 });
+      await verbs.keys.rotateKey(short.id, { accountId, graceMs: HOUR_MS });
+      expect((await verbs.keys.findLiveKey(sha256Hex(short.key)))?.expiresAtMs).toBe(clock.now() + 5);
+      for (const [id, owner] of [
+        [old.id, accountId],
+        [made.id, "nobody"],
+        ["nothing", accountId],
+      ] as const)
+        expect(await verbs.keys.rotateKey(id, { accountId: owner, graceMs: 0 })).toBeUndefined();
+    },
+    "concurrency: at once from two connections, each gives a key that works": async ({ verbs, account, again }) => {
+      const [accountId, other] = [await account(), await again()];
+      const { id } = await verbs.keys.createKey({ accountId, name: "k" });
+      const all = await Promise.all(
+        [verbs, other].map((own) => own.keys.rotateKey(id, { accountId, graceMs: HOUR_MS })),
+      );
+      for (const made of all) expect(await verbs.keys.findLiveKey(sha256Hex(made?.key ?? ""))).toBeDefined();
+    },
+  },
   countLiveKeys: {
     "basics: of each account, without revoked ones and the program's own": async ({ verbs, account }) => {
       const [a, b] = [await account("a"), await account("b")];

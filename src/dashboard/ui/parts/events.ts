@@ -25,6 +25,12 @@ export const EVENTS: Readonly<Record<string, string>> = {
   decision_promotion_refused: "Decision alias not moved",
   key_created: "Key made",
   key_revoked: "Key revoked",
+  key_changed: "Key changed",
+  key_rotated: "Key rotated",
+  account_verified: "E-mail address of an account verified by you",
+  account_admin_set: "Administrator rights of an account changed",
+  account_sessions_ended: "Sessions of an account ended",
+  account_reset_link_made: "Password link for an account made",
   breaker_reset: "Breaker reset",
   job_cancelled: "Job of an account cancelled",
 };

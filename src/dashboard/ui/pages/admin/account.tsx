@@ -1,13 +1,15 @@
 // One account, for operators: who it is, its plan, its keys, its end.
 
-import type { AccountView, PlanForm } from "../../../contract.ts";
+import { useSignal } from "@preact/signals";
+import type { AccountView, PlanForm, ResetLink } from "../../../contract.ts";
 import { call } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { BudgetText } from "../../parts/budget.tsx";
 import { confirmed } from "../../parts/confirm.tsx";
+import { CopyButton } from "../../parts/copy.tsx";
 import { Choice, Field, Submit, useForm } from "../../parts/form.tsx";
 import { Badge, Empty, Notice, say } from "../../parts/notice.tsx";
-import { dayText, short } from "../../parts/time.tsx";
+import { dayText, short, When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf, navigate, path } from "../../router.ts";
 import { profile } from "../../session.ts";
@@ -30,7 +32,9 @@ export function AdminAccountPage() {
         <>
           <Facts account={account} />
           <Plan key={`${account.tier} ${account.subscription_until}`} account={account} changed={reload} />
+          <Help account={account} changed={reload} />
           <Keys account={account} changed={reload} />
+          <Sessions account={account} changed={reload} />
           {account.id !== profile.value?.id && <Deletion account={account} />}
         </>
       )}
@@ -107,6 +111,111 @@ function Plan({ account, changed }: { account: AccountView; changed: () => Promi
         <Submit form={form}>Set plan</Submit>
       </div>
     </form>
+  );
+}
+
+/** What is done for somebody who cannot do it. */
+function Help({ account, changed }: { account: AccountView; changed: () => Promise<void> }) {
+  const link = useSignal<ResetLink | undefined>(undefined);
+  const { id, username, admin, email_verified: verified } = account;
+  const run = (work: () => Promise<void>) =>
+    work()
+      .then(changed)
+      .catch((error: unknown) => say(error instanceof Error ? error.message : String(error), "danger"));
+  const makeLink = () =>
+    run(async () => {
+      link.value = await call<ResetLink>("POST", `/admin/accounts/${id}/reset-link`);
+    });
+  const verify = () =>
+    run(async () => {
+      await call("POST", `/admin/accounts/${id}/verify`);
+      say(`The address of ${username} counts as verified.`);
+    });
+  const setAdmin = () =>
+    run(async () => {
+      const question = admin
+        ? {
+            title: `Take ${username}'s administrator rights?`,
+            text: "The pages under Admin are closed to this account at once.",
+          }
+        : {
+            title: `Make ${username} an administrator?`,
+            text: "This account can then see and change everything that you can.",
+          };
+      if (!(await confirmed({ ...question, action: admin ? "Take rights" : "Make admin" }))) return;
+      await call("POST", `/admin/accounts/${id}/admin`, { admin: !admin });
+      say(admin ? `${username} is no administrator any more.` : `${username} is an administrator.`);
+    });
+  return (
+    <section class="card" aria-label="Help">
+      <div class="row">
+        <button type="button" onClick={() => void makeLink()}>
+          Make a password link
+        </button>
+        {!verified && (
+          <button type="button" onClick={() => void verify()}>
+            Mark address as verified
+          </button>
+        )}
+        {id !== profile.value?.id && (
+          <button type="button" onClick={() => void setAdmin()}>
+            {admin ? "Take administrator rights" : "Make admin"}
+          </button>
+        )}
+      </div>
+      {link.value !== undefined && (
+        <>
+          <Notice kind="ok">
+            Send this link to {username}. It sets a new password once, within {link.value.minutes} minutes, ends all
+            sessions and verifies the address.
+          </Notice>
+          <div class="secret">
+            <code data-testid="reset-link">{link.value.url}</code>
+            <CopyButton text={link.value.url} what="the link" />
+          </div>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Sessions({ account, changed }: { account: AccountView; changed: () => Promise<void> }) {
+  const { id, username, sessions } = account;
+  const end = async () => {
+    const text = "Who uses them must sign in again. Keys go on working.";
+    if (!(await confirmed({ title: `End all sessions of ${username}?`, text, action: "End sessions" }))) return;
+    try {
+      await call("POST", `/admin/accounts/${id}/sessions/end`);
+      say(`The sessions of ${username} are ended.`);
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error), "danger");
+    }
+    await changed();
+  };
+  return (
+    <section class="card" aria-labelledby="sessions">
+      <h2 id="sessions">Sessions</h2>
+      {sessions.length === 0 ? (
+        <p>Not signed in anywhere.</p>
+      ) : (
+        <>
+          <ul class="lines">
+            {sessions.map((one) => (
+              <li key={one.id}>
+                <b>{one.device}</b>
+                <span>{one.address}</span>
+                <When iso={one.last_used_at} />
+              </li>
+            ))}
+          </ul>
+          <div class="row">
+            <button type="button" class="danger" onClick={() => void end()}>
+              End all sessions
+            </button>
+          </div>
+        </>
+      )}
+    </section>
   );
 }
 

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { GatewayView } from "../../../contract.ts";
+import type { GatewayView } from "../../../contract-admin.ts";
 import type { EverybodysUsage } from "../../../contract-usage.ts";
 import { useLoad } from "../../load.ts";
 import { Badge, Empty, Notice } from "../../parts/notice.tsx";
