@@ -1,8 +1,8 @@
-// Two coding agents, headless, against the gateway, each finishing a one-tool task that a scripted provider sets them.
+// Three coding agents, headless, against the gateway, each finishing a one-tool task that a scripted provider sets them.
 // By hand: `bun scripts/agents.ts [--keep FOLDER] [--only TEXT]`. Installs the agents into a folder that is not the repository's, then
 // runs everything with no network but loopback (where the system lets it make such a place).
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -42,7 +42,7 @@ function isolated(): number | undefined {
 
 /** An agent over an upstream protocol. */
 interface Case {
-  agent: "claude" | "codex";
+  agent: "claude" | "codex" | "opencode";
   dialect: DialectName;
   /** The client's protocol is the upstream's: nothing may be lost. */
   lossless: boolean;
@@ -55,6 +55,8 @@ const CASES: Case[] = [
   { agent: "claude", dialect: "openai-chat", lossless: false },
   { agent: "claude", dialect: "openai-responses", lossless: false },
   { agent: "claude", dialect: "gemini", lossless: false },
+  { agent: "opencode", dialect: "openai-chat", lossless: false },
+  { agent: "opencode", dialect: "anthropic-messages", lossless: false },
   { agent: "codex", dialect: "openai-responses", lossless: true },
   { agent: "codex", dialect: "openai-chat", lossless: false },
   { agent: "codex", dialect: "anthropic-messages", lossless: false },
@@ -117,13 +119,14 @@ async function runCase(one: Case, app: TestApp, upstream: FakeUpstream): Promise
     return say(received, compacts ? longReply(received, file) : reply(received, file));
   });
   const recorder = record(app.url);
-  const child = Bun.spawn(agent === "claude" ? claudeArgs(dialect) : codexArgs(dialect, recorder.url, compacts), {
+  const { args, env } = {
+    claude: () => ({ args: claudeArgs(dialect), env: claudeEnv(recorder.url, app.key, one.compacts) }),
+    codex: () => ({ args: codexArgs(dialect, recorder.url, compacts), env: codexEnv(home, app.key) }),
+    opencode: () => ({ args: opencodeArgs(work, dialect, recorder.url), env: { SALLYPORT_KEY: app.key } }),
+  }[agent]();
+  const child = Bun.spawn(args, {
     cwd: work,
-    env: {
-      PATH: process.env["PATH"],
-      HOME: home,
-      ...(agent === "claude" ? claudeEnv(recorder.url, app.key, one.compacts) : codexEnv(home, app.key)),
-    },
+    env: { PATH: process.env["PATH"], HOME: home, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const timer = setTimeout(() => child.kill(), RUN_TIMEOUT_MS);
@@ -168,10 +171,21 @@ function claudeEnv(url: string, key: string, compacts: Case["compacts"]): Record
     // As root it wants to hear that it is in a sandbox.
     IS_SANDBOX: "1",
     ANTHROPIC_BASE_URL: url,
-    ANTHROPIC_API_KEY: key,
+    // As docs/guides/agents.md says.
+    ANTHROPIC_AUTH_TOKEN: key,
     DISABLE_TELEMETRY: "1",
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   };
+}
+
+/** With the configuration that the guide gives, at this address and with this model. */
+function opencodeArgs(work: string, dialect: DialectName, url: string): string[] {
+  const guide = readFileSync(join(import.meta.dir, "../docs/guides/agents.md"), "utf8");
+  const [, config] = /## opencode\n[\s\S]*?```json\n([\s\S]*?)```/.exec(guide) ?? [];
+  if (config === undefined) throw new Error("docs/guides/agents.md has no configuration for opencode.");
+  const here = config.replace("http://127.0.0.1:8787", url).replaceAll("your-model", `gpt-5.5-${dialect}`);
+  writeFileSync(join(work, "opencode.json"), here);
+  return [join(folder, "node_modules/.bin/opencode"), "run", TASK];
 }
 
 function codexArgs(dialect: DialectName, url: string, compacts: boolean): string[] {
@@ -210,6 +224,7 @@ function reply({ text }: Received, file: string): Said {
   const command = `printf '%s' '${CONTENT}' > '${file}'`;
   const calls: [name: string, args: Json][] = [
     ["Write", { file_path: file, content: CONTENT }],
+    ["bash", { command, description: "Writes the file" }],
     ["exec_command", { cmd: command }],
     ["shell_command", { command }],
     ["shell", { command: ["sh", "-c", command] }],

@@ -60,6 +60,23 @@ describe("examples run", () => {
   );
 });
 
+test("what the guides name of a configuration within a sentence is YAML, too", () => {
+  const guides = [...new Bun.Glob("docs/**/*.md").scanSync({ cwd: join(import.meta.dir, "../..") })];
+  const spans = guides.flatMap((guide) => {
+    const text = readFileSync(join(import.meta.dir, "../..", guide), "utf8");
+    return [...text.matchAll(/(?<!`)`([a-z_]+: [^`\n]+)`(?!`)/g)].map(([, span = ""]) => [guide, span] as const);
+  });
+  expect(spans.length).toBeGreaterThan(20);
+  const wrong = spans.filter(([, span]) => {
+    try {
+      return typeof Bun.YAML.parse(span) !== "object";
+    } catch {
+      return true;
+    }
+  });
+  expect(wrong).toEqual([]);
+});
+
 describe("configurations are accepted", () => {
   const SECTIONS = /^(?:server|providers|models|auth|web|search|tiers|decisions):/m;
   test.each(named(SNIPPETS.filter(({ language, code }) => language === "yaml" && SECTIONS.test(code))))(
