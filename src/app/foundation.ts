@@ -129,11 +129,11 @@ function addCallers(
     ProgramMetrics & {
       readonly writer: UsageWriter;
       grants(): ReturnType<typeof tierGrants>;
-      readonly shared: Pick<SharedState, "limiter" | "ownWindows">;
+      readonly shared: Pick<SharedState, "limiter" | "ownWindows" | "reservations">;
     },
 ) {
   const { add, config, log, clock, store, verbs, metrics, time, writer, grants } = deps;
-  const { limiter, ownWindows } = deps.shared;
+  const { limiter, ownWindows, reservations } = deps.shared;
   if (ownWindows !== undefined) {
     const failed = (error: unknown) =>
       log.warn("the rate windows could not be saved; saving will be retried", { error });
@@ -142,7 +142,7 @@ function addCallers(
   return add(
     "callers",
     createCallers({
-      ...{ clock, limiter, grants, time },
+      ...{ clock, limiter, reservations, grants, time },
       keys: verbs.keys,
       accountBudgets: verbs.budgets,
       changeCounter: () => store.changeCounter(),

@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { uuid } from "../base/ids.ts";
 import type { Config } from "../config/schema.ts";
 import { type MemoryRateLimiter, memoryRateLimiter, type RateLimiter } from "../shared-state/rate-windows.ts";
+import { memoryReservations, type Reservations } from "../shared-state/reservations.ts";
 import type { SubsystemState } from "../status/health.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -20,6 +21,7 @@ export interface SharedStateDeps {
 /** What nodes share. */
 export interface SharedState {
   readonly limiter: RateLimiter;
+  readonly reservations: Reservations;
   /** Windows that only this process has: they are stored over a restart. Undefined if Redis stores them. */
   readonly ownWindows: MemoryRateLimiter | undefined;
   /** Its part of `/health`; undefined if nothing is shared. */
@@ -35,11 +37,15 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
   const { config, clock, log, metrics } = deps;
   const local = memoryRateLimiter(clock);
   const { url } = config().redis;
-  if (url === "") return { limiter: local, ownWindows: local, state: undefined, stop: async () => undefined };
+  if (url === "") {
+    const alone = { limiter: local, ownWindows: local, reservations: memoryReservations() };
+    return { ...alone, state: undefined, stop: async () => undefined };
+  }
   // Loaded only if used: most programs run alone.
-  const [{ connectRedis }, { sharedRateLimiter }] = await Promise.all([
+  const [{ connectRedis }, { sharedRateLimiter }, { sharedReservations }] = await Promise.all([
     import("../shared-state/redis.ts"),
     import("../shared-state/redis-rate-windows.ts"),
+    import("../shared-state/redis-reservations.ts"),
   ]);
   const redis = connectRedis({
     url,
@@ -54,16 +60,17 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
   metrics.gauge("sallyport_limiter_mode", "1 for the way in which limits are kept now.", ["mode"], () =>
     ["shared", "local", "closed"].map((one) => [[one], one === mode() ? 1 : 0]),
   );
+  const onFailure = () => config().redis.onFailure;
+  const common = { redis, onFailure, liveNodes: deps.liveNodes, node: uuid() };
+  const reservations = sharedReservations(common);
   return {
-    limiter: sharedRateLimiter({
-      ...{ redis, local },
-      onFailure: () => config().redis.onFailure,
-      liveNodes: deps.liveNodes,
-      node: uuid(),
-      now: () => clock.now(),
-    }),
+    limiter: sharedRateLimiter({ ...common, local, now: () => clock.now() }),
+    reservations,
     ownWindows: undefined,
     state: () => ({ status: redis.isUp() ? "ok" : "degraded", mode: mode() }),
-    stop: () => redis.close(),
+    async stop() {
+      reservations.stop();
+      await redis.close();
+    },
   };
 }

@@ -21,7 +21,7 @@ import {
 const GIB = 1024 ** 3;
 
 /** `redis` */
-export const RedisSection = section("What nodes share beside the database: rate windows.", {
+export const RedisSection = section("What nodes share beside the database: rate windows and reserved budgets.", {
   url: formatted("redis", "redis:// or rediss:// URL of a Redis that all nodes use. Empty: in memory.", "", {
     secret: true,
   }),

@@ -118,20 +118,24 @@ export function createSpenders({
       return window;
     }
   };
-  const budget = (id: string, of: Budget["of"], known: SpendingWindow): Budget => ({
+  type Look = () => Promise<SpendingWindow | undefined>;
+  const budget = (id: string, of: Budget["of"], { known, look }: { known: SpendingWindow; look: Look }): Budget => ({
     id,
     of,
+    refresh: () => read(id, look),
     leftMicros: () => leftMicros(windows.get(id) ?? known, clock.now()) - pendingMicros(id),
   });
   return async (key: SpendingKey): Promise<readonly Budget[] | undefined> => {
     const { keyId, accountId, budgetMicros, account } = key;
+    const lookAtKey = () => keys.findKeyBudget(keyId);
+    const lookAtAccount = async () => windowOf(await accounts.openAccountBudget(accountId, planBudget(account.tier)));
     const [ofKey, ofAccount] = await Promise.all([
-      budgetMicros === null ? undefined : read(keyId, () => keys.findKeyBudget(keyId)),
-      read(accountId, async () => windowOf(await accounts.openAccountBudget(accountId, planBudget(account.tier)))),
+      budgetMicros === null ? undefined : read(keyId, lookAtKey),
+      read(accountId, lookAtAccount),
     ]);
     const budgets = [
-      ...(ofKey === undefined ? [] : [budget(keyId, "key", ofKey)]),
-      ...(ofAccount === undefined ? [] : [budget(accountId, "account", ofAccount)]),
+      ...(ofKey === undefined ? [] : [budget(keyId, "key", { known: ofKey, look: lookAtKey })]),
+      ...(ofAccount === undefined ? [] : [budget(accountId, "account", { known: ofAccount, look: lookAtAccount })]),
     ];
     return budgets.length === 0 ? undefined : budgets;
   };

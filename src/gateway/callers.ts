@@ -5,7 +5,7 @@ import type { TierGrant } from "../catalog/tiers.ts";
 import type { TierId } from "../config/schema.ts";
 import { createKeyAuthenticator } from "../http/key-authenticator.ts";
 import type { RateLimiter } from "../shared-state/rate-windows.ts";
-import { memoryReservations } from "../shared-state/reservations.ts";
+import type { Reservations } from "../shared-state/reservations.ts";
 import type { AccountBudgetStore } from "../store/access/account-budgets.ts";
 import type { KeyStore, LiveKey } from "../store/access/keys.ts";
 import type { Spending } from "../store/usage/spending.ts";
@@ -22,6 +22,7 @@ export interface CallersDeps {
   changeCounter(): number;
   clock: Clock;
   limiter: RateLimiter;
+  reservations: Reservations;
   grants(): Readonly<Record<TierId, TierGrant>>;
   requireVerifiedEmail(): boolean;
   /** Spent by a key or an account and not yet written. */
@@ -44,12 +45,13 @@ export function createCallers({
   accountBudgets,
   clock,
   limiter,
+  reservations,
   grants,
   pendingMicros,
   time,
   ...deps
 }: CallersDeps) {
-  const budgets = createBudgets(memoryReservations());
+  const budgets = createBudgets(reservations);
   const budgetsOf = createSpenders({
     keys,
     accounts: accountBudgets,

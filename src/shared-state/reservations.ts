@@ -11,6 +11,8 @@ export interface Budget {
    * What is left of it in micro-dollars, not counting requests in progress; negative if it is overdrawn.
    */
   leftMicros(): number;
+  /** Reads anew what was spent, by other nodes too; absent where no one else spends. */
+  refresh?(): Promise<unknown>;
 }
 
 /** A request's reservation in its budgets. */
@@ -43,8 +45,13 @@ export interface Reservations {
   refusal(budgets: readonly Budget[]): BudgetRefusal | undefined;
 }
 
+/** Reservations that can also be told of one that was decided elsewhere. */
+export interface MemoryReservations extends Reservations {
+  hold(budgets: readonly Budget[], micros: number): Hold;
+}
+
 /** Reservations in this process's memory: they end with it, as the requests do. */
-export function memoryReservations(): Reservations {
+export function memoryReservations(): MemoryReservations {
   const open = new Map<string, { micros: number; requests: number }>();
 
   const judge = (budget: Budget, micros: number, own: number | undefined): BudgetRefusal["why"] | undefined => {
@@ -75,12 +82,17 @@ export function memoryReservations(): Reservations {
     }
   };
 
+  const hold = (budgets: readonly Budget[], micros: number): Hold => {
+    add(budgets, micros, 1);
+    return sharedHold(micros, () => add(budgets, micros, -1));
+  };
+
   return {
+    hold,
     async reserve(budgets, micros, within) {
       const refused = refusal(budgets, micros, within?.held());
       if (refused !== undefined) return refused;
-      add(budgets, micros, 1);
-      return sharedHold(micros, () => add(budgets, micros, -1));
+      return hold(budgets, micros);
     },
     refusal: (budgets) => refusal(budgets, 0),
   };

@@ -1,0 +1,182 @@
+// Reservations that all nodes share: what requests in progress on any node may still cost. Each is an entry of its own with an
+// expiry, so that a node that ends without a word frees what it held. While Redis cannot be asked, each node spends its share.
+
+import { ApiError } from "../base/errors.ts";
+import { type RedisScript, redisScript, type SharedRedis } from "./redis.ts";
+import { type Budget, type BudgetRefusal, type Hold, memoryReservations, type Reservations } from "./reservations.ts";
+
+/** What reservations share with other nodes. */
+export interface SharedReservationsOptions {
+  readonly redis: Pick<SharedRedis, "isUp" | "run">;
+  /** `local`: each node spends its share; `closed`: requests with a budget are refused. */
+  onFailure(): "local" | "closed";
+  /** Nodes that are alive, this one included. */
+  liveNodes(): number;
+  /** Unique among nodes and over restarts. */
+  readonly node: string;
+}
+
+/** Reservations with the timer that keeps this node's own alive. */
+export interface SharedReservations extends Reservations {
+  stop(): void;
+}
+
+/** A node that is gone holds its reservations this long. */
+const EXPIRY_MS = 120_000;
+const RENEW_MS = 40_000;
+/** What was written a moment ago may not have been read by a request on another node that is being checked now. */
+const RELEASE_AFTER_MS = 1000;
+const RETRY_AFTER_SECONDS = 5;
+const KEY = "sallyport:reserved:";
+
+/**
+ * KEYS: one set of entries for each budget. ARGV: the new entry, micro-dollars, the entry that does not count, then what is left
+ * of each budget. An entry ends in its amount. Gives 0 when all are reserved, else the first budget that has no room as a
+ * positive number, or as a negative one where nothing is left of it and no other request is in progress.
+ */
+const RESERVE = redisScript(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local micros = tonumber(ARGV[2])
+local refused = 0
+for at, key in ipairs(KEYS) do
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+  local held, requests = 0, 0
+  for _, entry in ipairs(redis.call('ZRANGE', key, 0, -1)) do
+    if entry ~= ARGV[3] then
+      held = held + tonumber(string.match(entry, '%d+$'))
+      requests = requests + 1
+    end
+  end
+  local left = tonumber(ARGV[3 + at])
+  if left <= 0 and requests == 0 then return -at end
+  local fits = left > 0 and (micros == 0 or requests == 0 or held + micros <= left)
+  if refused == 0 and not fits then refused = at end
+end
+if refused > 0 then return refused end
+for _, key in ipairs(KEYS) do
+  redis.call('ZADD', key, now + ${EXPIRY_MS}, ARGV[1])
+  redis.call('PEXPIRE', key, ${2 * EXPIRY_MS})
+end
+return 0
+`);
+
+/** KEYS: sets of entries. ARGV: an entry for each of them. They last for another while; one that was lost is there again. */
+const RENEW = redisScript(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for at, key in ipairs(KEYS) do
+  redis.call('ZADD', key, now + ${EXPIRY_MS}, ARGV[at])
+  redis.call('PEXPIRE', key, ${2 * EXPIRY_MS})
+end
+return 0
+`);
+
+const RELEASE = redisScript("for at, key in ipairs(KEYS) do redis.call('ZREM', key, ARGV[at]) end return 0");
+
+/** What one request holds on Redis. */
+interface Entry {
+  readonly name: string;
+  readonly keys: readonly string[];
+}
+
+/** The entries of this node's requests in progress: kept alive, and taken back when the last holder is done. */
+class OwnEntries {
+  readonly #redis: Pick<SharedRedis, "run">;
+  readonly #open = new Set<Entry>();
+  readonly #of = new WeakMap<Hold, Entry>();
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  constructor(redis: Pick<SharedRedis, "run">) {
+    this.#redis = redis;
+    this.#timer = setInterval(() => {
+      // What fails is tried again at the next turn, long before it expires.
+      for (const entry of this.#open) this.#tell(RENEW, entry);
+    }, RENEW_MS);
+    this.#timer.unref();
+  }
+
+  /** The name of the entry behind a reservation; "" where it is not on Redis. */
+  nameOf(hold: Hold | undefined): string {
+    return (hold === undefined ? undefined : this.#of.get(hold)?.name) ?? "";
+  }
+
+  /** The reservation, which from now on ends its entry too. */
+  track(hold: Hold, entry: Entry): Hold {
+    this.#open.add(entry);
+    return this.#tracked(hold, entry);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #tracked(hold: Hold, entry: Entry): Hold {
+    const one: Hold = {
+      held: () => hold.held(),
+      release: () => {
+        hold.release();
+        if (hold.held() === undefined) this.#end(entry);
+      },
+      share: () => this.#tracked(hold.share(), entry),
+    };
+    this.#of.set(one, entry);
+    return one;
+  }
+
+  #end(entry: Entry): void {
+    if (this.#open.delete(entry)) setTimeout(() => this.#tell(RELEASE, entry), RELEASE_AFTER_MS).unref();
+  }
+
+  #tell(script: RedisScript, { name, keys }: Entry): void {
+    const names = keys.map(() => name);
+    // What is not renewed or taken back expires.
+    this.#redis.run(script, keys, names).catch(() => undefined);
+  }
+}
+
+/** Reservations that are on Redis. Stop them at the end. */
+export function sharedReservations(options: SharedReservationsOptions): SharedReservations {
+  const { redis, node } = options;
+  const local = memoryReservations();
+  const entries = new OwnEntries(redis);
+  let count = 0;
+
+  const share = (budget: Budget): Budget => ({
+    ...budget,
+    leftMicros: () => Math.floor(budget.leftMicros() / Math.max(1, options.liveNodes())),
+  });
+
+  /** By this node's share alone. */
+  const alone = (budgets: readonly Budget[], micros: number, within?: Hold): Promise<Hold | BudgetRefusal> => {
+    if (options.onFailure() === "local") return local.reserve(budgets.map(share), micros, within);
+    throw new ApiError("server_busy", "Budgets cannot be checked at the moment. Try again shortly.", {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  };
+
+  return {
+    async reserve(budgets, cost, within) {
+      const micros = Math.ceil(cost);
+      if (!redis.isUp()) return await alone(budgets, micros, within);
+      // Other nodes spend too: what this one remembers may be old.
+      await Promise.all(budgets.map((budget) => budget.refresh?.()));
+      count += 1;
+      const entry: Entry = { name: `${node}:${count}:${micros}`, keys: budgets.map(({ id }) => KEY + id) };
+      const left = budgets.map((budget) => Math.floor(budget.leftMicros()));
+      let reply: unknown;
+      try {
+        reply = await redis.run(RESERVE, entry.keys, [entry.name, micros, entries.nameOf(within), ...left]);
+      } catch {
+        // It may have been reserved all the same; then it expires.
+        return await alone(budgets, micros, within);
+      }
+      const refused = Number(reply);
+      const budget = budgets[Math.abs(refused) - 1];
+      if (budget !== undefined) return { budget, why: refused < 0 ? "spent" : "in_use" };
+      return entries.track(local.hold(budgets, micros), entry);
+    },
+    refusal: (budgets) => local.refusal(budgets),
+    stop: () => entries.stop(),
+  };
+}
