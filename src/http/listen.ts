@@ -1,5 +1,7 @@
 // Listens, and stops gracefully: no new connections, while open requests and streams may finish until the drain timeout.
 
+import { type SocketPlan, socketPlanOf, wantsSocket } from "./web-socket.ts";
+
 type Fetch = (request: Request) => Response | Promise<Response>;
 
 /** An address to listen on. `url`, `link` and `port` are known once it is open, and throw before. */
@@ -45,7 +47,8 @@ export function createListener(options: {
   proxyIdleSeconds?: number;
 }): Listener {
   const { host, idleSeconds = IDLE_SECONDS, proxyIdleSeconds = PROXY_IDLE_SECONDS } = options;
-  let opened: Bun.Server<undefined> | undefined;
+  const sockets = createSockets();
+  let opened: Bun.Server<SocketData> | undefined;
   let isStopped = false;
   let handler: Fetch | undefined;
   const served = Promise.withResolvers<Fetch>();
@@ -66,18 +69,22 @@ export function createListener(options: {
     },
     open() {
       const wait: Fetch = async (request) => (await served.promise)(request);
-      opened = bind(host, options.port, (request) => (handler ?? wait)(request));
+      opened = bind(host, options.port, (request) => (handler ?? wait)(request), sockets);
     },
     serve(fetch) {
       handler = fetch;
       served.resolve(fetch);
     },
     addressOf: (request) => server().requestIP(request)?.address ?? "",
-    release: (request, isProxied) => server().timeout(request, isProxied ? proxyIdleSeconds : idleSeconds),
+    release: (request, isProxied) => {
+      // What has become a socket is no request any more.
+      if (!sockets.has(request)) server().timeout(request, isProxied ? proxyIdleSeconds : idleSeconds);
+    },
     async stop(drainMs) {
       if (opened === undefined || isStopped) return true;
       isStopped = true;
       const running = opened;
+      sockets.close();
       const drained = running.stop().then(() => true);
       let timer: ReturnType<typeof setTimeout> | undefined;
       const late = new Promise<false>((resolve) => {
@@ -91,8 +98,72 @@ export function createListener(options: {
   };
 }
 
-function bind(hostname: string, port: number, fetch: Fetch) {
-  return Bun.serve({
+/** What a socket carries. */
+interface SocketData {
+  readonly plan: SocketPlan;
+  readonly closed: AbortController;
+}
+
+/** From clients; they have nothing to say to those who only listen. */
+const MESSAGE_BYTES_MAX = 64 * 1024;
+/** What a client has not taken by then ends its connection. */
+const BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
+const SOCKET_IDLE_SECONDS = 120;
+const GOING_AWAY = 1001;
+
+/** The open sockets, and what becomes of them. */
+function createSockets() {
+  const open = new Set<Bun.ServerWebSocket<SocketData>>();
+  const upgraded = new WeakSet<Request>();
+  return {
+    has: (request: Request) => upgraded.has(request),
+    /** Makes the upgrade where the routes took it. */
+    async answer(
+      answer: Response | Promise<Response>,
+      request: Request,
+      server: Bun.Server<SocketData>,
+    ): Promise<Response | undefined> {
+      const response = await answer;
+      const plan = socketPlanOf(request);
+      if (plan === undefined) return response;
+      const headers = new Headers({ "x-request-id": response.headers.get("x-request-id") ?? "" });
+      if (plan.protocol !== undefined) headers.set("sec-websocket-protocol", plan.protocol);
+      upgraded.add(request);
+      if (server.upgrade(request, { data: { plan, closed: new AbortController() }, headers })) return undefined;
+      plan.ended();
+      return new Response("The upgrade is not possible.", { status: 400 });
+    },
+    handlers: {
+      maxPayloadLength: MESSAGE_BYTES_MAX,
+      backpressureLimit: BUFFERED_BYTES_MAX,
+      closeOnBackpressureLimit: true,
+      idleTimeout: SOCKET_IDLE_SECONDS,
+      open(socket: Bun.ServerWebSocket<SocketData>) {
+        const { plan, closed } = socket.data;
+        open.add(socket);
+        plan.opened({
+          send: (text) => void socket.send(text),
+          close: (code, reason) => socket.close(code, reason),
+          buffered: () => socket.getBufferedAmount(),
+          closed: closed.signal,
+        });
+      },
+      // What they say is not asked for.
+      message: () => undefined,
+      close(socket: Bun.ServerWebSocket<SocketData>) {
+        open.delete(socket);
+        socket.data.closed.abort(new Error("The connection has ended."));
+        socket.data.plan.ended();
+      },
+    },
+    close() {
+      for (const socket of open) socket.close(GOING_AWAY, "The gateway is stopping.");
+    },
+  };
+}
+
+function bind(hostname: string, port: number, fetch: Fetch, sockets: ReturnType<typeof createSockets>) {
+  return Bun.serve<SocketData>({
     hostname,
     port,
     // The default would close quiet streams after 10 s; our own deadlines and keepalives apply while a request runs. (The
@@ -103,7 +174,11 @@ function bind(hostname: string, port: number, fetch: Fetch) {
     development: false,
     // Bun shares the port outside development mode, and requests would then go to either of two gateways.
     reusePort: false,
-    fetch,
+    fetch: (request, server) => {
+      const answer = fetch(request);
+      return request.method === "GET" && wantsSocket(request) ? sockets.answer(answer, request, server) : answer;
+    },
+    websocket: sockets.handlers,
   });
 }
 

@@ -60,6 +60,9 @@ export type WebFigures = Readonly<
   Record<"jobs" | "pages" | "single pages" | "conversions", { readonly running: number; readonly waiting: number }>
 >;
 
+/** A request that has become a socket, in logs. */
+const SWITCHED = 101;
+
 /** Builds it; `start` resumes jobs, `stop` releases them. */
 export function createWeb(deps: WebDeps) {
   const tools = createWebTools(deps);
@@ -192,6 +195,11 @@ function routesDeps(
     publicUrl: (request) => deps.config().server.publicUrl || originOf(request),
     jobStarted: (request, id) => {
       exchangeOf(request).log["job_id"] = id;
+    },
+    becomesSocket: (request) => {
+      const exchange = exchangeOf(request);
+      exchange.streaming = true;
+      return () => exchange.finish(SWITCHED);
     },
     clientGone: (request) => {
       exchangeOf(request).log["client_gone"] = true;

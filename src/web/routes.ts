@@ -50,6 +50,8 @@ export interface WebRoutesDeps {
   jobStarted(request: Request, id: string): void;
   /** The client left before its response. */
   clientGone(request: Request): void;
+  /** The request ends with its socket: call the result then. */
+  becomesSocket(request: Request): () => void;
   /** An unexpected error. */
   unexpected(request: Request, error: unknown): void;
 }

@@ -109,3 +109,17 @@ test("what only the hosted service has says so in words", async () => {
   await expect(client.startAgent({ prompt: "Find it." })).rejects.toThrow("does not exist here");
   await expect(client.crawlParamsPreview(site.url, "All posts")).rejects.toThrow("does not exist here");
 });
+
+test("watcher", async () => {
+  const { id } = await client.startCrawl(site.url, { limit: 4, excludePaths: ["^/hidden/"] });
+  const watcher = client.watcher(id, { kind: "crawl" });
+  const seen: { metadata?: { sourceURL?: string } }[] = [];
+  watcher.on("document", (document) => seen.push(document));
+  const failed = Promise.withResolvers<never>();
+  watcher.on("error", (error) => failed.reject(new Error(JSON.stringify(error))));
+  const done = new Promise<{ status: string }>((resolve) => watcher.on("done", resolve));
+  await Promise.race([watcher.start(), failed.promise]);
+  expect((await done).status).toBe("completed");
+  expect(paths(seen)).toEqual(["/", "/a", "/a/1", "/b"]);
+  watcher.close();
+});

@@ -40,7 +40,7 @@ describe("examples run", () => {
 
   test("and there are some for each SDK that is installed here", () => {
     const code = runnable.map((one) => one.code).join("\n");
-    for (const name of ["openai", "@anthropic-ai/sdk", "ai", "@mendable/firecrawl-js"]) {
+    for (const name of ["openai", "@anthropic-ai/sdk", "ai", "@mendable/firecrawl-js", "firecrawl"]) {
       expect(code).toContain(`from "${name}"`);
     }
     expect(runnable.filter(({ language }) => language === "sh").length).toBeGreaterThan(4);

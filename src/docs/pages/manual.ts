@@ -7,6 +7,7 @@ import decisions from "../../../docs/decisions.md" with { type: "text" };
 import agents from "../../../docs/guides/agents.md" with { type: "text" };
 import applications from "../../../docs/guides/applications.md" with { type: "text" };
 import deployment from "../../../docs/guides/deployment.md" with { type: "text" };
+import firecrawl from "../../../docs/guides/firecrawl.md" with { type: "text" };
 import judged from "../../../docs/guides/how-it-is-judged.md" with { type: "text" };
 import limits from "../../../docs/guides/limits-and-errors.md" with { type: "text" };
 import mcp from "../../../docs/guides/mcp.md" with { type: "text" };
@@ -43,6 +44,7 @@ export const MANUAL: Readonly<Record<string, readonly ManualPage[]>> = {
     { file: "guides/applications.md", text: applications },
     { file: "guides/providers.md", text: providersGuide },
     { file: "guides/moving.md", text: moving },
+    { file: "guides/firecrawl.md", text: firecrawl },
     { file: "guides/deployment.md", text: deployment },
     { file: "guides/upgrade-and-backup.md", text: upgrade },
     { file: "guides/postgresql.md", text: postgresql },

@@ -13,6 +13,7 @@ import { createJobNotices } from "./job-notices.ts";
 import { createJobHeaders, createJobPages, type JobHeaders } from "./job-pages.ts";
 import { createPageCache } from "./page-cache.ts";
 import type { FirecrawlPageDeps } from "./scrape.ts";
+import { createWatchers, type Watchers } from "./watcher.ts";
 import { createWebhooks } from "./webhooks.ts";
 
 /** What it is built from. */
@@ -36,6 +37,7 @@ export interface FirecrawlService {
   readonly crawling: FirecrawlCrawling;
   readonly batch: JobKind;
   readonly headers: JobHeaders;
+  readonly watchers: Watchers;
   stop(): void;
 }
 
@@ -66,6 +68,7 @@ export function createFirecrawl(deps: FirecrawlDeps): FirecrawlService {
   };
   return {
     headers,
+    watchers: createWatchers(),
     pages: { pages: tools, cache: createPageCache(() => config().web.cache, clock), reading: deps, rules },
     crawling: { pages: pagesOf("/v2/crawl"), notices, sitemapOf },
     batch: batchKind({

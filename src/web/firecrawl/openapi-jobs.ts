@@ -199,7 +199,13 @@ function jobCalls(path: string, name: "Crawl" | "Batch"): ApiEndpoint[] {
   const noun = name.toLowerCase();
   return [
     free("GET", `${path}/:id`, {
-      ...{ id: `firecrawlGet${name}`, summary: `Poll a ${noun}`, parameters: [id, ...WINDOW], schema: STATUS, errors },
+      ...{
+        id: `firecrawlGet${name}`,
+        summary: `Poll a ${noun}, or watch it over a WebSocket`,
+        parameters: [id, ...WINDOW],
+        schema: STATUS,
+        errors,
+      },
     }),
     free("GET", `${path}/:id/errors`, {
       ...{ id: `firecrawlGet${name}Errors`, summary: `Pages of a ${noun} that could not be read`, schema: FAILURES },

@@ -5,6 +5,7 @@ import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
 import { jsonInTurns } from "../../base/json-turns.ts";
 import { pathOf } from "../../http/path.ts";
+import { offeredProtocols, takeSocket, wantsSocket } from "../../http/web-socket.ts";
 import { readQuery } from "../crawl-jobs.ts";
 import type { ExtractJobsDeps } from "../extract/jobs.ts";
 import type { WebFeature } from "../failure.ts";
@@ -21,6 +22,7 @@ import {
   cancelFirecrawlJob,
   DOCUMENTS_MAX,
   type FirecrawlJobsDeps,
+  findJob,
   type JobSort,
   type JobWindow,
   jobErrors,
@@ -31,6 +33,7 @@ import {
 } from "./jobs.ts";
 import { type FirecrawlAsker, type FirecrawlPageDeps, scrapeForFirecrawl } from "./scrape.ts";
 import { mapForFirecrawl, searchForFirecrawl } from "./search.ts";
+import { type Watchers, watchJob } from "./watcher.ts";
 
 /** What the endpoints need. */
 export interface FirecrawlRoutesDeps {
@@ -46,9 +49,12 @@ export interface FirecrawlRoutesDeps {
   /** A job was queued for the request. */
   jobStarted(request: Request, id: string): void;
   clientGone(request: Request): void;
+  /** The request ends with its socket: call the result then. */
+  becomesSocket(request: Request): () => void;
   unexpected(request: Request, error: unknown): void;
   readonly pages: FirecrawlPageDeps;
   readonly jobs: FirecrawlJobsDeps;
+  readonly watchers: Watchers;
   readonly map: MapDeps;
   readonly search: WebSearchDeps;
   readonly extracts: ExtractJobsDeps;
@@ -113,7 +119,11 @@ function jobRoutes(deps: FirecrawlRoutesDeps, sort: JobSort) {
   const { path } = SORTS[sort];
   return new Elysia()
     .get(`${path}/:id`, ({ request, params: { id } }) =>
-      asked("crawl", request, (accountId) => jobStatus({ sort, id, accountId }, deps.jobs, windowOf(request, deps))),
+      wantsSocket(request)
+        ? watched({ sort, id }, request, deps)
+        : asked("crawl", request, (accountId) =>
+            jobStatus({ sort, id, accountId }, deps.jobs, windowOf(request, deps)),
+          ),
     )
     .get(`${path}/:id/errors`, ({ request, params: { id } }) =>
       asked("crawl", request, (accountId) => jobErrors({ sort, id, accountId }, deps.jobs)),
@@ -121,6 +131,26 @@ function jobRoutes(deps: FirecrawlRoutesDeps, sort: JobSort) {
     .delete(`${path}/:id`, ({ request, params: { id } }) =>
       asked("crawl", request, (accountId) => cancelFirecrawlJob({ sort, id, accountId }, deps.jobs)),
     );
+}
+
+/** A job's documents as they come. Browsers can send no header with a socket, so the key comes as its subprotocol. */
+async function watched(job: { sort: JobSort; id: string }, request: Request, deps: FirecrawlRoutesDeps) {
+  const [key] = offeredProtocols(request);
+  if (key !== undefined && !request.headers.has("authorization")) request.headers.set("authorization", `Bearer ${key}`);
+  const { accountId } = await deps.authenticate(request);
+  const ref = { ...job, accountId };
+  await findJob(ref, deps.jobs.jobs);
+  const watching = deps.watchers.enter(accountId);
+  const done = deps.becomesSocket(request);
+  const stillAllowed = async () => deps.authenticate(request);
+  return takeSocket(request, {
+    ...(key === undefined ? {} : { protocol: key }),
+    opened: (session) => void watchJob(ref, session, { ...deps.jobs, origin: deps.publicUrl(request), stillAllowed }),
+    ended: () => {
+      watching();
+      done();
+    },
+  });
 }
 
 function windowOf(request: Request, { publicUrl }: FirecrawlRoutesDeps): JobWindow {

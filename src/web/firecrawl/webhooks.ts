@@ -4,7 +4,8 @@
 
 import { createHmac } from "node:crypto";
 import { uuid } from "../../base/ids.ts";
-import type { GuardedFetch } from "../../net/fetch.ts";
+import { BlockedAddress } from "../../net/address-guard.ts";
+import { FetchError, type GuardedFetch } from "../../net/fetch.ts";
 import type { Webhook, WebhookEvent } from "./webhook-input.ts";
 
 /** One thing to tell. */
@@ -140,6 +141,8 @@ async function deliver({ notice, body }: Waiting, deps: WebhookDeps, signal: Abo
     } catch (error) {
       if (signal.aborted) return;
       problem = error instanceof Error ? error.message : "it failed";
+      // An address that may not be asked, or that only leads on, is no better at the next try.
+      if (error instanceof BlockedAddress || (error instanceof FetchError && error.fault === "redirects")) break;
     }
   }
   const { jobId, event } = notice;

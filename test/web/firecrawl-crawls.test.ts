@@ -1,0 +1,112 @@
+// Every option of a crawl for Firecrawl's clients: with it the crawl reads other pages than without it.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { type FakeSite, page, startFakeSite } from "../support/fake-site.ts";
+import { webConfig } from "./support.ts";
+
+type Json = Record<string, unknown>;
+
+let site: FakeSite;
+let other: FakeSite;
+let app: TestApp;
+
+beforeAll(async () => {
+  other = startFakeSite({ "/": page("Other") });
+  site = startFakeSite({
+    "/docs": page("Docs", ["/docs/a", "/docs/b?x=1", "/docs/b?x=2", "/blog", `${other.url}/`]),
+    "/docs/a": page("A", ["/docs/a/deep"]),
+    "/docs/a/deep": page("Deep"),
+    "/docs/b": page("B"),
+    "/docs/listed": page("Listed"),
+    "/blog": page("Blog"),
+    "/sitemap.xml": () =>
+      new Response(`<urlset><url><loc>${site.url}/docs/listed</loc></url></urlset>`, {
+        headers: { "content-type": "application/xml" },
+      }),
+  });
+  app = await startTestApp({ config: webConfig([site.host, other.host]) });
+});
+afterAll(async () => {
+  await app.stop();
+  await site.stop();
+  await other.stop();
+});
+
+/** What a crawl answers in the end, and the pages it read. */
+async function crawl(body: Json): Promise<{ paths: string[]; started: Json; status: Json }> {
+  const response = await app.post("/v2/crawl", { url: `${site.url}/docs`, ...body });
+  const started = (await response.json()) as Json;
+  expect(response.status, JSON.stringify(started)).toBe(200);
+  for (;;) {
+    const status = (await (await app.call(`/v2/crawl/${started["id"]}`)).json()) as Json;
+    if (status["status"] === "scraping") {
+      await Bun.sleep(15);
+      continue;
+    }
+    const pages = status["data"] as { metadata: { sourceURL: string } }[];
+    const paths = pages.map(({ metadata }) => metadata.sourceURL.replace(site.url, "").replace(other.url, "other"));
+    return { paths: paths.sort(), started, status };
+  }
+}
+
+const ALL = ["/docs", "/docs/a", "/docs/a/deep", "/docs/b?x=1", "/docs/b?x=2", "/docs/listed"];
+const without = (...left: string[]) => ALL.filter((path) => !left.includes(path));
+
+const OPTIONS: readonly (readonly [name: string, option: Json, paths: readonly string[]])[] = [
+  ["sitemap: skip", { sitemap: "skip" }, without("/docs/listed")],
+  ["sitemap: only", { sitemap: "only" }, ["/docs", "/docs/listed"]],
+  ["maxDiscoveryDepth: 1", { maxDiscoveryDepth: 1 }, without("/docs/a/deep")],
+  ["maxDiscoveryDepth: 0", { maxDiscoveryDepth: 0 }, ["/docs", "/docs/listed"]],
+  ["includePaths", { includePaths: ["/a(/|$)"] }, ["/docs/a", "/docs/a/deep"]],
+  ["excludePaths", { excludePaths: ["^/docs/b"] }, without("/docs/b?x=1", "/docs/b?x=2")],
+  ["regexOnFullURL", { regexOnFullURL: true, excludePaths: ["x=2$"] }, without("/docs/b?x=2")],
+  ["crawlEntireDomain", { crawlEntireDomain: true }, ["/blog", ...ALL]],
+  ["allowExternalLinks", { allowExternalLinks: true }, [...ALL, "other/"]],
+  [
+    "ignoreQueryParameters",
+    { ignoreQueryParameters: true },
+    [...without("/docs/b?x=1", "/docs/b?x=2"), "/docs/b"].sort(),
+  ],
+];
+
+test("without any", async () => {
+  expect((await crawl({})).paths).toEqual(ALL);
+});
+
+test.each(OPTIONS)("%s", async (_name, option, paths) => {
+  expect(paths).not.toEqual(ALL);
+  expect((await crawl(option)).paths).toEqual([...paths]);
+});
+
+test("limit, and one above what there is", async () => {
+  expect((await crawl({ limit: 2 })).paths).toHaveLength(2);
+  const { started, status, paths } = await crawl({ limit: 1000, prompt: "All of it", ignoreRobotsTxt: true });
+  expect(paths).toEqual(ALL);
+  for (const told of [started, status])
+    expect(told["warning"]).toBe("Taken without effect here: limit above 100, prompt, ignoreRobotsTxt.");
+});
+
+test("scrapeOptions, delay and maxConcurrency", async () => {
+  const { status } = await crawl({ limit: 2, delay: 0.02, maxConcurrency: 1, scrapeOptions: { formats: ["links"] } });
+  const [first] = status["data"] as Json[];
+  expect(Object.keys(first ?? {}).sort()).toEqual(["links", "metadata"]);
+});
+
+test("what robots.txt forbids is told apart", async () => {
+  site.set("/robots.txt", () => new Response("User-agent: *\nDisallow: /docs/a\n"));
+  const fresh = await startTestApp({ config: webConfig([site.host]) });
+  try {
+    const response = await fresh.post("/v2/batch/scrape", { urls: [`${site.url}/docs/a`, `${site.url}/docs/b`] });
+    const { id } = (await response.json()) as { id: string };
+    for (;;) {
+      const { status } = (await (await fresh.call(`/v2/batch/scrape/${id}`)).json()) as Json;
+      if (status !== "scraping") break;
+      await Bun.sleep(15);
+    }
+    const errors = (await (await fresh.call(`/v2/batch/scrape/${id}/errors`)).json()) as Json;
+    expect(errors).toEqual({ errors: [], robotsBlocked: [`${site.url}/docs/a`] });
+  } finally {
+    await fresh.stop();
+  }
+});
