@@ -53,6 +53,8 @@ export interface DashboardServiceDeps {
   readonly budgetsOf: ReturnType<typeof createSpenders>;
   /** Keys have changed: their cached copies are stale. */
   keysChanged(): void;
+  /** What accounts' webhooks are signed with. */
+  readonly webhookSecrets: DashboardDeps["webhookSecrets"];
   /** An account's own conversations. */
   readonly threads: OwnedThreads;
 }
@@ -125,6 +127,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
     note: (event, { who, client }, detail) => audit.addAudit({ accountId: who.account.id, event, ...client, detail }),
     keysChanged: more.keysChanged,
     threads: more.threads,
+    webhookSecrets: more.webhookSecrets,
     jobs: more.web.ownJobs,
     unpriced: (tier) => (isTierId(tier) ? unpricedModels(fleet.catalog().models, config(), tier) : []),
     budgetOf: ({ id, tier }) => budgets.findAccountBudget(id, isTierId(tier) ? more.grants()[tier].budget : undefined),

@@ -146,7 +146,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
   );
   add("mcp", createMcpService({ ...base, observer, web, decisions, webModels }));
 
-  return { ...base, ...models, listeningUrl, accounts, fleet, decisions, chat, web };
+  return { ...base, ...models, listeningUrl, accounts, fleet, decisions, chat, web, webhookSecrets };
 }
 
 /** Adds what shows the features to people, and finally the edge, which serves everything. */

@@ -380,3 +380,8 @@ export interface ErrorAnswer {
     readonly param: string | null;
   };
 }
+
+/** Answer of `GET webhook-secret` and `POST webhook-secret/renew`. */
+export interface WebhookSecretView {
+  readonly secret: string;
+}

@@ -44,6 +44,19 @@ test("a new password needs the old one, and signs other devices out", async () =
   expect((await other.get("/keys")).status).toBe(401);
 });
 
+test("the webhook secret is the account's own, stays as it is, and is renewed on request", async () => {
+  const [client, other] = [await somebody("teller"), await somebody("listener")];
+  const secret = async (of: DashboardClient) => (await of.get("/webhook-secret")).json.secret as string;
+  const first = await secret(client);
+  expect(first).toMatch(/^whsec_[0-9a-f]{64}$/);
+  expect(await secret(client)).toBe(first);
+  const strangers = await secret(other);
+  expect(strangers).not.toBe(first);
+  const { secret: renewed } = (await client.post("/webhook-secret/renew")).json;
+  expect(renewed).not.toBe(first);
+  expect([await secret(client), await secret(other)]).toEqual([renewed, strangers]);
+});
+
 test("sessions are listed and ended, others' are not", async () => {
   const client = await somebody("roamer");
   const second = await signedIn("roamer");

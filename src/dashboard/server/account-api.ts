@@ -9,9 +9,24 @@ import { sessionCookie } from "./guard.ts";
 
 const EVENTS_PER_PAGE = 20;
 
+export interface AccountApiDeps {
+  readonly accounts: Accounts;
+  /** The secrets that sign accounts' webhooks. */
+  readonly webhookSecrets: {
+    secretOf(accountId: string): Promise<string>;
+    renew(accountId: string): Promise<string>;
+  };
+}
+
 /** The endpoints. */
-export function accountApi({ accounts }: { readonly accounts: Accounts }): Endpoint[] {
+export function accountApi({ accounts, webhookSecrets }: AccountApiDeps): Endpoint[] {
   return [
+    member("GET", "/webhook-secret", async ({ who }) => ({ secret: await webhookSecrets.secretOf(who.account.id) })),
+
+    member("POST", "/webhook-secret/renew", async ({ who }) => ({
+      secret: await webhookSecrets.renew(who.account.id),
+    })),
+
     member("POST", "/account/password", async (visit) => {
       const body = await visit.body();
       const current = requiredText(body, "current_password");

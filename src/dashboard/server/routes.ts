@@ -15,7 +15,7 @@ import { exchangeOf } from "../../http/exchange.ts";
 import { pathOf } from "../../http/path.ts";
 import type { Account } from "../../store/access/accounts.ts";
 import { API, BASE, type Boot, type ModelChoice, type Profile } from "../contract.ts";
-import { accountApi } from "./account-api.ts";
+import { type AccountApiDeps, accountApi } from "./account-api.ts";
 import { type DecisionsApiDeps, decisionsApi } from "./decisions-api.ts";
 import { type DashboardRequest, type Endpoint, member } from "./endpoint.ts";
 import { type GatewayApiDeps, gatewayApi } from "./gateway-api.ts";
@@ -38,6 +38,7 @@ export interface DashboardDeps
     Pick<PlaygroundApiDeps, "play" | "decisionChoices" | "budgetsOf">,
     DecisionsApiDeps,
     ThreadsApiDeps,
+    Pick<AccountApiDeps, "webhookSecrets">,
     Pick<LogApiDeps, "liveViews" | "isPriced" | "keyDebug">,
     JobsApiDeps,
     Pick<GatewayApiDeps, "gateway">,

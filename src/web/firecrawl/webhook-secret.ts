@@ -1,16 +1,18 @@
-// What an account's webhooks are signed with: made of the gateway's own secret, so that nothing more has to be kept than
-// how often it was renewed.
+// The secret that signs an account's webhooks, derived from the gateway's own secret: only the number of renewals is stored.
 
 import { createHmac } from "node:crypto";
 
-/** Where a count outlives a restart. */
+/** Where the number of renewals survives a restart. */
 interface Settings {
   readSetting(name: string): Promise<unknown>;
+  writeSetting(name: string, value: unknown): Promise<void>;
 }
 
 /** The secrets of all accounts. */
 export interface WebhookSecrets {
   secretOf(accountId: string): Promise<string>;
+  /** Returns the new secret; the previous one signs nothing any more. */
+  renew(accountId: string): Promise<string>;
 }
 
 /** Builds them over the gateway's own secret. */
@@ -23,5 +25,10 @@ export function createWebhookSecrets(ownSecret: () => Promise<string>, settings:
       .digest("hex")}`;
   return {
     secretOf: async (accountId) => make(accountId, await renewals(accountId)),
+    async renew(accountId) {
+      const times = (await renewals(accountId)) + 1;
+      await settings.writeSetting(nameOf(accountId), times);
+      return make(accountId, times);
+    },
   };
 }

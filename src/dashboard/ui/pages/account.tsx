@@ -2,12 +2,13 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { EventView, Listing, SessionView } from "../../contract.ts";
+import type { EventView, Listing, SessionView, WebhookSecretView } from "../../contract.ts";
 import { call } from "../api.ts";
 import { useLoad } from "../load.ts";
 import { beginConnect } from "../oauth-sign-in.ts";
 import { BudgetText } from "../parts/budget.tsx";
 import { confirmed } from "../parts/confirm.tsx";
+import { Code } from "../parts/copy.tsx";
 import { EVENTS } from "../parts/events.ts";
 import { Field, Submit, useForm } from "../parts/form.tsx";
 import { Badge, Notice, say } from "../parts/notice.tsx";
@@ -29,6 +30,7 @@ export function AccountPage() {
       <Profile />
       <Password />
       <Providers />
+      <Webhooks />
       <Sessions />
       <Events />
       <Deletion />
@@ -136,6 +138,44 @@ function Password() {
             Mail me a link to set one
           </button>
         </div>
+      )}
+    </section>
+  );
+}
+
+/** The secret is shown on request alone: pages are seen by others, too. */
+function Webhooks() {
+  const secret = useSignal<string | undefined>(undefined);
+  const show = async (method: "GET" | "POST", path: string) => {
+    secret.value = (await call<WebhookSecretView>(method, path)).secret;
+  };
+  const renew = async () => {
+    const question = {
+      title: "Renew the webhook secret?",
+      text: "Events are signed with the new one from then on; servers that check with this one refuse them.",
+      action: "Renew",
+    };
+    if (await confirmed(question)) await tell(show("POST", "/webhook-secret/renew"), "The webhook secret is renewed.");
+  };
+  return (
+    <section class="card" aria-labelledby="webhooks">
+      <h2 id="webhooks">Webhooks</h2>
+      <p>Crawls and batches sign what they tell your server with this secret (X-Firecrawl-Signature).</p>
+      {secret.value === undefined ? (
+        <div class="row">
+          <button type="button" onClick={() => tell(show("GET", "/webhook-secret"))}>
+            Show the webhook secret
+          </button>
+        </div>
+      ) : (
+        <>
+          <Code text={secret.value} what="the webhook secret" />
+          <div class="row">
+            <button type="button" onClick={renew}>
+              Renew the webhook secret
+            </button>
+          </div>
+        </>
       )}
     </section>
   );
