@@ -31,7 +31,10 @@ export function wantsSocket(request: Request): boolean {
 /** The subprotocols that the client offers. */
 export function offeredProtocols(request: Request): string[] {
   const names = request.headers.get("sec-websocket-protocol") ?? "";
-  return names.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  return names
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
 }
 
 /** Takes the upgrade; the response only stands for it. */

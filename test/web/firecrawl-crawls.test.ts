@@ -110,3 +110,30 @@ test("what robots.txt forbids is told apart", async () => {
     await fresh.stop();
   }
 });
+
+test("addresses in answers are those by which the client came; only trusted proxies say that it was HTTPS", async () => {
+  const addressOf = async (gateway: TestApp, headers: Record<string, string>) => {
+    const response = await gateway.post("/v2/batch/scrape", { urls: [`${site.url}/blog`] }, headers);
+    const { url, id } = (await response.json()) as { url: string; id: string };
+    return url.replace(`/v2/batch/scrape/${id}`, "");
+  };
+  const forwarded = { host: "gateway.example", "x-forwarded-proto": "https", "x-forwarded-for": "198.51.100.7" };
+  expect(await addressOf(app, forwarded)).toBe("http://gateway.example");
+  const behind = await startTestApp({
+    config: { ...webConfig([site.host]), server: { trusted_proxies: ["127.0.0.1"] } },
+  });
+  try {
+    expect(await addressOf(behind, forwarded)).toBe("https://gateway.example");
+    expect(await addressOf(behind, {})).toBe(behind.url);
+  } finally {
+    await behind.stop();
+  }
+  const named = await startTestApp({
+    config: { ...webConfig([site.host]), server: { public_url: "https://ai.example" } },
+  });
+  try {
+    expect(await addressOf(named, forwarded)).toBe("https://ai.example");
+  } finally {
+    await named.stop();
+  }
+});

@@ -164,13 +164,12 @@ describe("headers", () => {
     ["", "1"],
     ["X-A", 5],
   ])("%p: %p is refused", async (name, value) => {
-    const before = site.hits.length;
     for (const [path, body] of [
-      ["/v2/scrape", { url: `${site.url}/a`, headers: { [name]: value } }],
-      ["/v2/crawl", { url: `${site.url}/`, webhook: { url: `${site.url}/hook`, headers: { [name]: value } } }],
+      ["/v2/scrape", { url: `${site.url}/untouched`, headers: { [name]: value } }],
+      ["/v2/crawl", { url: `${site.url}/untouched`, webhook: { url: `${site.url}/hook`, headers: { [name]: value } } }],
     ] as const)
       expect((await post(path, body)).status).toBe(400);
-    expect(site.hits.length).toBe(before);
+    expect(site.count("/untouched")).toBe(0);
   });
 
   test("stay with the origin that they were given for", async () => {
@@ -288,6 +287,22 @@ describe("watching", () => {
     const documents = messages.filter(({ type }) => type === "document");
     expect(documents.length + (messages[0]?.data?.["data"] as unknown[]).length).toBe(2);
     expect(messages.at(-1)?.data).toMatchObject({ status: "completed", total: 2, completed: 2, data: [] });
+  });
+
+  test("ends when its key is revoked", async () => {
+    const store = openStore({ dataDir: app.dataDir });
+    const keys = keyStore(store);
+    const { key, id } = await keys.createKey({ accountId: app.accountId, name: "short" });
+    site.set("/slow", () => new Promise<Response>(() => undefined));
+    const { json } = await post("/v2/batch/scrape", { urls: [`${site.url}/slow`] });
+    const watching = watch(`/v2/batch/scrape/${json.id}`, key);
+    await site.asked("/slow");
+    await app.call(`/v2/batch/scrape/${json.id}`);
+    await keys.revokeKey(id);
+    store.close();
+    const { code, messages } = await watching;
+    expect([code, messages.at(-1)?.type]).toEqual([1008, "error"]);
+    await app.call(`/v2/batch/scrape/${json.id}`, { method: "DELETE" });
   });
 
   test("opens to no other key, no nonsense and no other job", async () => {

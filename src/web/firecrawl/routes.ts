@@ -140,14 +140,19 @@ async function watched(job: { sort: JobSort; id: string }, request: Request, dep
   const { accountId } = await deps.authenticate(request);
   const ref = { ...job, accountId };
   await findJob(ref, deps.jobs.jobs);
-  const watching = deps.watchers.enter(accountId);
+  const leave = deps.watchers.enter(accountId);
   const done = deps.becomesSocket(request);
-  const stillAllowed = async () => deps.authenticate(request);
+  const watching = {
+    ...deps.jobs,
+    origin: deps.publicUrl(request),
+    stillAllowed: async () => deps.authenticate(request),
+    unexpected: (error: unknown) => deps.unexpected(request, error),
+  };
   return takeSocket(request, {
     ...(key === undefined ? {} : { protocol: key }),
-    opened: (session) => void watchJob(ref, session, { ...deps.jobs, origin: deps.publicUrl(request), stillAllowed }),
+    opened: (session) => void watchJob(ref, session, watching),
     ended: () => {
-      watching();
+      leave();
       done();
     },
   });

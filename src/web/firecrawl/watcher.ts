@@ -11,7 +11,12 @@ export interface WatchingDeps extends Pick<FirecrawlJobsDeps, "jobs" | "limits">
   /** Throws when the key does not open the job any more. */
   stillAllowed(): Promise<unknown>;
   readonly origin: string;
+  unexpected(error: unknown): void;
 }
+
+/** Codes with which a connection is closed. */
+const REFUSED = 1008;
+const BROKEN = 1011;
 
 /** Between two looks at a job that goes on. */
 const LOOK_EVERY_MS = 500;
@@ -27,9 +32,12 @@ export async function watchJob(ref: FirecrawlJobRef, session: SocketSession, dep
     await watch(ref, session, deps);
   } catch (error) {
     if (session.closed.aborted) return;
-    session.send(JSON.stringify({ type: "error", error: "The job cannot be watched any more." }));
-    session.close(1008, "The job cannot be watched any more.");
-    if (!(error instanceof Error)) throw error;
+    // The key was revoked, or the job has expired.
+    const isExpected = error instanceof ApiError && error.status < 500;
+    if (!isExpected) deps.unexpected(error);
+    const text = isExpected ? error.message : "The job cannot be watched because of an internal error.";
+    session.send(JSON.stringify({ type: "error", error: text }));
+    session.close(isExpected ? REFUSED : BROKEN, "The job cannot be watched any more.");
   }
 }
 
