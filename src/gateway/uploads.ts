@@ -4,8 +4,8 @@
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
-import { readBody } from "../http/body.ts";
 import { exchangeOf } from "../http/exchange.ts";
+import { readForm } from "../http/form.ts";
 import type { FileStore, StoredFile } from "../store/work/files.ts";
 import { IMAGE_BYTES_MAX, sniffImage } from "./images.ts";
 import { requireKeeping, type TextOwner } from "./kept-text.ts";
@@ -20,8 +20,6 @@ export interface UploadDeps {
 
 /** Part headers, names and the purpose, besides the bytes. */
 const FORM_BYTES_MAX = 64 * 1024;
-/** Parts of a form; an upload has a file and a purpose. */
-const PARTS_MAX = 100;
 const PAGE_MAX = 1000;
 const PAGE = 100;
 const FILENAME_CHARS_MAX = 255;
@@ -147,20 +145,7 @@ function plainName(given: string): string {
 }
 
 async function readUpload(request: Request): Promise<{ content: Uint8Array; filename: string; purpose: string }> {
-  const type = request.headers.get("content-type") ?? "";
-  if (!/^multipart\/form-data\s*;/i.test(type)) {
-    throw new ApiError("invalid_request", "Expected Content-Type: multipart/form-data.");
-  }
-  const bytes = await readBody(request, { maxBytes: IMAGE_BYTES_MAX + FORM_BYTES_MAX });
-  if (hasManyParts(bytes, type)) {
-    throw new ApiError("request_too_large", `The form has more than ${PARTS_MAX} parts.`);
-  }
-  let form: FormData;
-  try {
-    form = await new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } }).formData();
-  } catch (cause) {
-    throw new ApiError("invalid_request", "The request body is not valid multipart/form-data.", { cause });
-  }
+  const form = await readForm(request, IMAGE_BYTES_MAX + FORM_BYTES_MAX);
   const file = form.get("file");
   if (!(file instanceof Blob)) {
     throw new ApiError("invalid_request", "Missing required parameter: 'file' (a file part).", { param: "file" });
@@ -174,17 +159,4 @@ async function readUpload(request: Request): Promise<{ content: Uint8Array; file
     throw new ApiError("invalid_request", "Invalid 'purpose': expected 'vision'.", { param: "purpose" });
   }
   return { content: await file.bytes(), filename: file instanceof File ? plainName(file.name) : "image", purpose };
-}
-
-/** A form can hold half a million empty parts, which take a second to read. */
-function hasManyParts(bytes: Uint8Array, type: string): boolean {
-  const [, quoted, plain = quoted] = /boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(type) ?? [];
-  if (plain === undefined) return false;
-  const form = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const line = `--${plain}`;
-  let parts = 0;
-  for (let at = form.indexOf(line); at >= 0; at = form.indexOf(line, at + line.length)) {
-    if (++parts > PARTS_MAX + 1) return true;
-  }
-  return false;
 }

@@ -6,6 +6,7 @@ import type { Config } from "../config/schema.ts";
 import type { FindWebModel } from "../gateway/web-model.ts";
 import { type BodyLimits, readJsonBody } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
+import { readForm } from "../http/form.ts";
 import type { JobKind } from "../jobs/kind.ts";
 import { createJobRunner, type JobRunner } from "../jobs/runner.ts";
 import { hasSandbox, NO_SANDBOX } from "../pages/browser/browser.ts";
@@ -189,6 +190,7 @@ function routesDeps(
       deps.admit(request, exchangeOf(request)),
     authenticate: deps.authenticate,
     readJson: async (request) => (await readJsonBody(request, deps.bodyLimits())).body,
+    readForm: (request) => readForm(request, deps.bodyLimits().maxBytes),
     pages: tools,
     search: { search, pages: tools },
     map: { ...tools, userAgent: () => deps.config().web.userAgent },

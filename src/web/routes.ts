@@ -43,6 +43,8 @@ export interface WebRoutesDeps {
   readonly map: MapDeps;
   readonly crawls: CrawlJobsDeps;
   readonly extracts: ExtractJobsDeps;
+  /** The body as a form; throws 400, 408 or 413. */
+  readForm(request: Request): Promise<FormData>;
   /** As in logs and usage. */
   requestId(request: Request): string;
   readonly llmstxts: LlmstxtJobsDeps;

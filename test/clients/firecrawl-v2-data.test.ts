@@ -71,6 +71,21 @@ test("search, with pages and by domain", async () => {
   expect(news.news?.[0]).toMatchObject({ url: `${site.url}/lamp`, title: "Lamp", snippet: "A lamp." });
 });
 
+test("parse", async () => {
+  const text = linesPage("Sent", ["Name: Desk lamp"]);
+  const file = { filename: "sent.html", data: text, contentType: "text/html" };
+  const sent = await client.parse(file, { formats: ["markdown", "links"] });
+  expect([sent.markdown?.includes("Name: Desk lamp"), sent.links, sent.metadata?.sourceURL]).toEqual([
+    true,
+    [],
+    "sent.html",
+  ]);
+  const words = await client.parse({ filename: "a.txt", data: "Only words.", contentType: "text/plain" });
+  expect(words.markdown).toBe("Only words.");
+  const broken = { filename: "a.bin", data: new Uint8Array([0, 1, 2]), contentType: "image/png" };
+  await expect(client.parse(broken)).rejects.toThrow("not an HTML page");
+});
+
 test("extract, to its end and as a job", async () => {
   const found = await client.extract({ urls: [`${site.url}/lamp`], prompt: "The product.", schema, pollInterval: 1 });
   expect([found.status, found.data]).toEqual(["completed", good]);

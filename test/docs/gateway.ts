@@ -224,6 +224,11 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
     listResponseInputItems: async () => ({ path: `${await response()}/input_items` }),
     deleteResponse: async () => ({ path: await response() }),
     uploadFile: async () => ({ body: upload() }),
+    firecrawlParse: async () => {
+      const form = new FormData();
+      form.append("file", new Blob(["A text."], { type: "text/plain" }), "a.txt");
+      return { body: form };
+    },
     createTranscription: async () => ({
       body: formWith({ model: "demo-transcribe", stream: "true" }, { file: new Blob(["RIFF"]) }),
     }),

@@ -69,7 +69,13 @@ export function createFirecrawl(deps: FirecrawlDeps): FirecrawlService {
   return {
     headers,
     watchers: createWatchers(),
-    pages: { pages: tools, cache: createPageCache(() => config().web.cache, clock), reading: deps, rules },
+    pages: {
+      pages: tools,
+      cache: createPageCache(() => config().web.cache, clock),
+      reading: deps,
+      rules,
+      fileBytesMax: () => config().web.maxPageBytes,
+    },
     crawling: { pages: pagesOf("/v2/crawl"), notices, sitemapOf },
     batch: batchKind({
       ...work,

@@ -113,7 +113,7 @@ export const DOCUMENT = Type.Object(
 );
 
 /** What a feature's work may fail with. */
-const failuresOf = (feature: WebFeature): ErrorCode[] => [
+export const failuresOf = (feature: WebFeature): ErrorCode[] => [
   `${feature}_timeout`,
   `${feature}_upstream_error`,
   `${feature}_unavailable`,

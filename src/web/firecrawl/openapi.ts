@@ -3,7 +3,15 @@
 import { Type } from "@sinclair/typebox";
 import type { ApiEndpoint } from "../../http/endpoint.ts";
 import { FIRECRAWL_JOB_ENDPOINTS } from "./openapi-jobs.ts";
-import { DOCUMENT, PAGE_OPTIONS, URL_PARAMETER, work } from "./openapi-parts.ts";
+import {
+  DOCUMENT,
+  FIRECRAWL_GROUP,
+  FIRECRAWL_SHAPE,
+  failuresOf,
+  PAGE_OPTIONS,
+  URL_PARAMETER,
+  work,
+} from "./openapi-parts.ts";
 
 /** The endpoints. */
 export const FIRECRAWL_ENDPOINTS: readonly ApiEndpoint[] = [
@@ -17,5 +25,31 @@ export const FIRECRAWL_ENDPOINTS: readonly ApiEndpoint[] = [
     answer: Type.Object({ success: Type.Literal(true), data: DOCUMENT }, { $id: "FirecrawlScrapeResult" }),
     errors: ["extract_unavailable", "extract_upstream_error", "tier_required"],
   }),
+  {
+    ...{ method: "POST", path: "/v2/parse", id: "firecrawlParse", group: FIRECRAWL_GROUP, access: "counted" },
+    summary: "Read a file",
+    description: "Firecrawl's `parse`: HTML, PDF, text, JSON and XML. Nothing is fetched or shown in a browser.",
+    body: {
+      type: "multipart/form-data",
+      schema: Type.Object(
+        {
+          file: Type.Unsafe<string>({
+            type: "string",
+            contentMediaType: "application/octet-stream",
+            description: "The file.",
+          }),
+          options: Type.Optional(Type.String({ description: "The options of `POST /v2/scrape`, as JSON." })),
+        },
+        { $id: "FirecrawlParseRequest" },
+      ),
+      examples: {},
+    },
+    answer: {
+      description: "The document.",
+      schema: Type.Object({ success: Type.Literal(true), data: DOCUMENT }, { $id: "FirecrawlParseResult" }),
+    },
+    errors: [...failuresOf("scrape"), "extract_unavailable", "extract_upstream_error", "tier_required"],
+    errorShape: FIRECRAWL_SHAPE,
+  },
   ...FIRECRAWL_JOB_ENDPOINTS,
 ];

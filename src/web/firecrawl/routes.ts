@@ -31,6 +31,7 @@ import {
   startBatch,
   startFirecrawlCrawl,
 } from "./jobs.ts";
+import { parseForFirecrawl } from "./parse.ts";
 import { type FirecrawlAsker, type FirecrawlPageDeps, scrapeForFirecrawl } from "./scrape.ts";
 import { mapForFirecrawl, searchForFirecrawl } from "./search.ts";
 import { type Watchers, watchJob } from "./watcher.ts";
@@ -43,6 +44,8 @@ export interface FirecrawlRoutesDeps {
   authenticate(request: Request): AtOnce<WebCaller>;
   /** The body as a JSON object; throws 400, 408 or 413. */
   readJson(request: Request): Promise<Body>;
+  /** The body as a form; throws 400, 408 or 413. */
+  readForm(request: Request): Promise<FormData>;
   requestId(request: Request): string;
   /** Scheme and host under which clients reach the gateway. */
   publicUrl(request: Request): string;
@@ -68,7 +71,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** The endpoints. */
 export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
-  const { counted, asked } = createFirecrawlAnswering(deps);
+  const { counted, countedForm, asked } = createFirecrawlAnswering(deps);
   return new Elysia()
     .post(
       "/v2/scrape",
@@ -87,6 +90,11 @@ export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
       counted("crawl", (body, from, request) =>
         startBatch(body, deps.jobs, { ...from, origin: deps.publicUrl(request) }),
       ),
+      RAW,
+    )
+    .post(
+      "/v2/parse",
+      countedForm("scrape", (form, from) => parseForFirecrawl(form, deps.pages, from)),
       RAW,
     )
     .post(
@@ -218,11 +226,12 @@ function createFirecrawlAnswering(deps: FirecrawlRoutesDeps) {
     }
   };
   /** A request that counts against the key's rate limit. */
-  const counted =
-    (feature: WebFeature, answer: (body: Body, from: FirecrawlAsker, request: Request) => Promise<object>) =>
+  const countedAs =
+    <T>(read: (request: Request) => Promise<T>) =>
+    (feature: WebFeature, answer: (body: T, from: FirecrawlAsker, request: Request) => Promise<object>) =>
     async ({ request }: { request: Request }) => {
       const { accountId, keyId } = await deps.admit(request);
-      const body = await deps.readJson(request);
+      const body = await read(request);
       const started = (id: string) => deps.jobStarted(request, id);
       const from = { accountId, keyId, requestId: deps.requestId(request), signal: request.signal, started };
       return finish(feature, request, () => answer(body, from, request));
@@ -232,5 +241,5 @@ function createFirecrawlAnswering(deps: FirecrawlRoutesDeps) {
     const { accountId } = await deps.authenticate(request);
     return finish(feature, request, () => answer(accountId));
   };
-  return { counted, asked };
+  return { counted: countedAs<Body>(deps.readJson), countedForm: countedAs(deps.readForm), asked };
 }

@@ -16,6 +16,8 @@ export interface FirecrawlPageDeps {
   readonly cache: PageCache;
   readonly reading: ReadingDeps;
   rules(): ActionRules;
+  /** The largest page, and the largest file. */
+  readonly fileBytesMax: () => number;
 }
 
 /** Who asks: the key and the request. */

@@ -1,0 +1,77 @@
+// A file that a client sends, read as a page is: HTML, PDF, text, JSON, XML. Nothing is fetched and nothing is shown in a
+// browser.
+
+import { ApiError } from "../../base/errors.ts";
+import { uuid } from "../../base/ids.ts";
+import { PageError } from "../../pages/page-error.ts";
+import { type Body, invalid } from "../params.ts";
+import { documentOf, loadingOf } from "./document.ts";
+import { type PageOptions, readOptions } from "./options.ts";
+import { needsReading, readPage } from "./reading.ts";
+import type { FirecrawlAsker, FirecrawlPageDeps } from "./scrape.ts";
+
+const ENDPOINT = "/v2/parse";
+const NAME_CHARS_MAX = 255;
+
+/** `POST /v2/parse`. Throws `ApiError` and `PageError`. */
+export async function parseForFirecrawl(
+  form: FormData,
+  deps: FirecrawlPageDeps,
+  from: FirecrawlAsker,
+): Promise<Record<string, unknown>> {
+  const file = form.get("file");
+  if (!(file instanceof File)) throw invalid("file", "Missing required parameter: file.");
+  if (file.size > deps.fileBytesMax())
+    throw new ApiError("request_too_large", `file may have at most ${deps.fileBytesMax()} bytes.`, { param: "file" });
+  const { options, headers } = readOptions(optionsOf(form.get("options")), deps.rules());
+  const plain = withoutBrowser(options, Object.keys(headers).length > 0);
+  const name = file.name.slice(0, NAME_CHARS_MAX);
+  const url = `file:///${encodeURIComponent(name)}`;
+  const body = new Uint8Array(await file.arrayBuffer());
+  const { accountId, signal, keyId, requestId } = from;
+  const page = await deps.pages.load({
+    ...loadingOf(url, { options: plain, headers: {} }, { signal, accountId }),
+    fetch: async () => ({ url, status: 200, headers: new Headers({ "content-type": file.type }), body, chain: [url] }),
+    rendering: async () => {
+      throw new PageError("upstream", "Files are not shown in a browser.");
+    },
+  });
+  const payer = { keyId, requestId, endpoint: ENDPOINT };
+  const reading = needsReading(plain.formats)
+    ? await readPage(page, plain.formats, { payer, signal }, deps.reading)
+    : undefined;
+  return { success: true, data: documentOf(page, { url: name, options: plain, scrapeId: uuid(), reading }) };
+}
+
+function optionsOf(text: ReturnType<FormData["get"]>): Body {
+  if (text === null) return {};
+  try {
+    const options: unknown = typeof text === "string" ? JSON.parse(text) : undefined;
+    if (typeof options === "object" && options !== null && !Array.isArray(options)) return options as Body;
+  } catch {
+    // Told below.
+  }
+  throw invalid("options", "options must be a JSON object.");
+}
+
+/** What only pages of the web have is named as without effect. */
+function withoutBrowser(options: PageOptions, hasHeaders: boolean): PageOptions {
+  const { formats, actions, waitMs, isMobile, languages } = options;
+  const unmet = [
+    ...(formats.screenshot === null ? [] : ["formats: screenshot"]),
+    ...(actions.length === 0 ? [] : ["actions"]),
+    ...(waitMs === 0 ? [] : ["waitFor"]),
+    ...(isMobile ? ["mobile"] : []),
+    ...(languages.length === 0 ? [] : ["location.languages"]),
+    ...(hasHeaders ? ["headers"] : []),
+  ];
+  return {
+    ...options,
+    formats: { ...formats, screenshot: null },
+    actions: [],
+    waitMs: 0,
+    isMobile: false,
+    languages: [],
+    unmet: [...options.unmet, ...unmet],
+  };
+}
