@@ -54,3 +54,8 @@ export interface OpenJobRow
   readonly account_id: string;
   readonly username: string;
 }
+
+/** Answer of `GET webhook-secret` and `POST webhook-secret/renew`. */
+export interface WebhookSecretView {
+  readonly secret: string;
+}

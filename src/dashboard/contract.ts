@@ -380,8 +380,3 @@ export interface ErrorAnswer {
     readonly param: string | null;
   };
 }
-
-/** Answer of `GET webhook-secret` and `POST webhook-secret/renew`. */
-export interface WebhookSecretView {
-  readonly secret: string;
-}

@@ -120,6 +120,12 @@ async function addAccount({ dataDir }: TestApp): Promise<void> {
   if ("refused" in made) throw new Error("no account");
 }
 
+function textFile(): FormData {
+  const form = new FormData();
+  form.append("file", new Blob(["A text."], { type: "text/plain" }), "a.txt");
+  return form;
+}
+
 /** By what each of these is started, and where it is then. */
 const FIRECRAWL_JOBS: Readonly<Record<string, readonly [start: string, path: string]>> = {
   firecrawlGetCrawl: ["firecrawlStartCrawl", "/v2/crawl/ID"],
@@ -224,11 +230,7 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
     listResponseInputItems: async () => ({ path: `${await response()}/input_items` }),
     deleteResponse: async () => ({ path: await response() }),
     uploadFile: async () => ({ body: upload() }),
-    firecrawlParse: async () => {
-      const form = new FormData();
-      form.append("file", new Blob(["A text."], { type: "text/plain" }), "a.txt");
-      return { body: form };
-    },
+    firecrawlParse: async () => ({ body: textFile() }),
     createTranscription: async () => ({
       body: formWith({ model: "demo-transcribe", stream: "true" }, { file: new Blob(["RIFF"]) }),
     }),

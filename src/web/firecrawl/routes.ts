@@ -34,7 +34,7 @@ import {
 import { parseForFirecrawl } from "./parse.ts";
 import { type FirecrawlAsker, type FirecrawlPageDeps, scrapeForFirecrawl } from "./scrape.ts";
 import { mapForFirecrawl, searchForFirecrawl } from "./search.ts";
-import { type Watchers, watchJob } from "./watcher.ts";
+import { tellOfJob, type Watchers } from "./watcher.ts";
 
 /** What the endpoints need. */
 export interface FirecrawlRoutesDeps {
@@ -158,7 +158,7 @@ async function watched(job: { sort: JobSort; id: string }, request: Request, dep
   };
   return takeSocket(request, {
     ...(key === undefined ? {} : { protocol: key }),
-    opened: (session) => void watchJob(ref, session, watching),
+    opened: (session) => void tellOfJob(ref, session, watching),
     ended: () => {
       leave();
       done();

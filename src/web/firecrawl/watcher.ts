@@ -27,7 +27,7 @@ const DOCUMENT_BYTES_MAX = 4 * 1024 * 1024;
 const BUFFERED_MAX = 8 * 1024 * 1024;
 
 /** Watches until the job or the connection ends. Never throws. */
-export async function watchJob(ref: FirecrawlJobRef, session: SocketSession, deps: WatchingDeps): Promise<void> {
+export async function tellOfJob(ref: FirecrawlJobRef, session: SocketSession, deps: WatchingDeps): Promise<void> {
   try {
     await watch(ref, session, deps);
   } catch (error) {

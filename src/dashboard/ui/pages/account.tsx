@@ -2,7 +2,8 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { EventView, Listing, SessionView, WebhookSecretView } from "../../contract.ts";
+import type { EventView, Listing, SessionView } from "../../contract.ts";
+import type { WebhookSecretView } from "../../contract-jobs.ts";
 import { call } from "../api.ts";
 import { useLoad } from "../load.ts";
 import { beginConnect } from "../oauth-sign-in.ts";
