@@ -16,6 +16,7 @@ import moving from "../../../docs/guides/moving.md" with { type: "text" };
 import notOffered from "../../../docs/guides/not-offered.md" with { type: "text" };
 import postgresql from "../../../docs/guides/postgresql.md" with { type: "text" };
 import providersGuide from "../../../docs/guides/providers.md" with { type: "text" };
+import requestLog from "../../../docs/guides/request-log.md" with { type: "text" };
 import sdks from "../../../docs/guides/sdks.md" with { type: "text" };
 import security from "../../../docs/guides/security.md" with { type: "text" };
 import start from "../../../docs/guides/start.md" with { type: "text" };
@@ -49,6 +50,7 @@ export const MANUAL: Readonly<Record<string, readonly ManualPage[]>> = {
     { file: "guides/upgrade-and-backup.md", text: upgrade },
     { file: "guides/postgresql.md", text: postgresql },
     { file: "guides/metrics.md", text: metrics },
+    { file: "guides/request-log.md", text: requestLog },
     { file: "guides/limits-and-errors.md", text: limits },
     { file: "guides/security.md", text: security },
     { file: "guides/how-it-is-judged.md", text: judged },

@@ -1,0 +1,65 @@
+// Debugging of a key in a real browser: its holder is told on every page, and reads what passed in the request log.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { keyDebugStore } from "../../src/store/access/key-debug.ts";
+import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { faults } from "../support/axe.ts";
+import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
+import { dashboardClient } from "./support.ts";
+
+let app: AccountsApp;
+let browser: TestBrowser;
+
+const isMissing = CHROMIUM === undefined;
+const SLOW_MS = 90_000;
+
+beforeAll(async () => {
+  if (isMissing) return;
+  [app, browser] = await Promise.all([startAccountsApp({ config: { usage: { flush: "5ms" } } }), startBrowser()]);
+  await app.addAccount("watched");
+  const client = dashboardClient(app);
+  await client.post("/login", { username_or_email: "watched", password: PASSWORD });
+  const { key, id } = (await client.post("/keys", { name: "agent" })).json;
+  await keyDebugStore(app.store).setKeyDebug(id, app.clock.now() + 30 * 60_000);
+  const body = { model: "demo-echo", messages: [{ role: "user", content: "what my agent said" }] };
+  await app.ask("POST", "/v1/chat/completions", { as: key, body, headers: { "x-request-id": "seen" } });
+}, SLOW_MS);
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+describe.skipIf(isMissing)("in a browser", () => {
+  test.each([
+    [1440, false],
+    [390, true],
+  ] as const)(
+    "at %i px, dark %p: a note on every page, and both sides of a request",
+    async (width, dark) => {
+      const { page, complaints, context } = await browser.visitor({ width, dark, address: freshAddress() });
+      const base = `${app.app.url}/dashboard`;
+      await page.goto(`${base}/login`);
+      await page.getByLabel("Username").fill("watched");
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByText("The operator debugs your key agent").waitFor();
+      await page.goto(`${base}/keys`);
+      await page.getByText("debugged until").waitFor();
+      await page.getByText("The operator debugs your key agent").waitFor();
+      await page.goto(`${base}/log?request=seen`);
+      const wire = page.getByRole("region", { name: "Requests and answers" });
+      // By keyboard.
+      await wire.locator("summary", { hasText: "From the client" }).focus();
+      await page.keyboard.press("Enter");
+      await wire.getByText("what my agent said").first().waitFor();
+      await wire.getByText("authorization: [redacted]").first().waitFor();
+      for (const title of ["To demo", "From demo", "To the client"])
+        await wire.locator("summary", { hasText: title }).click();
+      expect(await faults(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+});
