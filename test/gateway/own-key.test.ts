@@ -63,6 +63,7 @@ describe("GET /v1/key", () => {
       spent: 0,
       resets_at: null,
       expires_at: null,
+      debug_until: null,
       models: ["*"],
     });
   });

@@ -13,6 +13,11 @@ const KEY = Type.Object(
     spent: Type.Number({ description: "US dollars of the budget, since it began anew." }),
     resets_at: orNull(Type.String({ description: "When the budget begins anew; null: never." })),
     expires_at: orNull(Type.String({ description: "Null: never." })),
+    debug_until: orNull(
+      Type.String({
+        description: "The operator debugs the key: until then what passes for it is kept. Null: nothing is.",
+      }),
+    ),
     models: Type.Array(Type.String(), { description: "Patterns of the models that it may use." }),
   },
   { $id: "OwnKey" },
