@@ -18,6 +18,9 @@ const TEST_TIMEOUT_MS = 90_000;
 /** Files run side by side, each worker with its own browsers and gateways; more of them would wait for memory. */
 const WORKERS_MAX = 4;
 
+// What passes prints nothing: without a word the run looks as if it hung.
+const all = asked().length;
+if (all > 1) console.log(`running ${all} test files; only failures are printed on the way, the sum at the end`);
 const run = await runTests(args);
 // Which tests a flag leaves out is for the runner to know.
 const hasFlags = args.some((arg) => arg.startsWith("-"));
