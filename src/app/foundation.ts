@@ -45,8 +45,8 @@ export async function addFoundation({ lifecycle, live, log, clock = systemClock 
   const tracer = await openTracer(log);
   add("traces", { stop: () => tracer?.stop() });
   const { store, node } = add("database", await takeDatabase(config(), { clock, log }));
-  const { host, port } = config().server;
-  const listener = createListener({ host, port });
+  const { host, port, reusePort } = config().server;
+  const listener = createListener({ host, port, reusePort });
   // Like the lock of the database: nothing starts to work before both are known to be ours.
   add("address", { start: () => listener.open(), stop: async () => void (await listener.stop(0)) });
   const { nameModels, ...programMetrics } = createProgramMetrics({

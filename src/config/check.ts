@@ -15,7 +15,15 @@ export function crossCheck(config: ReadConfig): Problem[] {
   checkOauth(config, report);
   checkBrowser(config, report);
   checkWriters(config, report);
+  checkNodes(config, report);
   return problems;
+}
+
+/** Processes that share a port must share everything else. */
+function checkNodes({ server, database, redis }: ReadConfig, report: Report): void {
+  if (!server.reusePort) return;
+  const missing = [...(database.url === "" ? ["database.url"] : []), ...(redis.url === "" ? ["redis.url"] : [])];
+  if (missing.length > 0) report("server.reuse_port", `needs ${missing.join(" and ")}`);
 }
 
 type Report = (path: string, message: string) => void;

@@ -86,6 +86,7 @@ export const ServerSection = section("How the gateway listens and answers.", {
     "Origins of pages, such as https://app.example.com, that may call /mcp beside the gateway's own.",
     element("page_origin"),
   ),
+  reuse_port: flag("Several processes of this machine share the port; needs database.url and redis.url.", false),
   trusted_proxies: list("Networks whose X-Forwarded-For header is trusted.", element("cidr")),
   metrics: section("GET /metrics, Prometheus text.", {
     enabled: flag("Offers /metrics.", true),

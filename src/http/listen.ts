@@ -41,6 +41,8 @@ const PROXY_IDLE_SECONDS = 125;
 export function createListener(options: {
   host: string;
   port: number;
+  /** Other processes may listen on the port too; the system shares the connections out. */
+  reusePort?: boolean;
   /** How long a connection may lie idle between requests. */
   idleSeconds?: number;
   /** The same for a connection that a proxy uses for many clients. */
@@ -69,7 +71,11 @@ export function createListener(options: {
     },
     open() {
       const wait: Fetch = async (request) => (await served.promise)(request);
-      opened = bind(host, options.port, (request) => (handler ?? wait)(request), sockets);
+      opened = bind(
+        { hostname: host, port: options.port, reusePort: options.reusePort === true },
+        (request) => (handler ?? wait)(request),
+        sockets,
+      );
     },
     serve(fetch) {
       handler = fetch;
@@ -162,18 +168,23 @@ function createSockets() {
   };
 }
 
-function bind(hostname: string, port: number, fetch: Fetch, sockets: ReturnType<typeof createSockets>) {
+interface Place {
+  readonly hostname: string;
+  readonly port: number;
+  readonly reusePort: boolean;
+}
+
+function bind({ hostname, port, reusePort }: Place, fetch: Fetch, sockets: ReturnType<typeof createSockets>) {
   return Bun.serve<SocketData>({
     hostname,
     port,
     // The default would close quiet streams after 10 s; our own deadlines and keepalives apply while a request runs. (The
     // first request's headers have a parser limit of about 12 s.)
-    // request's headers have a limit of the parser's own, about 12 s.)
     idleTimeout: 0,
     maxRequestBodySize: PARSER_BODY_MAX,
     development: false,
-    // Bun shares the port outside development mode, and requests would then go to either of two gateways.
-    reusePort: false,
+    // Bun shares the port outside development mode: only the operator may want that.
+    reusePort,
     fetch: (request, server) => {
       const answer = fetch(request);
       return request.method === "GET" && wantsSocket(request) ? sockets.answer(answer, request, server) : answer;

@@ -16,6 +16,8 @@ import { createLogger } from "../../src/telemetry/log.ts";
 export interface TestAppOptions {
   /** The configuration in its file form; data_dir, host and port are the test's. */
   config?: Record<string, unknown>;
+  /** Name of the ready-made account; another one where programs share a database. */
+  name?: string;
   /** Tier of the ready-made account. */
   tier?: "free" | "pro" | "premium";
   /** Further columns of the ready-made account and key. */
@@ -123,9 +125,10 @@ async function prepare(dataDir: string, options: TestAppOptions): Promise<{ key:
   const { url = "" } = (options.config?.["database"] ?? {}) as { url?: string };
   const store = await openDatabase({ dataDir, database: { url } });
   try {
+    const { name = "tester" } = options;
     const account = await accountStore(store).createAccount({
-      username: "tester",
-      email: "tester@example.com",
+      username: name,
+      email: `${name}@example.com`,
       tier: options.tier ?? "premium",
       emailVerified: true,
       ...options.account,
