@@ -44,6 +44,8 @@ export interface ReadJob<T> {
 export interface JobAsker {
   readonly keyId: string;
   readonly requestId: string;
+  /** Headers of the request that are asked for and do nothing. */
+  readonly unmet?: readonly string[];
 }
 
 /** Pages of one crawl. */
@@ -154,7 +156,7 @@ function readJob(body: Body, options: Body, asker: JobAsker, rules: ActionRules)
       webhook: webhook?.webhook ?? null,
       delayMs,
       concurrency: delayMs > 0 ? 1 : Math.min(CONCURRENCY_MAX, most),
-      unmet: read.options.unmet,
+      unmet: [...read.options.unmet, ...(asker.unmet ?? [])],
     },
   };
 }

@@ -62,11 +62,18 @@ export const DOCUMENTS_MAX = 100;
 const DATA_BYTES_MAX = 8 * 1024 * 1024;
 const LISTED_MAX = 500;
 
+/** Who starts a job, and where the client reaches us. */
+export interface JobStarter extends FirecrawlAsker {
+  readonly origin: string;
+  /** Headers of the request that are asked for and do nothing. */
+  readonly unmet: readonly string[];
+}
+
 /** `POST /v2/crawl`. */
 export async function startFirecrawlCrawl(
   body: Body,
   deps: FirecrawlJobsDeps,
-  from: FirecrawlAsker & { readonly origin: string },
+  from: JobStarter,
 ): Promise<Record<string, unknown>> {
   const read = readCrawlWish(body, from, deps.rules());
   await mayBeAsked(deps, read.input.url, "url", from.signal);
@@ -80,7 +87,7 @@ export async function startFirecrawlCrawl(
 export async function startBatch(
   body: Body,
   deps: FirecrawlJobsDeps,
-  from: FirecrawlAsker & { readonly origin: string },
+  from: JobStarter,
 ): Promise<Record<string, unknown>> {
   const read = readBatchWish(body, from, deps.rules());
   const left = read.invalid.length === 0 ? {} : { invalidURLs: read.invalid };

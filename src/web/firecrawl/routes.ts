@@ -24,6 +24,7 @@ import {
   type FirecrawlJobsDeps,
   findJob,
   type JobSort,
+  type JobStarter,
   type JobWindow,
   jobErrors,
   jobStatus,
@@ -65,6 +66,7 @@ export interface FirecrawlRoutesDeps {
 
 /** In logs and metrics only. */
 const CLIENT_GONE = 499;
+const IDEMPOTENCY_KEY = "x-idempotency-key";
 /** Bodies are read by our own code, within limits. */
 const RAW = { parse: "none" } as const;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -80,16 +82,12 @@ export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
     )
     .post(
       "/v2/crawl",
-      counted("crawl", (body, from, request) =>
-        startFirecrawlCrawl(body, deps.jobs, { ...from, origin: deps.publicUrl(request) }),
-      ),
+      counted("crawl", (body, from, request) => startFirecrawlCrawl(body, deps.jobs, starting(from, request, deps))),
       RAW,
     )
     .post(
       "/v2/batch/scrape",
-      counted("crawl", (body, from, request) =>
-        startBatch(body, deps.jobs, { ...from, origin: deps.publicUrl(request) }),
-      ),
+      counted("crawl", (body, from, request) => startBatch(body, deps.jobs, starting(from, request, deps))),
       RAW,
     )
     .post(
@@ -119,6 +117,12 @@ export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
     .use(jobRoutes(deps, "batch"))
     .use(figureRoutes(deps))
     .use(hostedRoutes());
+}
+
+/** Each request starts a job of its own, so a client that expects otherwise of its header is told. */
+function starting(from: FirecrawlAsker, request: Request, deps: FirecrawlRoutesDeps): JobStarter {
+  const unmet = request.headers.has(IDEMPOTENCY_KEY) ? [IDEMPOTENCY_KEY] : [];
+  return { ...from, origin: deps.publicUrl(request), unmet };
 }
 
 /** Polls, errors and cancellations of one sort of job. */
