@@ -291,7 +291,8 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByRole("button", { name: "Change password" }).click();
       await page.getByText("Your password is changed.").waitFor();
       await page.getByRole("button", { name: "Link GitHub" }).click();
-      await page.getByText("The provider is linked to your account.").waitFor();
+      // What says so in words is gone after some seconds.
+      await page.getByRole("button", { name: "Unlink GitHub" }).waitFor();
       expect(page.url()).toBe(`${base}/account`);
       await page.getByRole("button", { name: "Unlink GitHub" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Unlink" }).click();
