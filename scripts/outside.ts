@@ -14,6 +14,21 @@ const GENERATORS = [
   // The generators are made for this major version.
   ...["typescript@5.9.3", "@types/node@22.19.1"],
 ];
+/** Programs over what was made for Firecrawl, and what each must say in its answer. */
+const FIRECRAWL_TOOLS: readonly { name: string; does: string; packages: string[]; says: Record<string, RegExp> }[] = [
+  {
+    name: "firecrawl-mcp",
+    does: "scrapes, maps, crawls and searches",
+    packages: ["firecrawl-mcp@3.26.0", "@modelcontextprotocol/sdk@1.18.0"],
+    says: {
+      scraped: /"markdown": "# Example Domain/,
+      mapped: /"url": "http/,
+      started: /"id": "crawl_/,
+      status: /"status": "completed"[\s\S]*"markdown": "# Example Domain/,
+      found: /For examples/,
+    },
+  },
+];
 const TSCONFIG = {
   compilerOptions: {
     ...{ strict: true, noEmit: true, skipLibCheck: true, target: "ES2022", module: "ESNext" },
@@ -141,6 +156,31 @@ async function generate(document: string, gateway: DocumentedGateway): Promise<v
   }
 }
 
+/** Unmodified, with the gateway's address and a key of it. */
+async function tryFirecrawlTools(gateway: DocumentedGateway): Promise<void> {
+  const env = {
+    SALLYPORT_URL: gateway.app.url,
+    SALLYPORT_KEY: gateway.app.key,
+    SITE_URL: gateway.here("https://example.com"),
+  };
+  for (const { name, does, packages, says } of FIRECRAWL_TOOLS) {
+    const place = await withPackages(name, packages);
+    if (place === undefined) {
+      skip(name, 1);
+      continue;
+    }
+    copyFileSync(join(import.meta.dir, `outside/${name}.txt`), join(place, `${name}.ts`));
+    await trial(`${name} ${does}`, async () => {
+      const { code, said } = await run([process.execPath, `${name}.ts`], place, env);
+      if (code !== 0) return said;
+      const lines = said.trim().split("\n");
+      const answer = JSON.parse(lines.find((line) => line.startsWith("{")) ?? "{}") as Record<string, unknown>;
+      const wrong = Object.keys(says).filter((member) => !says[member]?.test(String(answer[member])));
+      return wrong.length === 0 ? undefined : `${wrong.join(", ")}: ${said}`;
+    });
+  }
+}
+
 /** The examples for a library that they name with its version. */
 async function tryExamples(gateway: DocumentedGateway): Promise<void> {
   const marked = allSnippets().flatMap((one): [Snippet, string[]][] => {
@@ -166,6 +206,7 @@ const gateway = await startDocumentedGateway();
 const document = JSON.stringify(gateway.document, null, 2);
 await lint(document);
 await generate(document, gateway);
+await tryFirecrawlTools(gateway);
 await tryExamples(gateway);
 await gateway.stop();
 if (keep === undefined) rmSync(folder, { recursive: true, force: true });

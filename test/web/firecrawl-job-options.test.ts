@@ -114,6 +114,13 @@ describe("search", () => {
   });
 });
 
+test("search: a source of the hosted service is taken without effect", async () => {
+  const { data, warning } = await post("/v2/search", { query: "bread", sources: ["web", { type: "alexandria" }] });
+  expect(Object.keys(data as Json)).toEqual(["web"]);
+  expect(warning).toBe("Taken without effect here: sources: alexandria.");
+  expect((await post("/v2/search", { query: "bread", sources: ["alexandria"] }))["data"]).toEqual({});
+});
+
 /** A page with leaves below it, and the most of them that were under way at once. */
 function spread(name: string, holds: (atOnce: number) => Promise<void>): { url: string; most(): number } {
   const [now, most] = [{ count: 0 }, { count: 0 }];

@@ -19,6 +19,8 @@ const PAGE_TIME_MIN_MS = 1000;
 
 const SOURCES = { web: "general", news: "news", images: "images" } as const satisfies Record<string, Category>;
 type Source = keyof typeof SOURCES;
+/** A source that only the hosted service has; its own MCP server asks for it unless told otherwise. */
+const HOSTED_SOURCE = "alexandria";
 
 /** What a further category is looked for with. */
 const CATEGORIES: Readonly<Record<string, { readonly words: string; readonly category: Category }>> = {
@@ -86,6 +88,7 @@ function readSearch(body: Body, { rules }: FirecrawlPageDeps): SearchWish {
   if (includes.length > 0 && excludes.length > 0)
     throw invalid("excludeDomains", "excludeDomains cannot be given together with includeDomains.");
   const tbs = readText(body, ["tbs"]);
+  const sources = readNames(body, "sources", [...Object.keys(SOURCES), HOSTED_SOURCE], ["web"]);
   const options = scrapeOptions(body);
   // Without formats no pages are wanted.
   const pages = Array.isArray(options["formats"]) ? readOptions(options, rules()) : undefined;
@@ -94,7 +97,7 @@ function readSearch(body: Body, { rules }: FirecrawlPageDeps): SearchWish {
     limit: Math.min(LIMIT_MAX, asked),
     timeoutMs,
     timeRange: tbs === undefined ? undefined : TIMES[tbs.split(",")[0] ?? ""],
-    sources: readNames(body, "sources", Object.keys(SOURCES), ["web"]) as Source[],
+    sources: sources.filter((name): name is Source => name !== HOSTED_SOURCE),
     categories: readNames(body, "categories", Object.keys(CATEGORIES), []),
     includes,
     excludes,
@@ -102,6 +105,7 @@ function readSearch(body: Body, { rules }: FirecrawlPageDeps): SearchWish {
     unmet: [
       ...(asked > LIMIT_MAX ? [`limit above ${LIMIT_MAX}`] : []),
       ...(tbs !== undefined && TIMES[tbs.split(",")[0] ?? ""] === undefined ? ["tbs"] : []),
+      ...(sources.includes(HOSTED_SOURCE) ? [`sources: ${HOSTED_SOURCE}`] : []),
       ...["location", "country", "enterprise", "highlights"].filter((name) => isAsked(body[name])),
       ...(pages?.options.unmet ?? []),
     ],
