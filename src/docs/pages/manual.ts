@@ -11,6 +11,7 @@ import firecrawl from "../../../docs/guides/firecrawl.md" with { type: "text" };
 import judged from "../../../docs/guides/how-it-is-judged.md" with { type: "text" };
 import limits from "../../../docs/guides/limits-and-errors.md" with { type: "text" };
 import mcp from "../../../docs/guides/mcp.md" with { type: "text" };
+import media from "../../../docs/guides/media.md" with { type: "text" };
 import metrics from "../../../docs/guides/metrics.md" with { type: "text" };
 import moving from "../../../docs/guides/moving.md" with { type: "text" };
 import notOffered from "../../../docs/guides/not-offered.md" with { type: "text" };
@@ -40,6 +41,7 @@ export const MANUAL: Readonly<Record<string, readonly ManualPage[]>> = {
   Guides: [
     { file: "guides/start.md", text: start },
     { file: "guides/sdks.md", text: sdks },
+    { file: "guides/media.md", text: media },
     { file: "guides/agents.md", text: agents },
     { file: "guides/mcp.md", text: mcp },
     { file: "guides/applications.md", text: applications },
