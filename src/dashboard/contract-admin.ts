@@ -1,6 +1,7 @@
-// What the operators' pages of the gateway, providers, search engines, storage, audit and configuration and their API say to each other.
+// Types that the API shares with the operators' pages: gateway, providers, search engines, storage, audit and
+// configuration.
 
-/** How a test went: `warning`: it answered, and that says little. */
+/** The result of a test. `warning`: the service answered, but the answer does not show that it works. */
 export type TestStatus = "ok" | "warning" | "failed";
 
 /** A provider in `GET admin/providers`. */
@@ -8,26 +9,28 @@ export interface ProviderView {
   readonly name: string;
   readonly kind: string;
   readonly preset: string | null;
-  /** Empty for one inside the program. */
+  /** Empty for a provider that is built into the program. */
   readonly base_url: string;
-  /** How many keys it has. */
+  /** The number of its keys. */
   readonly credentials: number;
-  /** The variable that holds its key, by its preset. */
+  /** The environment variable that holds its key, as its preset defines it. */
   readonly variable: string | null;
-  /** How asking for its models went: `off`: not asked; `waiting`: not answered yet; `built_in`: inside the program. */
+  /**
+   * The result of asking for its models. `off`: not asked; `waiting`: not answered yet; `built_in`: inside the program.
+   */
   readonly list: { readonly state: "ok" | "failed" | "waiting" | "off" | "built_in"; readonly models: number };
-  /** Models of the catalog that have a way to it. */
+  /** The number of models in the catalog that have a route to it. */
   readonly models: number;
-  /** How many of those that are listed are in which state. */
+  /** The number of listed models in each state. */
   readonly health: { readonly healthy: number; readonly degraded: number; readonly unavailable: number };
-  /** Null for what is not watched. */
+  /** Null for providers that are not watched. */
   readonly breaker: {
     readonly state: "closed" | "open" | "half_open";
     readonly failures: number;
     readonly failures_max: number;
     readonly opened_at: string | null;
   } | null;
-  /** Since the program was started; `over`: a call has gone well since. */
+  /** Counted since the program started. `over`: a call has succeeded since. */
   readonly last_error: {
     readonly kind: string;
     readonly status: number;
@@ -36,11 +39,11 @@ export interface ProviderView {
   } | null;
 }
 
-/** Answer of `POST admin/providers/NAME/test`: each key was asked for the list of models. */
+/** Answer of `POST admin/providers/NAME/test`: the result of asking for the list of models with each key. */
 export interface ProviderTest {
   readonly status: TestStatus;
   readonly ms: number;
-  /** What happened, and what to do about it. */
+  /** What happened, and what the operator can do about it. */
   readonly message: string;
   readonly at: string;
 }
@@ -49,7 +52,7 @@ export interface ProviderTest {
 export interface EngineView {
   readonly name: string;
   readonly categories: readonly string[];
-  /** Why it is not asked; null for one that runs. */
+  /** Why the engine is not used; null for one that is. */
   readonly off: string | null;
   readonly suspended: { readonly kind: string; readonly until: string } | null;
   readonly last_ok_at: string | null;
@@ -66,23 +69,23 @@ export interface EngineTest extends ProviderTest {
 export interface StorageView {
   readonly data_dir: string;
   readonly database: { readonly bytes: number; readonly free_bytes: number; readonly log_bytes: number };
-  /** What else lies in the data directory; `files`: how many, of a folder. */
+  /** Other contents of the data directory; `files`: the number of files in a folder. */
   readonly others: readonly { readonly name: string; readonly bytes: number; readonly files: number }[];
-  /** The accounts that keep the most. */
+  /** The accounts that use the most storage. */
   readonly accounts: readonly { readonly id: string; readonly username: string; readonly bytes: number }[];
   readonly limit_bytes: number;
-  /** What is kept for how long. */
+  /** How long each kind of data is kept. */
   readonly retention: readonly RetentionRow[];
-  /** When what has expired was last deleted; null before the first round. */
+  /** When expired data was last deleted; null before the first round. */
   readonly sweep: { readonly at: string; readonly deleted: number; readonly failed: number } | null;
 }
 
-/** Something that is kept for a time. */
+/** A kind of data that is kept for a limited time. */
 export interface RetentionRow {
   readonly what: string;
   /** Milliseconds. */
   readonly kept_ms: number;
-  /** The key that sets it; null where it is fixed. */
+  /** The configuration key that sets it; null where it is fixed. */
   readonly key: string | null;
 }
 
@@ -99,7 +102,7 @@ export interface AuditView {
 
 /** Answer of `GET admin/config`. */
 export interface ConfigView {
-  /** Null where there is no file. */
+  /** Null where there is no configuration file. */
   readonly file: string | null;
   readonly values: readonly ConfigRow[];
 }
@@ -107,7 +110,7 @@ export interface ConfigView {
 /** A value of the configuration. */
 export interface ConfigRow {
   readonly key: string;
-  /** Null: a secret that is set; empty: not set. */
+  /** Null: a secret that is set. Empty: not set. */
   readonly value: string | null;
   readonly source: {
     readonly kind: "file" | "variable" | "option" | "preset" | "default";
@@ -118,16 +121,16 @@ export interface ConfigRow {
   readonly description: string | null;
 }
 
-/** Answer of `GET admin/gateway`: how everything is now. */
+/** Answer of `GET admin/gateway`: the current state of every part. */
 export interface GatewayView {
   readonly version: string;
   readonly uptime_seconds: number;
   readonly providers: readonly {
     readonly name: string;
     readonly kind: string;
-    /** Models it has a way to. */
+    /** The number of models that have a route to it. */
     readonly models: number;
-    /** Null for what is not watched. */
+    /** Null for providers that are not watched. */
     readonly breaker: {
       readonly state: "closed" | "open" | "half_open";
       readonly failures: number;
@@ -147,8 +150,8 @@ export interface GatewayView {
     readonly status: "ok" | "degraded" | "unavailable" | "disabled";
   }[];
   readonly database: { readonly bytes: number; readonly free_bytes: number; readonly log_bytes: number };
-  /** A peer outside `server.trusted_proxies` that spoke as a proxy lately. */
+  /** A peer outside `server.trusted_proxies` that recently sent a proxy's headers. */
   readonly untrusted_proxy: string | null;
-  /** What the web tools work on: jobs, pages, single pages, conversions. */
+  /** The current work of the web tools: jobs, pages, single pages and conversions. */
   readonly web: readonly { readonly what: string; readonly running: number; readonly waiting: number }[];
 }

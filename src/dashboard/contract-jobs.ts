@@ -1,4 +1,4 @@
-// What the pages and the API say to each other of jobs. Types alone.
+// Types that the pages and the API share for jobs.
 
 /** A job in `GET jobs?before=`, latest first. */
 export interface JobRow {
@@ -6,18 +6,21 @@ export interface JobRow {
   /** `crawl`, `extract`, `llmstxt` or another kind. */
   readonly kind: string;
   readonly state: "queued" | "running" | "completed" | "failed" | "cancelled";
-  /** The first address it was given, and how many there were. */
+  /** The first address that the job was given, and the number of its addresses. */
   readonly url: string;
   readonly urls: number;
   readonly completed: number;
   readonly total: number;
   readonly failed_pages: number;
-  /** What an llms.txt is at: `mapping`, `reading`, `describing` or `writing`; null for other kinds and for what has ended. */
+  /**
+   * The step that an llms.txt job has reached: `mapping`, `reading`, `describing` or `writing`; null for other kinds
+   * and for jobs that have ended.
+   */
   readonly stage: string | null;
   readonly credits: number;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly bytes: number;
-  /** Can it be had as Markdown files? */
+  /** Whether its result can be downloaded as Markdown files. */
   readonly has_files: boolean;
   readonly created_at: string;
   readonly finished_at: string | null;
@@ -31,24 +34,24 @@ export interface JobListing {
   readonly next: string | null;
 }
 
-/** Answer of `GET jobs/ID`; `DELETE` of the same cancels it. */
+/** Answer of `GET jobs/ID`. `DELETE` on the same path cancels the job. */
 export interface JobView extends JobRow {
-  /** In the order they came; what one holds is `GET jobs/ID/pages/INDEX`. */
+  /** In the order in which they were read; `GET jobs/ID/pages/INDEX` answers with the content of one. */
   readonly pages: readonly { readonly url: string; readonly failed: boolean; readonly bytes: number }[];
   readonly errors: readonly { readonly url: string; readonly code: string; readonly message: string }[];
-  /** What it was asked for. */
+  /** The request that started the job. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** What it gave beside its pages; null while it has not. */
+  /** The result apart from the pages; null until there is one. */
   readonly result: Readonly<Record<string, unknown>> | null;
 }
 
-/** Answer of `GET jobs/ID/pages/INDEX`: a page of a crawl as `POST /v1/scrape` gives one, with its address. */
+/** Answer of `GET jobs/ID/pages/INDEX`: a page of a crawl in the form of `POST /v1/scrape`, with its address. */
 export interface JobPageView extends Readonly<Record<string, unknown>> {
   readonly url: string;
   readonly failed: boolean;
 }
 
-/** A job of anybody that has not ended, in `GET admin/jobs`: how far it is, not what it is about. */
+/** An unfinished job of any account, in `GET admin/jobs`: its progress, but not its subject. */
 export interface OpenJobRow
   extends Pick<JobRow, "id" | "kind" | "state" | "completed" | "total" | "failed_pages" | "stage" | "created_at"> {
   readonly account_id: string;

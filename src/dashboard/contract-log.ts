@@ -1,6 +1,9 @@
-// What the request log and its API say to each other. Types, and the few plain values both must agree on.
+// Types that the request log and its API share, and the few plain values that both need.
 
-/** How requests can be chosen by their end. `failed`: every error, also of a stream that broke off after its status. */
+/**
+ * The outcomes by which requests can be filtered. `failed`: every error, including a stream that broke off after its
+ * status was sent.
+ */
 export const LOG_OUTCOMES = ["ok", "failed", "4xx", "5xx", "stopped"] as const;
 
 /** The spans of the log and of the overview, in hours. */
@@ -9,76 +12,76 @@ export const SPAN_HOURS = { "1h": 1, "24h": 24, "7d": 168, "30d": 720, "90d": 21
 /** Name of a span. */
 export type SpanName = keyof typeof SPAN_HOURS;
 
-/** One try of a request: of a route that failed, or of the one that answered. */
+/** One attempt of a request: a route that failed, or the one that answered. */
 export interface TryView {
   readonly provider: string;
-  /** The model's id there. */
+  /** The model's id at the provider. */
   readonly model: string;
-  /** `ok` for the one that answered, else why it failed. */
+  /** `ok` for the attempt that answered, otherwise the reason why it failed. */
   readonly kind: string;
   /** HTTP status of the provider; 0 where there was none. */
   readonly status: number;
   readonly ms: number;
-  /** Milliseconds after the request came. */
+  /** Milliseconds between the arrival of the request and this attempt. */
   readonly at: number;
 }
 
-/** One request. What it said is not kept. */
+/** One request. Its content is not kept. */
 export interface LogRowView {
   readonly id: number;
   readonly request_id: string;
-  /** When it ended. */
+  /** When the request ended. */
   readonly created_at: string;
-  /** "" where no model is involved or none was found. */
+  /** "" where the request concerns no model, or the model was not found. */
   readonly model: string;
   readonly endpoint: string;
-  /** The key's name; "" for a key that is gone. */
+  /** The key's name; "" for a key that has been deleted. */
   readonly key: string;
   readonly key_id: string;
-  /** Whose key it is; "" where the log is one account's own. */
+  /** The account that owns the key; "" in the log of a single account. */
   readonly account: string;
   readonly status: number;
   readonly error: string | null;
-  /** The client ended it, which is no error. */
+  /** The client ended the request, which is not an error. */
   readonly stopped: boolean;
-  /** The provider that answered, or failed last; "" where none was asked. */
+  /** The provider that answered, or the last one that failed; "" where none was called. */
   readonly provider: string;
-  /** The model's id there. */
+  /** The model's id at the provider. */
   readonly upstream_model: string;
-  /** In order; of most requests there is one, the one that answered. */
+  /** In the order of the attempts. Most requests have one attempt, which answered. */
   readonly tries: readonly TryView[];
-  /** How many requests share this row: failures beyond 60 a minute and key. */
+  /** The number of requests that share this row: failures beyond 60 a minute and key are grouped. */
   readonly repeats: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
-  /** Of the input, read from a provider's cache. */
+  /** Input tokens that were read from a provider's cache. */
   readonly cached_tokens: number;
   readonly reasoning_tokens: number;
-  /** The provider reported no usage; the tokens were counted here. */
+  /** The provider reported no usage, so the gateway counted the tokens. */
   readonly estimated: boolean;
-  /** Null where no price of the model is known. */
+  /** Null where the model's price is not known. */
   readonly cost_usd: number | null;
   readonly latency_ms: number;
-  /** To the first byte; null where nothing was answered. */
+  /** Milliseconds to the first byte; null where nothing was answered. */
   readonly ttft_ms: number | null;
   readonly stream: boolean;
-  /** The key is being debugged: what passed may have been kept. */
+  /** The key was being debugged, so the messages of the request may have been kept. */
   readonly debugged: boolean;
 }
 
-/** A message that was kept while its key was being debugged; without credentials. */
+/** A message that was kept while its key was being debugged, without its credentials. */
 export interface WireMessage {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
-  /** The body went on. */
+  /** The body was longer than the part that was kept. */
   readonly cut: boolean;
 }
 
-/** What passed for one request: `GET log/ID/wire` answers with a list of them, as an id may be used twice. */
+/** The messages of one request. `GET log/ID/wire` answers with a list of them, since a request id may be used twice. */
 export interface WireView {
   readonly request: WireMessage & { readonly method: string; readonly url: string };
   readonly response: (WireMessage & { readonly status: number }) | null;
-  /** The calls to providers, in order. */
+  /** The calls to providers, in their order. */
   readonly upstream: readonly {
     readonly provider: string;
     readonly url: string;
@@ -88,16 +91,19 @@ export interface WireView {
   }[];
 }
 
-/** Answer of `GET log?key=&model=&status=&error=&request=&span=&before=` and, of everybody, of `GET admin/log`. */
+/** Answer of `GET log?key=&model=&status=&error=&request=&span=&before=` and, for all accounts, of `GET admin/log`. */
 export interface LogPageView {
   readonly data: readonly LogRowView[];
-  /** `before` of the next page; null: there is none. A page may be empty and not the last: so far was looked. */
+  /**
+   * `before` of the next page; null on the last page. A page may be empty without being the last, since a search stops
+   * after a number of rows.
+   */
   readonly next: number | null;
-  /** The row that was written last, matching or not: from there on the live view goes on. */
+  /** The row that was written last, whether or not it matches. The live view continues from there. */
   readonly last: number;
 }
 
-/** Answer of `GET log/choices`: what the filters offer. */
+/** Answer of `GET log/choices`: the values that the filters offer. */
 export interface LogChoices {
   readonly models: readonly string[];
   readonly keys: readonly { readonly id: string; readonly name: string }[];

@@ -1,4 +1,4 @@
-// What the dashboard and its API say to each other about usage. Types only, as in contract.ts.
+// Types that the dashboard and its API share for usage.
 
 /** Sums of requests. */
 export interface UsageSumsView {
@@ -9,19 +9,19 @@ export interface UsageSumsView {
   readonly cost_usd: number;
 }
 
-/** Answer of `GET admin/usage?days=`: everybody's. Days are UTC days, as `2030-12-31`. */
+/** Answer of `GET admin/usage?days=` for all accounts. Days are UTC days, such as `2030-12-31`. */
 export interface EverybodysUsage {
   /** Every day of the span, oldest first. */
   readonly days: readonly string[];
   readonly total: UsageSumsView;
-  /** The span of the same length before it. */
+  /** The preceding span of the same length. */
   readonly before: UsageSumsView;
   readonly cells: readonly (UsageSumsView & { readonly day: string; readonly model: string })[];
   readonly models: readonly (UsageSumsView & { readonly model: string })[];
   readonly latency: LatencyView;
 }
 
-/** Answer of `GET admin/usage/hours?hours=`: everybody's. Hours are UTC hours, as `2030-12-31T23`. */
+/** Answer of `GET admin/usage/hours?hours=` for all accounts. Hours are UTC hours, such as `2030-12-31T23`. */
 export interface HourlyReport {
   /** Every hour of the span, oldest first; the last one is not over yet. */
   readonly hours: readonly string[];
@@ -30,11 +30,11 @@ export interface HourlyReport {
   readonly latency: LatencyView;
 }
 
-/** Percentiles of the answered requests of a span, in milliseconds; null where there were none. */
+/** Percentiles of the latency of answered requests in a span, in milliseconds; null where there were none. */
 export interface LatencyView {
   readonly p50_ms: number | null;
   readonly p99_ms: number | null;
-  /** To the first byte, of streams. */
+  /** Milliseconds to the first byte of streams. */
   readonly first_byte_p50_ms: number | null;
   readonly first_byte_p99_ms: number | null;
 }

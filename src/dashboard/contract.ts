@@ -1,24 +1,24 @@
-// What the dashboard's pages and its API say to each other: the only file that both sides import. Types, and the few
-// plain values both must agree on.
+// Types that the dashboard's pages share with its API, and the few plain values that both need. Both sides import only
+// this file and those beside it.
 
-/** Where the dashboard lives. */
+/** The dashboard's path. */
 export const BASE = "/dashboard";
 
-/** The dashboard's own API. It takes the session cookie and nothing else. */
+/** The path of the dashboard's own API, which accepts only the session cookie. */
 export const API = `${BASE}/api`;
 
-/** The page's first data, put into its HTML so that nothing has to be loaded before something can be shown. */
+/** The page's first data, which the HTML contains so that the page can be drawn without another request. */
 export interface Boot {
   readonly profile: Profile | null;
-  /** Who may make an account; `first`: only who has the link that the server printed. */
+  /** Who may create an account; `first`: only the person who has the link that the server printed. */
   readonly signup: "open" | "invite" | "closed" | "first";
-  /** Are keys refused until the address is verified? */
+  /** Whether keys are refused until the account's address is verified. */
   readonly must_verify: boolean;
   /** Sign-in providers that are configured. */
   readonly providers: readonly SignInOption[];
-  /** Where mails go: to a server, to files of the gateway's because none is configured, or nowhere for the moment. */
+  /** Where mails are sent: to a server, to local files because no server is configured, or nowhere at the moment. */
   readonly mail: "smtp" | "files" | "failing";
-  /** Base of the API as clients reach it, without `/v1`. */
+  /** The base URL of the API as clients see it, without `/v1`. */
   readonly base_url: string;
   readonly version: string;
 }
@@ -41,13 +41,13 @@ export interface Profile {
   readonly has_password: boolean;
   readonly created_at: string;
   readonly admin: boolean;
-  /** Requests a minute of the plan, for each key. */
+  /** The plan's limit of requests a minute for each key. */
   readonly tier_rpm: number;
-  /** What its responses, threads, files and jobs take up here. */
+  /** The storage that its responses, threads, files and jobs use. */
   readonly storage: { readonly used_bytes: number; readonly limit_bytes: number };
-  /** What it may spend, all its keys together; null: no limit. */
+  /** The budget for all keys of the account together; null: no limit. */
   readonly budget: BudgetView | null;
-  /** Keys of which the operator keeps for now what passes for their requests. */
+  /** Keys that are being debugged: the messages of their requests are kept for the operator. */
   readonly debugged_keys: readonly { readonly name: string; readonly until: string }[];
 }
 
@@ -55,21 +55,21 @@ export interface Profile {
 export interface BudgetView {
   readonly usd: number;
   readonly spent_usd: number;
-  /** It renews after this many days; null: never. */
+  /** The budget renews after this many days; null: never. */
   readonly period_days: number | null;
   readonly resets_at: string | null;
-  /** Set for this account, not by its plan. */
+  /** The budget was set for this account, not by its plan. */
   readonly own: boolean;
 }
 
-/** Someone a provider vouches for, who has no account yet. */
+/** A person whom a provider has identified and who has no account yet. */
 export interface PendingPerson {
   readonly provider: string;
   readonly email: string | null;
   readonly name: string | null;
 }
 
-/** An API key as listed; the key itself is shown once, when it is made. */
+/** An API key as listed. The key itself is shown once, when it is created. */
 export interface KeyView {
   readonly id: string;
   readonly name: string;
@@ -79,21 +79,24 @@ export interface KeyView {
   readonly budget_usd: number | null;
   readonly spent_usd: number | null;
   readonly budget_period_days: number | null;
-  /** Models it may use that its budget does not hold, as no price is known of them; none for a key without a budget. */
+  /**
+   * Models that the key may use but its budget cannot count, since their prices are not known; empty for a key without
+   * a budget.
+   */
   readonly unpriced: readonly string[];
-  /** Of the last seven days (UTC), today last; none in the listing of another's keys. */
+  /** Counts of the last seven days (UTC), today last; empty when an operator lists the keys of another account. */
   readonly requests_by_day: readonly number[];
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
   readonly created_at: string;
   readonly last_used_at: string | null;
-  /** Nothing that its requests say is kept. */
+  /** The content of its requests is never stored. */
   readonly no_store: boolean;
-  /** Until then what passes for its requests is kept; null: nothing is. */
+  /** Until this time the messages of its requests are kept; null: the key is not being debugged. */
   readonly debug_until: string | null;
-  /** Patterns of the models that it may use; null: all of the plan. */
+  /** Patterns of the models that it may use; null: every model of the plan. */
   readonly models: readonly string[] | null;
-  /** Its requests may go to any path of a provider. */
+  /** Its requests may use passthrough to any path of a provider. */
   readonly passthrough: boolean;
 }
 
@@ -102,11 +105,11 @@ export interface RotatedKey {
   readonly id: string;
   readonly key: string;
   readonly name: string;
-  /** The old key works until then, or until its own expiry. */
+  /** The old key works until this time, or until its own expiry. */
   readonly old_until: string;
 }
 
-/** Body of `POST keys`; of `POST keys/ID` too, where what is absent is cleared. */
+/** Body of `POST keys`, and of `POST keys/ID`, which clears the fields that are absent. */
 export interface NewKeyForm {
   readonly name: string;
   readonly rpm?: number | undefined;
@@ -115,11 +118,11 @@ export interface NewKeyForm {
   readonly budget_usd?: number | undefined;
   /** The budget renews after this many days; absent: never. */
   readonly budget_period_days?: number | undefined;
-  /** Nothing that its requests say is kept. */
+  /** The content of its requests is never stored. */
   readonly no_store?: boolean | undefined;
-  /** Patterns of the models that it may use, such as `gpt-*`; absent or empty: all of the plan. */
+  /** Patterns of the models that it may use, such as `gpt-*`; absent or empty: every model of the plan. */
   readonly models?: readonly string[] | undefined;
-  /** Its requests may go to any path of a provider; only an admin may ask for it. */
+  /** Its requests may use passthrough to any path of a provider; only an admin may set it. */
   readonly passthrough?: boolean | undefined;
 }
 
@@ -144,7 +147,7 @@ export interface ModelChoice {
   readonly description: string;
   /** US dollars per million tokens, where they are known. */
   readonly prices: { readonly input: number; readonly output: number } | null;
-  /** Is it within the account's plan? */
+  /** Whether the account's plan includes it. */
   readonly usable: boolean;
 }
 
@@ -158,7 +161,7 @@ export interface SessionView {
   readonly current: boolean;
 }
 
-/** Something that happened to the account, of `GET events?before=`. */
+/** An entry of the account's audit log, in `GET events?before=`. */
 export interface EventView {
   readonly id: number;
   readonly event: string;
@@ -171,7 +174,7 @@ export interface EventView {
 /** A version of a decision model in `GET admin/decisions`. */
 export interface DecisionVersionRow {
   readonly id: string;
-  /** The configuration's entry that it comes from. */
+  /** The entry of the configuration that defines it. */
   readonly origin: string;
   readonly name: string;
   readonly tier: string;
@@ -179,30 +182,33 @@ export interface DecisionVersionRow {
   readonly backend: string;
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
   readonly calibration: "none" | "fitted";
-  /** Null for what is offered because a provider lists it. */
+  /** Null for a model that is offered because a provider lists it. */
   readonly created_at: string | null;
-  /** Its upstream began to report another model name. */
+  /** Its upstream has begun to report another model name. */
   readonly drifted: boolean;
-  /** It answers as the release before did. */
+  /** It gives the same answers as the release before it. */
   readonly outdated: boolean;
-  /** Why it is out of the list; null for one that is in. */
+  /** Why it is not listed; null for one that is. */
   readonly unfit: string | null;
-  /** Why no alias is moved to it; null where nothing speaks against that. */
+  /** Why no alias may be moved to it; null where nothing prevents it. */
   readonly worse: string | null;
-  /** On rows that the fit never saw. */
+  /** Measured on rows that were not used for the fit. */
   readonly measured: DecisionMetrics | null;
 }
 
-/** How good probabilities were on labelled rows. */
+/** The quality of the probabilities on labelled rows. */
 export interface DecisionMetrics {
   readonly rows: number;
   readonly accuracy: number;
-  /** What always saying the most frequent answer would reach. */
+  /** The score of always giving the most frequent answer. */
   readonly majority: number;
   readonly log_loss: number;
   readonly brier: number;
   readonly ece: number;
-  /** A perfectly calibrated model's on such rows: [mean, 19 of 20 below]; null of older programs. */
+  /**
+   * The score of a perfectly calibrated model on such rows: [mean, upper limit in 19 of 20 cases]; null for older
+   * programs.
+   */
   readonly ece_by_chance: readonly [number, number] | null;
 }
 
@@ -213,47 +219,47 @@ export interface ReliabilityBin {
   readonly rows: number;
 }
 
-/** Before and after a fit, on rows that it never saw. */
+/** Measures before and after a fit, on rows that were not used for the fit. */
 export interface DecisionReport {
   /** `all`, or a type of question. */
   readonly type: string;
   readonly before: DecisionMetrics;
   readonly after: DecisionMetrics;
-  /** [] where an older program measured. */
+  /** Empty where an older program measured. */
   readonly bins_before: readonly ReliabilityBin[];
   readonly bins: readonly ReliabilityBin[];
 }
 
-/** What was fitted for one type of question and number of options. */
+/** The fitted values for one type of question and number of options. */
 export interface DecisionParameters {
   readonly type: string;
   /** `2`, `3-5`, `6-20` or `>20`. */
   readonly options: string;
   readonly temperature: number;
   readonly bias: number | null;
-  /** By the exact number of options: what each position gains by being where it is. */
+  /** By the exact number of options: the advantage that each position has. */
   readonly positions: Readonly<Record<string, readonly number[]>>;
   readonly rows: number;
 }
 
 /** Answer of `GET admin/decisions/version?id=`. */
 export interface DecisionVersionView extends DecisionVersionRow {
-  /** US dollars per million input tokens; null: no price is known. */
+  /** US dollars per million input tokens; null where the price is not known. */
   readonly input_price: number | null;
-  /** What else an operator should know, a sentence each. */
+  /** Other things that an operator should know, one sentence each. */
   readonly notes: readonly string[];
   readonly description: string;
-  /** SHA-256 of everything that determines its answers. */
+  /** SHA-256 of everything that affects its answers. */
   readonly hash: string;
   readonly parameters: readonly DecisionParameters[];
   readonly measurement: {
-    /** The version it was fitted from. */
+    /** The version from which it was fitted. */
     readonly from: string;
     readonly fit_rows: number;
     readonly dataset: { readonly sha256: string; readonly rows: number } | null;
     readonly reports: readonly DecisionReport[];
   } | null;
-  /** What answered for it, as its upstreams name themselves, oldest first. */
+  /** The model names that its upstreams have reported, oldest first. */
   readonly sightings: readonly {
     readonly provider: string;
     readonly model: string;
@@ -261,7 +267,7 @@ export interface DecisionVersionView extends DecisionVersionRow {
     readonly first_at: string;
     readonly last_at: string;
   }[];
-  /** Every alias there is, with where it points now; `own`: to a version of the same model. */
+  /** Every alias and its current target; `own`: the target is a version of the same model. */
   readonly all_aliases: readonly { readonly alias: string; readonly version: string; readonly own: boolean }[];
 }
 
@@ -290,22 +296,22 @@ export interface AccountRow {
 export interface AccountView extends AccountRow {
   readonly keys: readonly KeyView[];
   readonly budget: BudgetView | null;
-  /** Where it is signed in. */
+  /** Its current sessions. */
   readonly sessions: readonly SessionView[];
-  /** The plans there are. */
+  /** All plans. */
   readonly tiers: readonly string[];
 }
 
-/** Answer of `POST admin/accounts/ID/reset-link`: works once. */
+/** Answer of `POST admin/accounts/ID/reset-link`; the link works once. */
 export interface ResetLink {
   readonly url: string;
   readonly minutes: number;
 }
 
-/** Body of `POST admin/accounts/ID`: the plan is the account's own from then on, a trial ends. */
+/** Body of `POST admin/accounts/ID`. The plan then becomes the account's own, and a trial ends. */
 export interface PlanForm {
   readonly tier: string;
-  /** ISO 8601; null: without an end. */
+  /** ISO 8601; null: no end. */
   readonly subscription_until: string | null;
 }
 
@@ -316,7 +322,7 @@ export interface InviteView {
   readonly created_at: string;
   readonly expires_at: string | null;
   readonly used_at: string | null;
-  /** Id of the account that it made. */
+  /** Id of the account that was created with it. */
   readonly used_by: string | null;
 }
 
@@ -332,7 +338,7 @@ export interface NewInvite {
   readonly code: string;
 }
 
-/** A model in `GET admin/models`; hidden ones are there too. */
+/** A model in `GET admin/models`, which includes hidden ones. */
 export interface AdminModelView {
   readonly id: string;
   readonly name: string;
@@ -353,7 +359,7 @@ export interface AdminModelView {
     readonly cache_read: number | null;
     readonly varies: boolean;
   } | null;
-  /** In the order they are tried. */
+  /** In the order in which they are tried. */
   readonly routes: readonly {
     readonly provider: string;
     readonly model: string;
@@ -363,20 +369,20 @@ export interface AdminModelView {
   }[];
 }
 
-/** A decision model that can be tried, in `GET decision-models`. */
+/** A decision model that can be tried out, in `GET decision-models`. */
 export type DecisionChoice = Pick<ModelChoice, "id" | "tier" | "usable">;
 
-/** A list as every listing of the API answers. */
+/** The form of every list that the API answers with. */
 export interface Listing<T> {
   readonly data: readonly T[];
 }
 
-/** The body of every refusal. */
+/** The body of every error. */
 export interface ErrorAnswer {
   readonly error: {
     readonly message: string;
     readonly code: string;
-    /** The field that is wrong, where one is. */
+    /** The field that is wrong, if a field is. */
     readonly param: string | null;
   };
 }

@@ -1,4 +1,4 @@
-// The signed-in account's own settings: password, sessions, linked providers, what happened to it, deletion.
+// The signed-in account's own settings: password, sessions, linked providers, audit log and deletion.
 
 import type { Accounts } from "../../accounts/accounts.ts";
 import { requiredText } from "../../accounts/fields.ts";
@@ -11,14 +11,14 @@ const EVENTS_PER_PAGE = 20;
 
 export interface AccountApiDeps {
   readonly accounts: Accounts;
-  /** The secrets that sign accounts' webhooks. */
+  /** The secrets that sign the accounts' webhooks. */
   readonly webhookSecrets: {
     secretOf(accountId: string): Promise<string>;
     renew(accountId: string): Promise<string>;
   };
 }
 
-/** The endpoints. */
+/** The endpoints of the account's own settings. */
 export function accountApi({ accounts, webhookSecrets }: AccountApiDeps): Endpoint[] {
   return [
     member("GET", "/webhook-secret", async ({ who }) => ({ secret: await webhookSecrets.secretOf(who.account.id) })),
@@ -32,7 +32,7 @@ export function accountApi({ accounts, webhookSecrets }: AccountApiDeps): Endpoi
       const current = requiredText(body, "current_password");
       const next = requiredText(body, "password");
       await accounts.changePassword(visit.who, { current, next }, visit.client).catch((error: unknown) => {
-        // So that the form can point at it; a page that is told 401 takes itself for signed out.
+        // Named, so that the form can point at the field; a 401 would make the page believe that the session has ended.
         if (!(error instanceof ApiError) || error.apiCode !== "invalid_credentials") throw error;
         throw new ApiError("invalid_request", error.message, { param: "current_password" });
       });
@@ -66,7 +66,7 @@ export function accountApi({ accounts, webhookSecrets }: AccountApiDeps): Endpoi
 
     member("POST", "/account/delete", async (visit) => {
       const { account } = visit.who;
-      // Not a password: who signs in through a provider has none.
+      // No password is asked for: an account that signs in through a provider has none.
       if (requiredText(await visit.body(), "username") !== account.username) {
         throw new ApiError("invalid_request", "That is not your username.", { param: "username" });
       }

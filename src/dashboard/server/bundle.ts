@@ -1,20 +1,20 @@
-// Builds the pages' script and style from ui/ when the program runs from its sources, and again when they change. The
-// executable has this file replaced by what scripts/build.ts built: there nothing is built at run time.
+// Builds the pages' script and style from ui/ when the program runs from its sources, and again when they change. In
+// the executable this file is replaced with the output of scripts/build.ts, so nothing is built at run time.
 
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { BASE } from "../contract.ts";
 
-/** A file that pages load; its name holds a hash of what is in it. */
+/** A file that pages load; its name contains a hash of its content. */
 export interface AssetFile {
   readonly type: string;
   /** Compressed with gzip. */
   bytes(): Promise<Uint8Array>;
 }
 
-/** Everything the pages are made of. */
+/** All files of the pages. */
 export interface Bundle {
-  /** Names of the two files the page names itself; others are loaded by them. */
+  /** Names of the two files that the HTML refers to; they load the others. */
   readonly script: string;
   readonly style: string;
   readonly icon: string;
@@ -30,21 +30,21 @@ const TYPES: readonly (readonly [string, string])[] = [
 
 let built: { readonly mark: string; readonly bundle: Promise<Bundle> } | undefined;
 
-/** The pages as they are now. */
+/** The current files of the pages. */
 export async function bundle(): Promise<Bundle> {
   const mark = await markOf();
   if (built?.mark !== mark) built = { mark, bundle: buildPages() };
   return built.bundle;
 }
 
-/** Changes when a source does. */
+/** A value that changes whenever a source file changes. */
 async function markOf(): Promise<string> {
   const paths = await Array.fromAsync(new Bun.Glob("**/*.{ts,tsx,css,svg}").scan({ cwd: UI, absolute: true }));
   const times = await Promise.all(paths.map(async (path) => (await stat(path)).mtimeMs));
   return `${paths.length}:${Math.max(...times)}`;
 }
 
-/** Bundles, hashes and compresses; also what the executable's build calls. */
+/** Bundles, hashes and compresses the pages. The build of the executable calls it too. */
 export async function buildPages(): Promise<Bundle> {
   const result = await Bun.build({
     entrypoints: [join(UI, "main.tsx")],

@@ -1,4 +1,4 @@
-// Decision models for operators: every version with what it rests on and was measured at, and moving aliases.
+// Decision models for operators: every version with its sources and measurements, and moving aliases.
 
 import { requiredText } from "../../accounts/fields.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -13,14 +13,14 @@ import type {
 import { admin, type Endpoint } from "./endpoint.ts";
 import type { KeysApiDeps } from "./keys-api.ts";
 
-/** What was measured, as the program keeps it. */
+/** The measurements in the form in which the program stores them. */
 interface Figures extends Omit<DecisionMetrics, "log_loss" | "ece_by_chance"> {
   readonly logLoss: number;
   readonly eceByChance?: number;
   readonly eceByChanceMax?: number;
 }
 
-/** A version as the program shows it. */
+/** A version in the form in which the program reports it. */
 interface ShownVersion
   extends Omit<DecisionVersionRow, "created_at" | "measured">,
     Pick<DecisionVersionView, "description" | "hash" | "notes"> {
@@ -60,12 +60,12 @@ interface ShownVersion
 export interface DecisionsApiDeps extends Pick<KeysApiDeps, "note"> {
   readonly decisions: {
     overview(): Promise<readonly ShownVersion[]>;
-    /** Gives where the alias pointed before. Throws `ApiError`. */
+    /** Returns the alias's former target. Throws `ApiError`. */
     promote(promotion: { version: string; alias: string }): Promise<{ before: string | null }>;
   };
 }
 
-/** The endpoints. */
+/** The endpoints of decision models. */
 export function decisionsApi({ decisions, note }: DecisionsApiDeps): Endpoint[] {
   return [
     admin(
@@ -74,7 +74,7 @@ export function decisionsApi({ decisions, note }: DecisionsApiDeps): Endpoint[] 
       async (): Promise<Listing<DecisionVersionRow>> => ({ data: (await decisions.overview()).map(rowOf) }),
     ),
 
-    // Ids may hold slashes.
+    // The ids are in the query because they may contain slashes.
     admin("GET", "/admin/decisions/version", async ({ query }) => {
       const all = await decisions.overview();
       const version = all.find(({ id }) => id === query.get("id"));
@@ -137,7 +137,7 @@ function viewOf(version: ShownVersion, all: readonly ShownVersion[]): DecisionVe
   };
 }
 
-/** Rows of older programs have the sums alone. */
+/** Older programs stored only the sums. */
 function reportsOf({ before, after, reports }: NonNullable<ShownVersion["measured"]>): DecisionReport[] {
   const all = reports.length > 0 ? reports : [{ type: "all", before, after, binsBefore: [], bins: [] }];
   return all.map(({ type, binsBefore, bins, ...both }) => ({

@@ -1,9 +1,9 @@
-// Reads numbers and times of the dashboard's forms; a refusal names the field.
+// Reads numbers and times from the dashboard's forms; an error names the field.
 
 import { optionalText } from "../../accounts/fields.ts";
 import { ApiError } from "../../base/errors.ts";
 
-/** The number under `name`; undefined when it is missing. Throws `ApiError` 400 outside of its range. */
+/** The number under `name`; undefined when it is missing. Throws `ApiError` 400 when it is out of range. */
 export function optionalNumber(
   body: Readonly<Record<string, unknown>>,
   name: string,
@@ -17,14 +17,14 @@ export function optionalNumber(
   throw new ApiError("invalid_request", `${label}: expected ${kind} from ${least} to ${most}.`, { param: name });
 }
 
-/** The switch under `name`; off when it is missing. */
+/** The switch under `name`; false when it is missing. */
 export function optionalSwitch(body: Readonly<Record<string, unknown>>, name: string): boolean {
   const value = body[name] ?? false;
   if (typeof value === "boolean") return value;
   throw new ApiError("invalid_request", `${name}: expected true or false.`, { param: name });
 }
 
-/** The texts under `name`; none when it is missing. */
+/** The texts under `name`; empty when they are missing. */
 export function optionalTexts(body: Readonly<Record<string, unknown>>, name: string): readonly string[] {
   const value = body[name] ?? [];
   if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value;
@@ -42,7 +42,10 @@ export function optionalTime(body: Readonly<Record<string, unknown>>, name: stri
   throw new ApiError("invalid_request", `${name}: expected a time such as 2030-12-31T23:59:59Z.`, { param: name });
 }
 
-/** Where a page of a listing begins: `before` is the last entry of the page before it. Throws `ApiError` 400. */
+/**
+ * The position where a page of a listing begins: `before` is the last entry of the preceding page. Throws `ApiError`
+ * 400.
+ */
 export function pageOf(query: URLSearchParams): { beforeId?: number } {
   const before = query.get("before");
   if (before === null) return {};
@@ -50,7 +53,7 @@ export function pageOf(query: URLSearchParams): { beforeId?: number } {
   throw new ApiError("invalid_request", "before must be a whole number above 0.", { param: "before" });
 }
 
-/** The same where entries have names for ids. Throws `ApiError` 400. */
+/** The same for entries whose ids are names. Throws `ApiError` 400. */
 export function namedPageOf(query: URLSearchParams): { beforeId?: string } {
   const before = query.get("before");
   if (before === null) return {};

@@ -1,4 +1,4 @@
-// The gateway as a whole, for operators: how its parts are now, and what everybody has used day by day.
+// The gateway as a whole, for operators: the current state of its parts, and the daily usage of all accounts.
 
 import type { Clock } from "../../base/clock.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
@@ -19,7 +19,7 @@ import {
   sumsView,
 } from "./usage-figures.ts";
 
-/** Where an operator's figures come from. */
+/** The sources of an operator's figures. */
 export interface GatewayFigures {
   uptimeSeconds(): number;
   /** As configured. */
@@ -31,7 +31,7 @@ export interface GatewayFigures {
       readonly kind: string;
       readonly status: number;
       readonly atMs: number;
-      /** A call has gone well since. */
+      /** A call has succeeded since. */
       readonly over: boolean;
     }
   >;
@@ -46,7 +46,7 @@ export interface GatewayFigures {
     }[];
   };
   subsystems(): Promise<Readonly<Record<string, { readonly status: GatewayView["subsystems"][number]["status"] }>>>;
-  /** Bytes of the file, of what of it is free, and of the log beside it. */
+  /** The bytes of the database file, of its free part, and of the log beside it. */
   database(): Promise<{ readonly bytes: number; readonly freeBytes: number; readonly logBytes: number }>;
   /** The address of a peer that may be a proxy missing from `trusted_proxies`. */
   untrustedProxy(): Promise<string | undefined>;
@@ -62,10 +62,10 @@ export interface GatewayApiDeps {
 
 type Sums = UsageSums & { readonly model: string };
 
-/** Past days of which what was read is kept: two spans of the longest length. */
+/** The number of past days whose sums are cached: two spans of the greatest length. */
 const PAST_DAYS_MAX = 732;
 
-/** The endpoints. */
+/** The endpoints of the gateway page. */
 export function gatewayApi(deps: GatewayApiDeps): Endpoint[] {
   const sumsOf = dayByDay((day) => deps.usage.sumsOfDay(day));
   const latencyOf = dayByDay((day) => deps.usage.latencyByModel({ unit: "day", from: day, to: day }));
@@ -108,7 +108,7 @@ export function gatewayApi(deps: GatewayApiDeps): Endpoint[] {
   ];
 }
 
-/** What is read for each day one by one, with the event loop between them, so that a large database delays no request. */
+/** Reads each day on its own and yields to the event loop in between, so that a large database delays no request. */
 function dayByDay<Row>(read: (day: number) => Promise<readonly Row[]>) {
   const past = new Map<number, readonly Row[]>();
   return async (day: number, today: number): Promise<readonly Row[]> => {
@@ -116,7 +116,7 @@ function dayByDay<Row>(read: (day: number) => Promise<readonly Row[]>) {
     if (kept !== undefined) return kept;
     await othersTurn();
     const rows = await read(day);
-    // What was asked before midnight may be written after it.
+    // Requests that arrived before midnight may be recorded after it.
     if (day < today - 1) {
       if (past.size >= PAST_DAYS_MAX) past.delete(Math.min(...past.keys()));
       past.set(day, rows);

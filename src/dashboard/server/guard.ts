@@ -1,4 +1,5 @@
-// Who a request of a browser speaks for, and whether a page of ours sent it. API keys and access tokens open nothing here.
+// Determines the account behind a browser's request, and whether a page of the dashboard sent it. API keys and access
+// tokens are not accepted here.
 
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { SignedIn } from "../../accounts/own-account.ts";
@@ -9,7 +10,7 @@ import { BASE } from "../contract.ts";
 
 const COOKIE = "sallyport_session";
 
-/** The account behind the session cookie; undefined when there is none or it has ended. */
+/** The account of the session cookie; undefined when there is no session or it has ended. */
 export async function visitorOf(
   request: Request,
   { cookies }: Pick<Accounts, "cookies">,
@@ -18,22 +19,22 @@ export async function visitorOf(
   return value === undefined ? undefined : cookies.find(value);
 }
 
-/** Did the request bring a session cookie, whatever it is worth? */
+/** Whether the request carries a session cookie, valid or not. */
 export function hasSessionCookie(request: Request): boolean {
   return cookiesOf(request).has(COOKIE);
 }
 
 /** The `Set-Cookie` that signs a browser in; an empty value signs it out. */
 export function sessionCookie(session: { value: string; seconds: number }, { secure }: { secure: boolean }): string {
-  // Over plain HTTP a browser would drop a Secure cookie without a word.
+  // Over plain HTTP a browser would silently drop a Secure cookie.
   const more = secure ? "; Secure" : "";
-  // Lax, not Strict: a link in a mail must find people signed in. Writes are held to their Origin besides.
+  // Lax, not Strict: a person who follows a link in a mail must be signed in. The Origin check protects writes as well.
   return `${COOKIE}=${session.value}; Path=${BASE}; Max-Age=${session.seconds}; HttpOnly; SameSite=Lax${more}`;
 }
 
 /**
- * Throws `ApiError` 403 `origin_not_allowed` for a write that another site's page sent. Browsers name the Origin of every
- * write; a client that names none is no browser and has no one else's cookie.
+ * Throws `ApiError` 403 `origin_not_allowed` for a write that another site's page sent. Browsers send the Origin with
+ * every write; a client that sends none is not a browser and carries no other person's cookie.
  */
 export function refuseForeignOrigin(request: Request, ownUrls: readonly string[]): void {
   const origin = request.headers.get("origin");
@@ -48,9 +49,9 @@ function isOwn(origin: string, request: Request, ownUrls: readonly string[]): bo
   if (!URL.canParse(origin)) return false;
   const { protocol, host } = new URL(origin);
   if (ownUrls.some((url) => URL.canParse(url) && new URL(url).origin === origin)) return true;
-  // An untrusted proxy may hide that the browser uses HTTPS; the opposite does not happen by accident.
+  // An untrusted proxy may hide that the browser uses HTTPS. The opposite does not happen by accident.
   if (exchangeOf(request).secure && protocol !== "https:") return false;
-  // Some proxies write the port behind the name though it is the scheme's own; browsers never do.
+  // Some proxies append the scheme's default port to the host; browsers never do.
   const named = `${protocol}//${request.headers.get("host") ?? ""}`;
   return URL.canParse(named) && new URL(named).host === host;
 }

@@ -1,4 +1,4 @@
-// What the gateway keeps and what it was told: storage and retention, the audit log of all accounts, the configuration.
+// Storage and retention, the audit log of all accounts, and the configuration, for operators.
 
 import type { LiveConfig } from "../../config/live.ts";
 import type { AccountStore } from "../../store/access/accounts.ts";
@@ -13,15 +13,15 @@ import type { GatewayFigures } from "./gateway-api.ts";
 export interface HousekeepingApiDeps {
   readonly housekeeping: {
     readonly dataDir: string;
-    /** What lies in the data directory beside the database. */
+    /** Contents of the data directory other than the database. */
     others(): Promise<readonly { readonly name: string; readonly bytes: number; readonly files: number }[]>;
     topStorage: StorageStore["topStorage"];
     storageLimitBytes(): number;
     retention(): readonly RetentionRow[];
-    /** When what had expired was last deleted. */
+    /** When expired data was last deleted. */
     lastSweep(): { readonly endedAtMs: number; readonly deleted: number; readonly failed: number } | undefined;
     searchAudit: AuditStore["searchAudit"];
-    /** The device that a browser's name for itself means. */
+    /** The device that a User-Agent names. */
     device(userAgent: string): string;
     config: LiveConfig["describe"];
   };
@@ -33,7 +33,7 @@ const ACCOUNTS_MAX = 20;
 const EVENTS_PER_PAGE = 50;
 const FILTER_CHARS_MAX = 200;
 
-/** The endpoints. */
+/** The endpoints of storage, audit log and configuration. */
 export function housekeepingApi({ housekeeping, gateway, people }: HousekeepingApiDeps): Endpoint[] {
   return [
     admin("GET", "/admin/storage", async (): Promise<StorageView> => {

@@ -1,5 +1,5 @@
-// An account's own jobs: list, look at one and its pages, cancel, download. For operators those of everybody that are under
-// way: whose, how far, and a way to end them, but not what they are about.
+// An account's own jobs: list, show one and its pages, cancel, download. Operators see all unfinished jobs with their
+// owner and progress, and can cancel them, but do not see their subject.
 
 import { ApiError } from "../../base/errors.ts";
 import type { JobListing, JobPageView, JobRow, JobView, OpenJobRow } from "../contract-jobs.ts";
@@ -8,7 +8,7 @@ import type { KeysApiDeps } from "./keys-api.ts";
 import { pulled } from "./pulled.ts";
 import { zipped } from "./zip.ts";
 
-/** A job as the web tools tell it. */
+/** A job as the web tools report it. */
 interface Job {
   readonly id: string;
   readonly kind: string;
@@ -39,7 +39,7 @@ interface JobPlace {
 }
 
 export interface JobsApiDeps extends Pick<KeysApiDeps, "note"> {
-  /** What is not there, or another account's, is undefined. */
+  /** Undefined stands for a job that does not exist or belongs to another account. */
   readonly jobs: {
     list(accountId: string, page: { before?: JobPlace; limit: number }): Promise<Job[]>;
     read(ref: JobRef): Promise<(Job & Pick<JobView, "pages" | "errors" | "input" | "result">) | undefined>;
@@ -54,7 +54,7 @@ export interface JobsApiDeps extends Pick<KeysApiDeps, "note"> {
 
 const PER_PAGE = 50;
 
-/** The endpoints. */
+/** The endpoints of jobs. */
 export function jobsApi({ jobs, note }: JobsApiDeps): Endpoint[] {
   return [
     member("GET", "/jobs", async ({ who, query }): Promise<JobListing> => {

@@ -1,4 +1,4 @@
-// An account's own API keys: list, make, revoke. A key is shown once, in the answer that makes it.
+// An account's own API keys: list, create, revoke. A key is shown once, in the answer that creates it.
 
 import { requiredText } from "../../accounts/fields.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -15,7 +15,7 @@ import type { BudgetView, KeyView, RotatedKey } from "../contract.ts";
 import { type Endpoint, type MemberRequest, member } from "./endpoint.ts";
 import { optionalNumber, optionalSwitch, optionalTexts, optionalTime } from "./form.ts";
 
-/** What the dashboard itself writes to an account's log. */
+/** The events that the dashboard itself writes to an account's audit log. */
 type NotedEvent =
   | "key_created"
   | "key_revoked"
@@ -41,33 +41,33 @@ export interface KeysApiDeps {
   readonly usage: Pick<UsageStore, "sumsBySlot">;
   readonly clock: Clock;
   grants(): Readonly<Record<TierId, TierGrant>>;
-  /** Writes to the account's log of what happened to it. */
+  /** Writes to the account's audit log. */
   note(event: NotedEvent, visit: MemberRequest, detail: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Keys have changed: caches of them are stale. */
+  /** Called after keys have changed, so that caches of them are discarded. */
   keysChanged(): void;
   /** Models without prices that accounts on a plan may use. */
   unpriced(tier: string): readonly string[];
-  /** What an account may spend, all its keys together. */
+  /** The budget of all keys of an account together. */
   budgetOf(account: Pick<Account, "id" | "tier">): Promise<AccountBudget | undefined>;
 }
 
 const NAME_CHARS_MAX = 100;
-/** Live keys of one account: more than programs anybody tells apart. */
+/** The limit of live keys for one account: more than a person needs. */
 const LIVE_KEYS_MAX = 200;
-/** Revoked ones count too, so that making and revoking in turns fills no disk. */
+/** The limit that includes revoked keys, so that repeated creation and revocation cannot fill the disk. */
 const KEYS_MAX = 5000;
-/** Of those the newest are listed. */
+/** The number of revoked keys that are listed, newest first. */
 const LISTED_MAX = 500;
 const MICROS_PER_USD = 1_000_000;
 const BUDGET_USD_MAX = 1_000_000;
 const DAY_MS = 86_400_000;
 const PERIOD_DAYS_MAX = 366;
 const HOUR_MS = 3_600_000;
-/** How long a replaced key may go on at most. */
+/** The longest time for which a replaced key can stay valid. */
 const GRACE_HOURS_MAX = 720;
 const SPARK_DAYS = 7;
 
-/** The endpoints. */
+/** The endpoints of keys. */
 export function keysApi(deps: KeysApiDeps): Endpoint[] {
   const { keys } = deps;
   return [
@@ -123,7 +123,7 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
   ];
 }
 
-/** A live key of the asker's, by the address. Throws `ApiError` 404. */
+/** The live key of the caller that the path names. Throws `ApiError` 404. */
 async function ownKey({ keys }: Pick<KeysApiDeps, "keys">, visit: MemberRequest): Promise<KeyInfo> {
   const id = visit.params["id"] ?? "";
   const found = (await keys.listKeys(visit.who.account.id)).find((key) => key.id === id && key.revokedAtMs === null);
@@ -142,7 +142,7 @@ async function refuseTooMany({ keys }: Pick<KeysApiDeps, "keys">, accountId: str
   }
 }
 
-/** Requests of each key on each of the last days, the oldest first. */
+/** The requests of each key on each of the last days, the oldest first. */
 async function sparksOf({ usage, clock }: Pick<KeysApiDeps, "usage" | "clock">, accountId: string) {
   const today = dayOf(clock.now());
   const span = { unit: "day" as const, from: today - SPARK_DAYS + 1, to: today };
@@ -162,7 +162,7 @@ function newKeyOf(
     throw new ApiError("invalid_request", `A name has 1 to ${NAME_CHARS_MAX} characters.`, { param: "name" });
   }
   const planRpm = isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0;
-  // Beyond the plan's only the operator sets it.
+  // Only the operator may set a limit above the plan's.
   const rpmMax = account.admin ? 1_000_000_000 : Math.max(planRpm, before?.rpm ?? 0);
   const label = account.admin ? "Requests a minute" : `Requests a minute: your plan allows 1 to ${planRpm}`;
   const rpm = optionalNumber(body, "rpm", { least: 1, most: rpmMax, whole: true, label });
@@ -187,7 +187,7 @@ function newKeyOf(
   };
 }
 
-/** Requests by passthrough can do whatever the operator's own credentials can. */
+/** Passthrough requests can do whatever the operator's own credentials allow. */
 function passthroughOf(body: Readonly<Record<string, unknown>>, { admin }: Pick<Account, "admin">): boolean {
   const wanted = optionalSwitch(body, "passthrough");
   if (wanted && !admin) {
@@ -199,7 +199,7 @@ function passthroughOf(body: Readonly<Record<string, unknown>>, { admin }: Pick<
 
 const usd = (micros: number | null) => (micros === null ? null : micros / MICROS_PER_USD);
 
-/** An account's budget as pages show it. */
+/** An account's budget in the form that pages show. */
 export function budgetView(budget: AccountBudget | undefined): BudgetView | null {
   if (budget === undefined) return null;
   return {
@@ -211,9 +211,9 @@ export function budgetView(budget: AccountBudget | undefined): BudgetView | null
   };
 }
 
-/** Shows keys of an account as pages do. */
+/** Converts the keys of an account into the form that pages show. */
 export function keyViewer(deps: Pick<KeysApiDeps, "unpriced">, { tier }: Pick<Account, "tier">) {
-  // The same for each of them, and not every account has a key with a budget.
+  // Computed at most once, since it is the same for every key, and only if a key has a budget.
   let unpriced: readonly string[] | undefined;
   return (row: KeyInfo): KeyView => {
     if (row.budgetMicros === null) return keyView(row, []);

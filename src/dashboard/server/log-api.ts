@@ -1,4 +1,5 @@
-// The request log: an account's own requests, and for operators everybody's. What requests said is not in it.
+// The request log: an account's own requests, and for operators those of all accounts. It does not contain the content
+// of requests.
 
 import { ApiError } from "../../base/errors.ts";
 import type { KeyDebugStore } from "../../store/access/key-debug.ts";
@@ -22,15 +23,15 @@ export interface LogApiDeps extends LogViewDeps {
   readonly keys: Pick<KeyStore, "listKeys">;
   readonly keyDebug: Pick<KeyDebugStore, "listDebugRecords">;
   readonly liveViews: LiveViews;
-  /** Whether the session of a request goes on. */
+  /** Whether the session of a request is still valid. */
   isSignedIn(request: Request): Promise<boolean>;
 }
 
 const PER_PAGE = 50;
-/** Models that the filter offers were used within so many days. */
+/** The filter offers the models that were used in this many days. */
 const CHOICE_DAYS = 30;
 
-/** The endpoints. */
+/** The endpoints of the request log. */
 export function logApi(deps: LogApiDeps): Endpoint[] {
   const own = ({ who }: MemberRequest) => who.account.id;
   const everybody = () => undefined;
@@ -48,13 +49,13 @@ export function logApi(deps: LogApiDeps): Endpoint[] {
   ];
 }
 
-/** `accountId` undefined: everybody's. */
+/** `accountId` undefined: all accounts. */
 function filterOf(deps: LogApiDeps, { query }: MemberRequest, accountId: string | undefined): LogFilter {
   return { ...logFilterOf(query, deps.clock), accountId };
 }
 
 async function page(deps: LogApiDeps, visit: MemberRequest, accountId: string | undefined): Promise<LogPageView> {
-  // Before the rows: the live view must not miss what comes between.
+  // Read before the rows, so that the live view does not miss rows that are written in between.
   const last = await deps.usage.lastLogId();
   const options = { ...pageOf(visit.query), limit: PER_PAGE };
   const { rows, nextBeforeId } = await deps.usage.listLog(filterOf(deps, visit, accountId), options);
@@ -89,7 +90,7 @@ async function live(deps: LogApiDeps, visit: MemberRequest, accountId: string | 
   });
 }
 
-/** What passed for a request while its key was being debugged. */
+/** The messages of a request whose key was being debugged. */
 async function wireOf(
   deps: LogApiDeps,
   { params }: MemberRequest,

@@ -1,18 +1,18 @@
-// The request log as a file: the rows of a filter, newest first, written as they are read.
+// The request log as a file: the rows that match a filter, newest first, written while they are read.
 
 import type { LogRowView } from "../contract-log.ts";
 
-/** Rows of one file: some 20 MB. */
+/** The limit of rows in one file, about 20 MB. */
 const ROWS_MAX = 50_000;
 const PAGE = 500;
 
-/** Formats of a file, and what each is called. */
+/** The formats of a file, with their names. */
 export const EXPORT_FORMATS = { csv: "text/csv; charset=utf-8", json: "application/json" } as const;
 
 /** Name of a format. */
 export type ExportFormat = keyof typeof EXPORT_FORMATS;
 
-/** One page of what is exported. */
+/** One page of the exported rows. */
 type ReadPage = (
   beforeId: number | undefined,
   limit: number,
@@ -45,7 +45,7 @@ async function* pages(read: ReadPage): AsyncGenerator<readonly LogRowView[], voi
     yield rows;
     if (nextBeforeId === null) return;
     before = nextBeforeId;
-    // A long export leaves room for the requests that are being served.
+    // A pause, so that a long export does not delay other requests.
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
 }
@@ -80,7 +80,7 @@ function line(row: LogRowView): string {
   return `${[...COLUMNS.map((name) => row[name]), tries].map(cell).join(",")}\r\n`;
 }
 
-/** A text that a spreadsheet would take for a formula stays a text. */
+/** Marks text that a spreadsheet would otherwise run as a formula. */
 function cell(value: string | number | boolean | null): string {
   if (typeof value !== "string") return value === null ? "" : String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;

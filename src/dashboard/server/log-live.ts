@@ -1,5 +1,5 @@
-// The live view of the request log: Server-Sent Events with the id of each row, so that a reader who was cut off goes on
-// where it was. Bounded in number; ends with its session and when the program stops.
+// The live view of the request log: Server-Sent Events with the id of each row, so that a reader whose connection broke
+// can continue. The number of views is limited; a view ends with its session and when the program stops.
 
 import { ApiError } from "../../base/errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
@@ -10,9 +10,9 @@ import type { LogRowView } from "../contract-log.ts";
 const PER_ACCOUNT_MAX = 6;
 const ALL_MAX = 60;
 const POLL_MS = 1000;
-/** How long a session that was ended elsewhere may go on reading. */
+/** How long a view may continue after its session was ended elsewhere. */
 const RECHECK_MS = 15_000;
-/** After the program ended a stream, a browser comes back this much later. */
+/** The delay after which a browser reconnects when the program has ended a stream. */
 const RETRY_MS = 2000;
 const BUSY_SECONDS = 30;
 
@@ -21,7 +21,7 @@ export interface LiveView {
   readonly accountId: string;
   readonly follower: LogFollower;
   show(rows: Awaited<ReturnType<LogFollower["next"]>>): Promise<readonly LogRowView[]>;
-  /** Whether the session goes on. */
+  /** Whether the session is still valid. */
   isSignedIn(): Promise<boolean>;
 }
 
@@ -30,7 +30,7 @@ export class LiveViews {
   readonly #open = new Map<symbol, { accountId: string; end(): void }>();
   #closed = false;
 
-  /** Begins one. Throws `ApiError` 503 when there are too many. */
+  /** Opens a live view. Throws `ApiError` 503 when there are too many. */
   open(view: LiveView): Response {
     const { request, accountId } = view;
     const own = [...this.#open.values()].filter((one) => one.accountId === accountId).length;
@@ -60,7 +60,7 @@ export class LiveViews {
     return sseResponse({ next, cancel: end }, { keepalive: ": waiting\n\n", signal: request.signal });
   }
 
-  /** Ends all of them, and refuses others: the program stops. */
+  /** Ends all live views and refuses new ones, because the program stops. */
   close(): void {
     this.#closed = true;
     for (const { end } of [...this.#open.values()]) end();

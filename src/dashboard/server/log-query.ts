@@ -1,4 +1,4 @@
-// What is asked of the request log, read from the address. Refusals name the parameter.
+// Reads the filters of the request log from the query. Errors name the parameter.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -6,10 +6,10 @@ import type { LogFilter } from "../../store/usage/log.ts";
 import { LOG_OUTCOMES, SPAN_HOURS, type SpanName } from "../contract-log.ts";
 
 const HOUR_MS = 3_600_000;
-/** As much of a request id as is kept. */
+/** The stored length of a request id. */
 const TEXT_CHARS_MAX = 200;
 
-/** The filter of an address. Throws `ApiError` 400. */
+/** The filter that a query describes. Throws `ApiError` 400. */
 export function logFilterOf(query: URLSearchParams, clock: Clock): LogFilter {
   const requestId = textOf(query, "request");
   const span = textOf(query, "span");
@@ -27,13 +27,13 @@ export function logFilterOf(query: URLSearchParams, clock: Clock): LogFilter {
     outcome: known,
     errorCode: textOf(query, "error"),
     requestId,
-    // Who has an id looks for that request, whenever it was.
+    // A request id is searched for in all rows, whatever the span.
     sinceMs:
       span === undefined || requestId !== undefined ? undefined : clock.now() - SPAN_HOURS[span as SpanName] * HOUR_MS,
   };
 }
 
-/** Stands for requests without a model: no model has such an id. */
+/** Stands for requests without a model, since no model has such an id. */
 const NO_MODEL = "-";
 
 function textOf(query: URLSearchParams, name: string): string | undefined {
@@ -43,7 +43,10 @@ function textOf(query: URLSearchParams, name: string): string | undefined {
   throw new ApiError("invalid_request", `${name}: expected at most ${TEXT_CHARS_MAX} characters.`, { param: name });
 }
 
-/** The row after which a live view goes on: what the browser says it had last, else the address. Throws `ApiError` 400. */
+/**
+ * The row after which a live view continues: the last one that the browser received, otherwise the one in the query.
+ * Throws `ApiError` 400.
+ */
 export function afterOf(request: Request, query: URLSearchParams): number | undefined {
   const text = request.headers.get("last-event-id") ?? query.get("after");
   if (text === null || text === "") return undefined;

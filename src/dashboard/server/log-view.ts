@@ -16,7 +16,7 @@ export interface LogViewDeps {
   isPriced(model: string): boolean;
 }
 
-/** The rows, with the names of their keys and, where `named`, of their accounts. */
+/** The rows with the names of their keys and, where `named`, of their accounts. */
 export async function logRowViews(
   { usage, clock, isPriced }: LogViewDeps,
   rows: readonly LogRow[],
@@ -56,14 +56,14 @@ export async function logRowViews(
   });
 }
 
-/** Nothing was spent is a cost; what tokens without a price cost is not known. */
+/** A cost of zero is known when no tokens were used; the cost of tokens without a price is not known. */
 function costOf({ costMicros, inputTokens, outputTokens, model }: LogRow, isPriced: (model: string) => boolean) {
   const unknown = costMicros === 0 && inputTokens + outputTokens > 0 && !isPriced(model);
   return unknown ? null : costMicros / MICROS_PER_USD;
 }
 
 function triesOf({ attempts, provider, upstreamModel, errorCode, latencyMs }: LogRow): TryView[] {
-  // A row of an older version does not say when its tries began: they are shown one after the other.
+  // Rows of older versions do not record when attempts began, so the attempts are shown one after the other.
   const kept = attempts === null ? [] : (JSON.parse(attempts) as (Omit<TryView, "at"> & { at?: number })[]);
   let after = 0;
   const tries = kept.map((one): TryView => {

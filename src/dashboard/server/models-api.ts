@@ -1,11 +1,12 @@
-// The whole catalog for operators, hidden models included: plans, prices, and the routes with how their providers are.
+// The whole catalog for operators, including hidden models: plans, prices, and routes with the state of their
+// providers.
 
 import type { CatalogModel } from "../../catalog/models.ts";
 import type { AdminModelView, Listing } from "../contract.ts";
 import { admin, type Endpoint } from "./endpoint.ts";
 import type { GatewayApiDeps } from "./gateway-api.ts";
 
-/** The endpoint. */
+/** The endpoint of the catalog. */
 export function modelsApi({ gateway }: Pick<GatewayApiDeps, "gateway">): Endpoint[] {
   return [
     admin("GET", "/admin/models", async (): Promise<Listing<AdminModelView>> => {

@@ -1,4 +1,4 @@
-// What the gateway calls: providers and search engines, each with how it does, a test that asks it now, and a reset.
+// Providers and search engines for operators: the state of each, a test that calls it now, and a reset.
 
 import { ApiError } from "../../base/errors.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
@@ -13,18 +13,18 @@ import { admin, type Endpoint } from "./endpoint.ts";
 import type { GatewayFigures } from "./gateway-api.ts";
 import type { KeysApiDeps } from "./keys-api.ts";
 
-/** What the pages of providers and engines work with. */
+/** What the endpoints of providers and engines need. */
 export interface Operations {
   /** As configured. */
   providers(): readonly ProviderConfig[];
-  /** How a provider's model list came last; undefined when it was not asked. */
+  /** The result of the last request for a provider's model list; undefined when it was not requested. */
   listing(provider: string): { readonly ok: boolean; readonly models: number } | undefined;
-  /** Closes a provider's breaker; false when there is none. */
+  /** Closes a provider's breaker; returns false when there is none. */
   resetBreaker(provider: string): boolean;
-  /** A test of a provider went well: what failed before is over. */
+  /** Called after a test of a provider has succeeded, so that earlier failures count as over. */
   recovered(provider: string): void;
   engines(): readonly EngineState[];
-  /** Asks a search engine now; undefined when there is none of that name. */
+  /** Queries a search engine now; undefined when there is no engine of that name. */
   probeEngine(name: string, signal: AbortSignal): Promise<EngineProbe | undefined>;
 }
 
@@ -33,10 +33,10 @@ export interface OperationsApiDeps extends Pick<KeysApiDeps, "note" | "clock"> {
   readonly gateway: Pick<GatewayFigures, "breakers" | "lastFaults" | "catalog" | "modelHealth">;
 }
 
-/** Of more keys than these the first are tested. */
+/** If a provider has more keys than this, only the first are tested. */
 const KEYS_TESTED_MAX = 20;
 
-/** The endpoints. */
+/** The endpoints of providers and engines. */
 export function operationsApi(deps: OperationsApiDeps): Endpoint[] {
   const { operations, clock, note } = deps;
   const running = new Map<string, Promise<ProviderTest>>();
@@ -47,7 +47,7 @@ export function operationsApi(deps: OperationsApiDeps): Endpoint[] {
     if (provider === undefined) throw new ApiError("route_not_found", "There is no such provider.");
     return provider;
   };
-  /** One test of a thing at a time: who presses again gets the same answer. */
+  /** Only one test of a thing runs at a time. A second call receives the answer of the first. */
   const once = <T extends ProviderTest>(key: string, run: () => Promise<T>): Promise<T> => {
     const test = (running.get(key) as Promise<T> | undefined) ?? run().finally(() => running.delete(key));
     running.set(key, test);
@@ -94,7 +94,7 @@ export function operationsApi(deps: OperationsApiDeps): Endpoint[] {
   ];
 }
 
-/** Each of its keys is asked with; the worst answer is the answer. */
+/** Tests every key of the provider; the worst result is the answer. */
 async function probeAll(provider: ProviderConfig): Promise<ProviderProbe> {
   const keys = provider.apiKeys.slice(0, KEYS_TESTED_MAX);
   if (keys.length <= 1) return probeModelList(provider);

@@ -1,4 +1,4 @@
-// The overview: what an account, or for operators everybody, has used within a span, and how fast and how well it went.
+// The overview: the usage, latency and errors of an account, or for operators of all accounts, within a span.
 
 import { ApiError } from "../../base/errors.ts";
 import type { SlotSpan } from "../../store/usage/overview.ts";
@@ -18,13 +18,16 @@ export interface OverviewApiDeps extends LogViewDeps {
 
 const SPAN: SpanName = "24h";
 const DAY_HOURS = 24;
-/** Spans up to this are drawn by the hour. */
+/** Spans up to this length are drawn by the hour. */
 const HOURLY_SPAN_HOURS = 168;
 const FAILURES = 5;
-/** Past slots of everybody that are kept: ninety days, and a week of hours, with what came before. */
+/**
+ * The number of past slots that are cached for all accounts: ninety days and a week of hours, each with the preceding
+ * span.
+ */
 const PAST_SLOTS_MAX = 600;
 
-/** The endpoints. */
+/** The endpoints of the overview. */
 export function overviewApi(deps: OverviewApiDeps): Endpoint[] {
   const everybody = slotBySlot(deps);
   return [
@@ -90,7 +93,10 @@ async function figuresOf({ usage }: OverviewApiDeps, slots: SlotSpan, accountId?
   };
 }
 
-/** Everybody's, slot by slot with the event loop between them, so that a large database delays no request. */
+/**
+ * Reads the figures of all accounts slot by slot and yields to the event loop in between, so that a large database
+ * delays no request.
+ */
 function slotBySlot(deps: OverviewApiDeps): Read {
   const past = new Map<string, Figures>();
   return async ({ unit, from, to }) => {
@@ -106,7 +112,7 @@ function slotBySlot(deps: OverviewApiDeps): Read {
       await new Promise<void>((resolve) => setImmediate(resolve));
       const read = await figuresOf(deps, { unit, from: slot, to: slot });
       parts.push(read);
-      // What was asked for at the end of a slot may be written in the next.
+      // Requests that arrived at the end of a slot may be recorded in the next.
       if (slot >= current - 1) continue;
       if (past.size >= PAST_SLOTS_MAX) past.delete(past.keys().next().value as string);
       past.set(name, read);

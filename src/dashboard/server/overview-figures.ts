@@ -1,4 +1,4 @@
-// What an overview is made of before it is shown.
+// The figures of an overview before they are formatted.
 
 import type { SlotLatency, SlotSpan, SlotSums } from "../../store/usage/overview.ts";
 

@@ -1,4 +1,4 @@
-// The latest hour minute by minute, added up from single rows: roll-ups are by the hour.
+// The latest hour minute by minute, summed from single rows, since stored sums are by the hour.
 
 import type { Clock } from "../../base/clock.ts";
 import { latencyBucket } from "../../store/usage/latency.ts";
@@ -9,16 +9,19 @@ import type { Figures, MinuteSlots } from "./overview-figures.ts";
 
 const MINUTE_MS = 60_000;
 const MINUTES = 60;
-/** Rows that are added up at most, and between two of which other requests have their turn: some five milliseconds. */
+/**
+ * The limit of rows that are summed, and the number of rows after which other requests may run: about five
+ * milliseconds.
+ */
 const ROWS_MAX = 50_000;
 const CHUNK = 2500;
-/** Rows are written in batches: one may be this much older than the row before it. */
+/** Rows are written in batches, so a row may be this much older than the row before it. */
 const SLACK_MS = 10_000;
 
 type Row = Awaited<ReturnType<UsageStore["recentRows"]>>[number];
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** The figures of the latest sixty minutes; `partial`: of the latest rows of them. */
+/** The figures of the latest sixty minutes; `partial`: they cover only the latest rows. */
 export async function lastMinutes(
   { usage, clock }: { usage: Pick<UsageStore, "recentRows">; clock: Clock },
   accountId: string | undefined,
@@ -40,7 +43,7 @@ export async function lastMinutes(
   return { slots, figures: adding.figures(), partial: true };
 }
 
-/** Adds rows up by minute and model, and by minute and key. */
+/** Sums rows by minute and model, and by minute and key. */
 function adder() {
   const groups = {
     byModel: new Map<string, Mutable<SlotSums>>(),

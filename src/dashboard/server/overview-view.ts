@@ -1,4 +1,4 @@
-// The figures of a span as the overview shows them.
+// Converts the figures of a span into the form that the overview shows.
 
 import { percentileMs } from "../../store/usage/latency.ts";
 import type { SlotLatency, SlotSpan, SlotSums } from "../../store/usage/overview.ts";
@@ -11,19 +11,19 @@ interface Shown {
   readonly partial?: boolean;
   readonly failures: readonly LogRowView[];
   readonly names: ReadonlyMap<string, { readonly name: string; readonly username: string }>;
-  /** Whether the keys' accounts are named. */
+  /** Whether the names of the keys' accounts are included. */
   readonly named: boolean;
   isPriced(model: string): boolean;
 }
 
 const SLOT_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 const MICROS_PER_USD = 1_000_000;
-/** The class of status that says how fast answers are: what failed or was stopped says something else. */
+/** Latency is measured on this class of status only, since failed and cancelled requests would distort it. */
 const ANSWERED = 2;
-/** Lines of a table: more are no overview. */
+/** The limit of rows in a table. */
 const LINES_MAX = 50;
 
-/** The answer. */
+/** The answer of the overview. */
 export function overviewView(slots: SlotSpan | MinuteSlots, now: Figures, shown: Shown): OverviewView {
   const { unit, from, to } = slots;
   const length = to - from + 1;
@@ -53,7 +53,7 @@ export function overviewView(slots: SlotSpan | MinuteSlots, now: Figures, shown:
       const key = shown.names.get(id);
       return {
         ...{ key_id: id, key: key?.name ?? "", account: shown.named ? (key?.username ?? "") : "" },
-        // Which models a key's sums are of is not known here: none of them may have a price.
+        // It is not known here which models a key's sums belong to, and none of them may have a price.
         ...sums(rows, false),
         ...speedOf(ofKey?.get(id) ?? []),
       };

@@ -1,4 +1,4 @@
-// The one HTML page and the files it loads, with headers that let a browser run nothing but them.
+// The one HTML page and the files it loads, with headers that let a browser run only those files.
 
 import { noEndpoint } from "../../http/errors.ts";
 import { BASE, type Boot } from "../contract.ts";
@@ -26,13 +26,13 @@ const SAFE_HEADERS = {
   "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 } as const;
 
-/** Headers of everything under the dashboard's address. */
+/** Headers of everything below the dashboard's path. */
 export function safeHeaders({ secure }: { readonly secure: boolean }): Record<string, string> {
-  // Over plain HTTP browsers ignore this one, and say so on every page.
+  // Left out over plain HTTP, where browsers ignore it and log a warning on every page.
   return secure ? { ...SAFE_HEADERS, "cross-origin-opener-policy": "same-origin" } : SAFE_HEADERS;
 }
 
-/** The paths that have a page, below the dashboard's address; `*` stands for one segment. */
+/** The paths that have a page, below the dashboard's path; `*` stands for one segment. */
 const PAGES: readonly RegExp[] = [
   "",
   "signup",
@@ -53,7 +53,7 @@ const PAGES: readonly RegExp[] = [
   "admin/*/*",
 ].map((page) => new RegExp(`^${page.replaceAll("*", "[^/]+")}/?$`));
 
-/** The page. 404 where the path has none: the page itself then says so. */
+/** The page, with status 404 where the path has none, which the page itself then reports. */
 export function htmlPage(
   path: string,
   bundle: Bundle,
@@ -62,8 +62,8 @@ export function htmlPage(
   const below = path.slice(BASE.length).replace(/^\//, "");
   const status = PAGES.some((page) => page.test(below)) ? 200 : 404;
   const asset = (name: string) => `${BASE}/assets/${name}`;
-  // In a script element only these could end it or begin a comment.
-  // Chosen by the reader; without a choice the system's own.
+  // Only these characters could end a script element or begin a comment in it.
+  // The theme that the reader chose; without a choice the system's own.
   const chosen = theme === "light" || theme === "dark" ? ` data-theme="${theme}"` : "";
   const data = JSON.stringify(boot).replaceAll("<", "\\u003c");
   const html = `<!doctype html>
@@ -90,7 +90,7 @@ export function htmlPage(
   });
 }
 
-/** One of the files, for good: another content has another name. Throws `ApiError` 404. */
+/** One of the files, cacheable forever since its name changes with its content. Throws `ApiError` 404. */
 export async function assetFile(request: Request, bundle: Bundle, name: string): Promise<Response> {
   const file = bundle.files.get(name);
   if (file === undefined) throw noEndpoint(request);

@@ -1,5 +1,5 @@
-// Accounts and invitations for operators: find accounts, set their plan, revoke their keys, delete them; make and withdraw
-// invitations. What an operator does is written to the operator's own log.
+// Accounts and invitations for operators: find accounts, set their plan, revoke their keys, delete them; create and
+// withdraw invitations. An operator's actions are written to the operator's own audit log.
 
 import type { Accounts } from "../../accounts/accounts.ts";
 import { optionalText, requiredText } from "../../accounts/fields.ts";
@@ -32,10 +32,10 @@ export interface PeopleApiDeps extends Pick<KeysApiDeps, "note" | "keysChanged" 
 const PER_PAGE = 50;
 const SEARCH_CHARS_MAX = 200;
 const NOTE_CHARS_MAX = 200;
-/** Long enough not to be guessed. */
+/** Long enough that it cannot be guessed. */
 const INVITE_CHARS = 24;
 
-/** The endpoints. */
+/** The endpoints of accounts and invitations. */
 export function peopleApi(deps: PeopleApiDeps): Endpoint[] {
   const { people, keys, note } = deps;
 
@@ -105,7 +105,7 @@ export function peopleApi(deps: PeopleApiDeps): Endpoint[] {
   ];
 }
 
-/** What an administrator does for somebody who cannot. */
+/** Actions of an administrator for a person who cannot do them alone. */
 function helpApi(deps: PeopleApiDeps, find: (id: string | undefined) => Promise<Account>): Endpoint[] {
   const { people, sessions, note } = deps;
   return [
@@ -127,7 +127,7 @@ function helpApi(deps: PeopleApiDeps, find: (id: string | undefined) => Promise<
     admin("POST", "/admin/accounts/:id/admin", async (visit) => {
       const account = await find(visit.params["id"]);
       const wanted = optionalSwitch(await visit.body(), "admin");
-      // So that there is always one left who can give it back.
+      // Refused, so that at least one administrator remains who can restore the role.
       if (account.id === visit.who.account.id)
         throw new ApiError("invalid_request", "Another administrator must change this for your own account.");
       await people.updateAccount(account.id, { admin: wanted });

@@ -1,5 +1,5 @@
-// Trying things from the dashboard: a chat in any format, a decision or a web tool of the signed-in account, subject to its plan and
-// rate limit like any other and counted under an internal key that never authenticates.
+// Requests from the playground: a chat in any format, a decision or a web tool. They run for the signed-in account, are
+// subject to its plan and rate limit, and are counted under an internal key that cannot authenticate.
 
 import { ApiError } from "../../base/errors.ts";
 import { isTierId, tierIncludes } from "../../catalog/tiers.ts";
@@ -13,17 +13,17 @@ import { type Endpoint, member } from "./endpoint.ts";
 
 export interface PlaygroundApiDeps {
   readonly keys: Pick<KeyStore, "houseKey">;
-  /** What can be tried, by the path it is tried at: each answers for a caller who needs no key. */
+  /** The handlers that can be called, by path. Each answers a caller who needs no key. */
   readonly play: Readonly<Record<`/playground${string}`, (request: Request, caller: Caller) => Promise<Response>>>;
-  /** The budgets that a caller's requests count against. */
+  /** The budgets against which a caller's requests count. */
   budgetsOf: ReturnType<typeof createSpenders>;
-  /** Decision models that are listed, by id and alias. */
+  /** The listed decision models, by id and alias. */
   decisionChoices(): Promise<readonly { readonly id: string; readonly tier: TierId }[]>;
 }
 
 const KEY_NAME = "Playground";
 
-/** The endpoints; bodies and answers are those of the API's own, but jobs are started and not waited for. */
+/** The endpoints. Bodies and answers are those of the public API, but jobs are started without waiting for them. */
 export function playgroundApi({ keys, play, decisionChoices, budgetsOf }: PlaygroundApiDeps): Endpoint[] {
   const callerFor = async (account: Account): Promise<Caller> => {
     const key = await keys.houseKey(account.id, KEY_NAME);

@@ -1,6 +1,6 @@
-// A body that is made while it is read.
+// A response body that is produced while it is read.
 
-/** Takes the next piece when the client wants one; a client that leaves ends `pieces`. */
+/** Takes the next piece when the client can receive one. If the client disconnects, `pieces` is ended. */
 export function pulled(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -1,5 +1,5 @@
-// The dashboard under /dashboard: the page, its files and its API. The session cookie is the only credential here, and a
-// write must come from a page of ours.
+// The dashboard below /dashboard: the page, its files and its API. The session cookie is the only credential here, and
+// a write must come from a page of the dashboard.
 
 import { Elysia } from "elysia";
 import { clientOf } from "../../accounts/client.ts";
@@ -54,28 +54,28 @@ export interface DashboardDeps
     PeopleApiDeps["usage"];
   readonly people: PeopleApiDeps["people"] & HousekeepingApiDeps["people"];
   readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"] & PeopleApiDeps["keys"];
-  /** What an account keeps here, and how much it may. */
+  /** The storage that an account uses, and its limit. */
   storageOf(accountId: string): Promise<{ readonly usedBytes: number; readonly limitBytes: number }>;
-  /** Who may make an account. */
+  /** Who may create an account. */
   signup(): Boot["signup"];
-  /** Are keys of accounts without a verified address refused? */
+  /** Whether the keys of accounts without a verified address are refused. */
   mustVerify(): boolean;
-  /** Where mails go now. */
+  /** Where mails are sent now. */
   mail(): Boot["mail"];
-  /** Slugs of the sign-in providers that are on. */
+  /** Slugs of the sign-in providers that are enabled. */
   oauthProviders(): readonly string[];
   /** The models that are listed. */
   models(): readonly CatalogModel[];
 }
 
-/** No form is larger by far. */
+/** Well above the size of the largest form. */
 const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024 };
 
 const NO_STORE = { "cache-control": "no-store" };
 
 const PROVIDER_NAMES: Readonly<Record<string, string>> = { github: "GitHub", google: "Google", gitlab: "GitLab" };
 
-/** Everything under /dashboard. */
+/** Everything below /dashboard. */
 export function dashboardRoutes(deps: DashboardDeps) {
   const { accounts } = deps;
 
@@ -178,7 +178,7 @@ async function answer(
     query: new URLSearchParams(at < 0 ? "" : request.url.slice(at)),
     body: async () => {
       const { body } = await readJsonBody(request, BODY_LIMITS);
-      // A body may take minutes: a session that ended meanwhile must not create a key with it.
+      // A body may take minutes to arrive. A session that ended meanwhile must not create a key with it.
       if (who !== undefined && (await visitorOf(request, accounts)) === undefined) throw signedOut(request);
       return body;
     },
@@ -190,7 +190,7 @@ async function answer(
   if (endpoint.as === "anyone") given = await endpoint.run(visit);
   else {
     if (who === undefined) throw signedOut(request);
-    // To everybody else there is no such thing.
+    // Others must not learn that the endpoint exists.
     if (endpoint.as === "admin" && !who.account.admin) {
       throw noEndpoint(request);
     }
@@ -201,13 +201,13 @@ async function answer(
   return response;
 }
 
-/** On the exchange, so that a refusal has them too. */
+/** Set on the exchange, so that errors have them too. */
 function setHeaders(request: Request, more: Record<string, string> = {}): void {
   const exchange = exchangeOf(request);
   Object.assign(exchange.headers, safeHeaders(exchange), more);
 }
 
-/** Loaded when someone first opens the dashboard: most starts of the program are for the API alone. */
+/** Loaded when someone first opens the dashboard, since the program often serves only the API. */
 async function pages() {
   const { bundle } = await import("./bundle.ts");
   return bundle();

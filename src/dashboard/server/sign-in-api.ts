@@ -1,4 +1,4 @@
-// Getting in and out: sign-up, sign-in, providers, forgotten passwords, verification, logout.
+// Sign-up, sign-in, sign-in providers, forgotten passwords, verification of addresses and sign-out.
 
 import type { Accounts } from "../../accounts/accounts.ts";
 import { optionalText, requiredText } from "../../accounts/fields.ts";
@@ -15,7 +15,7 @@ export interface SignInApiDeps extends PlaceDeps {
   boot(request: Request, account: Account | undefined): Promise<Boot>;
 }
 
-/** The endpoints. */
+/** The endpoints of signing in. */
 export function signInApi(deps: SignInApiDeps): Endpoint[] {
   return [...sessionApi(deps), ...oauthApi(deps), ...mailApi(deps)];
 }
@@ -58,7 +58,7 @@ function sessionApi(deps: SignInApiDeps): Endpoint[] {
   ];
 }
 
-/** Providers: the end of a sign-in, a person without an account, and linking. */
+/** Sign-in providers: completing a sign-in, signing up through a provider, and linking. */
 function oauthApi(deps: SignInApiDeps): Endpoint[] {
   const { accounts } = deps;
   return [
@@ -95,7 +95,7 @@ function oauthApi(deps: SignInApiDeps): Endpoint[] {
   ];
 }
 
-/** What a mail has to do with: forgotten passwords and the address's verification. */
+/** Actions that use a mail: forgotten passwords and the verification of the address. */
 function mailApi({ accounts }: SignInApiDeps): Endpoint[] {
   return [
     anyone("POST", "/password/forgot", async (visit) => {
@@ -120,12 +120,12 @@ function mailApi({ accounts }: SignInApiDeps): Endpoint[] {
 }
 
 async function admit(accounts: Accounts, visit: DashboardRequest, accountId: string): Promise<void> {
-  // What this browser was signed in with before would live on unseen.
+  // Ends the browser's former session, which would otherwise stay valid unseen.
   if (visit.who !== undefined) await accounts.logout(visit.who, undefined, visit.client);
   visit.cookies.push(sessionCookie(await accounts.cookies.start(accountId, visit.client), visit));
 }
 
-/** A field that pages send empty when no one filled it in. */
+/** A field that pages send empty when it was not filled in. */
 function filled(body: Record<string, unknown>, name: string): string | undefined {
   return body[name] === "" ? undefined : optionalText(body, name);
 }

@@ -1,4 +1,4 @@
-// An account's own conversations: list, look at one, delete.
+// An account's own conversations: list, show one, delete.
 
 import { ApiError } from "../../base/errors.ts";
 import type { OwnedThreads } from "../../gateway/threads/owned-threads.ts";
@@ -11,7 +11,7 @@ export interface ThreadsApiDeps {
 
 const KINDS: readonly ThreadKind[] = ["thread", "conversation", "messages"];
 
-/** The endpoints. */
+/** The endpoints of conversations. */
 export function threadsApi({ threads }: ThreadsApiDeps): Endpoint[] {
   return [
     member("GET", "/threads", async ({ who }): Promise<{ data: ThreadRow[] }> => {

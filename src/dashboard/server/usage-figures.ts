@@ -1,4 +1,4 @@
-// How usage by day and hour is asked for and shown.
+// Reads the span of usage by day and hour from a query, and formats the answer.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -9,7 +9,7 @@ import type { HourlyReport, LatencyView, UsageSumsView } from "../contract-usage
 
 const DAYS_MAX = 366;
 const DAYS = 30;
-/** A week, as long as hourly sums are kept; see `HOURLY_KEPT_MS`. */
+/** One week, for which hourly sums are kept; see `HOURLY_KEPT_MS`. */
 const HOURS_MAX = 168;
 const HOURS = 24;
 const DAY_MS = 86_400_000;
@@ -42,13 +42,13 @@ export function hourlyReport(
   };
 }
 
-/** One bucket of a histogram of latency. */
+/** One bucket of a latency histogram. */
 export type LatencyBucket = Awaited<ReturnType<UsageStore["latencyByModel"]>>[number];
 
-/** The class of status that says how fast answers are: what failed or was stopped says something else. */
+/** Latency is measured on this class of status only, since failed and cancelled requests would distort it. */
 const ANSWERED = 2;
 
-/** Percentiles of the answered requests among these histograms. */
+/** Percentiles of the latency of answered requests in these histograms. */
 export function latencyView(rows: readonly LatencyBucket[]): LatencyView {
   const answered = rows.filter(({ statusClass }) => statusClass === ANSWERED);
   const whole = answered.map(({ bucket, requests }) => ({ bucket, count: requests }));
@@ -61,7 +61,7 @@ export function latencyView(rows: readonly LatencyBucket[]): LatencyView {
   };
 }
 
-/** Sums of rows, as pages show them. */
+/** Sums of rows in the form that pages show. */
 export function sumsView(rows: readonly UsageSums[]): UsageSumsView {
   const sum = (pick: (row: UsageSums) => number) => rows.reduce((total, row) => total + pick(row), 0);
   return {
@@ -73,12 +73,12 @@ export function sumsView(rows: readonly UsageSums[]): UsageSumsView {
   };
 }
 
-/** The span that is asked for. Throws `ApiError` 400. */
+/** The requested span. Throws `ApiError`. */
 export function daysOf(query: URLSearchParams): number {
   return spanOf(query, "days", { usual: DAYS, max: DAYS_MAX });
 }
 
-/** The same in hours. */
+/** The requested span in hours. */
 export function hoursOf(query: URLSearchParams): number {
   return spanOf(query, "hours", { usual: HOURS, max: HOURS_MAX });
 }
@@ -90,12 +90,12 @@ function spanOf(query: URLSearchParams, name: string, { usual, max }: { usual: n
   throw new ApiError("invalid_request", `${name} must be a whole number from 1 to ${max}.`, { param: name });
 }
 
-/** `2030-12-31` of whole days since the epoch. */
+/** A number of whole days since the epoch in the form `2030-12-31`. */
 export function isoDay(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** `2030-12-31T23` of whole hours since the epoch. */
+/** A number of whole hours since the epoch in the form `2030-12-31T23`. */
 function isoHour(hour: number): string {
   return new Date(hour * HOUR_MS).toISOString().slice(0, 13);
 }

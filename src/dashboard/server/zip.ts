@@ -1,10 +1,10 @@
-// Text files as one zip archive, made as it is read: one file at a time is in memory, and nothing is made faster than the
-// client takes it.
+// Packs text files into a zip archive while it is read: only one file at a time is in memory, and the archive is
+// produced no faster than the client receives it.
 
 import { Zip, ZipDeflate } from "fflate";
 import { pulled } from "./pulled.ts";
 
-/** The archive. Whoever stops reading ends `files` too. */
+/** The archive. When the reader stops, `files` is ended too. */
 export function zipped(
   files: AsyncIterable<{ readonly name: string; readonly text: string }>,
 ): ReadableStream<Uint8Array> {

@@ -1,14 +1,14 @@
-// The one way to the server. Refusals are thrown as `Refused`, with the field they are about.
+// Calls the server. Errors are thrown as `Refused`, with the field that they concern.
 
 import { API, type ErrorAnswer } from "../contract.ts";
 
-/** What the server, or the way to it, said instead of an answer. */
+/** An error of the server or of the connection. */
 export class Refused extends Error {
   readonly status: number;
   readonly code: string;
   /** The form field that is wrong, where one is. */
   readonly param: string | null;
-  /** What an operator finds it by. */
+  /** The request id, by which an operator can find the request. */
   readonly requestId: string | null;
 
   constructor(
@@ -33,7 +33,7 @@ export async function call<T>(method: "GET" | "POST" | "DELETE", path: string, b
   throw await refusalOf(response);
 }
 
-/** The same, for answers that come in pieces. */
+/** The same, for answers that arrive in pieces. */
 export async function send(
   method: string,
   path: string,
@@ -52,7 +52,7 @@ export async function send(
   }
 }
 
-/** What a response that is not ok says. */
+/** The error in a response that is not ok. */
 export async function refusalOf(response: Response): Promise<Refused> {
   const { status } = response;
   const said = ((await response.json().catch(() => undefined)) as ErrorAnswer | undefined)?.error;
@@ -67,7 +67,7 @@ export async function refusalOf(response: Response): Promise<Refused> {
   });
 }
 
-/** When to try again, in words. */
+/** The time of the next attempt, in words. */
 function waitOf(response: Response): string {
   const seconds = Number(response.headers.get("retry-after"));
   if (!(seconds > 0)) return "";

@@ -30,15 +30,15 @@ import { Gate, type NavEntry, Shell } from "./shell.tsx";
 export interface Route {
   readonly path: RegExp;
   readonly page: FunctionComponent;
-  /** `guest` pages redirect signed-in users to where they wanted to go; `anyone` pages are shown to both. */
+  /** `guest` pages redirect signed-in users to the page that they wanted; `anyone` pages are shown to both. */
   readonly as: "guest" | "anyone" | "member" | "admin";
-  /** Its word, icon and address in the menu. */
+  /** Its label, icon and path in the menu. */
   readonly nav?: NavEntry;
 }
 
-/** The pages. */
+/** All pages. */
 const ROUTES: readonly Route[] = [
-  // The second is an address of old.
+  // The second path is a former one.
   { path: /^\/(?:usage)?$/, page: HomePage, as: "member", nav: ["Overview", "home", "/"] },
   { path: /^\/keys$/, page: KeysPage, as: "member", nav: ["Keys", "key", "/keys"] },
   {
@@ -150,7 +150,7 @@ const ROUTES: readonly Route[] = [
     nav: ["Configuration", "sliders", "/admin/config"],
   },
   { path: /^\/login$/, page: LoginPage, as: "guest" },
-  // Signing up goes on, with the verification code, when the account is there.
+  // Sign-up continues with the verification code after the account has been created.
   { path: /^\/signup$/, page: SignupPage, as: "anyone" },
   { path: /^\/forgot$/, page: ForgotPage, as: "anyone" },
 ];
@@ -161,7 +161,7 @@ signedOut.handler = () => {
   say("You are signed out. Sign in again to continue.", "warn");
 };
 
-/** Everything. */
+/** The whole app. */
 export function Dashboard() {
   return (
     <>
@@ -206,7 +206,7 @@ function Page() {
   );
 }
 
-/** Back from a sign-in provider. */
+/** The page to which a sign-in provider returns. */
 function Returning() {
   const problem = useSignal<string | undefined>(undefined);
   useEffect(() => {

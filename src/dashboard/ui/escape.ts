@@ -1,8 +1,8 @@
-// The Escape key, wherever the focus is.
+// Handles the Escape key, wherever the focus is.
 
 import { useEffect } from "preact/hooks";
 
-/** Calls `pressed` on Escape while `isOn`; a dialog that is open has it first. */
+/** Calls `pressed` on Escape while `isOn`; an open dialog takes precedence. */
 export function useEscape(isOn: boolean, pressed: () => void): void {
   useEffect(() => {
     if (!isOn) return undefined;

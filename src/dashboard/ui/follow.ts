@@ -1,18 +1,18 @@
-// Follows what the server tells as Server-Sent Events while the page can be seen; goes on after the last row it got, also
-// when the server was away.
+// Follows Server-Sent Events while the page is visible. Continues after the last row it received, also when the server
+// was unavailable.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Refused, refusalOf, send } from "./api.ts";
 
-/** How a live view stands. */
+/** The state of a live view. */
 type FollowState = "off" | "on" | "waiting" | "refused";
 
 const RETRY_MS = 2000;
 
 /**
- * Calls `take` with each row that `path` tells, from after the row `after` on; `path` undefined: follows nothing. A refusal
- * ends it, with the reason.
+ * Calls `take` with each row from `path` that follows the row `after`. If `path` is undefined, nothing is followed. An
+ * error of the server ends it, with the reason.
  */
 export function useFollow<T extends { readonly id: number }>(
   path: string | undefined,

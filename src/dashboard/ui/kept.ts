@@ -1,5 +1,5 @@
-// What was typed and said on a page, kept for the reload and for the sign-in that a session's end asks for: in this tab, for
-// the account that wrote it. Signing out forgets all of it.
+// Keeps a page's input over a reload and over the sign-in after a session has ended. It is kept in this tab, for the
+// account that wrote it. Signing out deletes all of it.
 
 import { profile } from "./session.ts";
 
@@ -10,7 +10,7 @@ interface Kept {
   readonly value: unknown;
 }
 
-/** What this account kept under `name` in this tab; undefined where there is nothing. */
+/** The value that this account stored under `name` in this tab; undefined where there is none. */
 export function recall<T>(name: string): T | undefined {
   const text = sessionStorage.getItem(PREFIX + name);
   if (text === null) return undefined;
@@ -18,16 +18,16 @@ export function recall<T>(name: string): T | undefined {
     const { owner, value } = JSON.parse(text) as Kept;
     if (owner === profile.peek()?.id) return value as T;
   } catch {
-    // Not of this version of the page: as if there were nothing.
+    // Another version of the page wrote it, so it is ignored.
   }
   sessionStorage.removeItem(PREFIX + name);
   return undefined;
 }
 
-/** Keeps a value as JSON; one that is too large for the browser is not kept, and what was kept before goes. */
+/** Stores a value as JSON. A value that is too large for the browser is not stored, and the former value is deleted. */
 export function keep(name: string, value: unknown): boolean {
   const owner = profile.peek()?.id;
-  // After the session has ended there is no one to keep it for; what was kept until then stays.
+  // After the session has ended there is no account to store it for; the former value stays.
   if (owner === undefined) return false;
   try {
     sessionStorage.setItem(PREFIX + name, JSON.stringify({ owner, value } satisfies Kept));
@@ -38,7 +38,7 @@ export function keep(name: string, value: unknown): boolean {
   }
 }
 
-/** Forgets everything that was kept in this tab. */
+/** Deletes everything that was stored in this tab. */
 export function forgetKept(): void {
   for (const name of Object.keys(sessionStorage)) if (name.startsWith(PREFIX)) sessionStorage.removeItem(name);
 }

@@ -1,11 +1,11 @@
-// Pages that few people open are loaded when someone does.
+// Loads rarely used pages when they are opened.
 
 import { useSignal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
 import { Notice } from "./parts/notice.tsx";
 
-/** A page whose code comes when it is first shown. */
+/** A page whose code is loaded when it is first shown. */
 export function lazy<Name extends string>(
   load: () => Promise<Record<Name, FunctionComponent>>,
   name: Name,

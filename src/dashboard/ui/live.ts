@@ -1,11 +1,11 @@
-// Reads again and again what is still changing, while someone looks.
+// Reloads data that still changes, while the page is visible.
 
 import { useEffect } from "preact/hooks";
 import { type Loaded, useLoad } from "./load.ts";
 
 const EVERY_MS = 1000;
 
-/** As `useLoad`, and once a second more while `isOpen` says so and the tab is in sight. */
+/** Like `useLoad`, but reloads every second while `isOpen` is true and the tab is visible. */
 export function useLive<T>(path: string, isOpen: (value: T) => boolean): Loaded<T> {
   const loaded = useLoad<T>(path);
   const { value } = loaded.value;

@@ -1,20 +1,20 @@
-// Reads a listing from the API when a page is opened, again when something changed, when the reader comes back to the tab,
-// and by itself once a server that could not be reached is back.
+// Reads a listing from the API when a page is opened, when something has changed, when the reader returns to the tab,
+// and when a server that could not be reached is available again.
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { call, Refused } from "./api.ts";
 
-/** What has come so far. The last good answer stays while a new one of the same path is on its way. */
+/** The data that has arrived. The last good answer stays while a new one for the same path is being loaded. */
 export interface Loaded<T> {
   readonly value: Signal<T | undefined>;
   readonly problem: Signal<string | undefined>;
   reload(): Promise<void>;
 }
 
-/** Between two tries while the server cannot be reached. */
+/** The delay between two attempts while the server cannot be reached. */
 const RETRY_MS = 3000;
-/** What is older than this is read again when the reader comes back to the tab. */
+/** Data older than this is reloaded when the reader returns to the tab. */
 const STALE_MS = 15_000;
 
 /** Loads `/dashboard/api` + path now and whenever the path changes. */
@@ -33,7 +33,7 @@ export function useLoad<T>(path: string): Loaded<T> {
       const unreachable = error instanceof Refused && error.code === "unreachable";
       const message = error instanceof Error ? error.message : String(error);
       problem.value = unreachable ? `${message} Trying again…` : message;
-      // Figures of another span must not stand under the one that was chosen.
+      // The figures of another span must not be shown as those of the chosen one.
       if (good.current.path !== path) value.value = undefined;
       if (unreachable) retry.current = setTimeout(reload, RETRY_MS);
     }

@@ -1,4 +1,4 @@
-// Starts the pages. What there is to see stands in app.tsx.
+// Starts the pages, which app.tsx lists.
 
 import { render } from "preact";
 import "./style/base.css";

@@ -1,4 +1,4 @@
-// Sign-in round trips to providers. An answer is accepted only if its sign-in was begun in this tab: else a link could
+// Sign-in through providers. An answer is accepted only if the sign-in was begun in this tab; otherwise a link could
 // sign a user in to another person's account.
 
 import { call, Refused } from "./api.ts";
@@ -23,12 +23,12 @@ export async function beginConnect(slug: string): Promise<void> {
   location.assign(authorization_url);
 }
 
-/** Is this the address that a provider sent the browser back to? */
+/** Whether this is the address to which a provider returns the browser. */
 export function isReturn(query: URLSearchParams): boolean {
   return query.has("provider") && ["code", "linked", "error"].some((name) => query.has(name));
 }
 
-/** Returns the page to continue to if the sign-in that came back with this query was begun in this tab. Works once. */
+/** Returns the page to continue to if this tab began the sign-in that the query belongs to. Works once. */
 export function endTrip(query: URLSearchParams): string | undefined {
   const kept = sessionStorage.getItem(STORE);
   sessionStorage.removeItem(STORE);

@@ -1,10 +1,10 @@
-// Sends a conversation and reads its answer as it comes, with everything that the raw view shows.
+// Sends a conversation and reads its answer as it arrives, with everything that the raw view shows.
 
 import { Refused, refusalOf, send } from "../api.ts";
 import { type AnswerFailure, type ChatReply, NO_REPLY, type WireExchange } from "./conversation.ts";
 import { type ChatFormat, StreamFailure } from "./formats.ts";
 
-/** An answer as far as it has come. */
+/** The part of an answer that has arrived. */
 export interface AnswerProgress {
   readonly reply: ChatReply;
   readonly exchange: WireExchange;
@@ -12,10 +12,10 @@ export interface AnswerProgress {
   readonly stopped?: true;
 }
 
-/** Kept for the raw view; a longer answer is shown as far as that. */
+/** The limit of what is kept for the raw view; a longer answer is cut off there. */
 const RECEIVED_CHARS_MAX = 500_000;
 
-/** Asks and tells what has come, each time that more has. Never throws: what goes wrong is told too. */
+/** Sends the request and reports the answer each time a part arrives. Never throws: errors are reported too. */
 export async function askPlayground(
   { format, body, signal }: { format: ChatFormat; body: object; signal: AbortSignal },
   tell: (progress: AnswerProgress) => void,

@@ -1,4 +1,4 @@
-// The chat of the playground, put together.
+// The complete chat of the playground.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
@@ -55,10 +55,10 @@ export function Chat({ chat }: { chat: ChatState }) {
   );
 }
 
-/** So near to the end a reader is taken to read the end. */
+/** Within this distance of the end, the reader counts as reading the end. */
 const NEAR_PX = 80;
 
-/** Keeps the end of a growing answer in sight, until its reader scrolls away. */
+/** Scrolls to the end of a growing answer until the reader scrolls up. */
 function useFollow(grown: unknown, isBusy: boolean): { readonly isFollowing: boolean; start(): void } {
   const isFollowing = useSignal(true);
   const lastTop = useRef(0);
@@ -66,7 +66,7 @@ function useFollow(grown: unknown, isBusy: boolean): { readonly isFollowing: boo
     const look = () => {
       const { scrollHeight } = document.documentElement;
       const isNear = scrollY + innerHeight >= scrollHeight - NEAR_PX;
-      // Only its reader scrolls up; growth does not.
+      // Only the reader scrolls up; growth of the answer does not.
       if (isNear) isFollowing.value = true;
       else if (scrollY < lastTop.current) isFollowing.value = false;
       lastTop.current = scrollY;
@@ -87,7 +87,7 @@ function useFollow(grown: unknown, isBusy: boolean): { readonly isFollowing: boo
   };
 }
 
-/** Made only while it is looked at: an answer that streams would make it again with every word. */
+/** Computed only while it is visible, since a streaming answer would compute it again with every word. */
 function AsCode({ chat, model }: { chat: ChatState; model: ModelChoice }) {
   const isOpen = useSignal(false);
   return (

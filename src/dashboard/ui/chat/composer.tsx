@@ -1,4 +1,4 @@
-// Where a message is written: text and pictures. It stays on the screen, with the way to stop an answer.
+// The form for a message: text and pictures. It stays on the screen, with the button that stops an answer.
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -6,12 +6,12 @@ import { Icon } from "../parts/icon.tsx";
 import { say } from "../parts/notice.tsx";
 import type { ChatState } from "./state.ts";
 
-/** What formats and providers take; a photograph of a telephone is about half of it. */
+/** The limit of formats and providers; a phone's photograph has about half this size. */
 const IMAGE_BYTES_MAX = 8 * 1024 * 1024;
 const IMAGES_MAX = 8;
 const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/** The form; `children` stand above it. */
+/** The form; `children` are placed above it. */
 export function Composer({
   chat,
   send,
@@ -57,7 +57,7 @@ export function Composer({
               void add(files);
             }}
             onKeyDown={(event) => {
-              // While a word is being composed, Enter belongs to the input method.
+              // While an input method composes a word, Enter belongs to it.
               if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
               event.preventDefault();
               send();
@@ -88,7 +88,7 @@ function AddPictures({ add }: { add: (files: readonly File[]) => Promise<void> }
     <label class="button attach">
       <Icon name="plus" />
       Picture
-      {/* A new field each time: the same file can be chosen again. */}
+      {/* A new field each time, so that the same file can be chosen again. */}
       <input
         key={chosen.value}
         type="file"
@@ -127,7 +127,7 @@ function imagesOf(data: DataTransfer | null): File[] {
   return [...(data?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
 }
 
-/** The picture as a `data:` address; undefined for what is none, or too large. */
+/** The picture as a `data:` URL; undefined for files that are not pictures or are too large. */
 function dataAddress(file: File): Promise<string | undefined> {
   if (!IMAGE_TYPES.includes(file.type) || file.size > IMAGE_BYTES_MAX) return Promise.resolve(undefined);
   return new Promise((resolve) => {

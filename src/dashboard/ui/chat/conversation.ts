@@ -1,38 +1,38 @@
-// A conversation of the playground in words of its own, whichever format it is sent in.
+// A conversation of the playground, independent of the format in which it is sent.
 
-/** A tool that the model asked for. */
+/** A call of a tool by the model. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** As the model wrote them: JSON, unless it erred. */
+  /** As the model wrote them: usually JSON, but the model can make mistakes. */
   readonly arguments: string;
 }
 
-/** What has come of an answer so far. */
+/** The part of an answer that has arrived. */
 export interface ChatReply {
   readonly text: string;
   readonly reasoning: string;
   readonly calls: readonly ToolCall[];
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
-  /** Why it ended, in the format's own word. */
+  /** Why it ended, in the format's own term. */
   readonly finish: string | undefined;
 }
 
-/** How long it took, and what of it only the network knows. */
+/** Durations, and what can be known only from the network. */
 export interface WireExchange {
-  /** Until the first word, and in all. */
+  /** Milliseconds to the first word, and in total. */
   readonly firstMs?: number;
   readonly totalMs?: number;
   readonly requestId?: string | null;
   readonly status?: number;
   readonly path: string;
-  /** The body that was sent, and what came back as it came; not kept over a reload. */
+  /** The body that was sent, and the answer as it arrived; not kept over a reload. */
   readonly sent?: string;
   readonly received?: string;
 }
 
-/** What went wrong. */
+/** The error, if there was one. */
 export interface AnswerFailure {
   readonly message: string;
   readonly code: string;
@@ -58,7 +58,7 @@ export type Message =
       readonly text: string;
     };
 
-/** What is asked beside the messages; empty text: the model's own. */
+/** The settings besides the messages; empty text means the model's default. */
 export interface Settings {
   readonly model: string;
   readonly format: "chat" | "responses" | "messages";
@@ -73,7 +73,7 @@ export interface Settings {
   readonly threadId: string;
 }
 
-/** What a conversation begins with. */
+/** The settings at the start of a conversation. */
 export const SETTINGS: Settings = {
   model: "",
   format: "chat",
@@ -88,7 +88,7 @@ export const SETTINGS: Settings = {
   threadId: "",
 };
 
-/** Nothing has come yet. */
+/** An answer of which nothing has arrived. */
 export const NO_REPLY: ChatReply = {
   text: "",
   reasoning: "",
@@ -98,7 +98,7 @@ export const NO_REPLY: ChatReply = {
   finish: undefined,
 };
 
-/** A tool as it is defined here. */
+/** A tool that the user has defined. */
 export interface PlayTool {
   readonly name: string;
   readonly description?: string;
@@ -115,7 +115,7 @@ export class SettingsProblem extends Error {
   }
 }
 
-/** The tools, however their writer is used to write them. Throws `SettingsProblem`. */
+/** The tools, in any of the forms in which they are usually written. Throws `SettingsProblem`. */
 export function playTools({ tools }: Settings): readonly PlayTool[] {
   if (tools.trim() === "") return [];
   const written = parsed("tools", tools);
@@ -135,7 +135,7 @@ export function playTools({ tools }: Settings): readonly PlayTool[] {
   });
 }
 
-/** The JSON Schema that the answer is to follow. Throws `SettingsProblem`. */
+/** The JSON Schema that the answer must follow. Throws `SettingsProblem`. */
 export function schemaOf({ schema }: Settings): Readonly<Record<string, unknown>> {
   const written = parsed("schema", schema);
   if (typeof written === "object" && written !== null && !Array.isArray(written))
@@ -151,7 +151,7 @@ function parsed(field: "tools" | "schema", text: string): unknown {
   }
 }
 
-/** Calls at the end of a conversation that nobody has answered yet. */
+/** Calls at the end of a conversation that have no result yet. */
 export function openCalls(messages: readonly Message[]): readonly ToolCall[] {
   const at = messages.findLastIndex(({ role }) => role === "assistant");
   const last = messages[at];
@@ -159,7 +159,7 @@ export function openCalls(messages: readonly Message[]): readonly ToolCall[] {
   return last.failure === undefined && last.stopped === undefined ? last.reply.calls : [];
 }
 
-/** What a model is told of a conversation: answers that never came are left out, with what was asked for them. */
+/** The messages that are sent to a model. Questions without an answer are left out. */
 export function sentMessages(messages: readonly Message[]): readonly Message[] {
   return messages.filter((message, index) => {
     if (message.role === "assistant") return isSaid(message);

@@ -1,4 +1,4 @@
-// The formats that the playground speaks: how each writes a conversation, and how its stream is read.
+// The formats of the playground: how each encodes a conversation, and how its stream is read.
 
 import { type ChatReply, type Message, playTools, type Settings, schemaOf, sentMessages } from "./conversation.ts";
 
@@ -8,15 +8,15 @@ type Json = Readonly<Record<string, unknown>>;
 export interface ChatFormat {
   readonly slug: Settings["format"];
   readonly name: string;
-  /** Of the API, for clients with a key. */
+  /** The path in the API, for clients with a key. */
   readonly path: string;
   /** Throws `SettingsProblem`. */
   body(settings: Settings, messages: readonly Message[]): Json;
-  /** The answer after one more event of its stream. Throws `StreamFailure`. */
+  /** The answer after the next event of its stream. Throws `StreamFailure`. */
   read(reply: ChatReply, event: Json): ChatReply;
 }
 
-/** The stream says that it failed. */
+/** The stream has reported an error. */
 export class StreamFailure extends Error {
   readonly code: string;
 
@@ -27,13 +27,13 @@ export class StreamFailure extends Error {
   }
 }
 
-/** Anthropic's format has no default of its own. */
+/** Anthropic's format requires a value. */
 const MAX_TOKENS = 4096;
 
 const number = (text: string) => (text.trim() === "" ? undefined : Number(text));
 const list = <T>(items: readonly T[]) => (items.length === 0 ? undefined : items);
 
-/** The formats; the first is the one to begin with. */
+/** The formats; the first is the default. */
 export const CHAT_FORMATS: readonly [ChatFormat, ...ChatFormat[]] = [
   {
     slug: "chat",
@@ -105,7 +105,7 @@ function responsesShape(settings: Settings): Json {
   return { type: "json_schema", name: "answer", schema: schemaOf(settings), strict: true };
 }
 
-/** Anthropic's format has schemas, but no JSON of any shape. */
+/** Anthropic's format supports schemas, but not JSON of any shape. */
 function outputConfig(settings: Settings): Json | undefined {
   const format =
     settings.shape === "json_schema"
@@ -176,7 +176,7 @@ function imageBlock(url: string): Json {
   return { type: "image", source: { type: "base64", media_type, data } };
 }
 
-/** The results of several tools are one turn. */
+/** The results of several tools form one turn. */
 function merged(turns: readonly Turn[]): readonly Turn[] {
   const all: Turn[] = [];
   for (const turn of turns) {
@@ -191,7 +191,7 @@ function objectOf(text: string): unknown {
   try {
     return JSON.parse(text === "" ? "{}" : text) as unknown;
   } catch {
-    // The model erred; it is shown its own words.
+    // The model wrote invalid JSON, so its own text is sent back.
     return { written: text };
   }
 }
@@ -251,7 +251,7 @@ function readResponses(reply: ChatReply, event: Json): ChatReply {
       if (item?.["type"] !== "function_call") return reply;
       return withCall(reply, reply.calls.length, { id: item["call_id"], name: item["name"] });
     case "response.function_call_arguments.delta":
-      // One item after the other: the arguments are those of the last call.
+      // Items arrive one after the other, so the arguments belong to the last call.
       return withCall(reply, Math.max(0, reply.calls.length - 1), { written: event["delta"] });
     case "response.completed":
     case "response.incomplete": {
@@ -298,7 +298,7 @@ function readMessages(reply: ChatReply, event: Json): ChatReply {
   }
 }
 
-/** What a program would send: as here, but for the whole answer at once. */
+/** The request that a program would send: the same, but without streaming. */
 export function codeBody(body: Json): Json {
   const { stream: _stream, stream_options: _options, ...rest } = body;
   return rest;

@@ -1,5 +1,5 @@
-// A conversation as it is read: questions at the right, answers drawn at the left, tools between them, and what really went
-// over the wire under each answer.
+// Shows a conversation: questions on the right, answers on the left, tools in between, and under each answer the
+// messages that were sent over the network.
 
 import { useSignal } from "@preact/signals";
 import type { ModelChoice } from "../../contract.ts";
@@ -14,10 +14,10 @@ import { type Message, openCalls, type ToolCall } from "./conversation.ts";
 
 type Answer = Extract<Message, { role: "assistant" }>;
 
-/** A rate of what came all at once would say nothing. */
+/** A rate would mean nothing for an answer that arrived all at once. */
 const RATE_MS_MIN = 100;
 
-/** The messages; `isBusy`: the last answer is still coming. */
+/** The messages; `isBusy`: the last answer is still arriving. */
 export function Turns(props: {
   messages: readonly Message[];
   isBusy: boolean;
@@ -140,12 +140,12 @@ function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    // Still coming, or the model erred: as it is.
+    // The text is unfinished or invalid, so it is shown unchanged.
     return text;
   }
 }
 
-/** What the tools gave is typed by who plays them. */
+/** The user types the results of the tools. */
 function Results({ calls, send }: { calls: readonly ToolCall[]; send: (results: Record<string, string>) => void }) {
   const typed = useSignal<Record<string, string>>({});
   return (
@@ -178,7 +178,7 @@ function Results({ calls, send }: { calls: readonly ToolCall[]; send: (results: 
   );
 }
 
-/** What went over the wire; drawn while it is looked at. */
+/** The sent and received messages; rendered only while visible. */
 function Raw({ answer: { exchange } }: { answer: Answer }) {
   const isOpen = useSignal(false);
   const { sent, received, path, status, requestId } = exchange;
@@ -211,12 +211,12 @@ function Raw({ answer: { exchange } }: { answer: Answer }) {
   );
 }
 
-/** Nobody reads pictures as letters. */
+/** Shortens pictures, since nobody reads base64. */
 function withoutPictures(text: string): string {
   return text.replace(/[A-Za-z0-9+/]{400,}=*/g, (base64) => `${base64.slice(0, 40)}… (${base64.length} characters)`);
 }
 
-/** Which providers were asked, as the request log has it. */
+/** The providers that were called, from the request log. */
 function Route({ requestId }: { requestId: string }) {
   const { value, problem, reload } = useLoad<LogPageView>(`/log?request=${encodeURIComponent(requestId)}`);
   if (problem.value !== undefined) return <Notice kind="danger">{problem.value}</Notice>;
@@ -264,7 +264,7 @@ function figuresOf({ reply, exchange, failure }: Answer, model: ModelChoice | un
   }
   if (firstMs !== undefined) figures.push(`first word after ${seconds(firstMs)}`);
   if (totalMs !== undefined && failure === undefined) figures.push(`${seconds(totalMs)} in all`);
-  // The first word is not counted: its time went into reading the input.
+  // The first word is not counted, since its time was spent on reading the input.
   if (totalMs !== undefined && firstMs !== undefined && outputTokens !== undefined && totalMs - firstMs > RATE_MS_MIN) {
     figures.push(`${((outputTokens - 1) / ((totalMs - firstMs) / 1000)).toFixed(0)} tokens a second`);
   }

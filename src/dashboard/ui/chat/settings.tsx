@@ -1,4 +1,4 @@
-// What is asked beside the messages: the model, the format, and what a request can say of the answer.
+// The settings of a chat: the model, the format, and the parameters of the request.
 
 import type { ModelChoice } from "../../contract.ts";
 import { short } from "../parts/time.tsx";
@@ -8,7 +8,7 @@ import type { ChatState } from "./state.ts";
 
 const REMEMBERED = "sallyport_model";
 
-/** The model that is chosen, or that was chosen last, or a real one. */
+/** The chosen model, otherwise the last chosen one, otherwise the first real one. */
 export function chosenModel(list: readonly ModelChoice[], settings: Settings): ModelChoice | undefined {
   const usable = list.filter((model) => model.usable);
   const named = (id: string | null) => usable.find((model) => model.id === id);

@@ -1,4 +1,4 @@
-// The chat of the playground: what was said, what is asked next, and what of it outlives a reload.
+// The state of the playground's chat: messages, settings, and the part that survives a reload.
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -8,10 +8,10 @@ import { type AnswerProgress, askPlayground } from "./ask.ts";
 import { type Message, openCalls, SETTINGS, type Settings, SettingsProblem } from "./conversation.ts";
 import { CHAT_FORMATS, type ChatFormat } from "./formats.ts";
 
-/** What is typed and not sent yet. */
+/** The draft that has not been sent. */
 export interface ChatDraft {
   readonly text: string;
-  /** As `data:` addresses. */
+  /** As `data:` URLs. */
   readonly images: readonly string[];
 }
 
@@ -23,15 +23,15 @@ export interface ChatState {
   readonly running: Signal<AbortController | undefined>;
   /** A setting that cannot be sent. */
   readonly problem: Signal<SettingsProblem | undefined>;
-  /** The conversation is too large to outlive a reload whole. */
+  /** The conversation is too large to survive a reload completely. */
   readonly isTooLarge: Signal<boolean>;
   change(more: Partial<Settings>): void;
   type(draft: ChatDraft): void;
-  /** Sends what is typed. */
+  /** Sends the draft. */
   send(model: ModelChoice): Promise<void>;
-  /** Goes on with what the tools gave, by the id of their call. */
+  /** Continues with the results of the tools, by the id of their call. */
   answerCalls(model: ModelChoice, results: Readonly<Record<string, string>>): Promise<void>;
-  /** Asks again for the last answer. */
+  /** Requests the last answer again. */
   retry(model: ModelChoice): Promise<void>;
   clear(): void;
 }
@@ -43,12 +43,12 @@ interface Kept {
   readonly messages: readonly Message[];
 }
 
-/** The format that is chosen. */
+/** The chosen format. */
 export function formatOf({ format }: Settings): ChatFormat {
   return CHAT_FORMATS.find(({ slug }) => slug === format) ?? CHAT_FORMATS[0];
 }
 
-/** What this tab kept, or a new chat. */
+/** The chat that this tab stored, or a new one. */
 function useKept() {
   const settings = useSignal<Settings>(SETTINGS);
   const messages = useSignal<readonly Message[]>([]);
@@ -67,7 +67,7 @@ function useKept() {
   return { settings, messages, draft, running, problem, isTooLarge };
 }
 
-/** A chat: the one that this tab kept, or a new one. */
+/** The chat that this tab stored, or a new one. */
 export function useChat(): ChatState {
   const { settings, messages, draft, running, problem, isTooLarge } = useKept();
   useEffect(() => () => running.peek()?.abort(), []);
@@ -75,7 +75,7 @@ export function useChat(): ChatState {
   const save = () => {
     const kept: Kept = { settings: settings.value, messages: messages.value.map(withoutRaw) };
     if (keep("chat", kept)) isTooLarge.value = false;
-    // Pictures are what makes it large.
+    // Pictures take most of the space.
     else
       isTooLarge.value =
         !keep("chat", { ...kept, messages: kept.messages.map(withoutImages) }) || kept.messages.some(hasImages);
@@ -99,7 +99,7 @@ export function useChat(): ChatState {
     };
     void askPlayground({ format, body, signal: abort.signal }, tell).finally(() => {
       if (running.value === abort) running.value = undefined;
-      // Cleared meanwhile: nothing of it comes back.
+      // The chat was cleared meanwhile, so nothing of it is restored.
       if (messages.value[0]?.id === said[0]?.id) save();
     });
     return true;
