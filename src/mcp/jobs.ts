@@ -1,11 +1,11 @@
-// Jobs by their ids: which endpoint knows them, and when they are over.
+// Jobs by their ids: the endpoint that reads each kind, and whether a job has ended.
 
 import { ApiError } from "../base/errors.ts";
 import type { Ask, JsonRecord, ToolAnswer } from "./tool.ts";
 
 const JOB_ID = /^(crawl|extract|llmstxt)_[0-9a-f]{1,64}$/;
 
-/** The request that reads a job, or with `DELETE` ends it. Throws what its endpoint says of an id that there is not. */
+/** The request that reads a job or, with `DELETE`, cancels it. Throws the endpoint's error for an unknown id. */
 export function jobAsk(id: unknown, query: Readonly<Record<string, number>> = {}, method: Ask["method"] = "GET"): Ask {
   if (id === undefined || id === null)
     throw new ApiError("invalid_request", "Missing required parameter: job_id.", { param: "job_id" });
@@ -19,15 +19,15 @@ export function jobAsk(id: unknown, query: Readonly<Record<string, number>> = {}
   return { method, path: `/v1/${kind}/${id}${text === "" ? "" : `?${text}`}`, route: `/v1/${kind}/:id` };
 }
 
-/** True once nothing more will come of it. */
+/** True once the job has ended, in whichever way. */
 export function isOver({ status }: JsonRecord): boolean {
   return status !== "scraping" && status !== "processing";
 }
 
-/** Any JSON: what is found has the shape that was asked for. */
+/** Any JSON value: extracted data has the shape that the caller requested. */
 export const ANY_JSON = ["object", "array", "string", "number", "boolean", "null"];
 
-/** A job's state as an answer: the screenshots of a crawl's pages are pictures. */
+/** A job's state as an answer, with the screenshots of a crawl's pages as images. */
 export function jobAnswer(job: JsonRecord): ToolAnswer {
   const { job_id: id, data } = job;
   if (!String(id).startsWith("crawl_") || !Array.isArray(data)) return { data: job };

@@ -1,4 +1,4 @@
-// What the document says of the tools' endpoint. The tools themselves are listed by the endpoint, for each key its own.
+// The OpenAPI description of the MCP endpoint. The endpoint itself lists the tools, which differ from key to key.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject } from "../http/endpoint.ts";
@@ -81,5 +81,5 @@ const MCP: ApiEndpoint = {
   errors: ["origin_not_allowed"],
 };
 
-/** The endpoints. */
+/** The endpoints of MCP. */
 export const MCP_ENDPOINTS: readonly ApiEndpoint[] = [MCP];

@@ -1,20 +1,23 @@
-// Which pages and names may reach the endpoint: pages of other sites are refused, and on a loopback address so are names
-// that lead there from elsewhere (DNS rebinding).
+// Decides which pages and host names may reach the endpoint. Pages of other sites are refused, and on a loopback
+// address also host names that resolve to it from elsewhere (DNS rebinding).
 
 import { isIP } from "node:net";
 import { ApiError } from "../base/errors.ts";
 
-/** What decides it. */
+/** The configuration that decides it. */
 export interface OriginRules {
-  /** The address that is listened on. */
+  /** The address on which the gateway listens. */
   readonly host: string;
   /** Empty: not configured. */
   readonly publicUrl: string;
-  /** Origins of further pages. */
+  /** Origins of other pages that are allowed. */
   readonly allowedOrigins: readonly string[];
 }
 
-/** Throws 403 for a request under a foreign name, or from a page that may not ask. Gives the page's origin where there is one. */
+/**
+ * Throws 403 for a request with a foreign host name, or from a page that is not allowed. Returns the page's origin, if
+ * there is one.
+ */
 export function checkOrigin({ headers }: Pick<Request, "headers">, rules: OriginRules): string | undefined {
   const host = (headers.get("host") ?? "").toLowerCase();
   const ownHost = hostOf(rules.publicUrl);
@@ -25,7 +28,8 @@ export function checkOrigin({ headers }: Pick<Request, "headers">, rules: Origin
   const origin = headers.get("origin");
   if (origin === null) return undefined;
   const own = URL.canParse(origin) ? new URL(origin).host : undefined;
-  // Without a configured address the name that a client uses is the own one; on a loopback address it was looked at above.
+  // Without a configured address, the name that a client uses counts as our own. On a loopback address it was checked
+  // above.
   const isOwn = own !== undefined && (own === ownHost || (own === host && (isLoopback || ownHost === undefined)));
   if (!isOwn && !rules.allowedOrigins.some((allowed) => sameOrigin(allowed, origin))) {
     throw refused(
@@ -47,7 +51,7 @@ function hostOf(url: string): string | undefined {
   return url === "" ? undefined : new URL(url).host;
 }
 
-/** The name in a Host header. */
+/** The host name in a Host header. */
 function nameOf(host: string): string {
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host;
 }

@@ -1,4 +1,4 @@
-// Tells a client how far a job is while the endpoint that started it waits for its end.
+// Reports a job's progress to a client while the endpoint that started the job waits for its end.
 
 import { pause } from "../base/retry.ts";
 import type { InnerRun } from "../http/inner-call.ts";
@@ -7,7 +7,10 @@ import type { JsonRecord, ToolRun } from "./tool.ts";
 
 const LOOK_MS = 1000;
 
-/** The answer of a call that waits for a job. The endpoint notes the job's id for its log line; its state is read meanwhile. */
+/**
+ * The answer of a call that waits for a job. The endpoint puts the job's id into its log line, from which the job's
+ * state is read meanwhile.
+ */
 export async function watchJob(
   { answer, log }: InnerRun,
   { look, progress, signal }: Pick<ToolRun, "look" | "progress" | "signal">,
@@ -26,7 +29,7 @@ export async function watchJob(
       before = now;
     }
   };
-  // It ends with the call. What it cannot tell, no one misses.
+  // The reports end with the call. A failed report is not an error, since progress is optional.
   watch().catch(() => undefined);
   try {
     return await answer;

@@ -1,21 +1,21 @@
-// What a tool's answer and its failure look like to MCP clients.
+// The form of a tool's answer and of its failure for MCP clients.
 
 import type { ApiError } from "../base/errors.ts";
 import { errorJson } from "../http/errors.ts";
 import { ANSWER_CHARS_MAX, sizedData, sizedText } from "./sized.ts";
 import type { JsonRecord, ToolAnswer } from "./tool.ts";
 
-/** The result of a call, as the protocol has it. */
+/** The result of a call in the protocol's form. */
 export type ToolResult = {
   content: ({ type: "text"; text: string } | { type: "image"; data: string; mimeType: string })[];
   structuredContent?: JsonRecord;
   isError?: true;
 };
 
-/** Characters of all pictures of an answer: more than that many agents refuse. */
+/** The limit of characters for all images of an answer; many agents refuse more. */
 const IMAGE_CHARS_MAX = 5_000_000;
 
-/** The result of a call that went well. */
+/** The result of a call that succeeded. */
 export function toolResult({ text, data, images = [] }: ToolAnswer): ToolResult {
   const sized = sizedData(data);
   const said = text ?? JSON.stringify(sized.data);
@@ -44,12 +44,12 @@ function fitting(images: readonly string[]): readonly string[] {
   });
 }
 
-/** The result of a call that failed: the error as the endpoint's own answer has it. */
+/** The result of a call that failed: the error in the form of the endpoint's own answer. */
 export function failureResult(error: ApiError): ToolResult {
   const { retryAfterSeconds } = error.detail;
   const retry =
     retryAfterSeconds === undefined ? {} : { retry_after_seconds: Math.max(1, Math.ceil(retryAfterSeconds)) };
   const text = JSON.stringify({ ...errorJson(error), status: error.status, ...retry });
-  // No structured content: clients hold it against the schema of good answers.
+  // There is no structured content, because clients validate it against the schema of successful answers.
   return { content: [{ type: "text", text: sizedText(text) }], isError: true };
 }

@@ -1,5 +1,6 @@
-// POST /mcp: the tools over HTTP, for both eras of the protocol and without sessions. A request is checked (page, name,
-// key) and read here; the SDK answers it. GET and DELETE, which only servers with sessions take, are 405.
+// POST /mcp: the tools over HTTP, for both generations of the protocol and without sessions. A request is checked
+// (page, host name, key) and read here, and the SDK answers it. GET and DELETE need sessions, so they are answered with
+// 405.
 
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import { Elysia } from "elysia";
@@ -17,33 +18,35 @@ import type { McpCaller } from "./tool.ts";
 /** What the endpoint needs. */
 export interface McpRoutesDeps extends ServerDeps {
   origins(): OriginRules;
-  /** Key alone; throws 401. */
+  /** Checks only the key; throws 401. */
   authenticate(request: Request): AtOnce<McpCaller>;
   bodyLimits(): BodyLimits;
   readonly call: CallEndpoint;
 }
 
-/** Larger messages are refused: arguments are short, and what a decision may be about is less than a tenth of it. */
+/**
+ * Larger messages are refused. Arguments are short, and the largest input of a decision is less than a tenth of this.
+ */
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
-/** Messages of one request, where the revision of the protocol has that. Each may be a call. */
+/** The limit of messages in one request, in revisions of the protocol that allow several. Each may be a call. */
 const BATCH_MAX = 20;
 const USER_AGENT_CHARS = 200;
-/** An answer is a few megabytes, and is not kept for long for a client that does not read it. */
+/** An answer has a few megabytes, and is not kept long for a client that does not read it. */
 const UNREAD_MS = 60_000;
 
-/** The rate headers that an answer has where one call is its whole reason. */
+/** The rate limit headers of an answer to a single call. */
 const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
-/** The endpoint, and how it ends. */
+/** The endpoint, and the function that stops it. */
 export function createMcp(deps: McpRoutesDeps) {
   const running = new RunningCalls();
   let loading: Promise<McpHttpHandler> | undefined;
   const load = async (): Promise<McpHttpHandler> => {
     const sdk: McpSdk = await import("@modelcontextprotocol/server");
     return sdk.createMcpHandler(({ authInfo }) => createServer(sdk, deps, authInfo?.extra?.["client"] as McpClient), {
-      // Ours, below, which look after clients that do not read.
+      // Our own keepalives below also detect clients that do not read.
       keepAliveMs: 0,
-      // Nothing is ever told on them.
+      // Nothing is ever sent on these streams.
       maxSubscriptions: 0,
     });
   };
@@ -76,7 +79,9 @@ export function createMcp(deps: McpRoutesDeps) {
   };
 }
 
-/** 401 as clients of the protocol expect it. No authorization server is named: there is none to ask for a token. */
+/**
+ * A 401 in the form that clients of the protocol expect. It names no authorization server, since none issues tokens.
+ */
 async function authenticated(request: Request, deps: McpRoutesDeps): Promise<McpCaller> {
   try {
     return await deps.authenticate(request);
@@ -87,11 +92,11 @@ async function authenticated(request: Request, deps: McpRoutesDeps): Promise<Mcp
   }
 }
 
-/** The message or messages; or the protocol's own answer to what is none. */
+/** The message or messages, or the protocol's own error for an invalid body. */
 async function readMessage(request: Request, deps: McpRoutesDeps): Promise<Response | { readonly value: unknown }> {
   const limits = deps.bodyLimits();
   const type = request.headers.get("content-type");
-  // The SDK refuses it before it looks at a body.
+  // The SDK refuses it before it reads a body.
   if (type === null || !/^\s*application\/json\s*(?:;|$)/i.test(type)) return { value: {} };
   try {
     const { value } = await readJsonValue(request, { ...limits, maxBytes: Math.min(BODY_BYTES_MAX, limits.maxBytes) });
@@ -109,12 +114,12 @@ function protocolError(code: number, message: string): Response {
   return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status: 400 });
 }
 
-/** As whom a client is known between its requests, while it has calls in progress. */
+/** Identifies a client across its requests while it has calls in progress. */
 function clientName(request: Request, { keyId }: McpCaller, { address }: Exchange): string {
   return JSON.stringify([keyId, address, (request.headers.get("user-agent") ?? "").slice(0, USER_AGENT_CHARS)]);
 }
 
-/** Writes down what is asked, and ends the call that a client has cancelled. */
+/** Records the requested calls, and ends the call that a client has cancelled. */
 function noteMessage(
   message: unknown,
   { exchange, running, name }: { exchange: Exchange; running: RunningCalls; name: string },
@@ -125,7 +130,7 @@ function noteMessage(
   if (method === "notifications/cancelled") running.cancel(name, params?.requestId);
 }
 
-/** The client of a request: what it calls is called in its name. */
+/** The client of a request; its calls of endpoints are made with its key. */
 function clientOf(
   request: Request,
   { caller, name, running, call }: { caller: McpCaller; name: string; running: RunningCalls; call: CallEndpoint },
@@ -159,7 +164,9 @@ function isStream(response: Response): boolean {
   return response.headers.get("content-type")?.startsWith("text/event-stream") === true && response.body !== null;
 }
 
-/** A stream with keepalives, which ends when its client leaves or stops reading; then the exchange is finished. */
+/**
+ * A stream with keepalives. It ends when its client disconnects or stops reading, and then the exchange is finished.
+ */
 function streamed(response: Response, request: Request, exchange: Exchange): Response {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();
@@ -174,7 +181,7 @@ function streamed(response: Response, request: Request, exchange: Exchange): Res
     },
     cancel(): void {
       exchange.log["client_gone"] = true;
-      // What failed meanwhile needs no cancelling.
+      // A stream that has failed meanwhile need not be cancelled.
       reader.cancel().catch(() => undefined);
       finish();
     },
@@ -182,7 +189,7 @@ function streamed(response: Response, request: Request, exchange: Exchange): Res
   return sseResponse(source, { keepalive: ": keepalive\n\n", unreadMs: UNREAD_MS, signal: request.signal });
 }
 
-/** What pages that may ask are told of the answers. */
+/** The CORS headers for pages that are allowed. */
 function corsHeaders(origin: string): Record<string, string> {
   return {
     "access-control-allow-origin": origin,

@@ -1,6 +1,6 @@
-// Calls in progress of clients that cancel by a message of its own, which older revisions of the protocol do over HTTP.
-// Without sessions a client is known by its key, address and program, and a call by the client's number for it; where two
-// calls look alike neither is ended.
+// Calls in progress of clients that cancel by a separate message, as older revisions of the protocol do over HTTP.
+// Without sessions a client is identified by its key, address and program, and a call by the client's number for it. If
+// two calls cannot be told apart, neither is ended.
 
 /** A call that can be ended. */
 interface RunningCall {
@@ -8,11 +8,11 @@ interface RunningCall {
   readonly stop: AbortController;
 }
 
-/** Remembers them. */
+/** The calls in progress. */
 export class RunningCalls {
   readonly #calls = new Map<string, Set<RunningCall>>();
 
-  /** Notes a call: its signal aborts when its client cancels. `done` forgets it. */
+  /** Records a call; its signal aborts when its client cancels. `done` removes it. */
   begin(client: string, id: string | number): { readonly signal: AbortSignal; done(): void } {
     const call = { name: nameOf(client, id), stop: new AbortController() };
     const alike = this.#calls.get(call.name) ?? new Set();
@@ -26,7 +26,7 @@ export class RunningCalls {
     };
   }
 
-  /** Ends the one call of that number. */
+  /** Ends the call with that number, if there is exactly one. */
   cancel(client: string, id: unknown): void {
     if (typeof id !== "string" && typeof id !== "number") return;
     const [call, other] = this.#calls.get(nameOf(client, id)) ?? [];

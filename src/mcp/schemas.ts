@@ -1,13 +1,13 @@
-// The endpoints' schemas as tools show them: plain JSON Schema without names and references.
+// The schemas of endpoints in the form in which tools show them: plain JSON Schema without names and references.
 
 import type { ApiEndpoint } from "../http/endpoint.ts";
 import type { EndpointSchemas, JsonRecord, McpTool } from "./tool.ts";
 import { withTimeDefault } from "./waiting.ts";
 
-/** Lists of tools are free of the rate limit: what they have in common is made once. */
+/** Lists of tools are not rate limited, so their common part is computed once. */
 const made = new WeakMap<readonly ApiEndpoint[], Map<McpTool, EndpointSchemas>>();
 
-/** The parameters and the answer of a tool's endpoint. They are shared: not to be changed. */
+/** The parameters and the answer of a tool's endpoint. They are shared and must not be changed. */
 export function schemasOf(tool: McpTool, endpoints: readonly ApiEndpoint[]): EndpointSchemas {
   const known = made.get(endpoints) ?? new Map<McpTool, EndpointSchemas>();
   made.set(endpoints, known);

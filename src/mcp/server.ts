@@ -1,5 +1,5 @@
-// One MCP server: what the protocol's requests for tools come to. The SDK makes one for each HTTP request, or for the one
-// client on stdio; it speaks the protocol, this says what is listed and what is done.
+// One MCP server, which handles the protocol's requests for tools. The SDK creates one for each HTTP request, or for
+// the single client on stdio. The SDK implements the protocol; this file lists the tools and runs them.
 
 import type { Server } from "@modelcontextprotocol/server";
 import { ApiError } from "../base/errors.ts";
@@ -14,49 +14,49 @@ import type { Ask, JsonRecord, McpCaller, McpTool, Resources, ToolRun } from "./
 import { TOOLS } from "./tools/index.ts";
 import { withTime } from "./waiting.ts";
 
-/** Who is served. */
+/** The client that is served. */
 export interface McpClient {
   readonly caller: McpCaller;
-  /** Aborts when the client has left. */
+  /** Aborts when the client has disconnected. */
   readonly signal: AbortSignal;
-  /** Calls an endpoint in the caller's name. */
+  /** Calls an endpoint with the caller's key. */
   call(asked: Ask & { readonly signal: AbortSignal; readonly isQuiet?: boolean }): InnerRun;
-  /** Notes a call that the client may cancel by a message of its own. */
+  /** Records a call that the client may cancel by a separate message. */
   begin(id: string | number): { readonly signal: AbortSignal; done(): void };
-  /** A tool was called. */
+  /** Called for each call of a tool. */
   called(tool: string): void;
 }
 
-/** What the servers have in common. */
+/** What all servers share. */
 export interface ServerDeps {
   readonly resources: Resources;
-  /** Every endpoint that is written down. */
+  /** Every documented endpoint. */
   endpoints(): Promise<readonly ApiEndpoint[]>;
-  /** An error no one expected. */
+  /** Called with an unexpected error. */
   unexpected(error: unknown): void;
 }
 
-/** The SDK; loaded when the first client comes. */
+/** The SDK, which is loaded when the first client connects. */
 export type McpSdk = typeof import("@modelcontextprotocol/server");
 
 const INSTRUCTIONS =
   "Tools of a Sallyport gateway for reading the web. Begin with search where the address is not known and with map where " +
   "the site is; read pages with scrape; use crawl for many pages of one site.";
 
-/** How long clients may remember the list: models and engines come and go. */
+/** How long clients may cache the list, since models and engines change. */
 const LIST_TTL_MS = 60_000;
 
-/** Answers are ours and arguments are looked at by the endpoints: nothing is left for the SDK to validate. */
+/** We create the answers and the endpoints check the arguments, so the SDK has nothing to validate. */
 const NO_VALIDATION = {
   getValidator: () => (data: unknown) => ({ valid: true as const, data: data as never, errorMessage: undefined }),
 };
 
-/** A server for a client. */
+/** Creates a server for a client. */
 export function createServer(sdk: McpSdk, deps: ServerDeps, client: McpClient): Server {
   const server = new sdk.Server(
     { name: "sallyport", title: "Sallyport", version: VERSION },
     {
-      // Without `listChanged`: there is no stream on which a change could be told.
+      // Without `listChanged`, because there is no stream on which a change could be reported.
       capabilities: { tools: {} },
       instructions: INSTRUCTIONS,
       jsonSchemaValidator: NO_VALIDATION,
@@ -81,7 +81,7 @@ export function createServer(sdk: McpSdk, deps: ServerDeps, client: McpClient): 
     const token = mcpReq._meta?.progressToken;
     const tell = (progress: { progress: number; total?: number; message: string }) => {
       if (token === undefined || signal.aborted) return;
-      // The client may have left meanwhile: then no one waits for it.
+      // If the client has disconnected meanwhile, nobody waits for the answer.
       mcpReq
         .notify({ method: "notifications/progress", params: { progressToken: token, ...progress } })
         .catch(() => undefined);
@@ -100,7 +100,7 @@ export function createServer(sdk: McpSdk, deps: ServerDeps, client: McpClient): 
   return server;
 }
 
-/** The tools that work for this client, in a fixed order. */
+/** The tools that this client can use, in a fixed order. */
 async function listTools({ resources, endpoints }: ServerDeps, { caller }: McpClient) {
   const described = await endpoints();
   const offered = await Promise.all(
@@ -130,7 +130,7 @@ interface RunOptions {
   readonly deps: ServerDeps;
   readonly client: McpClient;
   readonly signal: AbortSignal;
-  /** Undefined where the client does not want to know. */
+  /** Undefined where the client did not ask for progress. */
   readonly tell: ((progress: { progress: number; total?: number; message: string }) => void) | undefined;
 }
 
@@ -158,7 +158,7 @@ async function runTool(tool: McpTool, args: JsonRecord, { deps, client, signal, 
   }
 }
 
-/** A job's state in the protocol's words. */
+/** A job's state in the form of the protocol's progress messages. */
 function progressOf({ completed, total, status, stage }: JsonRecord) {
   const message = typeof stage === "string" ? stage : String(status);
   const known = typeof total === "number" && total > 0 ? { total } : {};

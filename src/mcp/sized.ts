@@ -1,24 +1,24 @@
-// Keeps answers within what an agent can take in: long texts are cut, long lists shortened, and both are said.
+// Limits the size of answers for agents: long texts are cut off and long lists shortened, and the answer says so.
 
 import type { JsonRecord } from "./tool.ts";
 
-/** Characters of an answer, in its text and again in its data. */
+/** The limit of characters in an answer, for its text and again for its data. */
 export const ANSWER_CHARS_MAX = 500_000;
-/** Names, addresses, titles: what is shorter is kept whole, so that what stands after a long text is not lost. */
+/** Names, addresses and titles: shorter texts are kept whole, so that the fields after a long text are not lost. */
 const SHORT_CHARS = 2000;
-/** Members of one object that are kept. */
+/** The number of members of one object that are kept. */
 const MEMBERS_MAX = 10_000;
 
-/** A text within the limit, with a note where it was cut. */
+/** A text within the limit, with a note where it was cut off. */
 export function sizedText(text: string): string {
   if (text.length <= ANSWER_CHARS_MAX) return text;
   return `${cut(text, ANSWER_CHARS_MAX)}\n\n[Cut after ${ANSWER_CHARS_MAX} of ${text.length} characters.]`;
 }
 
-/** Data within the limit, and whether anything is missing from it. */
+/** Data within the limit, and whether anything was left out. */
 export function sizedData(data: JsonRecord): { readonly data: JsonRecord; readonly isCut: boolean } {
   const room = { chars: ANSWER_CHARS_MAX, isCut: false };
-  // Most answers are small: those are looked at once and not copied.
+  // Most answers are small; they are measured once and not copied.
   if (isWithin(data, room.chars)) return { data, isCut: false };
   return { data: shorten(data, room) as JsonRecord, isCut: room.isCut };
 }
@@ -63,7 +63,7 @@ function shortText(text: string, room: Room): string {
   return kept;
 }
 
-/** The beginning of a text; no character is halved. */
+/** The beginning of a text, without splitting a surrogate pair. */
 function cut(text: string, chars: number): string {
   const last = text.charCodeAt(chars - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? chars - 1 : chars);

@@ -1,26 +1,26 @@
-// The tools for one program, on two streams: whoever started this one. Ends when its input does; calls that are in
-// progress then are ended, and not answered.
+// The tools for the program that started this one, on two streams. The server ends when its input ends; calls in
+// progress are then cancelled without an answer.
 
 import type { Readable, Writable } from "node:stream";
 import type { CallEndpoint, InnerCaller } from "../http/inner-call.ts";
 import { createServer, type McpClient, type ServerDeps } from "./server.ts";
 import type { McpCaller } from "./tool.ts";
 
-/** What they need. */
+/** What the server needs. */
 export interface StdioDeps extends ServerDeps {
   readonly caller: McpCaller;
   readonly call: CallEndpoint;
 }
 
-/** Where the other program is. */
+/** The streams to the other program. */
 export interface StdioPlace {
   readonly input: Readable;
   readonly output: Writable;
-  /** Ends it. */
+  /** Ends the server. */
   readonly signal: AbortSignal;
 }
 
-/** Serves until the input ends, the output breaks or the signal aborts. */
+/** Serves until the input ends, the output fails or the signal aborts. */
 export async function serveOnStreams(deps: StdioDeps, { input, output, signal }: StdioPlace): Promise<void> {
   const [sdk, { serveStdio, StdioServerTransport }] = await Promise.all([
     import("@modelcontextprotocol/server"),
@@ -63,7 +63,7 @@ function clientOf({ caller, call }: StdioDeps, signal: AbortSignal): McpClient {
     caller,
     signal,
     call: (asked) => call(from, asked),
-    // On streams the SDK itself is told of cancelled calls.
+    // On streams the SDK itself receives cancellations.
     begin: () => ({ signal: never, done: () => undefined }),
     called: () => undefined,
   };

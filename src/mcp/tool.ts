@@ -1,5 +1,5 @@
-// What an MCP tool is: a name and words for models, and one of the program's endpoints that does the work. Limits,
-// accounting and errors are the endpoint's.
+// Defines an MCP tool: a name and a description for models, and the endpoint of this program that does the work.
+// Limits, accounting and errors are those of the endpoint.
 
 import type { AtOnce } from "../base/at-once.ts";
 import type { KeyModels } from "../catalog/key-models.ts";
@@ -8,7 +8,7 @@ import type { TierId } from "../config/schema.ts";
 /** A JSON object. */
 export type JsonRecord = Record<string, unknown>;
 
-/** Whose key it is. */
+/** The account that owns the key. */
 export interface McpCaller {
   readonly keyId: string;
   /** Models that the key may use. */
@@ -16,49 +16,49 @@ export interface McpCaller {
   readonly account: { readonly tier: TierId };
 }
 
-/** What there is to work with, beside the web. */
+/** The features that are available besides those for the web. */
 export interface Resources {
   /** Whether a search engine is in use. */
   hasEngine(): boolean;
-  /** Whether the caller may use a model that reads pages. */
+  /** Whether the caller may use a model that can read pages. */
   hasModel(caller: McpCaller): boolean;
-  /** Decision models that the caller may use, by version and alias. */
+  /** The decision models that the caller may use, by version and alias. */
   decisionModels(caller: McpCaller): AtOnce<readonly string[]>;
 }
 
-/** What a tool asks an endpoint. */
+/** A request of a tool to an endpoint. */
 export interface Ask {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
-  /** The pattern of the path, where it has parameters. */
+  /** The pattern of the path, if it has parameters. */
   readonly route?: string;
   readonly body?: JsonRecord;
 }
 
-/** What a running tool has. */
+/** What a running tool can use. */
 export interface ToolRun {
   readonly signal: AbortSignal;
-  /** Asks an endpoint in the caller's name. Rejects with `ApiError`. */
+  /** Calls an endpoint with the caller's key. Rejects with `ApiError`. */
   ask(asked: Ask): Promise<JsonRecord>;
-  /** The same where the endpoint waits for a job: its progress is told meanwhile. */
+  /** The same for an endpoint that waits for a job; progress is reported meanwhile. */
   askForJob(asked: Ask): Promise<JsonRecord>;
-  /** Looks at a job, as part of a call that was counted. */
+  /** Reads a job, as part of a call that was already counted. */
   look(asked: Ask): Promise<JsonRecord>;
-  /** Ends a job, also when the signal has been aborted. */
+  /** Cancels a job, even after the signal has aborted. */
   end(asked: Ask): Promise<JsonRecord>;
-  /** Tells a client that wants to know. */
+  /** Reports progress to a client that asked for it. */
   progress(job: JsonRecord): void;
-  /** Decision models that the caller may use. */
+  /** The decision models that the caller may use. */
   decisionModels(): AtOnce<readonly string[]>;
 }
 
-/** What a tool gives. */
+/** The result of a tool. */
 export interface ToolAnswer {
-  /** For models: default the JSON of `data`. */
+  /** The text for models; by default the JSON of `data`. */
   readonly text?: string;
-  /** For programs, as `output` says. */
+  /** The data for programs, in the form of `output`. */
   readonly data: JsonRecord;
-  /** PNGs in base64. */
+  /** PNG images in base64. */
   readonly images?: readonly string[];
 }
 
@@ -72,21 +72,21 @@ export interface EndpointSchemas {
 export interface McpTool {
   readonly name: string;
   readonly title: string;
-  /** When to use it and what it gives, in less than 120 words. */
+  /** When to use the tool and what it returns, in less than 120 words. */
   readonly description: string;
-  /** The endpoint whose parameters and answer it has, as `POST /v1/scrape`. */
+  /** The endpoint whose parameters and answer the tool has, such as `POST /v1/scrape`. */
   readonly endpoint: string;
-  /** Changes nothing anywhere: what it starts is not counted. */
+  /** The tool changes nothing, and its calls are not counted. */
   readonly readOnly: boolean;
-  /** Reaches the web. */
+  /** The tool reads pages of the web. */
   readonly openWorld: boolean;
   /** Members of the endpoint's answer that are left out. */
   readonly omits?: readonly string[];
-  /** The parameter that says how long the caller waits. Where a call does not say, a tool answers before most clients give up. */
+  /** The parameter for how long the caller waits. If a call omits it, a tool answers before most clients give up. */
   readonly time?: { readonly parameter: string; readonly aliases?: readonly string[]; readonly perSecond: number };
-  /** Whether it can work for this caller; default yes. */
+  /** Whether the tool can be used by this caller; by default it can. */
   isOffered?(resources: Resources, caller: McpCaller): AtOnce<boolean>;
-  /** Its own view of the endpoint's schemas. */
+  /** Replaces the endpoint's schemas with the tool's own. */
   schemas?(endpoint: EndpointSchemas, models: () => AtOnce<readonly string[]>): AtOnce<EndpointSchemas>;
   run(args: JsonRecord, run: ToolRun): Promise<ToolAnswer>;
 }

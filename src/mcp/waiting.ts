@@ -1,11 +1,11 @@
-// How long tools wait. Most clients give a call up after a minute, and an answer that no one reads is work for nothing:
-// where the arguments do not say, a tool answers before that.
+// How long tools wait. Most clients give up on a call after a minute, and an answer that nobody reads is wasted work,
+// so without a time limit in its arguments a tool answers earlier.
 
 import type { JsonRecord, McpTool } from "./tool.ts";
 
 const SECONDS = 50;
 
-/** The arguments with a time limit, where they have none. */
+/** The arguments, with the default time limit if they have none. */
 export function withTime(args: JsonRecord, { time }: Pick<McpTool, "time">): JsonRecord {
   if (time === undefined) return args;
   const { parameter, aliases = [], perSecond } = time;

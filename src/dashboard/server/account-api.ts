@@ -66,7 +66,7 @@ export function accountApi({ accounts, webhookSecrets }: AccountApiDeps): Endpoi
 
     member("POST", "/account/delete", async (visit) => {
       const { account } = visit.who;
-      // No password is asked for: an account that signs in through a provider has none.
+      // The username confirms it, since an account that signs in through a provider has no password.
       if (requiredText(await visit.body(), "username") !== account.username) {
         throw new ApiError("invalid_request", "That is not your username.", { param: "username" });
       }

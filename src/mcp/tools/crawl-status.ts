@@ -1,4 +1,4 @@
-// `crawl_status`: what has become of a job, and its pages. It knows the jobs of extract and llmstxt too.
+// `crawl_status`: the state of a job, and its pages. It also reads the jobs of extract and llmstxt.
 
 import { ANY_JSON, jobAnswer, jobAsk } from "../jobs.ts";
 import type { JsonRecord, McpTool } from "../tool.ts";
@@ -6,7 +6,7 @@ import type { JsonRecord, McpTool } from "../tool.ts";
 const PAGES = 10;
 const PAGES_MAX = 100;
 
-/** The tool. */
+/** The tool `crawl_status`. */
 export const crawlStatusTool: McpTool = {
   name: "crawl_status",
   title: "Read a job's results",
@@ -28,7 +28,7 @@ export const crawlStatusTool: McpTool = {
       },
       required: ["job_id"],
     },
-    // What only one kind of job has is not promised.
+    // Members that only one kind of job has are optional.
     output: {
       type: "object",
       properties: {
@@ -45,7 +45,7 @@ export const crawlStatusTool: McpTool = {
   },
 };
 
-/** What all kinds of jobs say alike. */
+/** The members that all kinds of jobs share. */
 function commonOf({ job_id, total, completed, creditsUsed, created_at, expires_at }: JsonRecord): JsonRecord {
   return { job_id, status: { type: "string" }, total, completed, creditsUsed, created_at, expires_at };
 }

@@ -1,4 +1,5 @@
-// `crawl`: a site, page by page, as a job. It can be waited for, which REST leaves to polls.
+// `crawl`: reads a site page by page, as a job. The tool can wait for the job, which clients of the REST API do by
+// polling.
 
 import { ApiError } from "../../base/errors.ts";
 import { pause } from "../../base/retry.ts";
@@ -8,7 +9,7 @@ import type { JsonRecord, McpTool, ToolRun } from "../tool.ts";
 const WAIT_SECONDS_MAX = 120;
 const POLL_MS = 1000;
 
-/** The tool. */
+/** The tool `crawl`. */
 export const crawlTool: McpTool = {
   name: "crawl",
   title: "Read a site",
@@ -54,7 +55,10 @@ function readWait(value: unknown): number {
   throw new ApiError("invalid_request", message, { param: "wait_seconds" });
 }
 
-/** The crawl as it is when it is over or the time is up. Whoever leaves before has nothing to look with, and ends it. */
+/**
+ * The state of the crawl when it has ended or the time is up. If the client disconnects earlier, it has no id to poll,
+ * so the crawl is cancelled.
+ */
 async function waitFor(id: string, seconds: number, { look, end, progress, signal }: ToolRun): Promise<JsonRecord> {
   const endsMs = performance.now() + seconds * 1000;
   try {

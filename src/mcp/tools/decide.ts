@@ -2,10 +2,10 @@
 
 import type { JsonRecord, McpTool } from "../tool.ts";
 
-/** A longer list would be read by every model and chosen from by none. */
+/** The limit of listed models; a model would have to read a longer list in full and could hardly choose from it. */
 const MODELS_MAX = 50;
 
-/** The tool. */
+/** The tool `decide`. */
 export const decideTool: McpTool = {
   name: "decide",
   title: "Answer questions with probabilities",

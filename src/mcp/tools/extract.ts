@@ -1,8 +1,8 @@
-// `extract`: data out of pages.
+// `extract`: structured data from pages.
 
 import type { McpTool } from "../tool.ts";
 
-/** The tool. */
+/** The tool `extract`. */
 export const extractTool: McpTool = {
   name: "extract",
   title: "Extract data from pages",

@@ -10,7 +10,7 @@ import { mapTool } from "./map.ts";
 import { scrapeTool } from "./scrape.ts";
 import { searchTool } from "./search.ts";
 
-/** Every tool. */
+/** All tools. */
 export const TOOLS: readonly McpTool[] = [
   searchTool,
   scrapeTool,

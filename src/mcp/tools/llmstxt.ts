@@ -2,7 +2,7 @@
 
 import type { McpTool } from "../tool.ts";
 
-/** The tool. */
+/** The tool `llmstxt`. */
 export const llmstxtTool: McpTool = {
   name: "llmstxt",
   title: "Write the llms.txt of a site",

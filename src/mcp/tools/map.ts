@@ -2,7 +2,7 @@
 
 import type { McpTool } from "../tool.ts";
 
-/** The tool. */
+/** The tool `map`. */
 export const mapTool: McpTool = {
   name: "map",
   title: "List the addresses of a site",

@@ -1,8 +1,8 @@
-// `scrape`: one page.
+// `scrape`: reads one page.
 
 import type { JsonRecord, McpTool } from "../tool.ts";
 
-/** The tool. */
+/** The tool `scrape`. */
 export const scrapeTool: McpTool = {
   name: "scrape",
   title: "Read a web page",

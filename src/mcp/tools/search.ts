@@ -1,8 +1,8 @@
-// `search`: the web by words.
+// `search`: searches the web.
 
 import type { McpTool } from "../tool.ts";
 
-/** The tool. */
+/** The tool `search`. */
 export const searchTool: McpTool = {
   name: "search",
   title: "Search the web",

@@ -16,7 +16,7 @@ import type { FirecrawlPageDeps } from "./scrape.ts";
 import { createWatchers, type Watchers } from "./watcher.ts";
 import { createWebhooks } from "./webhooks.ts";
 
-/** What it is built from. */
+/** What the endpoints and jobs are built from. */
 export interface FirecrawlDeps {
   config(): Config;
   readonly clock: Clock;
@@ -26,12 +26,12 @@ export interface FirecrawlDeps {
     readSitemaps(starts: readonly string[], options: SitemapOptions): Promise<string[]>;
   };
   readonly work: Omit<CrawlDeps, "firecrawl">;
-  /** What an account's webhooks are signed with. */
+  /** The secrets that sign an account's webhooks. */
   webhookSecret(accountId: string): Promise<string>;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** It, put together. */
+/** The result. */
 export interface FirecrawlService {
   readonly pages: FirecrawlPageDeps;
   readonly crawling: FirecrawlCrawling;
@@ -41,11 +41,11 @@ export interface FirecrawlService {
   stop(): void;
 }
 
-/** For a site's own lists, before a crawl begins. */
+/** Reads a site's own lists of addresses before a crawl begins. */
 const SITEMAP_TIMEOUT_MS = 20_000;
 const SITEMAP_URLS_MAX = 10_000;
 
-/** Puts it together. */
+/** Builds the endpoints and jobs. */
 export function createFirecrawl(deps: FirecrawlDeps): FirecrawlService {
   const { config, clock, tools, work } = deps;
   const rules = () => ({ allowsScript: config().web.actionsScript });

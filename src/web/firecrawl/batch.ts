@@ -1,5 +1,5 @@
-// A batch: the pages of a list, each once, loaded in turn with those of all other jobs. What was stored is not done again, so
-// a killed batch continues where it was.
+// A batch reads each page of a list once, in turn with the pages of all other jobs. Stored pages are not read again, so
+// a batch that was interrupted continues where it stopped.
 
 import { ApiError } from "../../base/errors.ts";
 import { pageKey } from "../../base/page-key.ts";
@@ -22,13 +22,13 @@ export interface BatchDeps extends Pick<CrawlDeps, "store" | "load" | "robots" |
   readonly visits: Omit<Parameters<typeof visitPage>[1], "store">;
 }
 
-/** Its kind, as jobs are stored. */
+/** The kind under which batches are stored. */
 export const BATCH_KIND = "batch";
 
-/** Pages that one batch may come to, those added later included. */
+/** The limit of pages in one batch, including those that are added later. */
 export const BATCH_PAGES_MAX = 10 * BATCH_MAX;
 
-/** Makes the kind. */
+/** Creates the kind of job. */
 export function batchKind(deps: BatchDeps): JobKind {
   return {
     name: BATCH_KIND,

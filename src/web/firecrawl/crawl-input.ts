@@ -1,31 +1,31 @@
-// What Firecrawl's clients ask of a crawl or of a batch, and what is stored of it. Headers are not: they may be credentials,
-// and are held in memory while the job runs.
+// Reads requests for a crawl or a batch, and defines what is stored of them. Headers are not stored, since they may be
+// credentials; they are held in memory while the job runs.
 
 import { type Body, checkUrl, invalid, readBoolean, readInteger, readTexts, readUrl } from "../params.ts";
 import type { ActionRules } from "./actions.ts";
 import { type PageOptions, readOptions } from "./options.ts";
 import { readWebhook, type Webhook } from "./webhook-input.ts";
 
-/** What every job of these clients is stored with. */
+/** What is stored for every job of these clients. */
 export interface FirecrawlJob {
   readonly options: PageOptions;
   readonly keyId: string;
   readonly requestId: string;
-  /** Some are held in memory. */
+  /** Some headers are held in memory. */
   readonly hasHeaders: boolean;
   readonly webhook: Webhook | null;
-  /** Between two pages. */
+  /** The pause between two pages. */
   readonly delayMs: number;
   readonly concurrency: number;
-  /** What was asked for and is not done. */
+  /** Requested options that have no effect. */
   readonly unmet: readonly string[];
 }
 
-/** Where a crawl goes. */
+/** The scope of a crawl. */
 export interface CrawlPlan extends FirecrawlJob {
-  /** What patterns are held against; they are regular expressions. */
+  /** The part of an address that patterns are matched against; the patterns are regular expressions. */
   readonly patterns: "path" | "address";
-  /** Only what lies below this path; empty: the whole site. */
+  /** Only addresses below this path; empty: the whole site. */
   readonly below: string;
   readonly anySite: boolean;
   readonly subdomains: boolean;
@@ -33,14 +33,14 @@ export interface CrawlPlan extends FirecrawlJob {
   readonly sitemap: "include" | "skip" | "only";
 }
 
-/** What was read, and what of it is held in memory. */
+/** The request as read, and the part of it that is held in memory. */
 export interface ReadJob<T> {
   readonly input: T;
   readonly headers: Readonly<Record<string, string>>;
   readonly webhookHeaders: Readonly<Record<string, string>>;
 }
 
-/** Who asked. */
+/** The caller. */
 export interface JobAsker {
   readonly keyId: string;
   readonly requestId: string;
@@ -48,17 +48,17 @@ export interface JobAsker {
   readonly unmet?: readonly string[];
 }
 
-/** Pages of one crawl. */
+/** The limit of pages in one crawl. */
 export const FIRECRAWL_CRAWL_MAX = 100;
 const DEPTH_MAX = 100;
 const PATTERNS_MAX = 100;
 const PATTERN_CHARS_MAX = 500;
 const CONCURRENCY_MAX = 4;
 const DELAY_SECONDS_MAX = 60;
-/** Pages of one batch. */
+/** The limit of pages in one batch. */
 export const BATCH_MAX = 1000;
 
-/** A crawl. */
+/** A request for a crawl. */
 export interface CrawlWish {
   readonly url: string;
   readonly limit: number;
@@ -102,13 +102,15 @@ export function readCrawlWish(body: Body, asker: JobAsker, rules: ActionRules): 
   };
 }
 
-/** A batch. */
+/** A request for a batch. */
 export interface BatchWish {
   readonly urls: readonly string[];
   readonly firecrawl: FirecrawlJob;
 }
 
-/** Reads `POST /v2/batch/scrape`. `invalid` are those left out where the client allows that. Throws 400. */
+/**
+ * Reads `POST /v2/batch/scrape`. `invalid` lists the addresses that are skipped, if the client allows that. Throws 400.
+ */
 export function readBatchWish(
   body: Body,
   asker: JobAsker,
@@ -161,7 +163,7 @@ function readJob(body: Body, options: Body, asker: JobAsker, rules: ActionRules)
   };
 }
 
-/** A page's options of a crawl, an extraction or a search. */
+/** The page options of a crawl, an extraction or a search. */
 export function scrapeOptions(body: Body): Body {
   const options = body["scrapeOptions"];
   if (options === undefined || options === null) return {};

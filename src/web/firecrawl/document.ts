@@ -9,7 +9,7 @@ import { needsReading, type Reading } from "./reading.ts";
 /** A document as sent. */
 export type FirecrawlDocument = Readonly<Record<string, unknown>> & { readonly metadata: Record<string, unknown> };
 
-/** How a page is loaded for these options. */
+/** How a page must be loaded for these options. */
 export function loadingOf(
   url: string,
   { options, headers }: { options: PageOptions; headers: Readonly<Record<string, string>> },
@@ -72,7 +72,7 @@ export interface DocumentFacts {
   readonly reading?: Reading | undefined;
 }
 
-/** The document. */
+/** Builds the document. */
 export function documentOf(page: LoadedPage, facts: DocumentFacts): FirecrawlDocument {
   const { url, options, reading } = facts;
   const { formats } = options;

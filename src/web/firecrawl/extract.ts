@@ -1,4 +1,4 @@
-// Extraction in Firecrawl's own shape: the job is our own.
+// Extraction in Firecrawl's format, as a job of our own kind.
 
 import { type ExtractJobsDeps, pollExtract, startExtract } from "../extract/jobs.ts";
 import { type Body, checkUrl, readBoolean, readTexts } from "../params.ts";
@@ -7,7 +7,7 @@ import { scrapeOptions } from "./crawl-input.ts";
 import { warningOf } from "./options.ts";
 import type { FirecrawlAsker } from "./scrape.ts";
 
-/** The answer to a start comes at once; the job goes on. */
+/** Starting answers at once, while the job continues. */
 const WAIT_MS = 1;
 const UNMET = ["enableWebSearch", "agent", "webhook", "zeroDataRetention"];
 
@@ -25,7 +25,7 @@ export async function startExtractForFirecrawl(
       .filter((name) => name !== "onlyMainContent")
       .map((name) => `scrapeOptions.${name}`),
   ]);
-  // Words may be left to the schema.
+  // The prompt may be missing where there is a schema.
   const asked = { ...body, ...(urls === undefined ? {} : { urls }), documents: true, origin: "v2" };
   const { id } = await startExtract(asked, { ...from, deps, waitMs: WAIT_MS });
   return {
@@ -36,7 +36,7 @@ export async function startExtractForFirecrawl(
   };
 }
 
-/** An address that ends in `/*` stands for a site elsewhere; here it is its first page. */
+/** In Firecrawl's API an address that ends in `/*` stands for a site; here it stands for the site's first page. */
 function readAddresses(body: Body): { urls?: string[]; unmet: string[]; left: string[] } {
   const given = readTexts(body, ["urls"]);
   if (given === undefined) return { unmet: [], left: [] };

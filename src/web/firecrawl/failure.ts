@@ -5,13 +5,13 @@ import { ApiError, type ErrorBody } from "../../base/errors.ts";
 import type { EndpointTraits } from "../../http/edge.ts";
 import { asWebError, type WebFeature } from "../failure.ts";
 
-/** Statuses of ours that these clients would misread. */
+/** Our own statuses that these clients would misread. */
 const STATUSES: ReadonlyMap<number, number> = new Map([
   [502, 500],
   [504, 408],
 ]);
 
-/** Firecrawl's name for it. */
+/** Firecrawl's name for the error. */
 const CODES: Readonly<Record<string, string>> = { scrape_timeout: "SCRAPE_TIMEOUT" };
 
 /** The format of every error under `/v2/`. */
@@ -30,7 +30,7 @@ export function statusOf(status: number): number {
   return STATUSES.get(status) ?? status;
 }
 
-/** The failure with the status for these clients. */
+/** The error with the status for these clients. */
 export function asFirecrawlError(feature: WebFeature, thrown: unknown): ApiError {
   const error = asWebError(feature, thrown);
   const status = statusOf(error.status);

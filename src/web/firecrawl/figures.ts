@@ -1,9 +1,9 @@
-// What Firecrawl's clients ask about their account. Nothing is counted in credits here, so there is no end to them; what
-// requests are limited by is told by GET /v1/key.
+// Answers questions of Firecrawl's clients about their account. Nothing is counted in credits here, so credits never
+// run out; GET /v1/key reports the limits of requests.
 
 import type { FirecrawlJobsDeps } from "./jobs.ts";
 
-/** As many as those clients can read. */
+/** The largest number that those clients can read. */
 const WITHOUT_END = 999_999_999;
 const LISTED_MAX = 500;
 

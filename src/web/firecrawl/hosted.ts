@@ -3,7 +3,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 
-/** The addresses, with everything below them. */
+/** The unsupported paths, including everything below them. */
 export const HOSTED_PATHS: readonly string[] = [
   "/v2/agent",
   "/v2/browser",
@@ -14,10 +14,10 @@ export const HOSTED_PATHS: readonly string[] = [
   "/v2/search/research",
 ];
 
-/** Single addresses below supported ones. */
+/** Single unsupported paths below supported ones. */
 export const HOSTED_ADDRESSES: readonly string[] = ["/v2/scrape/:id/interact", "/v2/search/:id/feedback"];
 
-/** Refuses. */
+/** Refuses a request for such a feature. */
 export function refuseHosted(path: string): never {
   throw new ApiError(
     "not_implemented",

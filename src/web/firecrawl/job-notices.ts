@@ -1,4 +1,4 @@
-// What a job of Firecrawl's clients tells its webhook: that it began, each page, how it ended.
+// The events that a job sends to its webhook: its start, each page, and its end.
 
 import type { JobFailure, JobOutcome } from "../../jobs/kind.ts";
 import type { FirecrawlJob } from "./crawl-input.ts";
@@ -6,24 +6,24 @@ import type { JobHeaders } from "./job-pages.ts";
 import type { WebhookEvent } from "./webhook-input.ts";
 import type { Webhooks } from "./webhooks.ts";
 
-/** A job that tells. */
+/** A job that can send events. */
 export interface TellingJob {
   readonly id: string;
   readonly accountId: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** As `type` begins. */
+/** The first part of an event's `type`. */
 type NoticeKind = "crawl" | "batch_scrape";
 
-/** Tells; jobs without a webhook tell nothing. */
+/** Sends events; a job without a webhook sends none. */
 export interface JobNotices {
   started(kind: NoticeKind, job: TellingJob): void;
   page(kind: NoticeKind, job: TellingJob, page: { readonly body: unknown } | { readonly failure: JobFailure }): void;
   ended(kind: NoticeKind, job: TellingJob, outcome: JobOutcome): void;
 }
 
-/** Makes them. */
+/** Creates the notices. */
 export function createJobNotices(webhooks: Pick<Webhooks, "send">, headers: JobHeaders): JobNotices {
   const tell = (
     kind: NoticeKind,

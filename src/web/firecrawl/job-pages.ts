@@ -1,5 +1,5 @@
-// Pages of the jobs of Firecrawl's clients: how each is loaded, and the document that is stored of it. What a job holds in
-// memory alone, its headers, is here.
+// The pages of jobs: how each is loaded, and the document that is stored for it. This also holds the part of a job that
+// is kept only in memory, its headers.
 
 import { ApiError } from "../../base/errors.ts";
 import type { LoadedPage, LoadRequest } from "../../pages/load.ts";
@@ -8,28 +8,28 @@ import type { FirecrawlJob } from "./crawl-input.ts";
 import { documentOf, loadingOf } from "./document.ts";
 import { needsReading, type Reading, type ReadingDeps, readPage } from "./reading.ts";
 
-/** A job, as far as its pages depend on it. */
+/** The part of a job that its pages depend on. */
 export interface PagesJob {
   readonly id: string;
   readonly accountId: string;
 }
 
-/** What is held of a job while the program runs. */
+/** The part of a job that is held while the program runs. */
 export interface HeldHeaders {
   readonly page: Readonly<Record<string, string>>;
   readonly webhook: Readonly<Record<string, string>>;
 }
 
-/** Headers of jobs. */
+/** The headers of jobs. */
 export interface JobHeaders {
   hold(id: string, headers: HeldHeaders): void;
   find(id: string): HeldHeaders | undefined;
   drop(id: string): void;
 }
 
-/** How the pages of such jobs are read. */
+/** Reads the pages of such jobs. */
 export interface JobPages {
-  /** Throws where what the job holds in memory is gone. */
+  /** Throws if the part of the job that was held in memory is lost. */
   loading(job: PagesJob, input: FirecrawlJob, page: { url: string; signal: AbortSignal }): LoadRequest;
   document(
     job: PagesJob,
@@ -38,12 +38,12 @@ export interface JobPages {
   ): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Jobs whose headers are held at once; far more than run. */
+/** The limit of jobs whose headers are held at once, far above the number that run. */
 const JOBS_MAX = 10_000;
-/** What ends a job: it is not the page's fault. */
+/** Errors that end the whole job, since the page did not cause them. */
 const FATAL: ReadonlySet<string> = new Set(["budget_exceeded", "invalid_api_key"]);
 
-/** Holds headers until a job has ended. */
+/** Holds the headers of a job until it has ended. */
 export function createJobHeaders(): JobHeaders {
   const held = new Map<string, HeldHeaders>();
   return {
@@ -58,7 +58,7 @@ export function createJobHeaders(): JobHeaders {
   };
 }
 
-/** Makes them. */
+/** Creates the reader of pages. */
 export function createJobPages(
   deps: ReadingDeps & { readonly headers: JobHeaders; readonly endpoint: string },
 ): JobPages {

@@ -1,5 +1,5 @@
-// Crawls and batches of Firecrawl's clients: starting, looking at and cancelling them. A job is its account's alone: to
-// others it does not exist.
+// Starts, reads and cancels crawls and batches for Firecrawl's clients. Only its own account can see a job; for others
+// it does not exist.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -20,7 +20,7 @@ import type { JobHeaders } from "./job-pages.ts";
 import { warningOf } from "./options.ts";
 import type { FirecrawlAsker } from "./scrape.ts";
 
-/** What they need. */
+/** What the jobs need. */
 export interface FirecrawlJobsDeps {
   readonly guard: Pick<AddressGuard, "check">;
   readonly jobs: JobVerbs & {
@@ -35,7 +35,7 @@ export interface FirecrawlJobsDeps {
   rules(): ActionRules;
 }
 
-/** The two sorts, as their addresses and as jobs are stored. */
+/** The two kinds of jobs, with their paths and stored kinds. */
 export const SORTS = {
   crawl: { kind: "crawl", path: "/v2/crawl" },
   batch: { kind: BATCH_KIND, path: "/v2/batch/scrape" },
@@ -49,16 +49,16 @@ export interface FirecrawlJobRef {
   readonly accountId: string;
 }
 
-/** Which documents of a job, and where the client reaches us. */
+/** The requested documents of a job, and the base URL under which the client reaches us. */
 export interface JobWindow {
   readonly origin: string;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** Documents of one answer. */
+/** The limit of documents in one answer. */
 export const DOCUMENTS_MAX = 100;
-/** Of one answer's `data`; the rest is behind `next`. */
+/** The limit of bytes in one answer's `data`; the rest follows under `next`. */
 const DATA_BYTES_MAX = 8 * 1024 * 1024;
 const LISTED_MAX = 500;
 
@@ -77,7 +77,7 @@ export async function startFirecrawlCrawl(
 ): Promise<Record<string, unknown>> {
   const read = readCrawlWish(body, from, deps.rules());
   await mayBeAsked(deps, read.input.url, "url", from.signal);
-  // What our own crawls are made of; these pages have shapes of their own.
+  // Our own crawls require these members; the pages of these clients have formats of their own.
   const shape = { formats: [], fullPage: false, onlyMainContent: true, documents: true };
   const id = await queue("crawl", { ...read, input: { ...shape, ...read.input } }, deps, from);
   return startedView("crawl", id, from.origin, read.input.firecrawl);
@@ -106,7 +106,7 @@ async function append(urls: readonly string[], ref: FirecrawlJobRef, { jobs }: F
   const entries = urls.map((url) => ({ urlKey: pageKey(url), url, depth: 0 }));
   if (await isOpen()) {
     await jobs.addFrontier(ref.id, entries, BATCH_PAGES_MAX);
-    // It may have ended meanwhile, without these.
+    // The job may have ended meanwhile, without these pages.
     if (await isOpen()) return;
   }
   throw invalid("appendToId", "appendToId names a batch that has ended. Start another one.");
@@ -133,7 +133,7 @@ async function queue(
   return id;
 }
 
-/** What may never be fetched is told at once; what cannot be fetched now is the job's affair. */
+/** Addresses that may never be fetched are refused at once; temporary problems are left to the job. */
 async function mayBeAsked(
   { guard }: FirecrawlJobsDeps,
   url: string,
@@ -157,7 +157,7 @@ function startedView(sort: JobSort, id: string, origin: string, { unmet }: Firec
   };
 }
 
-/** Throws 404. */
+/** The job with this id. Throws 404. */
 export async function findJob(
   { sort, id, accountId }: FirecrawlJobRef,
   jobs: Pick<JobVerbs, "findJob">,
@@ -200,7 +200,7 @@ export async function jobStatus(
   };
 }
 
-/** Whether it may still give documents. */
+/** Whether the job may still produce documents. */
 export function mayGoOn({ state }: Pick<StoredJob, "state">): boolean {
   return state === "queued" || state === "running";
 }
@@ -232,7 +232,7 @@ export async function jobErrors(
   };
 }
 
-/** `DELETE`: its state as it is then. */
+/** `DELETE`: cancels the job and answers with its state. */
 export async function cancelFirecrawlJob(
   ref: FirecrawlJobRef,
   { jobs, runner, limits, headers }: Pick<FirecrawlJobsDeps, "jobs" | "runner" | "limits" | "headers">,

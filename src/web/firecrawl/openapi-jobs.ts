@@ -1,4 +1,4 @@
-// What the document says of the jobs of Firecrawl's clients, of its searches, and of the figures of an account.
+// The OpenAPI description of Firecrawl's jobs, searches and account figures.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
@@ -165,7 +165,7 @@ const EXTRACT = work("/v2/extract", {
   errors: ["tier_required"],
 });
 
-/** A call that the key alone opens. */
+/** A call that needs only the key. */
 function free(
   method: "GET" | "DELETE",
   path: string,
@@ -231,7 +231,7 @@ const FIGURES: readonly (readonly [path: string, id: string, summary: string])[]
   ["/v2/concurrency-check", "firecrawlConcurrency", "Jobs that run, and pages that may be read at once"],
 ];
 
-/** The endpoints. */
+/** The described endpoints. */
 export const FIRECRAWL_JOB_ENDPOINTS: readonly ApiEndpoint[] = [
   CRAWL,
   ...jobCalls("/v2/crawl", "Crawl"),

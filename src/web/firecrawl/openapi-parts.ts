@@ -1,5 +1,5 @@
-// What the document says alike of Firecrawl's v2 endpoints. The options are many and Firecrawl's own documents describe them: here
-// stands what this gateway takes of them.
+// Common parts of the OpenAPI description of Firecrawl's v2 endpoints. Firecrawl's own documents describe the many
+// options; this file lists those that this gateway accepts.
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import { ERRORS, type ErrorCode } from "../../base/errors.ts";
@@ -9,7 +9,7 @@ import { ACTIONS_MAX } from "./actions.ts";
 import { statusOf } from "./failure.ts";
 import { FORMATS_MAX } from "./formats.ts";
 
-/** The group that they are listed in. */
+/** The group under which the endpoints are listed. */
 export const FIRECRAWL_GROUP = "For Firecrawl's clients";
 
 const FAILURE = Type.Object(
@@ -30,12 +30,12 @@ const FAILURE = Type.Object(
 /** Errors under `/v2/`. */
 export const FIRECRAWL_SHAPE: ErrorShape = { schema: FAILURE, statusOf: (code) => statusOf(ERRORS[code].status) };
 
-/** A page. */
+/** Schema of a page. */
 export const URL_PARAMETER = Type.String({ maxLength: 8192, description: "Fully-qualified http or https URL." });
 
 const SELECTOR = Type.String({ examples: ["main"] });
 
-/** What `scrape`, `batch/scrape` and `scrapeOptions` take. */
+/** The options of `scrape`, `batch/scrape` and `scrapeOptions`. */
 export const PAGE_OPTIONS = {
   formats: Type.Optional(
     Type.Array(Type.Unknown({ examples: ["links"] }), {
@@ -92,7 +92,7 @@ export const PAGE_OPTIONS = {
   storeInCache: Type.Optional(Type.Boolean({ default: true, description: "False: the page is not kept." })),
 };
 
-/** A page as it was read. */
+/** Schema of a page that was read. */
 export const DOCUMENT = Type.Object(
   {
     markdown: Type.Optional(Type.String()),
@@ -112,7 +112,7 @@ export const DOCUMENT = Type.Object(
   { $id: "FirecrawlDocument", description: "Only what `formats` asks for." },
 );
 
-/** What a feature's work may fail with. */
+/** The errors with which the work of an endpoint may fail. */
 export const failuresOf = (feature: WebFeature): ErrorCode[] => [
   `${feature}_timeout`,
   `${feature}_upstream_error`,

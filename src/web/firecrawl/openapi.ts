@@ -13,7 +13,7 @@ import {
   work,
 } from "./openapi-parts.ts";
 
-/** The endpoints. */
+/** The described endpoints. */
 export const FIRECRAWL_ENDPOINTS: readonly ApiEndpoint[] = [
   work("/v2/scrape", {
     id: "firecrawlScrape",

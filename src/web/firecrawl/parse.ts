@@ -1,5 +1,5 @@
-// A file that a client sends, read as a page is: HTML, PDF, text, JSON, XML. Nothing is fetched and nothing is shown in a
-// browser.
+// Reads a file that a client sends in the same way as a page: HTML, PDF, text, JSON, XML. Nothing is fetched, and no
+// browser is used.
 
 import { ApiError } from "../../base/errors.ts";
 import { uuid } from "../../base/ids.ts";
@@ -49,12 +49,12 @@ function optionsOf(text: ReturnType<FormData["get"]>): Body {
     const options: unknown = typeof text === "string" ? JSON.parse(text) : undefined;
     if (typeof options === "object" && options !== null && !Array.isArray(options)) return options as Body;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw invalid("options", "options must be a JSON object.");
 }
 
-/** What only pages of the web have is named as without effect. */
+/** Options that only apply to pages of the web are reported as having no effect. */
 function withoutBrowser(options: PageOptions, hasHeaders: boolean): PageOptions {
   const { formats, actions, waitMs, isMobile, languages } = options;
   const unmet = [

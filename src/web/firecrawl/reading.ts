@@ -1,5 +1,5 @@
-// Answers from a page by a model: data, a summary, the answer to a question. The page's text is data of unknown origin: it
-// stands between unpredictable delimiters, and the model has no tools.
+// Uses a model to answer from a page: structured data, a summary, the answer to a question. The page's text comes from
+// an unknown source, so it is put between unpredictable delimiters, and the model has no tools.
 
 import { ApiError } from "../../base/errors.ts";
 import { randomText } from "../../base/ids.ts";
@@ -107,7 +107,7 @@ async function readData(
     validator,
     shapeless: new Set(),
     signal,
-    // One page, while someone waits: nothing is stored.
+    // It is one page, and a client is waiting, so nothing is stored.
     recall: () => undefined,
     keep: async () => undefined,
   });

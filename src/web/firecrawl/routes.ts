@@ -39,21 +39,21 @@ import { tellOfJob, type Watchers } from "./watcher.ts";
 
 /** What the endpoints need. */
 export interface FirecrawlRoutesDeps {
-  /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
+  /** Checks key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
   admit(request: Request): AtOnce<KeyHolder>;
-  /** Key alone; throws 401. */
+  /** Checks only the key; throws 401. */
   authenticate(request: Request): AtOnce<WebCaller>;
   /** The body as a JSON object; throws 400, 408 or 413. */
   readJson(request: Request): Promise<Body>;
   /** The body as a form; throws 400, 408 or 413. */
   readForm(request: Request): Promise<FormData>;
   requestId(request: Request): string;
-  /** Scheme and host under which clients reach the gateway. */
+  /** The scheme and host under which clients reach the gateway. */
   publicUrl(request: Request): string;
-  /** A job was queued for the request. */
+  /** Called when a job was queued for the request. */
   jobStarted(request: Request, id: string): void;
   clientGone(request: Request): void;
-  /** The request ends with its socket: call the result then. */
+  /** For a request that ends with its socket: call the result when the socket has closed. */
   becomesSocket(request: Request): () => void;
   unexpected(request: Request, error: unknown): void;
   readonly pages: FirecrawlPageDeps;
@@ -64,10 +64,10 @@ export interface FirecrawlRoutesDeps {
   readonly extracts: ExtractJobsDeps;
 }
 
-/** In logs and metrics only. */
+/** Used in logs and metrics only. */
 const CLIENT_GONE = 499;
 const IDEMPOTENCY_KEY = "x-idempotency-key";
-/** Bodies are read by our own code, within limits. */
+/** Our own code reads the bodies, within limits. */
 const RAW = { parse: "none" } as const;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
@@ -125,7 +125,7 @@ function starting(from: FirecrawlAsker, request: Request, deps: FirecrawlRoutesD
   return { ...from, origin: deps.publicUrl(request), unmet };
 }
 
-/** Polls, errors and cancellations of one sort of job. */
+/** Polls, errors and cancellations of one kind of job. */
 function jobRoutes(deps: FirecrawlRoutesDeps, sort: JobSort) {
   const { asked } = createFirecrawlAnswering(deps);
   const { path } = SORTS[sort];
@@ -145,7 +145,10 @@ function jobRoutes(deps: FirecrawlRoutesDeps, sort: JobSort) {
     );
 }
 
-/** A job's documents as they come. Browsers can send no header with a socket, so the key comes as its subprotocol. */
+/**
+ * Sends a job's documents as they are stored. Browsers cannot send headers with a WebSocket, so the key is sent as its
+ * subprotocol.
+ */
 async function watched(job: { sort: JobSort; id: string }, request: Request, deps: FirecrawlRoutesDeps) {
   const [key] = offeredProtocols(request);
   if (key !== undefined && !request.headers.has("authorization")) request.headers.set("authorization", `Bearer ${key}`);
@@ -179,7 +182,7 @@ function windowOf(request: Request, { publicUrl }: FirecrawlRoutesDeps): JobWind
   };
 }
 
-/** What is under way, and what there is of credits. */
+/** The current work, and the remaining credits. */
 function figureRoutes(deps: FirecrawlRoutesDeps) {
   const { asked } = createFirecrawlAnswering(deps);
   const figure = (answer: (accountId: string) => object | Promise<object>) => {
@@ -204,7 +207,7 @@ function figureRoutes(deps: FirecrawlRoutesDeps) {
     );
 }
 
-/** Unsupported endpoints say so to everyone. */
+/** Unsupported endpoints answer with an error, even without a key. */
 function hostedRoutes() {
   const routes = new Elysia();
   const refuse = ({ request }: { request: Request }) => refuseHosted(pathOf(request.url));
@@ -240,7 +243,7 @@ function createFirecrawlAnswering(deps: FirecrawlRoutesDeps) {
       const from = { accountId, keyId, requestId: deps.requestId(request), signal: request.signal, started };
       return finish(feature, request, () => answer(body, from, request));
     };
-  /** A call that needs the key alone. */
+  /** A call that needs only the key. */
   const asked = async (feature: WebFeature, request: Request, answer: (accountId: string) => Promise<object>) => {
     const { accountId } = await deps.authenticate(request);
     return finish(feature, request, () => answer(accountId));

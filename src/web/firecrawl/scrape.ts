@@ -16,23 +16,23 @@ export interface FirecrawlPageDeps {
   readonly cache: PageCache;
   readonly reading: ReadingDeps;
   rules(): ActionRules;
-  /** The largest page, and the largest file. */
+  /** The size limits of a page and of a file. */
   readonly fileBytesMax: () => number;
 }
 
-/** Who asks: the key and the request. */
+/** The caller: the key and the request. */
 export interface FirecrawlAsker {
   readonly accountId: string;
   readonly keyId: string;
   readonly requestId: string;
   readonly signal: AbortSignal;
-  /** A job was queued. */
+  /** Called when a job was queued. */
   started?(id: string): void;
 }
 
 const ENDPOINT = "/v2/scrape";
 
-/** `POST /v2/scrape`. Throws `ApiError` and what loading throws. */
+/** `POST /v2/scrape`. Throws `ApiError`, and the errors of loading a page. */
 export async function scrapeForFirecrawl(
   body: Body,
   deps: FirecrawlPageDeps,

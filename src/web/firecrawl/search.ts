@@ -1,4 +1,4 @@
-// Search and maps in Firecrawl's own shapes.
+// Search and maps in Firecrawl's own formats.
 
 import type { Category, TimeRange } from "../../search/engine.ts";
 import type { Fused } from "../../search/fuse.ts";
@@ -12,9 +12,9 @@ import { documentFor, type FirecrawlAsker, type FirecrawlPageDeps } from "./scra
 const LIMIT = 5;
 const TIMEOUT_MS = 60_000;
 const DOMAINS_MAX = 20;
-/** Kept back for the answer. */
+/** The time that is reserved for the answer. */
 const ANSWER_TIME_MS = 200;
-/** A page that has less time than this is not asked for. */
+/** A page is not requested if less time than this remains. */
 const PAGE_TIME_MIN_MS = 1000;
 
 const SOURCES = { web: "general", news: "news", images: "images" } as const satisfies Record<string, Category>;
@@ -22,7 +22,7 @@ type Source = keyof typeof SOURCES;
 /** A source that only the hosted service has; its own MCP server asks for it unless told otherwise. */
 const HOSTED_SOURCE = "alexandria";
 
-/** What a further category is looked for with. */
+/** The search terms that are added for each further category. */
 const CATEGORIES: Readonly<Record<string, { readonly words: string; readonly category: Category }>> = {
   github: { words: " site:github.com", category: "general" },
   research: { words: "", category: "science" },
@@ -47,7 +47,7 @@ interface SearchWish {
   readonly categories: readonly string[];
   readonly includes: readonly string[];
   readonly excludes: readonly string[];
-  /** Undefined: no pages are wanted. */
+  /** Undefined: no pages are requested. */
   readonly pages: ScrapeWish | undefined;
   readonly unmet: readonly string[];
 }
@@ -90,7 +90,7 @@ function readSearch(body: Body, { rules }: FirecrawlPageDeps): SearchWish {
   const tbs = readText(body, ["tbs"]);
   const sources = readNames(body, "sources", [...Object.keys(SOURCES), HOSTED_SOURCE], ["web"]);
   const options = scrapeOptions(body);
-  // Without formats no pages are wanted.
+  // Without formats no pages are requested.
   const pages = Array.isArray(options["formats"]) ? readOptions(options, rules()) : undefined;
   return {
     text: checkQuery(query, "query"),
@@ -116,7 +116,7 @@ function isAsked(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== "";
 }
 
-/** Names, or objects whose type is one. */
+/** Names, or objects with a name in `type`. */
 function readNames(body: Body, name: string, known: readonly string[], fallback: string[]): string[] {
   const value = body[name];
   if (value === undefined || value === null) return fallback;
@@ -156,7 +156,7 @@ async function hitsOf(
     timeRange: wish.timeRange,
   };
   const { results } = await search.search.search(asked, signal);
-  // Not every engine heeds such words.
+  // Not every engine respects such terms.
   return results.filter(({ url }) => {
     const { hostname } = new URL(url);
     const isOf = (domain: string) => hostname === domain || hostname.endsWith(`.${domain}`);
@@ -173,7 +173,7 @@ function itemOf(source: Source, hit: Fused, index: number): Item {
   return { title, url, snippet: content, ...more, position };
 }
 
-/** What the further categories gave, behind what the web did; each address once. */
+/** Adds the results of further categories after those of the web, each address once. */
 function merged(wish: SearchWish, web: readonly unknown[], found: readonly (readonly Fused[])[]): unknown[] {
   const items = new Map((web as Item[]).map((item) => [item.url, item]));
   for (const [index, category] of wish.categories.entries())
@@ -182,7 +182,7 @@ function merged(wish: SearchWish, web: readonly unknown[], found: readonly (read
   return [...items.values()];
 }
 
-/** Each with its page, where that can be had in time. */
+/** Adds its page to each result, if the page can be loaded in time. */
 async function withPages(
   items: readonly Item[],
   { pages }: SearchWish,
@@ -197,7 +197,7 @@ async function withPages(
       try {
         return { ...item, ...(await documentFor(item.url, wish, deps, from)) };
       } catch {
-        // Whatever is wrong with the page, the hit stands without it.
+        // If the page cannot be read, the result is kept without it.
         from.signal.throwIfAborted();
         return item;
       }
@@ -207,7 +207,7 @@ async function withPages(
 
 const MAP_LIMIT_MAX = 5000;
 
-/** `POST /v2/map`. Throws `ApiError` and what loading throws. */
+/** `POST /v2/map`. Throws `ApiError`, and the errors of loading a page. */
 export async function mapForFirecrawl(
   body: Body,
   deps: MapDeps,

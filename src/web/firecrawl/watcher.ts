@@ -1,5 +1,5 @@
-// Watches over a job for Firecrawl's clients: what there is at once, each document as it comes, and the end. The store is
-// asked, so that it makes no difference which process works on the job.
+// Watches a job for a client: sends the present documents at once, later ones as they are stored, and the end. It polls
+// the store, so it does not matter which process works on the job.
 
 import { ApiError } from "../../base/errors.ts";
 import type { SocketSession } from "../../http/web-socket.ts";
@@ -8,25 +8,25 @@ import { DOCUMENTS_MAX, type FirecrawlJobRef, type FirecrawlJobsDeps, findJob, j
 
 /** What watching needs. */
 export interface WatchingDeps extends Pick<FirecrawlJobsDeps, "jobs" | "limits"> {
-  /** Throws when the key does not open the job any more. */
+  /** Throws when the key may no longer read the job. */
   stillAllowed(): Promise<unknown>;
   readonly origin: string;
   unexpected(error: unknown): void;
 }
 
-/** Codes with which a connection is closed. */
+/** The codes with which a connection is closed. */
 const REFUSED = 1008;
 const BROKEN = 1011;
 
-/** Between two looks at a job that goes on. */
+/** The interval between two reads of a job that has not ended. */
 const LOOK_EVERY_MS = 500;
-/** Documents of one look. */
+/** The number of documents in one read. */
 const DOCUMENTS_EACH = 10;
 const DOCUMENT_BYTES_MAX = 4 * 1024 * 1024;
-/** No more is sent to a client that has this much to take. */
+/** Nothing more is sent to a client that has this many bytes left to receive. */
 const BUFFERED_MAX = 8 * 1024 * 1024;
 
-/** Watches until the job or the connection ends. Never throws. */
+/** Watches until the job or the connection has ended. Never throws. */
 export async function tellOfJob(ref: FirecrawlJobRef, session: SocketSession, deps: WatchingDeps): Promise<void> {
   try {
     await watch(ref, session, deps);
@@ -47,12 +47,12 @@ async function watch(ref: FirecrawlJobRef, session: SocketSession, deps: Watchin
   const window = { origin: deps.origin, offset: 0, limit: DOCUMENTS_MAX };
   const first = await jobStatus(ref, deps, window);
   const documents = first["data"] as unknown[];
-  // A client that hears of the end takes no further documents.
+  // A client that is told of the end expects no further documents.
   const isAll = first["next"] === null || first["status"] === "scraping";
   tell("catchup", { data: isAll ? first : { ...first, status: "scraping" } });
   for (let offset = documents.length; !session.closed.aborted; ) {
     await deps.stillAllowed();
-    // First the state: a page that is stored before the end is then seen.
+    // The state is read first, so that a page that was stored before the end is included.
     const job = await findJob(ref, deps.jobs);
     if (session.buffered() > BUFFERED_MAX) {
       await pauseOrEnd(session);
@@ -84,16 +84,16 @@ function pauseOrEnd({ closed }: SocketSession): Promise<void> {
   return promise.finally(() => clearTimeout(timer));
 }
 
-/** Who watches. */
+/** Limits the watchers. */
 export interface Watchers {
-  /** Takes a place of the account's; call the result when it is free again. Throws 429. */
+  /** Takes one of the account's places; call the result to free it. Throws 429. */
   enter(accountId: string): () => void;
 }
 
-/** Jobs that one account watches at once. */
+/** The number of jobs that one account may watch at once. */
 const WATCHERS_EACH_MAX = 20;
 
-/** Counts them. */
+/** Creates the counter of watchers. */
 export function createWatchers(): Watchers {
   const perAccount = new Map<string, number>();
   return {

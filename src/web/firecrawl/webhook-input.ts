@@ -1,9 +1,9 @@
-// `webhook` as Firecrawl's clients write it: an address, or an object that says more.
+// Reads the option `webhook`: a URL, or an object with further settings.
 
 import { type Body, checkUrl, invalid, readTexts } from "../params.ts";
 import { readHeaders } from "./headers.ts";
 
-/** What is told. */
+/** The events that can be sent. */
 export const WEBHOOK_EVENTS = ["started", "page", "completed", "failed"] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
@@ -11,13 +11,13 @@ export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 export interface Webhook {
   readonly url: string;
   readonly events: readonly WebhookEvent[];
-  /** The client's own words, sent back with every event. */
+  /** The client's own metadata, which is sent back with every event. */
   readonly metadata: Body;
 }
 
 const METADATA_CHARS_MAX = 10_000;
 
-/** Reads it. Throws 400. */
+/** Reads the option. Throws 400. */
 export function readWebhook(
   value: unknown,
 ): { readonly webhook: Webhook; readonly headers: Readonly<Record<string, string>> } | undefined {

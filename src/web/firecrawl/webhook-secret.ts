@@ -2,7 +2,7 @@
 
 import { createHmac } from "node:crypto";
 
-/** Where the number of renewals survives a restart. */
+/** Where the number of renewals is stored. */
 interface Settings {
   readSetting(name: string): Promise<unknown>;
   writeSetting(name: string, value: unknown): Promise<void>;
@@ -11,11 +11,11 @@ interface Settings {
 /** The secrets of all accounts. */
 export interface WebhookSecrets {
   secretOf(accountId: string): Promise<string>;
-  /** Returns the new secret; the previous one signs nothing any more. */
+  /** Creates and returns the new secret; the former one is no longer used. */
   renew(accountId: string): Promise<string>;
 }
 
-/** Builds them over the gateway's own secret. */
+/** Creates the secrets from the gateway's own secret. */
 export function createWebhookSecrets(ownSecret: () => Promise<string>, settings: Settings): WebhookSecrets {
   const nameOf = (accountId: string) => `webhook_secret_renewals:${accountId}`;
   const renewals = async (accountId: string) => Number((await settings.readSetting(nameOf(accountId))) ?? 0);

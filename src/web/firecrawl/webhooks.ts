@@ -1,6 +1,6 @@
-// Tells a client's own server of its jobs. Addresses are a stranger's: they are asked through the guard, redirects are not
-// followed, and what is answered is not read. What waits is bounded, in memory: events that wait when the program stops are
-// lost, and jobs that go on afterwards tell of what comes then.
+// Sends events of jobs to a client's own server. The addresses are not trusted: they are called through the guard,
+// redirects are not followed, and answers are not read. The queue is limited and in memory. Events that wait when the
+// program stops are lost; jobs that continue afterwards send only later events.
 
 import { createHmac } from "node:crypto";
 import { uuid } from "../../base/ids.ts";
@@ -8,11 +8,11 @@ import { BlockedAddress } from "../../net/address-guard.ts";
 import { FetchError, type GuardedFetch } from "../../net/fetch.ts";
 import type { Webhook, WebhookEvent } from "./webhook-input.ts";
 
-/** One thing to tell. */
+/** One event. */
 export interface WebhookNotice {
   readonly jobId: string;
   readonly accountId: string;
-  /** As it is named in `type`: `crawl` or `batch_scrape`. */
+  /** The name of the job's kind in `type`: `crawl` or `batch_scrape`. */
   readonly kind: string;
   readonly event: WebhookEvent;
   readonly webhook: Webhook;
@@ -21,34 +21,34 @@ export interface WebhookNotice {
   readonly error?: string | undefined;
 }
 
-/** Tells. */
+/** Sends events. */
 export interface Webhooks {
-  /** Queues it; events of one job arrive in their order. */
+  /** Queues an event; the events of one job arrive in their order. */
   send(notice: WebhookNotice): void;
-  /** Drops what waits, and what is on its way. */
+  /** Drops the queue, and cancels the events that are being sent. */
   close(): void;
 }
 
-/** What telling needs. */
+/** What sending needs. */
 export interface WebhookDeps {
   readonly fetch: GuardedFetch;
-  /** What an account's events are signed with. */
+  /** The secret that signs an account's events. */
   secretOf(accountId: string): Promise<string>;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
-  /** Between two tries; the program's own unless a test is in a hurry. */
+  /** The pauses between attempts; tests may set shorter ones. */
   readonly pausesMs?: readonly number[];
 }
 
-/** Tries of one event: these pauses lie between them. */
+/** The pauses between the attempts to send one event. */
 const PAUSES_MS = [1000, 10_000, 60_000];
 const TIMEOUT_MS = 10_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
-/** Events that wait, over all jobs, and those of one account. */
+/** The limits of queued events, for all jobs and for one account. */
 const WAITING_MAX = 5000;
 const WAITING_EACH_MAX = 1000;
-/** Of their bodies. */
+/** The limit of bytes in their bodies. */
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
-/** Jobs whose events are on their way at once. */
+/** The number of jobs whose events are sent at once. */
 const SENDING_MAX = 16;
 
 interface Waiting {
@@ -56,7 +56,7 @@ interface Waiting {
   readonly body: string;
 }
 
-/** Starts with nothing to tell. */
+/** Creates an empty queue. */
 export function createWebhooks(deps: WebhookDeps): Webhooks {
   const queues = new Map<string, Waiting[]>();
   const busy = new Set<string>();
@@ -125,7 +125,7 @@ function bodyOf({ jobId, kind, event, webhook, data, error }: WebhookNotice): st
   });
 }
 
-/** Tries until the server takes it, or there are no tries left. */
+/** Repeats the attempt until the server accepts the event or no attempts are left. */
 async function deliver({ notice, body }: Waiting, deps: WebhookDeps, signal: AbortSignal): Promise<void> {
   const pauses = deps.pausesMs ?? PAUSES_MS;
   let problem = "";
@@ -136,12 +136,12 @@ async function deliver({ notice, body }: Waiting, deps: WebhookDeps, signal: Abo
       const { status } = await post(notice, body, deps, signal);
       if (status < 300) return;
       problem = `the server answered ${status}`;
-      // What it says of the event will not change; of redirects none is followed.
+      // Another attempt would get the same answer; redirects are not followed.
       if (status < 500 && status !== 408 && status !== 429) break;
     } catch (error) {
       if (signal.aborted) return;
       problem = error instanceof Error ? error.message : "it failed";
-      // An address that may not be asked, or that only leads on, is no better at the next try.
+      // An address that is forbidden, or that only redirects, would fail again.
       if (error instanceof BlockedAddress || (error instanceof FetchError && error.fault === "redirects")) break;
     }
   }
