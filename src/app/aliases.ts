@@ -3,10 +3,10 @@
 
 import type { Alias } from "../http/edge.ts";
 
-/** Suffixes of other services' base addresses before the `/v1/…` that we share. */
+/** Suffixes of other services' base addresses, which precede the `/v1/…` that we share. */
 const PREFIXED = /^\/(?:openai|anthropic|api)(\/v1\/.+)$/;
 
-/** Azure's way of naming the model: the deployment in the path. */
+/** Azure names the model in the path, as the deployment. */
 const DEPLOYMENT = /^\/openai\/deployments\/([^/]+)\/(chat\/completions|completions|embeddings|images\/.+|audio\/.+)$/;
 
 /** For clients whose base address lacks the `/v1`. */

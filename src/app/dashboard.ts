@@ -49,11 +49,11 @@ export interface DashboardServiceDeps {
   listeningUrl(): string;
   /** The playground's calls, for a caller who needs no key. */
   readonly play: DashboardDeps["play"];
-  /** The budgets that a caller's requests count against. */
+  /** The budgets against which a caller's requests count. */
   readonly budgetsOf: ReturnType<typeof createSpenders>;
-  /** Keys have changed: their cached copies are stale. */
+  /** Called when keys have changed, so that cached copies are discarded. */
   keysChanged(): void;
-  /** What accounts' webhooks are signed with. */
+  /** The secrets that sign accounts' webhooks. */
   readonly webhookSecrets: DashboardDeps["webhookSecrets"];
   /** An account's own conversations. */
   readonly threads: OwnedThreads;

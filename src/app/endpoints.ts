@@ -14,7 +14,7 @@ import { STATUS_ENDPOINTS } from "../status/openapi.ts";
 import { WEB_ENDPOINTS } from "../web/openapi.ts";
 import { PATHS } from "./paths.ts";
 
-/** Every one. */
+/** All documented endpoints. */
 export const ENDPOINTS: readonly ApiEndpoint[] = [
   ...GATEWAY_ENDPOINTS,
   ...CATALOG_ENDPOINTS,

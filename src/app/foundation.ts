@@ -36,7 +36,7 @@ export interface FoundationDeps {
 
 export type Foundation = Awaited<ReturnType<typeof addFoundation>>;
 
-/** Adds the services that all others stand on. */
+/** Adds the services on which all others depend. */
 export async function addFoundation({ lifecycle, live, log, clock = systemClock }: FoundationDeps) {
   const { add } = lifecycle;
   const startedMs = clock.now();
@@ -47,7 +47,7 @@ export async function addFoundation({ lifecycle, live, log, clock = systemClock 
   const { store, node } = add("database", await takeDatabase(config(), { clock, log }));
   const { host, port, reusePort } = config().server;
   const listener = createListener({ host, port, reusePort });
-  // Like the lock of the database: nothing starts to work before both are known to be ours.
+  // Like the database's lock, this comes first: no work starts before both are known to belong to this program.
   add("address", { start: () => listener.open(), stop: async () => void (await listener.stop(0)) });
   const { nameModels, ...programMetrics } = createProgramMetrics({
     startedMs,
@@ -92,7 +92,7 @@ function addLog(add: Lifecycle["add"], log: Logger, config: () => Config): void 
   });
 }
 
-/** Adds what records usage and what keeps the database small. */
+/** Adds the services that record usage and that limit the size of the database. */
 function addUsage({ add, config, log, clock, store, verbs, metrics, time }: Ground & ProgramMetrics) {
   const writer = new UsageWriter(
     { writeUsage: (batch) => time("flush_usage", () => verbs.usage.writeUsage(batch)) },
@@ -123,7 +123,7 @@ function addUsage({ add, config, log, clock, store, verbs, metrics, time }: Grou
   return { writer, observer, upkeep };
 }
 
-/** Adds authentication, and the memory of request rates. */
+/** Adds authentication, and the rate windows that survive a restart. */
 function addCallers(
   deps: Ground &
     ProgramMetrics & {
@@ -167,20 +167,20 @@ interface Opening {
   readonly log: Logger;
 }
 
-/** This program among those that share its database. */
+/** This program's place among those that share its database. */
 export interface Node {
   /** Unique, and the same after a restart. */
   readonly name: string;
-  /** How many there are, itself among them. */
+  /** The number of live nodes, including this one. */
   live(): number;
-  /** What `/health` says of the nodes; absent where there can be no other. */
+  /** The nodes in the answer of `/health`; absent where there can be only one. */
   readonly state?: () => Promise<SubsystemState>;
 }
 
-/** A program that has its database for itself. */
+/** The place of a program that does not share its database. */
 const SINGLE: Node = { name: "gateway", live: () => 1 };
 
-/** Opens the database for a server: no other one works on it, or it is known to share. */
+/** Opens the database for a server. Either no other server uses it, or it is configured to be shared. */
 function takeDatabase(config: Config, opening: Opening) {
   return config.database.url === "" ? takeFile(config.dataDir, opening) : takeShared(config, opening);
 }

@@ -32,7 +32,7 @@ export interface HealthWatchDeps {
   node: Pick<Node, "state">;
   accounts: { readonly mailer: { state(): SubsystemState } };
   decisions: { health(): Promise<object & { status: SubsystemState["status"] }> };
-  /** What nodes share. */
+  /** The state that nodes share. */
   readonly shared: { readonly state: (() => SubsystemState) | undefined };
   /** Something changed that affects the health of models. */
   modelsChanged: Pick<Signal, "listen">;
@@ -83,7 +83,7 @@ export function createWatch(deps: HealthWatchDeps) {
   addGauges(deps);
   return {
     modelHealth,
-    /** A listed model's days. */
+    /** The recorded days of a listed model. */
     daysOf: healthDays.daysOf,
     /** Publicly listed models. */
     listedCount: () => listed().length,

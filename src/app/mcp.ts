@@ -51,7 +51,7 @@ export function toolEndpoints(parts: readonly AnyElysia[]): InnerCallDeps["handl
   };
 }
 
-/** The tools besides those for the web. */
+/** The features besides those for the web. */
 export function resourcesOf({
   web,
   decisions,

@@ -120,7 +120,7 @@ export function createObserver({ clock, log, metrics, mayQuote, record }: Observ
       keepFault(provider, status === 401 || status === 403 ? "auth" : "model_list", status);
       log.warn("a provider's model list could not be fetched", { provider, kept, error: reasonOf(cause) });
     },
-    /** What one upstream call cost. */
+    /** Records the figures of one upstream call. */
     spent(row: UsageRecord): void {
       metrics.tokens(row.model, row);
       if (row.costMicros > 0) metrics.costMicros(row.model, row.costMicros);

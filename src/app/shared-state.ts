@@ -1,4 +1,4 @@
-// What nodes share, in memory or on Redis, as configured. Wiring only.
+// Opens the state that nodes share, in memory or on Redis, as configured. Wiring only.
 
 import type { Clock } from "../base/clock.ts";
 import { uuid } from "../base/ids.ts";
@@ -18,7 +18,7 @@ export interface SharedStateDeps {
   liveNodes(): number;
 }
 
-/** What nodes share. */
+/** The state that nodes share. */
 export interface SharedState {
   readonly limiter: RateLimiter;
   readonly reservations: Reservations;

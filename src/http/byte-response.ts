@@ -5,13 +5,16 @@ import { type Limit, limit } from "../base/limit.ts";
 
 /** The source of the bytes. */
 export interface ByteSource {
-  /** The next bytes, undefined at the end. What it throws aborts the response: the client sees that it is incomplete. */
+  /**
+   * The next bytes; undefined at the end. An error that it throws aborts the response, so the client sees that it is
+   * incomplete.
+   */
   next(): Promise<Uint8Array | undefined>;
-  /** The client left; called at most once, never after the end. */
+  /** Called when the client has disconnected, at most once and never after the end. */
   cancel(): void;
 }
 
-/** A client that has read nothing for this long is gone, whatever its connection says. */
+/** A client that has read nothing for this long counts as disconnected, even if its connection is open. */
 const UNREAD_MS = 600_000;
 
 /** The response, for the server to send. `signal`: the request's, which aborts when the client leaves. */
@@ -47,7 +50,7 @@ export function byteResponse(
         unread?.cancel();
         try {
           const bytes = await source.next();
-          // The client left meanwhile; closing a stream that was cancelled would throw.
+          // The client has disconnected meanwhile; closing a cancelled stream would throw.
           if (over) return;
           if (bytes === undefined) {
             stop(false);

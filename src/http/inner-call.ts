@@ -26,9 +26,9 @@ export interface InnerRequest {
   /** The pattern of the path, if it has parameters. */
   readonly route?: string;
   readonly body?: unknown;
-  /** Ends the work. */
+  /** Cancels the work. */
   readonly signal: AbortSignal;
-  /** Part of a call that already has a log line: it gets none, and is not counted. */
+  /** Part of a call that already has a log line: this call gets none, and is not counted. */
   readonly isQuiet?: boolean;
 }
 
@@ -38,16 +38,16 @@ export interface InnerRun {
   readonly answer: Promise<Record<string, unknown>>;
   /** The response headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Fields of the log line, as they are set. */
+  /** The fields of the log line, which are set during the call. */
   readonly log: Readonly<Record<string, unknown>>;
 }
 
 /** Calls an endpoint. */
 export type CallEndpoint = (caller: InnerCaller, request: InnerRequest) => InnerRun;
 
-/** What calling them needs. */
+/** What the calls need. */
 export interface InnerCallDeps {
-  /** The endpoints; what they throw is put on the exchange. */
+  /** The endpoints; errors that they throw are recorded on the exchange. */
   handle(request: Request): Response | Promise<Response>;
   /** The transport of the calls, for their log lines. */
   readonly via: string;
@@ -59,7 +59,7 @@ export interface InnerCallDeps {
 /** In logs and metrics only: the status that web servers commonly record. */
 const CLIENT_GONE = 499;
 
-/** Builds it. */
+/** Builds the function that calls endpoints. */
 export function createInnerCalls(deps: InnerCallDeps): CallEndpoint {
   return (caller, asked) => {
     const { method, path, body, signal } = asked;

@@ -1,23 +1,23 @@
-// Bytes that must be sent again, in memory while they are few and else in a file that nothing finds by its name. Of all
-// spools together there is a limit.
+// Keeps bytes that may have to be sent again, first in memory and beyond a limit in an unlinked file. All spools
+// together have a limit.
 
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { prefixedId } from "../base/ids.ts";
 
-/** What is held in memory of one. */
+/** The bytes of one spool that are held in memory. */
 const MEMORY_BYTES_MAX = 256 * 1024;
-/** All of them on disk. */
+/** The bytes of all spools on disk. */
 const DISK_BYTES_MAX = 4 * 1024 ** 3;
 
 type FileHandle = Awaited<ReturnType<typeof open>>;
 
-/** Makes spools. */
+/** Creates spools. */
 export interface Spools {
   open(): Spool;
 }
 
-/** Spools with their files in a folder, which is made when it is needed. */
+/** Spools with their files in a folder, which is created when it is needed. */
 export function createSpools(folder: string, diskBytesMax = DISK_BYTES_MAX): Spools {
   let held = 0;
   const take = (bytes: number) => {
@@ -31,7 +31,7 @@ export function createSpools(folder: string, diskBytesMax = DISK_BYTES_MAX): Spo
   return { open: () => new Spool(folder, { take, give }) };
 }
 
-/** Bytes in order, to be read again from any place. */
+/** A sequence of bytes that can be read again from any position. */
 export class Spool {
   size = 0;
   readonly #folder: string;
@@ -46,11 +46,11 @@ export class Spool {
     this.#room = room;
   }
 
-  /** Appends; false, and nothing is appended, when there is no room on disk. One call at a time. */
+  /** Appends the bytes; returns false, without appending, if there is no room on disk. Calls must not overlap. */
   async append(bytes: Uint8Array): Promise<boolean> {
     const size = this.size + bytes.byteLength;
     if (this.#file === undefined && size <= MEMORY_BYTES_MAX) {
-      // What came in may be a part of a larger buffer, or be used again.
+      // Copied, since the bytes may be a part of a larger buffer or be reused.
       this.#memory.push(Buffer.from(bytes));
       this.size = size;
       return true;
@@ -64,7 +64,7 @@ export class Spool {
     return true;
   }
 
-  /** At most `bytes` from a place on; fewer at the end of a piece. */
+  /** At most `bytes` from a position on; fewer at the end of a piece. */
   async read(at: number, bytes: number): Promise<Uint8Array> {
     if (this.#file !== undefined) {
       const buffer = Buffer.allocUnsafeSlow(Math.min(bytes, this.size - at));
@@ -79,7 +79,7 @@ export class Spool {
     return new Uint8Array();
   }
 
-  /** Gives everything back. Again, that does nothing. */
+  /** Releases everything. Further calls do nothing. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -92,7 +92,7 @@ export class Spool {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const path = join(this.#folder, prefixedId("upload-"));
     const file = await open(path, "wx+", 0o600);
-    // It lives as long as it is open, whatever becomes of this process.
+    // The file exists only while it is open, however this process ends.
     await rm(path);
     const memory = Buffer.concat(this.#memory);
     this.#memory = [];

@@ -1,5 +1,5 @@
-// A form with files on its way through: what must be known of it is read, the rest passes as it comes. What was read is
-// kept so that it can be sent once more, as long as it is not too much; a large file is never held.
+// Streams a form with files to a provider. Only the fields that must be known are read, and the rest passes unchanged.
+// What was read is kept up to a limit, so that it can be sent again; a large file is never held.
 
 import { ApiError } from "../base/errors.ts";
 import { FormScanner, fieldPart, formBoundary } from "../base/form-scanner.ts";
@@ -8,10 +8,10 @@ import { bodyCutOff, bodyTooLarge, bodyTooSlow } from "./body.ts";
 import { maybeExchangeOf } from "./exchange.ts";
 import type { Spool, Spools } from "./spool.ts";
 
-/** Of a form so much is kept to be sent again, and so far a field may stand behind a file. */
+/** The number of bytes of a form that are kept for another attempt, and that may precede a field. */
 const KEPT_BYTES_MAX = 25 * 1024 * 1024;
 const READ_BYTES = 256 * 1024;
-/** Longest silence, and longest upload of all. */
+/** The longest pause, and the longest duration of an upload. */
 const STALL_MS = 30_000;
 const TOTAL_MS = 3_600_000;
 
@@ -23,13 +23,15 @@ export interface UploadLimits {
   readonly totalMs?: number;
 }
 
-/** A form as it goes up to one provider. */
+/** A form as it is sent to one provider. */
 export interface UploadBody {
   /** The `Content-Type`. */
   readonly type: string;
-  /** Undefined where it cannot be told yet. */
+  /** Undefined while it cannot be known. */
   readonly length: number | undefined;
-  /** The next bytes, undefined at the end. Throws the `ApiError` for a bad form, or what broke the connection. */
+  /**
+   * The next bytes; undefined at the end. Throws the `ApiError` for an invalid form, or the error of the connection.
+   */
   next(): Promise<Uint8Array | undefined>;
 }
 
@@ -59,7 +61,7 @@ export async function openUpload(
 
 /** One upload. */
 export class Upload {
-  /** The fields that came before the first file, or before the field that was looked for. */
+  /** The fields that precede the first file, or the field that was searched for. */
   readonly fields: ReadonlyMap<string, readonly string[]>;
   readonly #scanner: FormScanner;
   readonly #boundary: string;
@@ -69,9 +71,9 @@ export class Upload {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #spool: Spool;
   readonly #startedMs = performance.now();
-  /** False once more came than is kept. */
+  /** False once more bytes have arrived than are kept. */
   #isKept = true;
-  /** What came last, and where it begins in the form. */
+  /** The latest bytes, and their position in the form. */
   #latest: { readonly at: number; readonly bytes: Uint8Array } = { at: 0, bytes: new Uint8Array() };
   #readBytes = 0;
   #over = false;
@@ -96,22 +98,25 @@ export class Upload {
     this.#reader = request.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
   }
 
-  /** The size that the client said; undefined where it said none. */
+  /** The size that the client declared; undefined if it declared none. */
   get declaredBytes(): number | undefined {
     return Number.isNaN(this.#declared) ? undefined : this.#declared;
   }
 
-  /** Names of the files so far. */
+  /** Names of the files that have arrived so far. */
   get files(): readonly string[] {
     return this.#scanner.files;
   }
 
-  /** Whether a provider that failed may be followed by another: all that was read is kept. */
+  /** Whether another provider can be tried after one has failed, since all that was read is kept. */
   get canBeSentAgain(): boolean {
     return this.#isKept;
   }
 
-  /** Reads until the field is known and a file has begun, or the form is over. `named`: its value came with the address. */
+  /**
+   * Reads until the field is known and a file has begun, or the form has ended. `named`: the path gave the field's
+   * value.
+   */
   async open(named: string | undefined): Promise<void> {
     const { fields, files } = this.#scanner;
     const isKnown = () => fields.has(this.#field) || (named !== undefined && files.length > 0);
@@ -125,7 +130,7 @@ export class Upload {
     this.#lengthIsKnown = this.#over || fields.has(this.#field);
   }
 
-  /** The form with the field set to `value`. The one before is not read any more. */
+  /** The form with the field set to `value`. The form returned before is no longer read. */
   body(value: string): UploadBody {
     const front = fieldPart(this.#boundary, this.#field, value);
     let isFirst = true;
@@ -153,19 +158,19 @@ export class Upload {
     };
   }
 
-  /** Ends the reading and gives back what is kept. */
+  /** Stops reading and releases what is kept. */
   async close(): Promise<void> {
     this.#silence?.cancel();
     if (!this.#over) {
       this.#over = true;
-      // A connection that broke has nothing to cancel.
+      // A broken connection need not be cancelled.
       this.#reader?.cancel().catch(() => undefined);
     }
     await this.#advancing?.catch(() => undefined);
     await this.#spool.close();
   }
 
-  /** What is there from a place on; undefined at the end of what was read. */
+  /** The bytes from a position on; undefined at the end of what was read. */
   async #from(at: number): Promise<Uint8Array | undefined> {
     const { at: from, bytes } = this.#latest;
     if (at >= from && at < from + bytes.byteLength) return bytes.subarray(at - from);
@@ -174,7 +179,7 @@ export class Upload {
     return undefined;
   }
 
-  /** Takes the next piece of the body in. Calls at the same time share one. */
+  /** Reads the next piece of the body. Concurrent calls share one piece. */
   #advance(): Promise<void> {
     this.#advancing ??= this.#take().finally(() => {
       this.#advancing = undefined;

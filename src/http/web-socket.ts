@@ -1,29 +1,29 @@
-// WebSockets behind the edge: a route says that it takes an upgrade and what it does with the socket; the listener, which
-// alone can, makes the upgrade once the edge has let the request through.
+// WebSockets behind the edge. A route accepts the upgrade and defines how the socket is used. Only the listener can
+// make the upgrade, which it does after the edge has admitted the request.
 
 /** An open socket. */
 export interface SocketSession {
-  /** Text. What the client does not take in time ends the connection. */
+  /** Sends text. The connection is closed if the client reads too slowly. */
   send(text: string): void;
   close(code: number, reason: string): void;
-  /** Bytes that wait to be taken. */
+  /** The number of bytes that wait to be sent. */
   buffered(): number;
-  /** Aborts when the connection has ended, whoever ended it. */
+  /** Aborts when the connection has ended, whichever side ended it. */
   readonly closed: AbortSignal;
 }
 
-/** What a route does with the socket. */
+/** How a route uses the socket. */
 export interface SocketPlan {
-  /** The one of the client's subprotocols that is spoken. */
+  /** The chosen one of the client's subprotocols. */
   readonly protocol?: string;
   opened(session: SocketSession): void;
-  /** The connection has ended, or was never opened. */
+  /** Called when the connection has ended, or was never opened. */
   ended(): void;
 }
 
 const plans = new WeakMap<Request, SocketPlan>();
 
-/** Whether a request asks for a socket. */
+/** Whether a request asks for a WebSocket. */
 export function wantsSocket(request: Request): boolean {
   return request.headers.get("upgrade")?.toLowerCase() === "websocket";
 }
@@ -37,13 +37,13 @@ export function offeredProtocols(request: Request): string[] {
     .filter((name) => name !== "");
 }
 
-/** Takes the upgrade; the response only stands for it. */
+/** Accepts the upgrade and returns a placeholder response. */
 export function takeSocket(request: Request, plan: SocketPlan): Response {
   plans.set(request, plan);
   return new Response(null);
 }
 
-/** What was decided for a request; once. */
+/** Returns what was decided for a request, once. */
 export function socketPlanOf(request: Request): SocketPlan | undefined {
   const plan = plans.get(request);
   plans.delete(request);

@@ -14,7 +14,7 @@ export interface Verdict {
 
 /** Decides whether a key may send one more request. */
 export interface RateLimiter {
-  /** Takes a slot of the key's window if one is free. Throws `ApiError` 503 where that cannot be known. */
+  /** Takes a slot of the key's window if one is free. Throws `ApiError` 503 if the window cannot be read. */
   admit(key: string, limit: number): AtOnce<Verdict>;
 }
 

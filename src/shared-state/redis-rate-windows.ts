@@ -1,5 +1,6 @@
-// Rate windows that all nodes share: the sliding window of rate-windows.ts in one round trip, by Redis's own clock. A request is
-// admitted by what Redis says, never by a copy. While Redis cannot be asked, a node admits its share of the limit, or none.
+// Rate windows that all nodes share: the sliding window of rate-windows.ts in one round trip, by Redis's own clock.
+// Redis decides about every request, never a copy. While Redis cannot be reached, a node admits its share of the limit,
+// or nothing.
 
 import { ApiError } from "../base/errors.ts";
 import {
@@ -12,23 +13,23 @@ import {
 } from "./rate-windows.ts";
 import { redisScript, type SharedRedis } from "./redis.ts";
 
-/** What a limiter shares with other nodes. */
+/** What a limiter needs to share windows with other nodes. */
 export interface SharedLimiterOptions {
   readonly redis: Pick<SharedRedis, "isUp" | "run">;
-  /** Counts this node's own requests, and decides while Redis cannot be asked. */
+  /** Counts this node's own requests, and decides while Redis cannot be reached. */
   readonly local: MemoryRateLimiter;
   /** `local`: each node admits its share; `closed`: none is admitted. */
   onFailure(): "local" | "closed";
-  /** Nodes that are alive, this one included. */
+  /** The number of live nodes, including this one. */
   liveNodes(): number;
-  /** Unique among nodes and over restarts. */
+  /** Unique among nodes, even after restarts. */
   readonly node: string;
-  /** Now, in milliseconds. */
+  /** The current time, in milliseconds. */
   now(): number;
 }
 
 const PREFIX = "sallyport:";
-/** Since when this Redis holds windows: it changes when Redis was emptied. */
+/** Stores since when this Redis has held windows; the time changes when Redis was emptied. */
 const BORN = `${PREFIX}windows:born`;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -89,7 +90,7 @@ export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
   const { redis, local, node } = options;
   let count = 0;
   let born: string | undefined;
-  /** Redis lost what it knew: until then a window may hold requests that it knows nothing of. */
+  /** Until this time windows may be incomplete, since Redis was emptied. */
   let doubtUntilMs = 0;
 
   const share = (limit: number) => Math.max(1, Math.floor(limit / Math.max(1, options.liveNodes())));
@@ -112,7 +113,7 @@ export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
     admit(key, limit) {
       if (!redis.isUp()) return alone(key, limit);
       if (options.now() < doubtUntilMs) {
-        // What this node admitted before Redis was emptied counts on, against its share.
+        // Requests that this node admitted before Redis was emptied still count against its share.
         const own = byShare(key, limit);
         if (!own.admitted) return own;
       }
@@ -132,7 +133,7 @@ export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
   };
 }
 
-/** Throws where the reply is not of this request: nobody's request is counted by another's answer. */
+/** Throws if the reply does not belong to this request, so that no request is decided by another's reply. */
 function read(reply: unknown, key: string, limit: number): { verdict: Verdict; since: string } {
   const [admitted, total, oldestMs, since, of] = Array.isArray(reply) ? (reply as unknown[]) : [];
   if (of !== `${PREFIX}rate:${key}` || typeof total !== "number" || typeof oldestMs !== "number") {

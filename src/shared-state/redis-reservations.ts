@@ -1,30 +1,33 @@
-// Reservations that all nodes share: what requests in progress on any node may still cost. Each is an entry of its own with an
-// expiry, so that a node that ends without a word frees what it held. While Redis cannot be asked, each node spends its share.
+// Reservations that all nodes share: the possible cost of requests in progress on any node. Each is a separate entry
+// that expires, so that a node that crashes frees its reservations. While Redis cannot be reached, each node may spend
+// its share.
 
 import { ApiError } from "../base/errors.ts";
 import { type RedisScript, redisScript, type SharedRedis } from "./redis.ts";
 import { type Budget, type BudgetRefusal, type Hold, memoryReservations, type Reservations } from "./reservations.ts";
 
-/** What reservations share with other nodes. */
+/** What reservations need to be shared with other nodes. */
 export interface SharedReservationsOptions {
   readonly redis: Pick<SharedRedis, "isUp" | "run">;
   /** `local`: each node spends its share; `closed`: requests with a budget are refused. */
   onFailure(): "local" | "closed";
-  /** Nodes that are alive, this one included. */
+  /** The number of live nodes, including this one. */
   liveNodes(): number;
-  /** Unique among nodes and over restarts. */
+  /** Unique among nodes, even after restarts. */
   readonly node: string;
 }
 
-/** Reservations with the timer that keeps this node's own alive. */
+/** Reservations with a timer that renews this node's own. */
 export interface SharedReservations extends Reservations {
   stop(): void;
 }
 
-/** A node that is gone holds its reservations this long. */
+/** The reservations of a node that has crashed expire after this time. */
 const EXPIRY_MS = 120_000;
 const RENEW_MS = 40_000;
-/** What was written a moment ago may not have been read by a request on another node that is being checked now. */
+/**
+ * A delay before an entry is removed: a request that another node is checking may not have read the recorded cost yet.
+ */
 const RELEASE_AFTER_MS = 1000;
 const RETRY_AFTER_SECONDS = 5;
 const KEY = "sallyport:reserved:";
@@ -61,7 +64,9 @@ end
 return 0
 `);
 
-/** KEYS: sets of entries. ARGV: an entry for each of them. They last for another while; one that was lost is there again. */
+/**
+ * KEYS: sets of entries. ARGV: an entry for each of them. Extends their expiry; an entry that was lost is added again.
+ */
 const RENEW = redisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -74,13 +79,13 @@ return 0
 
 const RELEASE = redisScript("for at, key in ipairs(KEYS) do redis.call('ZREM', key, ARGV[at]) end return 0");
 
-/** What one request holds on Redis. */
+/** The entries that one request has on Redis. */
 interface Entry {
   readonly name: string;
   readonly keys: readonly string[];
 }
 
-/** The entries of this node's requests in progress: kept alive, and taken back when the last holder is done. */
+/** The entries of this node's requests in progress: renewed, and removed when the last holder has released them. */
 class OwnEntries {
   readonly #redis: Pick<SharedRedis, "run">;
   readonly #open = new Set<Entry>();
@@ -90,18 +95,18 @@ class OwnEntries {
   constructor(redis: Pick<SharedRedis, "run">) {
     this.#redis = redis;
     this.#timer = setInterval(() => {
-      // What fails is tried again at the next turn, long before it expires.
+      // A failed renewal is repeated at the next interval, long before the entry expires.
       for (const entry of this.#open) this.#tell(RENEW, entry);
     }, RENEW_MS);
     this.#timer.unref();
   }
 
-  /** The name of the entry behind a reservation; "" where it is not on Redis. */
+  /** The name of the entry behind a reservation; "" if it is not on Redis. */
   nameOf(hold: Hold | undefined): string {
     return (hold === undefined ? undefined : this.#of.get(hold)?.name) ?? "";
   }
 
-  /** The reservation, which from now on ends its entry too. */
+  /** The reservation, which from now on removes its entry too when it ends. */
   track(hold: Hold, entry: Entry): Hold {
     this.#open.add(entry);
     return this.#tracked(hold, entry);
@@ -130,12 +135,12 @@ class OwnEntries {
 
   #tell(script: RedisScript, { name, keys }: Entry): void {
     const names = keys.map(() => name);
-    // What is not renewed or taken back expires.
+    // An entry that is neither renewed nor removed expires.
     this.#redis.run(script, keys, names).catch(() => undefined);
   }
 }
 
-/** Reservations that are on Redis. Stop them at the end. */
+/** Reservations on Redis. Call `stop` at the end. */
 export function sharedReservations(options: SharedReservationsOptions): SharedReservations {
   const { redis, node } = options;
   const local = memoryReservations();
@@ -147,7 +152,7 @@ export function sharedReservations(options: SharedReservationsOptions): SharedRe
     leftMicros: () => Math.floor(budget.leftMicros() / Math.max(1, options.liveNodes())),
   });
 
-  /** By this node's share alone. */
+  /** Decides without Redis: by this node's share, or by refusing the request. */
   const alone = (budgets: readonly Budget[], micros: number, within?: Hold): Promise<Hold | BudgetRefusal> => {
     if (options.onFailure() === "local") return local.reserve(budgets.map(share), micros, within);
     throw new ApiError("server_busy", "Budgets cannot be checked at the moment. Try again shortly.", {
@@ -159,7 +164,7 @@ export function sharedReservations(options: SharedReservationsOptions): SharedRe
     async reserve(budgets, cost, within) {
       const micros = Math.ceil(cost);
       if (!redis.isUp()) return await alone(budgets, micros, within);
-      // Other nodes spend too: what this one remembers may be old.
+      // Other nodes spend too, so this node's figures may be outdated.
       await Promise.all(budgets.map((budget) => budget.refresh?.()));
       count += 1;
       const entry: Entry = { name: `${node}:${count}:${micros}`, keys: budgets.map(({ id }) => KEY + id) };
@@ -168,7 +173,7 @@ export function sharedReservations(options: SharedReservationsOptions): SharedRe
       try {
         reply = await redis.run(RESERVE, entry.keys, [entry.name, micros, entries.nameOf(within), ...left]);
       } catch {
-        // It may have been reserved all the same; then it expires.
+        // It may have been reserved nevertheless; then it expires.
         return await alone(budgets, micros, within);
       }
       const refused = Number(reply);

@@ -11,7 +11,7 @@ export interface Budget {
    * What is left of it in micro-dollars, not counting requests in progress; negative if it is overdrawn.
    */
   leftMicros(): number;
-  /** Reads anew what was spent, by other nodes too; absent where no one else spends. */
+  /** Reads again what was spent, by other nodes too; absent where no other node spends. */
   refresh?(): Promise<unknown>;
 }
 
@@ -45,7 +45,7 @@ export interface Reservations {
   refusal(budgets: readonly Budget[]): BudgetRefusal | undefined;
 }
 
-/** Reservations that can also be told of one that was decided elsewhere. */
+/** Reservations to which one that was decided elsewhere can be added. */
 export interface MemoryReservations extends Reservations {
   hold(budgets: readonly Budget[], micros: number): Hold;
 }

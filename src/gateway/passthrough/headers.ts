@@ -1,7 +1,9 @@
-// Which headers pass: all but those that belong to one connection, that carry a credential or say where a client is, and
-// that this gateway sets itself.
+// Decides which headers are forwarded: all except those that belong to one connection, that carry a credential or
+// reveal a client's address, and that this gateway sets itself.
 
-/** They belong to one connection (RFC 9110, section 7.6.1), or say how long and how packed the body on it is. */
+/**
+ * Headers that belong to one connection (RFC 9110, section 7.6.1), or that give the length or the encoding of its body.
+ */
 const OF_CONNECTION = [
   "connection",
   "keep-alive",
@@ -20,17 +22,17 @@ const NOT_UP = new Set([
 ]);
 const NOT_DOWN = new Set([
   ...OF_CONNECTION,
-  // The body is unpacked on its way.
+  // The body is decompressed on its way.
   ...["content-encoding", "set-cookie", "alt-svc", "strict-transport-security", "x-request-id", "location"],
 ]);
-/** Credentials by any vendor's name, and addresses of clients. */
+/** Credentials under any vendor's name, and addresses of clients. */
 const NOT_UP_NAMES =
   /(?:^|-)(?:api-key|api-token|auth-token|access-token)$|^x-(?:forwarded|real|sallyport|client-ip)|^cf-|^sec-/;
-/** Whose account answers is the operator's own affair. */
+/** Only the operator may know which account answered. */
 const NOT_DOWN_NAMES =
   /-(?:organization|project|workspace|account)(?:-id)?$|^access-control-|^x-sallyport-|^x-ratelimit-(?:limit|remaining|reset)$/;
 
-/** The client's headers that go up. */
+/** The client's headers that are sent to the provider. */
 export function headersUp(headers: Headers): Record<string, string> {
   const listed = connectionListed(headers);
   const out: Record<string, string> = { "accept-encoding": "identity" };
@@ -40,7 +42,7 @@ export function headersUp(headers: Headers): Record<string, string> {
   return out;
 }
 
-/** The provider's headers that come back; `scrub` takes secrets out of their values. */
+/** The provider's headers that are sent to the client; `scrub` removes secrets from their values. */
 export function headersDown(headers: Headers, scrub: (text: string) => string): Record<string, string> {
   const listed = connectionListed(headers);
   const out: Record<string, string> = {};

@@ -1,12 +1,12 @@
-// Takes one secret out of bytes that stream by, also where it is split between two pieces. What stands instead has the same
-// length, so that lengths that were announced stay true.
+// Masks a secret in a stream of bytes, even where it is split between two pieces. The mask has the same length, so that
+// announced lengths stay correct.
 
 const STAR = 0x2a;
 
-/** Masks a secret. Shorter ones than this are not looked for: their letters stand everywhere. */
+/** Masks a secret. Secrets shorter than this are not masked, since their letters occur everywhere. */
 const SECRET_CHARS_MIN = 8;
 
-/** Masks in order: every piece is pushed once, then `end` gives what was held back. */
+/** Masks the pieces in order: each piece is pushed once, then `end` returns the bytes that were held back. */
 export class SecretMask {
   readonly #secret: Buffer;
   #held: Buffer = Buffer.alloc(0);
@@ -15,7 +15,7 @@ export class SecretMask {
     this.#secret = Buffer.from(secret.length < SECRET_CHARS_MIN ? "" : secret);
   }
 
-  /** What of all that came can be given on; the end that may be the beginning of the secret is held back. */
+  /** Returns the bytes that can be sent on. The end is held back if it may be the beginning of the secret. */
   push(bytes: Uint8Array): Uint8Array {
     const { length } = this.#secret;
     if (length === 0) return bytes;
@@ -28,7 +28,7 @@ export class SecretMask {
     return whole.subarray(0, whole.length - keep);
   }
 
-  /** What was held back and is not the secret after all. */
+  /** Returns the bytes that were held back and turned out not to be the secret. */
   end(): Uint8Array {
     const held = this.#held;
     this.#held = Buffer.alloc(0);

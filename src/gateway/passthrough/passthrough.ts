@@ -1,5 +1,6 @@
-// Any request to any path of a provider, for keys that may: credentials are ours, everything else passes as it comes, in both
-// directions as a stream. What an answer reports of its tokens is written down; secrets are taken out of it.
+// Passes requests of keys with that right to any path of a provider. The credentials are replaced with ours, and
+// everything else is streamed unchanged in both directions. The tokens that an answer reports are recorded, and secrets
+// are masked in it.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -27,23 +28,23 @@ export interface PassthroughDeps {
   readonly admit: Admit;
   provider(name: string): Provider | undefined;
   readonly budgets: Pick<Budgets, "reserve">;
-  /** Largest body, in bytes. */
+  /** The size limit of a body, in bytes. */
   uploadBytesMax(): number;
   prices(provider: string, model: string): Prices | undefined;
   record(usage: UsageRecord): void;
-  /** Takes secrets out of text. */
+  /** Removes secrets from text. */
   scrub(text: string): string;
   readonly clock: Clock;
 }
 
-/** Longest silence of a client in the middle of its body. */
+/** The longest pause of a client within its body. */
 const STALL_MS = 30_000;
-/** An error is short: it is read whole, so that what it says of the credential can be taken out. */
+/** Errors are short, so they are read whole, and the credential can be removed from their text. */
 const ERROR_BYTES_MAX = 256 * 1024;
 const TEXT = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/i;
 const NO_BODY = new Set([204, 205, 304]);
 
-/** One request on its way. */
+/** One request in progress. */
 interface Passing {
   readonly exchange: Exchange;
   readonly caller: Pick<Caller, "accountId" | "keyId">;
@@ -95,13 +96,13 @@ function targetOf(deps: PassthroughDeps, request: Request): { provider: Provider
   return { provider, rest };
 }
 
-/** As it came in a header: a client may repeat it in the query. */
+/** The credential as the client sent it in a header, since the client may repeat it in the query. */
 function keyOfRequest({ headers }: Request): string {
   const own = headers.get("authorization")?.replace(/^bearer\s+/i, "") ?? headers.get("x-api-key") ?? "";
   return own.trim();
 }
 
-/** The body as it is read, bounded in size and in silence. */
+/** The body while it is read, limited in size and in the length of pauses. */
 function bodyOf(request: Request, bytesMax: number): { body?: () => Promise<Uint8Array | undefined>; length?: number } {
   if (request.body === null) return {};
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
@@ -169,13 +170,13 @@ async function readShort(reader: BodyReader): Promise<string> {
       if (size > ERROR_BYTES_MAX) break;
     }
   } catch {
-    // What came of the error before it broke off is still worth telling.
+    // If the error's body breaks off, the part that arrived is still useful.
   }
   reader.cancel();
   return Buffer.concat(chunks).subarray(0, ERROR_BYTES_MAX).toString();
 }
 
-/** The answer's bytes without the secret; writes the usage record at the end, whichever it is. */
+/** The answer's bytes with the secret masked; however the answer ends, the usage record is then written. */
 function sourceOf(
   deps: PassthroughDeps,
   { answer, passing, reader, type }: { answer: ForwardedAnswer; passing: Passing; reader: BodyReader; type: string },
@@ -221,7 +222,7 @@ function sourceOf(
   };
 }
 
-/** As it stands in the usage record: the answer itself says more. */
+/** The error code for the usage record; the answer itself contains more. */
 function codeOf(status: number): string | null {
   if (status < 400) return null;
   return status < 500 ? "invalid_request" : "provider_unavailable";

@@ -1,27 +1,27 @@
-// What an answer that only passes by reports of its tokens: read from a copy, in the words of every protocol that has some.
+// Reads the tokens that a forwarded answer reports, from a copy of its bytes, in every protocol that reports tokens.
 
 import type { Usage } from "../../chat/event.ts";
 import { reportedUsage, tokenSum } from "../../chat/usage.ts";
 
-/** Of a whole answer so much is looked at, of a stream so much of one line. */
+/** The number of bytes that are examined in a whole answer, or in one line of a stream. */
 const LOOKED_BYTES_MAX = 2 * 1024 * 1024;
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What was reported. */
+/** The reported tokens. */
 export interface Reported {
   readonly model: string | undefined;
   readonly usage: Usage;
 }
 
-/** Looks at an answer as it passes. */
+/** Examines an answer while it is forwarded. */
 export interface ReportReader {
   push(bytes: Uint8Array): void;
-  /** What was reported, once all has passed; undefined: nothing. */
+  /** The reported tokens, once the whole answer has passed; undefined if there are none. */
   end(): Reported | undefined;
 }
 
-/** A reader for answers of that content type; undefined where none reports anything. */
+/** A reader for answers of that content type; undefined where none reports tokens. */
 export function reportReader(contentType: string): ReportReader | undefined {
   if (/^text\/event-stream\b/i.test(contentType)) return new StreamReader();
   return /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType) ? new WholeReader() : undefined;
@@ -71,7 +71,7 @@ class Findings {
   look(text: string): void {
     if (!/usage/i.test(text)) return;
     const body = membersOf(parsed(text));
-    // Within the events of streams it stands one level deeper.
+    // In the events of streams the usage is one level deeper.
     for (const place of [body, membersOf(body?.["response"]), membersOf(body?.["message"])]) {
       const figures = membersOf(place?.["usage"]) ?? membersOf(place?.["usageMetadata"]);
       if (figures !== undefined) this.#figures = { ...this.#figures, ...withoutNulls(figures) };
@@ -91,7 +91,7 @@ function usageOf(figures: Members): Usage | undefined {
   const inner = (name: string, member: string) => membersOf(figures[name])?.[member];
   const cacheRead = figures["cache_read_input_tokens"];
   const cacheWrite = figures["cache_creation_input_tokens"];
-  // Only the messages API counts what was cached beside the input, not as a part of it.
+  // Only the Messages API counts cached tokens beside the input; others include them in it.
   const isBeside = cacheRead !== undefined || cacheWrite !== undefined;
   const input = figures["prompt_tokens"] ?? figures["input_tokens"] ?? figures["promptTokenCount"];
   const output = figures["completion_tokens"] ?? figures["output_tokens"] ?? figures["candidatesTokenCount"];
@@ -116,7 +116,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // What is no JSON reports nothing.
+    // Text that is not JSON reports nothing.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-// Where a passthrough request goes: the provider that its path names, and the address below that provider's base URL.
+// Determines the target of a passthrough request: the provider that its path names, and the address below its base URL.
 
 import { ApiError } from "../../base/errors.ts";
 
@@ -6,14 +6,14 @@ const PREFIX = "/v1/upstream/";
 /** An encoded path may be encoded again; servers differ in how often they decode. */
 const DECODINGS_MAX = 5;
 
-/** A path of the gateway, taken apart. */
+/** The parts of a passthrough path. */
 export interface PassthroughPath {
   readonly provider: string;
-  /** The rest of the path with its query, as it was sent: "" or from the slash on. */
+  /** The rest of the path with its query, as it was sent: "" or a text that begins with a slash. */
   readonly rest: string;
 }
 
-/** Takes the request's URL apart. */
+/** Splits the request's URL into its parts. */
 export function passthroughPath(url: string): PassthroughPath {
   const path = url.slice(url.indexOf(PREFIX) + PREFIX.length).replace(/#.*$/s, "");
   const end = /[/?]/.exec(path)?.index ?? path.length;
@@ -21,8 +21,8 @@ export function passthroughPath(url: string): PassthroughPath {
 }
 
 /**
- * The address below the base URL. A query parameter that holds `ownKey`, the caller's key, is left out: it is for us. Throws
- * `ApiError` 400 for a path that leads anywhere else, however it is spelled.
+ * The address below the base URL. A query parameter that contains `ownKey`, the caller's key, is left out, since it is
+ * meant for this gateway. Throws `ApiError` 400 for a path that leads outside the base URL, in whatever encoding.
  */
 export function addressBelow(baseUrl: string, rest: string, ownKey: string): string {
   const at = rest.indexOf("?");
@@ -38,7 +38,7 @@ export function addressBelow(baseUrl: string, rest: string, ownKey: string): str
   return `${base.origin}${address.pathname}${joined([base.search.slice(1), query])}`;
 }
 
-/** The path here of an address below the base URL; undefined for every other address. */
+/** The path on this gateway for an address below the base URL; undefined for every other address. */
 export function pathHere(baseUrl: string, provider: string, address: string): string | undefined {
   const base = new URL(baseUrl);
   if (!URL.canParse(address, baseUrl)) return undefined;

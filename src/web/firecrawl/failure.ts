@@ -1,5 +1,5 @@
-// Errors for Firecrawl's clients: `error` is a string, and 502 and 504 are not used. Those clients send a request three times
-// on a 502, and repeating it does not repair a page whose server is broken.
+// Errors for Firecrawl's clients: `error` is a string, and 502 and 504 are not used. Those clients send a request three
+// times on a 502, and repeating it does not repair a page whose server is broken.
 
 import { ApiError, type ErrorBody } from "../../base/errors.ts";
 import type { EndpointTraits } from "../../http/edge.ts";

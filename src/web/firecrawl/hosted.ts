@@ -1,5 +1,5 @@
-// Features of Firecrawl's hosted service that this gateway does not have: agents, remote browsers, change tracking, research.
-// Each address says so in the format of its clients.
+// Features of Firecrawl's hosted service that this gateway does not have: agents, remote browsers, change tracking,
+// research. Each path answers so in the format of its clients.
 
 import { ApiError } from "../../base/errors.ts";
 

@@ -1,4 +1,5 @@
-// The secret that signs an account's webhooks, derived from the gateway's own secret: only the number of renewals is stored.
+// The secret that signs an account's webhooks, derived from the gateway's own secret. Only the number of renewals is
+// stored.
 
 import { createHmac } from "node:crypto";
 

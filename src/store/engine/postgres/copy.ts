@@ -1,5 +1,5 @@
-// Copies between a store in a data directory and one on PostgreSQL, with what SQLite keeps beside its file: secrets and
-// uploads. A copy that was stopped is gone on with; until it is whole, no server starts from it.
+// Copies a store between a data directory and PostgreSQL, with the data that SQLite's store keeps beside its file:
+// secrets and uploads. A copy that was interrupted is continued; no server starts from an incomplete copy.
 
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ import { openPostgres, type PostgresStore } from "./open.ts";
 import type { Query } from "./pool.ts";
 import { translated } from "./sql.ts";
 
-/** What is copied, and who hears of it. */
+/** The source and the target of a copy, and the function that receives its progress. */
 export interface CopyPlaces {
   readonly dataDir: string;
   readonly url: string;
@@ -26,12 +26,12 @@ export interface CopyPlaces {
   told(table: string, rows: number): void;
 }
 
-/** What was copied. */
+/** The sums of a copy. */
 export interface WholeCopy extends CopySummary {
   readonly uploads: number;
 }
 
-/** Where a store is put together that comes from PostgreSQL, in the data directory. */
+/** The folder of the data directory in which a store is built from PostgreSQL. */
 const COPYING_DIR = "copying";
 
 /** Copies the store of a data directory into an empty database. */
@@ -55,7 +55,10 @@ export async function copyToPostgres({ dataDir, url, clock = systemClock, told }
   }
 }
 
-/** Copies a database into a data directory that has none. Others may go on working on the database: it is read as it is now. */
+/**
+ * Copies a database into a data directory that has none. Others may continue to use the database: the copy is a
+ * snapshot of it.
+ */
 export async function copyFromPostgres({ dataDir, url, clock = systemClock, told }: CopyPlaces): Promise<WholeCopy> {
   if (existsSync(join(dataDir, DATABASE_FILE))) throw new StoreError(`There is a database in ${dataDir} already.`);
   const part = join(dataDir, COPYING_DIR);
@@ -138,7 +141,10 @@ function sqliteTarget(store: SqliteStore): CopyTarget {
   };
 }
 
-/** Takes the triggers away, which would count what is copied again; gives what makes them anew, also after a stop. */
+/**
+ * Drops the triggers, which would count copied rows again. Returns the statements that restore them, also after an
+ * interruption.
+ */
 function restTriggers({ sqlite }: SqliteStore): string[] {
   sqlite.run("CREATE TABLE IF NOT EXISTS copy_triggers (name TEXT PRIMARY KEY, made TEXT NOT NULL)");
   sqlite.run(
@@ -149,7 +155,7 @@ function restTriggers({ sqlite }: SqliteStore): string[] {
   return triggers.map(({ made }) => made);
 }
 
-/** Prepares the target: empty but for what an earlier attempt has copied. */
+/** Prepares the target, which must be empty except for the rows of an earlier attempt. */
 async function beginCopy({ pool }: PostgresStore): Promise<void> {
   await pool.transaction("read committed", async (query) => {
     const { values } = await query("SELECT to_regclass('copy_notes') IS NOT NULL", []);
@@ -167,7 +173,7 @@ async function endCopy({ pool }: PostgresStore): Promise<void> {
   await pool.transaction("read committed", async (query) => {
     for (const { name, numbered } of TABLES) {
       await query(`ALTER TABLE "${name}" ENABLE TRIGGER USER`, []);
-      // New rows go on after those that were copied.
+      // The ids of new rows continue after the copied ones.
       if (numbered)
         await query(
           `SELECT setval(pg_get_serial_sequence('${name}', 'id'), (SELECT COALESCE(MAX(id), 0) + 1 FROM "${name}"), false)`,
@@ -178,7 +184,7 @@ async function endCopy({ pool }: PostgresStore): Promise<void> {
   });
 }
 
-/** Files whose bytes are not there yet. */
+/** Files whose bytes have not been copied yet. */
 async function copyUploads(source: Store, target: Store): Promise<number> {
   const files = await target
     .statement<{ id: string; account_id: string; bytes: number }>("SELECT id, account_id, bytes FROM files")
@@ -187,7 +193,7 @@ async function copyUploads(source: Store, target: Store): Promise<number> {
   for (const { id, account_id: accountId, bytes } of files) {
     const file = { id, accountId };
     const content = await from.read(file);
-    // Deleted since its row was copied, or lost before.
+    // The file was deleted after its row was copied, or was missing before.
     if (content?.byteLength !== bytes) continue;
     const there = await to.read(file);
     if (there === undefined || there.byteLength !== content.byteLength) await to.add(file, content, () => undefined);
@@ -203,7 +209,7 @@ async function copySecrets(source: Store, target: Store): Promise<void> {
   }
 }
 
-/** The whole store takes its place; its database last, so that without it there is none. */
+/** Moves the complete store to its place. The database is moved last, so that without it there is no store. */
 function moveUp(part: string, dataDir: string): void {
   for (const name of [UPLOADS_DIR, SECRETS_FILE, DATABASE_FILE])
     if (existsSync(join(part, name))) renameSync(join(part, name), join(dataDir, name));

@@ -1,5 +1,5 @@
-// The tables in PostgreSQL's words, made of the same numbered steps that SQLite is given: a step that is added there is one
-// here too. Only what the steps use is known; anything else is refused, and then needs a step of its own in `OWN_STEPS`.
+// Translates the numbered migrations of SQLite into PostgreSQL's SQL, so that a new migration applies to both. Only the
+// forms that the migrations use are supported; any other is refused and needs a migration of its own in `OWN_STEPS`.
 
 import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
 import * as access from "../../access/schema.ts";
@@ -8,7 +8,7 @@ import * as main from "../../schema.ts";
 import * as work from "../../work/schema.ts";
 import { StoreError } from "../store-error.ts";
 
-/** The columns that hold true or false, as `table.column`: SQLite's steps call them integers. */
+/** The columns that hold true or false, as `table.column`; SQLite's migrations declare them as integers. */
 const TRUTHS: ReadonlySet<string> = new Set(
   Object.values({ ...main, ...access, ...work, ...decisions })
     .filter((table) => is(table, Table))
@@ -20,14 +20,15 @@ const TRUTHS: ReadonlySet<string> = new Set(
 );
 
 /**
- * The statements of a step. `empty`: no row was ever there when it is applied, so that what it does with rows is left out.
+ * The statements of a migration. `empty`: the tables have no rows when it is applied, so its changes of rows are left
+ * out.
  */
 export function postgresStatements(step: { readonly name: string; readonly sql: string }, empty: boolean): string[] {
   const texts = step.sql
     .split("--> statement-breakpoint")
     .map((text) => text.trim().replace(/;$/, "").replaceAll("`", '"'))
     .filter((text) => text !== "" && !(empty && /^(?:INSERT|UPDATE|DELETE)\b/i.test(text)));
-  // SQLite lets a table refer to one that comes after it.
+  // SQLite allows a table to refer to one that is created later.
   return [...texts.flatMap((text) => inPostgres(text, step.name)), ...texts.flatMap(referencesOf)];
 }
 
@@ -48,7 +49,8 @@ function inPostgres(text: string, step: string): string[] {
       text.replace(/ADD (?:COLUMN )?("\w+" .*)$/is, (_all, column: string) => `ADD COLUMN ${columnOf(column, table)}`),
     ];
   }
-  // Triggers go with a table in SQLite; here their functions stay, and are replaced by the next of the same name.
+  // SQLite drops triggers with their table. Here their functions remain, and are replaced by the next one of the same
+  // name.
   if (/^DROP TABLE\b/i.test(text)) return [`${text} CASCADE`];
   if (/^(?:CREATE (?:UNIQUE )?INDEX|DROP INDEX|ALTER TABLE "\w+" (?:DROP|RENAME)|INSERT|UPDATE|DELETE)\b/i.test(text))
     return [text];
@@ -67,7 +69,7 @@ function tableOf(text: string): string {
     );
 }
 
-/** A column: numbers hold milliseconds and sums, text is ordered by its bytes. */
+/** A column: numbers hold milliseconds and sums, and text is ordered by its bytes. */
 function columnOf(text: string, table: string): string {
   const [, name = "", type = "", rest = ""] = /^"(\w+)" (text|integer|blob|real)\b(.*)$/is.exec(text) ?? [];
   if (name === "") throw new StoreError(`A column without a form for PostgreSQL: ${text}`);
@@ -86,7 +88,7 @@ function truthOf(_all: string, value: string): string {
   return `DEFAULT ${/^(?:true|1)$/i.test(value) ? "TRUE" : "FALSE"}`;
 }
 
-/** A trigger and the function that PostgreSQL wants for its body. */
+/** A trigger, and the function that PostgreSQL requires for its body. */
 function triggerOf(text: string): string[] {
   const match =
     /^CREATE TRIGGER (\w+) (AFTER|BEFORE) (INSERT|DELETE|UPDATE(?: OF [\w, ]+)?) ON (\w+)(?: WHEN (.+?))? BEGIN(.+)END;?$/is.exec(
@@ -94,7 +96,7 @@ function triggerOf(text: string): string[] {
     );
   if (match === null) throw new StoreError(`A trigger without a form for PostgreSQL: ${text.slice(0, 80)}`);
   const [, name, moment, change, table, when, body = ""] = match;
-  // In a conflict a bare column is the row's own or the new one's; SQLite takes the row's own.
+  // In a conflict PostgreSQL requires a table's name before a column; SQLite means the existing row.
   const clear = body.replace(
     /(INSERT INTO (\w+)[\s\S]*?SET )(\w+) = \3 \+ excluded/gi,
     (_all, start: string, into: string, column: string) => `${start}${column} = ${into}.${column} + excluded`,

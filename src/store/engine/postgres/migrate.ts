@@ -1,5 +1,6 @@
-// Brings a database on PostgreSQL to this program's tables: the steps of SQLite in PostgreSQL's words, and those that only
-// PostgreSQL has. All that are missing are applied together or not at all, by one program at a time. A newer one is refused.
+// Brings a PostgreSQL database to this program's schema: SQLite's migrations in PostgreSQL's SQL, and those that only
+// PostgreSQL has. All missing migrations are applied in one transaction, by one program at a time. A newer schema is
+// refused.
 
 import { MIGRATIONS, type Migration } from "../migrate.ts";
 import { StoreError } from "../store-error.ts";
@@ -7,15 +8,15 @@ import { postgresStatements } from "./ddl.ts";
 import { OWN_STEPS } from "./own-steps.ts";
 import type { Pool, Query } from "./pool.ts";
 
-/** Taken by who changes tables. */
+/** The lock of a program that changes the schema. */
 const LOCK = 7_255_019_401;
-/** The last step from before the first database on PostgreSQL: until then there was no row to take along. */
+/** The last migration before PostgreSQL was supported. No database has rows when it is applied. */
 const BASE = "0010_keys_without_store";
 
-/** Every step in order: those that both engines share come first, since the others build on them. */
+/** All migrations in order. The shared ones come first, since the others build on them. */
 const STEPS: readonly Migration[] = [...MIGRATIONS, ...OWN_STEPS];
 
-/** Applies the steps that are missing; gives their names. */
+/** Applies the missing migrations and returns their names. */
 export async function migratePostgres(
   pool: Pool,
   { nowMs, create, steps = STEPS }: { nowMs: number; create: boolean; steps?: readonly Migration[] },
@@ -31,7 +32,7 @@ export async function migratePostgres(
       'CREATE TABLE IF NOT EXISTS _migrations (name TEXT COLLATE "C" PRIMARY KEY, applied_at BIGINT NOT NULL)',
       [],
     );
-    // Asked again under the lock: another program may have applied them meanwhile.
+    // Read again under the lock, since another program may have applied them meanwhile.
     const applied: string[] = [];
     for (const step of missingOf(await appliedSteps(query), steps)) {
       for (const text of statementsOf(step)) await query(text, []);

@@ -1,5 +1,6 @@
-// The programs that serve from one database. A node holds its name by a lock of its connection: the server lets go of it with
-// the connection, however the node ends, so that none is ever stale. When it was last seen is written down for the others.
+// The programs that share one database. A node holds its name with a lock of its connection. The server frees the lock
+// when the connection ends, in whatever way, so that no lock is ever stale. The time when a node was last seen is
+// stored for the others.
 
 import { hostname } from "node:os";
 import postgres from "postgres";
@@ -11,9 +12,9 @@ import type { PostgresStore } from "./open.ts";
 /** How a node joins. */
 export interface JoinOptions {
   readonly url: string;
-  /** Empty: the host's name and the first number that is free. */
+  /** Empty: the host's name with the first free number. */
   readonly name: string;
-  /** No other node may serve: without shared limits each would admit the whole of them. */
+  /** No other node may run, since without shared limits each node would admit the full limits. */
   readonly alone: boolean;
   readonly problem: (message: string, error: unknown) => void;
 }
@@ -21,35 +22,35 @@ export interface JoinOptions {
 /** A node that holds its name. */
 export interface NodePlace {
   readonly name: string;
-  /** Writes down that it is there, now and from now on. */
+  /** Records that the node is running, now and at intervals. */
   appear(store: Store): Promise<void>;
-  /** How many nodes there were of late, itself among them. */
+  /** The number of nodes that were seen recently, including this one. */
   live(): number;
-  /** False while another may have taken its place: its connection was lost, and is not back. */
+  /** False while another node may have taken the name, because the connection was lost and is not restored. */
   holds(): boolean;
   leave(): Promise<void>;
 }
 
-/** A node that was seen of late. */
+/** A node that was seen recently. */
 export interface LiveNode {
   readonly name: string;
   readonly version: string;
   readonly started_at: number;
 }
 
-/** The family of the locks. */
+/** The first part of the key of every lock. */
 const LOCKS = 725_501;
-/** The lock that every node takes: for itself where it must be alone, else with the others. */
+/** The lock that every node takes: exclusively if it must be alone, otherwise shared. */
 const EVERY_NODE = 0;
 const BEAT_MS = 5000;
-/** A node that was not seen for three beats is gone. */
+/** A node that missed three heartbeats counts as gone. */
 const LIVE_MS = 15_000;
-/** Of one host. */
+/** The limit of nodes on one host. */
 const NUMBERS_MAX = 100;
-/** The server lets go of a connection that was cut without a word after some time; a program that restarts waits for it. */
+/** The server needs some time to notice a lost connection, so a program that restarts tries again. */
 const RETRY_MS = 1000;
 
-/** Takes a name. Throws StoreError where another node has it, or where this one must be alone and is not. */
+/** Takes a name. Throws StoreError if another node has it, or if this node must be alone and is not. */
 export async function joinNodes({ url, name, alone, problem }: JoinOptions): Promise<NodePlace> {
   const connection = { lost: (): void => undefined };
   const sql = postgres(url, {
@@ -104,7 +105,7 @@ function lockOf(name: string): number {
 interface Place extends Pick<JoinOptions, "name" | "alone" | "problem"> {
   readonly sql: postgres.Sql;
   take(kind: "" | "_shared", lock: number): Promise<boolean>;
-  /** Told when it ends. */
+  /** Called when the connection ends. */
   readonly connection: { lost: () => void };
 }
 
@@ -166,13 +167,13 @@ function place({ sql, name, alone, problem, take, connection }: Place): NodePlac
   };
 }
 
-/** Throws StoreError while a node serves from the database. */
+/** Throws StoreError while a node uses the database. */
 export async function requireNoNode({ pool }: PostgresStore): Promise<void> {
   const { values } = await pool.query(`SELECT pg_try_advisory_xact_lock(${LOCKS}, ${EVERY_NODE})`, []);
   if (values[0]?.[0] !== true) throw new StoreError("A node serves from that database. Stop it first.");
 }
 
-/** The nodes that were seen of late. */
+/** The nodes that were seen recently. */
 export async function liveNodes(store: Store): Promise<LiveNode[]> {
   const since = store.clock.now() - LIVE_MS;
   return store

@@ -1,5 +1,5 @@
-// The store on PostgreSQL: the same verbs and the same tables, run by a few connections to a database that several programs
-// may share.
+// The store on PostgreSQL: the same verbs and tables, on a few connections to a database that several programs may
+// share.
 
 import { BaseSQLiteDatabase, SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 import { SQLiteRemoteSession } from "drizzle-orm/sqlite-proxy";
@@ -13,16 +13,16 @@ import { translated } from "./sql.ts";
 /** How a store on PostgreSQL is opened. */
 export interface PostgresOptions {
   readonly url: string;
-  /** Where what a node keeps for itself is. */
+  /** The folder for the data that a node keeps for itself. */
   readonly dataDir: string;
   readonly clock?: Clock;
-  /** What this program is called among those that share the database. */
+  /** The name of this program among those that share the database. */
   readonly node?: string;
   readonly connections?: number;
   readonly waitMs?: number;
-  /** False: throws where the database has none of our tables yet. */
+  /** If false, throws when the database does not have our tables yet. */
   readonly create?: boolean;
-  /** True for the copy itself: a database that is not copied whole is refused to others. */
+  /** True while copying. A database whose copy is incomplete is refused to all others. */
   readonly copying?: boolean;
 }
 
@@ -32,19 +32,20 @@ export interface PostgresStore extends Store {
   close(): Promise<void>;
 }
 
-/** Changes to accounts and keys are told on it, by triggers. */
+/** Triggers report changes of accounts and keys on this channel. */
 const CHANGES = "sallyport_changes";
-/** Batches that are tried again are so within minutes. */
+/** A batch that is repeated is repeated within minutes. */
 const BATCH_KEPT_MS = 3_600_000;
 
-/** Opens the database at `url`, and brings its tables to this program's. Throws StoreError where it cannot be used. */
+/** Opens the database at `url` and updates its schema. Throws StoreError if it cannot be used. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   const { url, dataDir, clock = systemClock, node = `sallyport ${crypto.randomUUID()}` } = options;
   const pool = openPool({ ...options, url, name: node });
   try {
     await migratePostgres(pool, { nowMs: clock.now(), create: options.create !== false });
     if (options.copying !== true) await requireWhole(pool);
-    // What others change is told; what may have been missed while nobody listened counts as a change.
+    // Other programs report their changes. Reports may have been missed while nobody listened, so that counts as a
+    // change.
     let changes = 0;
     await pool.listen(
       CHANGES,
@@ -69,7 +70,7 @@ async function requireWhole({ query }: Pool): Promise<void> {
     );
 }
 
-/** The server's time: nodes whose own clocks differ agree on when a lease ends. */
+/** The server's time, so that nodes with different clocks agree on when a lease ends. */
 async function sharedClock({ query }: Pool): Promise<Clock> {
   const askedMs = systemClock.now();
   const { values } = await query("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)", []);
@@ -89,7 +90,7 @@ interface Parts {
 }
 
 function storeOf(pool: Pool, { dataDir, clock, changes }: Parts): PostgresStore {
-  /** Whose connection the statement that is being begun runs on; only while a step of a transaction is called. */
+  /** The connection of the statement that is being started; set only while a step of a transaction is called. */
   let own: Query | undefined;
   const query: Query = (text, values) => (own ?? pool.query)(text, values);
   const statement = <Row>(text: string) => statementOf<Row>(query, text);
@@ -138,16 +139,16 @@ function storeOf(pool: Pool, { dataDir, clock, changes }: Parts): PostgresStore 
   };
 }
 
-/** Runs one step, or several at once: the server reads them one after the other without our waiting in between. */
+/** Runs one step, or several at once: the server runs them in order, and we do not wait in between. */
 async function answerOf(step: Step, call: (run: () => unknown) => unknown): Promise<unknown> {
   if (typeof step === "function") return call(step);
   const ends = await Promise.allSettled(step.map((run) => call(run)));
-  // The first failure is the cause; those after it say only that there was one.
+  // The first failure is the cause; later ones only report that there was one.
   for (const end of ends) if (end.status === "rejected") throw end.reason;
   return undefined;
 }
 
-/** What drizzle builds and maps for SQLite, run by `query`. */
+/** Drizzle builds statements and maps rows as for SQLite, and `query` runs them. */
 function statementsOver(query: Query): Statements {
   const client = async (text: string, values: Bound[], method: "run" | "all" | "values" | "get") => {
     const { values: rows } = await query(translated(text).text, values);
@@ -158,7 +159,7 @@ function statementsOver(query: Query): Statements {
   return new BaseSQLiteDatabase("async", dialect, session as never, undefined) as unknown as Statements;
 }
 
-/** Without the wrapper around errors that quotes the statement's values. */
+/** Removes the wrapper around errors, which quotes the statement's values. */
 class PlainSession extends SQLiteRemoteSession<Record<string, unknown>, never> {
   override prepareQuery(...given: Parameters<SQLiteRemoteSession<Record<string, unknown>, never>["prepareQuery"]>) {
     const prepared = super.prepareQuery(...given);

@@ -1,8 +1,8 @@
-// Steps of the tables that only PostgreSQL has: what SQLite keeps in files of the data directory, or has no need of.
+// Migrations that only PostgreSQL has: for data that SQLite's store keeps in files, or does not need.
 
 import type { Migration } from "../migrate.ts";
 
-/** In order, after those that both engines share. Append only: a step that has shipped is never edited. */
+/** In order, after the shared migrations. Append only: a released migration is never edited. */
 export const OWN_STEPS: readonly Migration[] = [
   {
     name: "pg_0000_nodes",
@@ -45,7 +45,7 @@ CREATE TRIGGER decision_aliases_told AFTER INSERT OR UPDATE OR DELETE ON decisio
 FOR EACH STATEMENT EXECUTE FUNCTION tell_change()`,
   },
   {
-    // Whatever columns a key gets: all but those that its use changes.
+    // All columns of a key, including later ones, except those that its use changes.
     name: "pg_0001_key_changes",
     sql: `DROP TRIGGER api_keys_told ON api_keys
 --> statement-breakpoint

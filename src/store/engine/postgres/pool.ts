@@ -1,11 +1,11 @@
-// Connections to PostgreSQL: few, with a queue of our own before them, and statements that are run again where the database
-// says that nothing of them was done.
+// Connections to PostgreSQL: a small number with our own queue in front of them. Statements are repeated if the
+// database reports that they had no effect.
 
 import postgres from "postgres";
 import type { Bound } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 
-/** What a statement gives: rows as lists of values in the order of their columns, or how many it changed. */
+/** The result of a statement: rows as lists of values in the order of their columns, or the number of changed rows. */
 export interface Rows {
   readonly columns: readonly string[];
   readonly values: readonly (readonly unknown[])[];
@@ -15,13 +15,13 @@ export interface Rows {
 /** Runs a statement. */
 export type Query = (text: string, values: readonly Bound[]) => Promise<Rows>;
 
-/** How a transaction is run. */
+/** The options of a transaction. */
 export type Isolation = "serializable" | "read committed" | "repeatable read read only";
 
 /** Connections to one database. */
 export interface Pool {
   readonly query: Query;
-  /** Runs `work` in a transaction, and again from its start where others were in its way. */
+  /** Runs `work` in a transaction, and repeats it from its start after a conflict with others. */
   transaction<T>(isolation: Isolation, work: (query: Query) => Promise<T>): Promise<T>;
   /** Calls `heard` for each message on a channel, and `again` when messages may have been missed. */
   listen(channel: string, heard: (message: string) => void, again: () => void): Promise<void>;
@@ -31,30 +31,30 @@ export interface Pool {
 /** How a pool is opened. */
 export interface ConnectionOptions {
   readonly url: string;
-  /** What the server calls this program. */
+  /** The name of this program for the server. */
   readonly name: string;
   readonly connections?: number;
-  /** How long a statement waits for a server that is not there (yet). */
+  /** How long a statement waits for a server that cannot be reached. */
   readonly waitMs?: number;
 }
 
-/** One more is held by a node for its name, and one listens. */
+/** Two more are used: one holds a node's name, and one listens. */
 const CONNECTIONS = 8;
-/** Statements that wait for a connection; more of them would only be late. */
+/** The limit of statements that wait for a connection; further ones would be answered too late. */
 const WAITING_MAX = 10_000;
 const TRIES_MAX = 30;
-/** A second look finds what was there; a third what came meanwhile. */
+/** The second attempt finds the rows that caused the first conflict, the third those that were added meanwhile. */
 const LOOKS_MAX = 3;
 const WAIT_MS = 10_000;
 const CONNECT_SECONDS = 5;
 
-/** Others were in the way and nothing was done: a conflict of what was read, a deadlock. */
+/** A conflict with others, which had no effect: a serialization failure or a deadlock. */
 const CONFLICTS = new Set(["40001", "40P01"]);
-/** The same for a transaction that looked before it wrote: what it did not see is there when it looks again. */
+/** The same for a transaction that reads before it writes: at the next attempt it sees the row that it missed. */
 const TAKEN_MEANWHILE = new Set(["23505", "23503"]);
 /** The statement did not reach the server. */
 const NOT_REACHED = new Set(["ECONNREFUSED", "ENOENT", "CONNECT_TIMEOUT", "57P03", "53300"]);
-/** The connection ended on the way; what it had begun and not committed was undone. */
+/** The connection ended meanwhile; uncommitted changes were rolled back. */
 const CUT = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_ENDED",
@@ -65,7 +65,7 @@ const CUT = new Set([
   "57P02",
 ]);
 
-/** Whole numbers come back as numbers, sums of them too; truths as SQLite has them are taken for truths. */
+/** Integers are returned as numbers, also from sums; SQLite's numbers are accepted as booleans. */
 const TYPES = {
   int8: { to: 20, from: [20], serialize: String, parse: Number },
   numeric: { to: 1700, from: [1700], serialize: String, parse: Number },
@@ -83,7 +83,7 @@ export function openPool(options: ConnectionOptions): Pool {
   const sql = postgres(url, {
     max: connections,
     connect_timeout: CONNECT_SECONDS,
-    // A waiting program keeps its connections: the next request is not to wait for one.
+    // Idle connections are kept, so that the next request need not wait for one.
     idle_timeout: 0,
     fetch_types: false,
     onnotice: () => undefined,
@@ -122,7 +122,7 @@ export function openPool(options: ConnectionOptions): Pool {
         (code, tries) =>
           CONFLICTS.has(code) ||
           (TAKEN_MEANWHILE.has(code) && tries < LOOKS_MAX) ||
-          // Once a commit was sent, only the server knows whether it was done.
+          // Once a commit was sent, only the server knows whether it took effect.
           ((NOT_REACHED.has(code) || (!isCommitting && CUT.has(code))) && performance.now() < until),
       );
     },
@@ -141,14 +141,14 @@ async function run(sql: postgres.Sql | postgres.TransactionSql, text: string, va
 
 function boundAs(value: Bound | undefined, text: string): Bound {
   if (typeof value === "string") return withoutNul(value, text);
-  // Sent to the server, it would keep its connection waiting.
+  // If it were sent, the server would keep its connection waiting.
   if (value === undefined) throw new TypeError("A statement has a value that is undefined.");
   return value;
 }
 
 /**
- * No text of this database holds NUL, and the verbs refuse to store one: what is looked for with one is looked for by a text
- * that is nowhere either.
+ * No text in this database contains NUL, and the verbs refuse to store one. A search for a text with NUL is therefore
+ * replaced with a search for a text that does not occur.
  */
 function withoutNul(value: string, text: string): string {
   if (!value.includes("\0")) return value;
@@ -156,7 +156,9 @@ function withoutNul(value: string, text: string): string {
   return value.replaceAll("\0", "\u{10ffff}");
 }
 
-/** Runs `attempt` again while `again` says of an error's code that this is safe and of use. */
+/**
+ * Repeats `attempt` while `again` returns true for an error's code, which means that a repetition is safe and useful.
+ */
 async function trying<T>(attempt: () => Promise<T>, again: (code: string, tries: number) => boolean): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -164,7 +166,7 @@ async function trying<T>(attempt: () => Promise<T>, again: (code: string, tries:
     } catch (error) {
       const code = codeOf(error);
       if (tries >= TRIES_MAX || !again(code, tries)) throw told(error, code);
-      // Longer each time, and each caller for another time, so that those in each other's way part.
+      // The pause grows and is random, so that conflicting callers do not meet again.
       await new Promise((resolve) => setTimeout(resolve, Math.min(500, 2 ** Math.min(tries, 9)) * Math.random()));
     }
   }
@@ -175,14 +177,14 @@ function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** The error as it may be logged: with what the server said, without the values of the statement. */
+/** The error in a form that may be logged: with the server's message, without the values of the statement. */
 function told(error: unknown, code: string): unknown {
   if (code === "") return error;
   const text = error instanceof Error ? error.message : String(error);
   return new StoreError(`PostgreSQL (${code}): ${text}`);
 }
 
-/** Lets so many works run at once; the others wait in their order. */
+/** Runs this number of tasks at once; the others wait in order. */
 function places(count: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = count;
   const waiting: (() => void)[] = [];

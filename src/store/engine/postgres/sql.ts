@@ -1,17 +1,17 @@
-// The statements of the verbs in PostgreSQL's words. They are written in what both engines read, so that little is left: how
-// values are named, what sorts text by its bytes, and that a column in a conflict's target stands without its table.
+// Translates the verbs' statements for PostgreSQL. They are written in SQL that both engines accept, so few differences
+// remain: the naming of values, sorting text by its bytes, and columns without their table in a conflict's target.
 
-/** A statement as PostgreSQL takes it, and the name of each value where they have names. */
+/** A statement in PostgreSQL's form, with the name of each value where values have names. */
 export interface Translated {
   readonly text: string;
   readonly names: readonly string[] | undefined;
 }
 
-/** Texts of statements are few; lists of values make some more. */
+/** There are few different statements; lists of values add some more. */
 const KNOWN_MAX = 2000;
 const known = new Map<string, Translated>();
 
-/** The statement in PostgreSQL's words. */
+/** The statement in PostgreSQL's form. */
 export function translated(statement: string): Translated {
   let found = known.get(statement);
   if (found === undefined) {
@@ -22,7 +22,7 @@ export function translated(statement: string): Translated {
   return found;
 }
 
-// Literals and quoted names stay as they are.
+// Literals and quoted names stay unchanged.
 const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?|\$[A-Za-z]\w*/g;
 
 function translate(statement: string): Translated {
