@@ -24,8 +24,8 @@ export function hrefOf(to: string): string {
 }
 
 /**
- * A page of ours to continue to, from text that someone else may have written; `/` for anything else. Names in it, of
- * models say, have dots and percent signs; its query has what was chosen there.
+ * A page of the dashboard to continue to, from untrusted text; `/` for anything else. Names in the path, such as those
+ * of models, may contain dots and percent signs; the query contains the selection.
  */
 export function safeNext(next: string | null): string {
   return next !== null && /^\/[a-z](?!.*(?:\.\.|\/\/))[\w/.%~-]*(?:\?[\w.%~=&+*-]*)?$/.test(next) ? next : "/";

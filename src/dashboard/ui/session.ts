@@ -18,12 +18,12 @@ export async function refreshSession(): Promise<void> {
   session.value = await call<Boot>("GET", "/session");
 }
 
-/** Forgets who was signed in: the server says so, or the reader signed out. */
+/** Forgets who was signed in, because the server says so or the reader signed out. */
 export function forgetSession(): void {
-  // Whoever signs in next in this tab is not shown it.
+  // The next person who signs in in this tab must not see it.
   freshKey.value = undefined;
   if (session.value.profile !== null) session.value = { ...session.value, profile: null };
 }
 
-/** A key that was made since the page was loaded, for examples that can be pasted as they are. */
+/** A key that was created since the page was loaded, for examples that can be pasted unchanged. */
 export const freshKey = signal<string | undefined>(undefined);

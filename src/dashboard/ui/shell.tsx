@@ -97,7 +97,7 @@ export function Shell({
   );
 }
 
-/** Who is being watched knows it, on every page. */
+/** A person whose requests are recorded is told so on every page. */
 function Debugged() {
   const keys = profile.value?.debugged_keys.filter(({ until }) => Date.parse(until) > Date.now()) ?? [];
   if (keys.length === 0) return null;
@@ -114,7 +114,7 @@ function Debugged() {
 }
 
 function Menu({ label, entries }: { label: string; entries: readonly NavEntry[] }) {
-  // Of two that lie above the page the nearer one.
+  // Of two that lie above the page, the nearer one.
   const here = entries
     .map(([, , to]) => to)
     .filter((to) => path.value === to || (to !== "/" && path.value.startsWith(`${to}/`)))

@@ -1,4 +1,4 @@
-// The account: who it is, how it is signed in to, where it is signed in, what happened to it, and its end.
+// The account's own page: its data, ways to sign in, sessions, audit log and deletion.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -19,9 +19,9 @@ import { VerifyCode } from "../parts/verify-code.tsx";
 import { navigate } from "../router.ts";
 import { forgetSession, profile, refreshSession, session } from "../session.ts";
 
-/** The page. */
+/** The account page. */
 export function AccountPage() {
-  // What was spent has changed since the page was loaded; without an answer the page stands as it is.
+  // The amount spent has changed since the page was loaded. If this request fails, the page keeps the former amount.
   useEffect(() => {
     refreshSession().catch(() => undefined);
   }, []);
@@ -144,7 +144,7 @@ function Password() {
   );
 }
 
-/** The secret is shown on request alone: pages are seen by others, too. */
+/** The secret is shown only on request, since other people may see the screen. */
 function Webhooks() {
   const secret = useSignal<string | undefined>(undefined);
   const show = async (method: "GET" | "POST", path: string) => {
@@ -338,7 +338,7 @@ function asProvider(slug: string) {
   return { slug, name: slug };
 }
 
-/** Says how something went; a failure is no more than a message here. */
+/** Reports a result; a failure is only shown as a message here. */
 async function tell(doing: Promise<unknown>, done?: string): Promise<void> {
   try {
     await doing;

@@ -7,14 +7,14 @@ import { call } from "../api.ts";
 import { type Form, Submit, useForm } from "../parts/form.tsx";
 import { percent, short } from "../parts/time.tsx";
 
-/** The body of `POST /v1/systemone`, as far as it is sent here. */
+/** The body of `POST /v1/systemone`, with the members that are sent here. */
 interface DecisionRequestBody {
   readonly model: string;
   readonly state: string;
   readonly questions: Readonly<Record<string, object>>;
 }
 
-/** Its answer, as far as it is shown. */
+/** Its answer, with the members that are shown. */
 interface DecisionAnswers {
   readonly model: string;
   readonly answers: Readonly<
@@ -37,7 +37,7 @@ interface DecisionAnswers {
   readonly usage: { readonly input_tokens: number };
 }
 
-/** Something to begin with; every field can be written over or emptied. */
+/** An example to start with; every field can be changed or emptied. */
 const EXAMPLE = {
   state:
     "My order arrived with a broken lid. I would like a new one, and I need it before Friday because it is a present.",
@@ -48,7 +48,7 @@ const EXAMPLE = {
   levels: "can wait\nthis week\nnow",
 };
 
-/** The form and what was answered. */
+/** The form and the answer. */
 export function Decide({ models }: { models: readonly DecisionChoice[] }) {
   const result = useSignal<{ answers: DecisionAnswers; model: string; ms: number } | undefined>(undefined);
   const form = useForm(

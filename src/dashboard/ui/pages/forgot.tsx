@@ -1,4 +1,4 @@
-// A forgotten password: asks for the mail, and with the link in it sets a new one.
+// A forgotten password: requests the mail, and sets a new password with the link in it.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -25,7 +25,7 @@ function tokenNow(): string | null {
   return new URLSearchParams(location.hash.slice(1)).get("token");
 }
 
-/** Where the link is to be looked for; whether there is an account is not told. */
+/** Where to look for the link. The page does not reveal whether the account exists. */
 const LINK_TEXT = {
   smtp: (address: string) => `If there is an account for ${address}, a mail with a link was sent.`,
   files: (address: string) =>
@@ -75,7 +75,7 @@ function Reset({ token }: { token: string }) {
   const form = useForm(
     async ({ password }) => {
       await call("POST", "/password/reset", { token, password });
-      // Every session has ended, this one too.
+      // All sessions have ended, including this one.
       await refreshSession();
       say("Your password is set. Sign in with it.");
       navigate("/login", { replace: true });

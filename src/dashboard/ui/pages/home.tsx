@@ -1,4 +1,4 @@
-// The start page: what the account has, and how a program uses the gateway, in lines that can be pasted as they are.
+// The start page: the account's usage, and examples of using the gateway that can be pasted unchanged.
 
 import type { KeyView, Listing, ModelChoice } from "../../contract.ts";
 import { lazy } from "../lazy.tsx";
@@ -71,7 +71,7 @@ export function HomePage() {
   );
 }
 
-/** What leads to a first request. */
+/** The steps to a first request. */
 function FirstSteps({ keys }: { keys: readonly KeyView[] | undefined }) {
   if (keys === undefined) return null;
   return keys.length === 0 ? (
@@ -120,7 +120,7 @@ function Snippets({ model }: { model: string }) {
   );
 }
 
-/** A real model where there is one. */
+/** A real model, if there is one. */
 function modelFor(models: readonly ModelChoice[] | undefined): string {
   const usable = models?.filter((model) => model.usable) ?? [];
   return (usable.find(({ id }) => id !== "demo-echo") ?? usable[0])?.id ?? "demo-echo";

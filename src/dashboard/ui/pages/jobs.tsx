@@ -16,7 +16,7 @@ export function JobsPage() {
   const older = useSignal<JobListing | undefined>(undefined);
   const first = value.value;
   const next = older.value === undefined ? first?.next : older.value.next;
-  // The first page grows at its top while the others stand still.
+  // New jobs are added to the first page; the other pages stay unchanged.
   const known = new Set(first?.data.map(({ id }) => id));
   const rows = [...(first?.data ?? []), ...(older.value?.data ?? []).filter(({ id }) => !known.has(id))];
   const more = async () => {

@@ -1,4 +1,4 @@
-// The forms around a key: make one, change it, give it a new secret. A secret is shown once.
+// The forms for a key: create one, change it, rotate its secret. A secret is shown once.
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -24,7 +24,7 @@ const PERIODS = [
   ["30", "every 30 days"],
 ] as const;
 
-/** Makes a key, and shows it once. */
+/** Creates a key, and shows it once. */
 export function CreateKey({ made }: { made: () => Promise<void> }) {
   const shown = useSignal<{ name: string; key: string; unpriced: readonly string[] } | undefined>(undefined);
   const form = useForm(
@@ -66,7 +66,7 @@ export function EditKey({ of, done }: { of: KeyView; done: () => Promise<void> }
   const form = useForm(
     async (values) => {
       const { name = "", expires_at: day = "" } = values;
-      // A day that was not touched keeps its hour.
+      // A date that was not changed keeps its time of day.
       const at = day === until ? of.expires_at : `${day}T23:59:59Z`;
       const wanted: NewKeyForm = {
         name,
@@ -104,7 +104,7 @@ const OVERLAPS = [
   ["0", "Not at all"],
 ] as const;
 
-/** A new secret for a key; the old one works on for a while. */
+/** Rotates the secret of a key; the old one works for a while. */
 export function RotateKey(props: { of: KeyView; changed: () => Promise<void>; done: () => Promise<void> }) {
   const { of, changed, done } = props;
   const made = useSignal<RotatedKey | undefined>(undefined);
@@ -170,7 +170,7 @@ function MadeKey(props: {
   );
 }
 
-/** The fields of what a key may do; `of`: as they are now. */
+/** The fields for the permissions of a key; `of`: their current values. */
 function Limits({ form, of }: { form: Form; of?: KeyView }) {
   const rpm = profile.value?.tier_rpm ?? 0;
   const period = of?.budget_period_days == null ? "" : String(of.budget_period_days);
@@ -237,10 +237,10 @@ function newKeyForm(values: Readonly<Record<string, string>>): NewKeyForm {
   };
 }
 
-/** More names than these make no sentence better. */
+/** The number of names that a sentence lists. */
 const UNPRICED_NAMED = 3;
 
-/** Models that no budget covers, some by name. */
+/** The models that no budget can count, with the names of some. */
 export function unpricedText(ids: readonly string[]): string {
   const more = ids.length - UNPRICED_NAMED;
   const named = ids.slice(0, UNPRICED_NAMED).join(", ");

@@ -1,4 +1,4 @@
-// API keys: make one (it is shown once), see what is there, change, rotate, revoke.
+// API keys: create one (it is shown once), list, change, rotate, revoke.
 
 import { useSignal } from "@preact/signals";
 import type { KeyView, Listing } from "../../contract.ts";
@@ -60,11 +60,11 @@ export function KeysPage() {
 interface KeyTableProps {
   keys: readonly KeyView[];
   revoke: (key: KeyView) => Promise<void>;
-  /** Absent for keys of others. */
+  /** Absent for the keys of other accounts. */
   choose?: (key: KeyView, what: "edit" | "rotate") => void;
 }
 
-/** Keys, with buttons for what can be done with each. */
+/** Keys, with buttons for their actions. */
 export function KeyTable({ keys, revoke, choose }: KeyTableProps) {
   const hasSparks = keys.some(({ requests_by_day: days }) => days.length > 0);
   return (
@@ -161,7 +161,7 @@ function limitsOf(key: KeyView): string {
   return limits.join(" · ") || "Plan limit";
 }
 
-/** Asks, revokes the key below `path`, and says so. */
+/** Asks for confirmation, revokes the key below `path`, and reports it. */
 export async function revokeKey(
   key: KeyView,
   { path, changed }: { path: string; changed: () => Promise<void> },

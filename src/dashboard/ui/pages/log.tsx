@@ -1,4 +1,4 @@
-// The request log: each request with the route it took, what it used and how it ended, as it happens.
+// The request log: each request with its route, usage and outcome, as it happens.
 
 import { useSignal } from "@preact/signals";
 import { API } from "../../contract.ts";
@@ -13,7 +13,7 @@ import { hrefOf, query } from "../router.ts";
 import { clearFilters, filterQuery, isFiltered, LogFilters } from "./log/filters.tsx";
 import { LogLine } from "./log/row.tsx";
 
-/** Rows that the page holds while it follows. */
+/** The number of rows that the page keeps while it follows the log. */
 const ROWS_MAX = 500;
 
 /** The page. */
@@ -38,7 +38,7 @@ function LogRows({ scope }: { scope: string }) {
   const page = value.value;
   const isLive = query.value.get("live") === "1";
   const take = (row: LogRowView) => {
-    // What is being read must not move.
+    // Rows that are being read must not move.
     const isRead = query.value.has("open") || scrollY > 120;
     const list = isRead ? waiting : fresh;
     list.value = [row, ...list.value].slice(0, ROWS_MAX);
@@ -106,7 +106,7 @@ function listOf(parts: readonly (readonly LogRowView[])[]): LogRowView[] {
 
 function Table({ list, fresh }: { list: readonly LogRowView[]; fresh: readonly LogRowView[] }) {
   const open = Number(query.value.get("open") ?? 0);
-  // Who looked for one request wants to read it.
+  // A search for a single request opens it.
   const only = query.value.get("request") !== null && list.length === 1 ? list[0]?.id : undefined;
   const isOpen = (id: number) => (query.value.has("open") ? open === id : only === id);
   const freshIds = new Set(fresh.map(({ id }) => id));

@@ -8,7 +8,7 @@ import { Title } from "../parts/title.tsx";
 import { hrefOf, query, safeNext } from "../router.ts";
 import { refreshSession, session } from "../session.ts";
 
-/** The page. Where it continues to is the app's matter: it sees that someone is signed in. */
+/** The sign-in page. The app decides which page follows, once someone is signed in. */
 export function LoginPage() {
   const form = useForm(
     async ({ username_or_email, password }) => {

@@ -13,7 +13,7 @@ export function PlaygroundPage() {
   const chat = useChat();
   const { value, problem } = useLoad<Listing<DecisionChoice>>("/decision-models");
   const decisions = value.value?.data ?? [];
-  // Known before anything is typed: what is typed would go when the tabs come.
+  // Loaded before anything is typed, since input would be lost when the tabs appear.
   const isKnown = value.value !== undefined || problem.value !== undefined;
   const clear = (
     <button type="button" disabled={chat.messages.value.length === 0} onClick={chat.clear}>
@@ -30,7 +30,7 @@ export function PlaygroundPage() {
           names={["Chat", "Decisions"]}
           panel={(index) => (
             <>
-              {/* Both stay: what was typed or said must not go with a change of the tab. */}
+              {/* Both stay mounted, so that a change of the tab loses no input. */}
               <div hidden={index !== 0}>
                 <div class="page">
                   <Chat chat={chat} />

@@ -1,4 +1,4 @@
-// Making an account: the form, then the verification code. Someone sent here by a provider needs no password.
+// Creating an account: the form, then the verification code. Someone who comes from a provider needs no password.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -68,7 +68,7 @@ function NewAccount() {
     );
   }
   const provider = providers.find(({ slug }) => slug === pending?.provider)?.name;
-  // Shown once: what is filled in by then must not be lost to a later answer.
+  // The form is shown only after the answer, which would otherwise discard its input.
   if (person.value === undefined) return <Title>Create an account</Title>;
   return (
     <>
@@ -133,7 +133,7 @@ function usePending(token: string | null) {
   const person = useSignal<PendingPerson | "none" | "gone" | undefined>(token === null ? "none" : undefined);
   useEffect(() => {
     if (token === null) return;
-    // Begun elsewhere, it could be someone else's identity that would open the new account.
+    // A sign-in that was begun elsewhere could give the new account another person's identity.
     if (endTrip(query.value) === undefined) {
       person.value = "gone";
       return;

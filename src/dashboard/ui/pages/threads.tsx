@@ -1,4 +1,4 @@
-// The account's conversations that are kept here: how large they are, and, when one is opened, what they say.
+// The account's stored conversations: their sizes and, when one is opened, its messages.
 
 import type { Listing } from "../../contract.ts";
 import type { ThreadKind, ThreadRow, ThreadView } from "../../contract-threads.ts";
@@ -121,7 +121,7 @@ function ThreadTable({ rows, changed }: { rows: readonly ThreadRow[]; changed: (
   );
 }
 
-/** One of them, with what it says. */
+/** One conversation with its messages. */
 export function OneThreadPage() {
   const [, , kind = "thread", id = ""] = path.value.split("/");
   const thread = { kind: kind as ThreadKind, id: nameOf(id) };
@@ -151,7 +151,7 @@ export function OneThreadPage() {
   );
 }
 
-/** A name as its address has it; an address that somebody mistyped is taken as it is. */
+/** A name decoded from the path; an invalid encoding is used unchanged. */
 function nameOf(text: string): string {
   try {
     return decodeURIComponent(text);

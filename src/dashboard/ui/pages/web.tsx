@@ -1,5 +1,5 @@
-// Trying the web tools: a form for each, what came back drawn beside its facts, and the same request as code. What is chosen
-// stands in the address, so that it can be sent to somebody.
+// The web tools: a form for each, its result beside its facts, and the same request as code. The selection is in the
+// query, so that a link can be shared.
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -18,7 +18,7 @@ import { hasOptions, ToolForm } from "../web/form.tsx";
 import { ToolViews, type WebAnswer } from "../web/result.tsx";
 import { FieldProblem, type ToolValues, toolBody, WEB_TOOLS, type WebTool } from "../web/tools.ts";
 
-/** What is kept of the page: the tool, what each form holds, and the jobs that were started. */
+/** The stored part of the page: the tool, the input of each form, and the jobs that were started. */
 interface State {
   readonly tool: WebTool["slug"];
   readonly values: Readonly<Record<string, ToolValues>>;
@@ -179,7 +179,7 @@ async function request(
   }
 }
 
-/** The field that a refusal is about: `urls[2]` is of `urls`. */
+/** The field that an error concerns: `urls[2]` belongs to `urls`. */
 function fieldOf({ fields }: WebTool, param: string | null): string | undefined {
   return fields.find(
     ({ name }) =>
@@ -189,7 +189,7 @@ function fieldOf({ fields }: WebTool, param: string | null): string | undefined 
 
 function showField(name: string, tool: WebTool, isOpen: Signal<boolean>): void {
   if (tool.fields.some((field) => field.name === name && !field.main)) isOpen.value = true;
-  // After the options have been drawn.
+  // After the options have been rendered.
   requestAnimationFrame(() => document.getElementById(`tool-${name}`)?.focus());
 }
 
@@ -220,7 +220,7 @@ function Elapsed({ sinceMs }: { sinceMs: number }) {
   return <>Working… {Math.floor(Math.max(0, nowMs.value - sinceMs) / SECOND_MS)} s</>;
 }
 
-/** What went wrong, with what an operator would ask for. */
+/** The error, with the request id that an operator would ask for. */
 function Problem({ problem }: { problem: Refused | Error }) {
   return (
     <Notice kind="danger">
@@ -235,7 +235,7 @@ function Problem({ problem }: { problem: Refused | Error }) {
   );
 }
 
-/** Made only while it is looked at. */
+/** Computed only while it is visible. */
 function AsCode({ tool, values }: { tool: WebTool; values: ToolValues }) {
   const isOpen = useSignal(false);
   return (
@@ -261,14 +261,14 @@ function AsCode({ tool, values }: { tool: WebTool; values: ToolValues }) {
   );
 }
 
-/** What would be sent, with examples in place of what is missing. */
+/** The request that would be sent, with examples in place of missing values. */
 function exampleBody(tool: WebTool, values: ToolValues): Record<string, unknown> {
   const missing = tool.fields.filter(({ name, required }) => required && !(values[name] ?? "").trim());
   const examples = Object.fromEntries(missing.map(({ name, placeholder = "" }) => [name, placeholder]));
   try {
     return toolBody(tool, { ...values, ...examples });
   } catch {
-    // A field is wrong, which the form tells when it is sent.
+    // A field is invalid; the form reports it when it is sent.
     return toolBody(tool, {
       ...Object.fromEntries(tool.fields.map(({ name }) => [name, ""])),
       ...requiredOf(tool, values),
@@ -281,7 +281,7 @@ function requiredOf({ fields }: WebTool, values: ToolValues): ToolValues {
   return Object.fromEntries(fields.flatMap(({ name, required }) => (required ? [[name, values[name] ?? ""]] : [])));
 }
 
-/** What the address says, else what this tab kept. */
+/** The values of the query, otherwise those that this tab stored. */
 function firstState(): State {
   const query = new URLSearchParams(location.search);
   const kept = recall<State>("web") ?? { tool: "scrape", values: {}, jobs: {} };
@@ -295,7 +295,7 @@ function firstState(): State {
   return { ...kept, tool: tool.slug, values };
 }
 
-/** Browsers and proxies take more, people do not send it. */
+/** Browsers and proxies accept more, but nobody shares such a link. */
 const QUERY_CHARS_MAX = 4000;
 
 function queryOf({ tool, values }: State): string {

@@ -12,16 +12,16 @@ export interface Series {
   readonly values: readonly number[];
 }
 
-/** Until the page knows how wide it is. */
+/** Used until the page knows its width. */
 const WIDTH = 720;
 const HEIGHT = 200;
 const LEFT = 46;
 const BOTTOM = 22;
 const TOP = 8;
 const TICKS = 4;
-/** What a label of a day needs, with room to the next. */
+/** The width of a day's label, with a gap to the next. */
 const LABEL_WIDTH = 64;
-/** Half a label: the last one must not be cut. */
+/** Half of a label, so that the last one is not cut off. */
 const EDGE = 16;
 
 /** The chart. `format` formats a value; `what` describes the values; `whole`: ticks only at whole numbers. */
@@ -31,7 +31,7 @@ export function Bars(props: {
   series: readonly Series[];
   format: (value: number) => string;
   what: string;
-  /** How long a bar stands for; `days` are the beginnings, as `2030-12-31` or in full. */
+  /** The span of a bar; `days` are the starts, as `2030-12-31` or in full. */
   unit?: "minute" | "hour" | "day";
 }) {
   const { days, series, format, what, whole, unit = "day" } = props;
@@ -99,7 +99,7 @@ export function Bars(props: {
 
 const hourAndMinute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
-/** What stands under a bar: days are UTC days, shorter spans begin on the reader's clock. */
+/** The label of a bar: days are UTC days, shorter spans use the reader's time zone. */
 export function tickText(day: string, unit: string): string {
   return unit === "day"
     ? `${Number(day.slice(5, 7))}/${Number(day.slice(8, 10))}`
@@ -121,7 +121,7 @@ function Figures(props: {
 }) {
   const { days, totals, what, format, unit } = props;
   return (
-    // Around the table: a table is as tall as its rows, whatever it is told.
+    // Set on a wrapper, since a table ignores a height below that of its rows.
     <div class="off-screen">
       <table>
         <caption>

@@ -1,4 +1,4 @@
-// Asks before something that cannot be undone.
+// Asks for confirmation before an action that cannot be undone.
 
 import { signal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
@@ -6,7 +6,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 interface Question {
   readonly title: string;
   readonly text: string;
-  /** What the button that does it says. */
+  /** The label of the button that confirms. */
   readonly action: string;
   answer(yes: boolean): void;
 }
@@ -36,7 +36,7 @@ export function ConfirmDialog() {
     if (question === undefined) return undefined;
     const { activeElement: before } = document;
     dialog.current?.showModal();
-    // A dialog that is taken away, not closed, leaves the focus nowhere.
+    // A dialog that is removed without being closed loses the focus.
     return () => {
       if (before instanceof HTMLElement) before.focus();
     };

@@ -1,16 +1,16 @@
-// Markdown of strangers as tokens, in bounded time: the lexer's work grows with the square of a paragraph's length and with
-// every level of nesting, so what no author writes is left as text.
+// Parses untrusted Markdown in bounded time. The lexer's work grows with the square of a paragraph's length and with
+// every level of nesting, so text beyond these limits is left unparsed.
 
 import { Lexer, type Token } from "marked";
 
-/** A longer paragraph is text as it stands. */
+/** A longer paragraph is left unparsed. */
 const INLINE_CHARS_MAX = 3000;
-/** A line that no table and no paragraph of an author has. */
+/** Longer than any line of a real table or paragraph. */
 const LINE_CHARS_MAX = 20_000;
-/** Quotes and lists within each other on one line. */
+/** The limit of nested quotes and lists on one line. */
 const NESTED = /^(?:[ \t]*(?:>|[-+*]|\d{1,9}[.)])){20}/m;
 
-/** The tokens; undefined for a text that is only shown as it is. */
+/** The tokens; undefined for a text that is shown unparsed. */
 export function markdownTokens(text: string): readonly Token[] | undefined {
   if (NESTED.test(text) || text.split("\n").some(({ length }) => length > LINE_CHARS_MAX)) return undefined;
   const lexer = new Lexer({ gfm: true });
@@ -22,7 +22,7 @@ export function markdownTokens(text: string): readonly Token[] | undefined {
     }
     return blocks;
   } catch {
-    // Too deep for the stack, say: whatever it is, it is a text.
+    // Parsing failed, for example because of its depth, so the text is shown unparsed.
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
-// Markdown of strangers, as pages and models write it. It becomes elements of ours, never HTML of theirs: their HTML is shown
-// as text, links lead out with nothing said of this page, and pictures of other sites are links until someone follows them.
+// Renders untrusted Markdown of pages and models. It creates only our own elements: HTML in it is shown as text, links
+// send no referrer, and pictures of other sites are links until they are followed.
 
 import { useSignal } from "@preact/signals";
 import type { Token, Tokens } from "marked";
@@ -7,7 +7,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { markdownTokens } from "./markdown-tokens.ts";
 
-/** Longer texts are drawn on demand: a browser takes seconds for megabytes. */
+/** Longer texts are rendered on request, since a browser takes seconds for megabytes. */
 const CHARS_MAX = 100_000;
 
 /** Where it is drawn, and what it needs to know of its source. */
@@ -167,7 +167,7 @@ function link({ href, tokens }: Tokens.Link, place: Place) {
   );
 }
 
-/** Bytes within the text are nobody else's to see. */
+/** Pictures within the text itself, which are loaded from no other site. */
 const OWN_PICTURE = /^data:image\/(?:png|jpeg|gif|webp);base64,/;
 
 function image({ href, text }: Tokens.Image, place: Place) {

@@ -17,7 +17,7 @@ export interface ToolField {
   readonly placeholder?: string;
   readonly hint?: string;
   readonly choices?: readonly string[];
-  /** What it is where nothing is said: a switch that is on, choices that are ticked. */
+  /** The default: a switch that is on, choices that are ticked. */
   readonly initial?: string;
 }
 
@@ -25,10 +25,10 @@ export interface ToolField {
 export interface WebTool {
   readonly slug: "scrape" | "map" | "crawl" | "search" | "extract" | "llmstxt";
   readonly name: string;
-  /** What its button says. */
+  /** The label of its button. */
   readonly action: string;
   readonly about: string;
-  /** Starts a job that is then watched, in place of an answer. */
+  /** Starts a job that is then watched, instead of answering directly. */
   readonly isJob: boolean;
   readonly fields: readonly ToolField[];
 }
@@ -177,7 +177,7 @@ export const WEB_TOOLS: readonly [WebTool, ...WebTool[]] = [
   },
 ];
 
-/** The request's body: only what differs from what the API does by itself. Throws `FieldProblem`. */
+/** The request's body: only values that differ from the API's defaults. Throws `FieldProblem`. */
 export function toolBody({ fields }: WebTool, values: ToolValues): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const field of fields) {
@@ -187,7 +187,7 @@ export function toolBody({ fields }: WebTool, values: ToolValues): Record<string
   return body;
 }
 
-/** What is wrong with a field before anything is sent. */
+/** The problem of a field before anything is sent. */
 export class FieldProblem extends Error {
   readonly field: string;
 
@@ -220,7 +220,7 @@ function numberOf({ name, label, min = 0, max = Number.MAX_SAFE_INTEGER }: ToolF
   throw new FieldProblem(name, `${label}: a whole number from ${min} to ${max}.`);
 }
 
-/** The lines that say something. */
+/** The lines that are not empty. */
 export function filledLines(text: string): string[] {
   return text
     .split("\n")

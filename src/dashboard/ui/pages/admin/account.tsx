@@ -1,4 +1,4 @@
-// One account, for operators: who it is, its plan, its keys, its end.
+// One account, for operators: its data, plan, keys and deletion.
 
 import { useSignal } from "@preact/signals";
 import type { AccountView, PlanForm, ResetLink } from "../../../contract.ts";
@@ -114,7 +114,7 @@ function Plan({ account, changed }: { account: AccountView; changed: () => Promi
   );
 }
 
-/** What is done for somebody who cannot do it. */
+/** Actions for a person who cannot do them alone. */
 function Help({ account, changed }: { account: AccountView; changed: () => Promise<void> }) {
   const link = useSignal<ResetLink | undefined>(undefined);
   const { id, username, admin, email_verified: verified } = account;

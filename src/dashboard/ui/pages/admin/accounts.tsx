@@ -1,4 +1,4 @@
-// Every account, the newest first, found by how its name or address begins; and invitations.
+// All accounts, newest first, with a search by the beginning of the name or address; and invitations.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -12,14 +12,14 @@ import { hrefOf } from "../../router.ts";
 import { Invites } from "./invites.tsx";
 
 const PER_PAGE = 50;
-/** No one types slower than this on purpose. */
+/** The pause in typing after which the search starts. */
 const TYPING_MS = 250;
 
 /** The page. */
 export function AccountsPage() {
   const typed = useSignal("");
   const asked = useSignal("");
-  // What stands below a list waits for it, or it would be pushed down.
+  // Content below a list is shown after the list, which would otherwise push it down.
   const came = useSignal(false);
   useEffect(() => {
     const timer = setTimeout(() => (asked.value = typed.value), TYPING_MS);
@@ -127,7 +127,7 @@ function AccountTable({ accounts }: { accounts: readonly AccountRow[] }) {
   );
 }
 
-/** When the plan ends, where it does. */
+/** The end of the plan, if it has one. */
 export function PlanEnd({ of: { subscription_until: until, trial_ends_at: trial } }: { of: AccountRow }) {
   const end = until ?? trial;
   if (end === null) return null;

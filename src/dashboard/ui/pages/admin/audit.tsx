@@ -1,4 +1,4 @@
-// What happened to all accounts, the newest first, by account and by kind. What is chosen stands in the address.
+// The audit log of all accounts, newest first, filtered by account and by kind. The filters are in the query.
 
 import { useSignal } from "@preact/signals";
 import type { Listing } from "../../../contract.ts";

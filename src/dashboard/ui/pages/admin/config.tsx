@@ -1,5 +1,5 @@
-// The configuration as loaded: each value with where it comes from. Nothing can be changed here: the file and the environment
-// have the word, so that there is one place to look.
+// The loaded configuration: each value with its source. Values cannot be changed here; only the file and the
+// environment set them, so that there is one place to look.
 
 import { useSignal } from "@preact/signals";
 import type { ConfigRow, ConfigView } from "../../../contract-admin.ts";
@@ -8,7 +8,7 @@ import { Badge, Empty, Notice } from "../../parts/notice.tsx";
 import { Title } from "../../parts/title.tsx";
 import { navigate, query } from "../../router.ts";
 
-/** Of many values so many are shown at once. */
+/** The number of values that are shown at once. */
 const SHOWN = 100;
 
 /** The page. */
@@ -27,7 +27,7 @@ export function ConfigPage() {
   const words = typed.value.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = config?.values.filter((row) => words.every((word) => textOf(row).includes(word))) ?? [];
   const isWhole = useSignal(false);
-  // Who searches wants to find.
+  // A search shows all matches.
   const shown = all || words.length > 0 ? matches : matches.filter(({ source }) => source.kind !== "default");
   return (
     <>
@@ -141,7 +141,7 @@ function Source({ of: { kind, name, line, through } }: { of: ConfigRow["source"]
   );
 }
 
-/** The whole path stands above the table. */
+/** The complete path is shown above the table. */
 function fileName(path: string): string {
   return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 }

@@ -1,4 +1,4 @@
-// One version of a decision model: what it is, what its calibration was measured at and made of, and moving an alias to it.
+// One version of a decision model: its data, the measurements of its calibration, and moving an alias to it.
 
 import type { DecisionVersionView, PromotionForm } from "../../../contract.ts";
 import { call } from "../../api.ts";

@@ -1,4 +1,4 @@
-// Every version of every decision model: where aliases point, how good it was measured to be, and what is wrong with it.
+// All versions of all decision models: aliases, measured quality and problems.
 
 import type { DecisionVersionRow, Listing } from "../../../contract.ts";
 import { useLoad } from "../../load.ts";
@@ -32,7 +32,7 @@ export function DecisionsPage() {
   );
 }
 
-/** Versions that come from one entry of the configuration stand together, the newest first. */
+/** Versions of one entry of the configuration are grouped, newest first. */
 function groupsOf(versions: readonly DecisionVersionRow[]): [string, DecisionVersionRow[]][] {
   const groups = new Map<string, DecisionVersionRow[]>();
   for (const version of versions) groups.set(version.origin, [version, ...(groups.get(version.origin) ?? [])]);
@@ -96,7 +96,7 @@ function Versions({ versions }: { versions: readonly DecisionVersionRow[] }) {
   );
 }
 
-/** Words for what an operator should know at a glance. */
+/** Short labels for what an operator should know. */
 export function VersionState({ of: version }: { of: DecisionVersionRow }) {
   return (
     <span class="badges">

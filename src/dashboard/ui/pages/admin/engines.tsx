@@ -1,4 +1,4 @@
-// The search engines: which run, which are left alone until when, what they said last, and a test of each.
+// The search engines: which are in use, which are paused until when, their last error, and a test of each.
 
 import { useSignal } from "@preact/signals";
 import type { Listing } from "../../../contract.ts";

@@ -1,4 +1,4 @@
-// What the kinds of failures of a provider are called.
+// The labels of the kinds of provider failures.
 
 /** Kind → words. */
 export const FAULT_WORDS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-// The gateway at a glance: how providers, models and its own parts are now, and what everybody has used.
+// An overview of the gateway: the state of providers, models and its own parts, and the usage of all accounts.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -12,7 +12,7 @@ import { hrefOf } from "../../router.ts";
 import { FAULT_WORDS } from "./fault-words.ts";
 import { ByDay, daysShown, NO_MODEL, Spans, Sums, UsageTotals } from "./usage-figures.tsx";
 
-/** What is shown of the present is never older than this. */
+/** The maximum age of the displayed state. */
 const REFRESH_MS = 15_000;
 
 const STATES = {
@@ -55,7 +55,7 @@ export function GatewayPage() {
           . If it is your proxy, name it there: until then all of its clients count as one address.
         </Notice>
       )}
-      {/* In the order of the page: what comes later pushes nothing down. */}
+      {/* In the order of the page, so that later content moves nothing. */}
       {gateway !== undefined && <Parts gateway={gateway} />}
       {(gateway !== undefined || problem !== undefined) && (
         <>
@@ -182,12 +182,12 @@ function Providers({ providers }: { providers: GatewayView["providers"] }) {
 
 type ProviderRow = GatewayView["providers"][number];
 
-/** A refused key opens no breaker, and yet nothing gets through: what failed last says so. */
+/** A refused key opens no breaker although all calls fail, so the last failure is checked. */
 function isRefused(breaker: NonNullable<ProviderRow["breaker"]>, last: ProviderRow["last_error"]): boolean {
   return breaker.state === "closed" && last?.kind === "auth" && !last.over;
 }
 
-/** Models that fare badly come first, and of many healthy ones only some are shown at once. */
+/** Models with problems come first, and only some of many healthy ones are shown at once. */
 const SHOWN = 20;
 const WORST_FIRST = ["unavailable", "degraded", "healthy"];
 

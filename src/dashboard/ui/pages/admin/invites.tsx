@@ -1,4 +1,4 @@
-// Invitations: make one (its link is shown once), see what became of them, withdraw.
+// Invitations: create one (its link is shown once), see whether it was used, withdraw it.
 
 import { useSignal } from "@preact/signals";
 import { BASE, type InviteView, type Listing, type NewInvite, type NewInviteForm } from "../../../contract.ts";

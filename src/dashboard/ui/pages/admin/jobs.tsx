@@ -1,4 +1,4 @@
-// Everybody's jobs that have not ended: whose they are and how far, and a way to end them.
+// The unfinished jobs of all accounts: their owners and progress, and a button that cancels them.
 
 import type { Listing } from "../../../contract.ts";
 import type { OpenJobRow } from "../../../contract-jobs.ts";

@@ -1,4 +1,4 @@
-// What a fitted version was measured at: figures before and after, and for each type of question a reliability diagram.
+// The measurements of a fitted version: figures before and after, and a reliability diagram for each type of question.
 
 import type { DecisionMetrics, DecisionReport, DecisionVersionView } from "../../../contract.ts";
 import { Reliability } from "../../parts/reliability.tsx";
@@ -92,7 +92,7 @@ function Figures({ reports }: { reports: readonly DecisionReport[] }) {
   );
 }
 
-/** Before and after one above the other; `more` is better for shares of right answers, less for errors. */
+/** Figures before and after, one above the other; `more` is better for the share of right answers, less for errors. */
 function Change(props: {
   from: number;
   to: number;
@@ -118,7 +118,7 @@ function Change(props: {
   );
 }
 
-/** What a perfectly calibrated model would show on such rows. */
+/** The figures that a perfectly calibrated model would show on such rows. */
 function chanceOf({ ece_by_chance: chance }: DecisionMetrics): string {
   return chance === null ? "" : `(by chance ${percent(chance[0])}, up to ${percent(chance[1])})`;
 }

@@ -1,4 +1,4 @@
-// The whole catalog: who may use a model, what it costs, and by which ways it is reached.
+// The whole catalog: who may use each model, its price, and its routes.
 
 import { useSignal } from "@preact/signals";
 import type { AdminModelView, Listing } from "../../../contract.ts";
@@ -7,7 +7,7 @@ import { Badge, Empty, Notice } from "../../parts/notice.tsx";
 import { short, usd } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 
-/** Providers list hundreds: a page of all of them at once would be slow to draw. */
+/** Providers list hundreds of models; drawing all of them at once would be slow. */
 const SHOWN = 100;
 
 /** The page. */

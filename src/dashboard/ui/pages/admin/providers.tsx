@@ -1,4 +1,4 @@
-// Every provider: how it does, what failed last, a test of its keys, a reset of its breaker.
+// All providers: the state of each, its last failure, a test of its keys, and a reset of its breaker.
 
 import { useEffect } from "preact/hooks";
 import type { Listing } from "../../../contract.ts";
@@ -12,7 +12,7 @@ import { Title } from "../../parts/title.tsx";
 import { hrefOf } from "../../router.ts";
 import { FAULT_WORDS } from "./fault-words.ts";
 
-/** What is shown of the present is never older than this. */
+/** The maximum age of the displayed state. */
 const REFRESH_MS = 15_000;
 
 /** The page. */
@@ -126,7 +126,7 @@ const LIST_WORDS: Readonly<Record<ProviderView["list"]["state"], (models: number
   built_in: () => "built in",
 };
 
-/** One word for how it is. A refused key opens no breaker, and yet nothing gets through. */
+/** A label for the provider's state. A refused key opens no breaker although all calls fail. */
 function State({ of: { breaker, list, last_error: last, health, models } }: { of: ProviderView }) {
   if (breaker?.state === "open") return <Badge kind="danger">Breaker open</Badge>;
   if (last?.kind === "auth" && !last.over) return <Badge kind="danger">Key refused</Badge>;

@@ -1,4 +1,4 @@
-// What the gateway keeps: sizes, who keeps how much, and what is deleted when.
+// The storage of the gateway: sizes, the accounts that use most, and the retention periods.
 
 import type { ComponentChildren } from "preact";
 import type { StorageView } from "../../../contract-admin.ts";

@@ -1,4 +1,4 @@
-// What everybody has used: sums, a chart by day, tables by name.
+// The usage of all accounts: sums, a chart by day, and tables by name.
 
 import type { EverybodysUsage, LatencyView, UsageSumsView } from "../../../contract-usage.ts";
 import { Bars, type Series } from "../../parts/chart.tsx";
@@ -8,7 +8,7 @@ import { query } from "../../router.ts";
 
 const SPANS = [7, 30, 90] as const;
 const DAYS = 30;
-/** More colours could not be told apart. */
+/** More colours could not be distinguished. */
 const SERIES_MAX = 5;
 
 const MEASURES = {
@@ -23,13 +23,13 @@ export const NO_MODEL = "no model";
 
 type Measure = keyof typeof MEASURES;
 
-/** The span that the address names, in days. */
+/** The span in the query, in days. */
 export function daysShown(): number {
   const days = Number(query.value.get("days"));
   return SPANS.find((span) => span === days) ?? DAYS;
 }
 
-/** Chooses how many days are shown. */
+/** Selects the number of days. */
 export function Spans() {
   const days = daysShown();
   return (
@@ -44,10 +44,10 @@ export function Spans() {
   );
 }
 
-/** What is shown of a report, whoever it is about. */
+/** The part of a report that is shown, for one account or for all. */
 type Report = Omit<EverybodysUsage, "latency"> & { readonly latency?: LatencyView };
 
-/** The chart, of the measure that the reader chooses. */
+/** The chart of the selected measure. */
 export function ByDay({ report }: { report: Report | undefined }) {
   const asked = query.value.get("measure") ?? "";
   const measure: Measure = Object.hasOwn(MEASURES, asked) ? (asked as Measure) : "Tokens";
@@ -69,7 +69,7 @@ export function ByDay({ report }: { report: Report | undefined }) {
   );
 }
 
-/** The sums, and how they have changed. */
+/** The sums and their changes. */
 export function UsageTotals({ report }: { report: Report | undefined }) {
   const latency = report?.latency;
   const tile = (name: string, of: (sums: UsageSumsView) => number, format: (value: number) => string) => (
@@ -101,7 +101,7 @@ export function UsageTotals({ report }: { report: Report | undefined }) {
   );
 }
 
-/** A durationText for reading. */
+/** A duration as text. */
 function took(ms: number | null): string {
   if (ms === null) return "–";
   return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
@@ -113,7 +113,7 @@ function change(now: number, before: number): string {
   return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent)} % vs. before`;
 }
 
-/** The largest models each, the rest as one. */
+/** The largest models separately, the rest as one series. */
 function seriesOf(report: Report, of: (sums: UsageSumsView) => number): Series[] {
   const ranked = [...report.models].sort((a, b) => of(b) - of(a)).map(({ model }) => model);
   const own = ranked.length > SERIES_MAX ? ranked.slice(0, SERIES_MAX - 1) : ranked;

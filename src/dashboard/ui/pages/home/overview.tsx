@@ -1,4 +1,4 @@
-// What was used within a span, and how fast and how well it went. It reads itself anew while it can be seen.
+// Usage, latency and errors within a span. The figures are reloaded while the page is visible.
 
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
@@ -12,9 +12,9 @@ import { durationText, exactTime, percent, priceOf, short, usd } from "../../par
 import { hrefOf, query } from "../../router.ts";
 
 const REFRESH_MS = 15_000;
-/** Who waits for a first request sees it soon. */
+/** Short, so that a first request appears soon. */
 const EMPTY_REFRESH_MS = 3000;
-/** More colours could not be told apart. */
+/** More colours could not be distinguished. */
 const SERIES_MAX = 5;
 const SPAN_WORDS = { "1h": "hour", "24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days" } as const;
 
@@ -28,7 +28,7 @@ const LATENCY = "Latency";
 type Measure = keyof typeof MEASURES | typeof LATENCY;
 const NAMES: readonly Measure[] = [...(Object.keys(MEASURES) as (keyof typeof MEASURES)[]), LATENCY];
 
-/** The figures. `children`: what to do where there was no request yet. */
+/** The figures. `children`: shown if there was no request yet. */
 export function Overview({ children }: { children?: ComponentChildren }) {
   const everybody = isEverybody();
   const span = spanShown();
@@ -152,7 +152,7 @@ function Chart({ view }: { view: OverviewView | undefined }) {
   );
 }
 
-/** The largest models each, the rest as one. */
+/** The largest models separately, the rest as one series. */
 function seriesOf(view: OverviewView, of: (sums: OverviewSums) => number): Series[] {
   const ranked = [...view.models].sort((a, b) => of(b) - of(a)).map(({ model }) => model);
   const own = ranked.length > SERIES_MAX ? ranked.slice(0, SERIES_MAX - 1) : ranked;

@@ -1,4 +1,4 @@
-// What the request log is narrowed to. Every choice stands in the address, so that a link and a reload show the same.
+// The filters of the request log. Each is in the query, so that a link and a reload show the same rows.
 
 import { useEffect, useId, useRef } from "preact/hooks";
 import { LOG_OUTCOMES, type LogChoices } from "../../../contract-log.ts";
@@ -14,11 +14,11 @@ const OUTCOME_TEXTS: Readonly<Record<(typeof LOG_OUTCOMES)[number], string>> = {
   stopped: "Stopped",
 };
 
-/** The filters that the address may hold, in the order of the form. */
+/** The filters that the query may contain, in the order of the form. */
 const NAMES = ["request", "model", "key", "status", "error"] as const;
 type FilterName = (typeof NAMES)[number];
 
-/** The filters of the address, as the API takes them. */
+/** The filters of the query, in the form of the API. */
 export function filterQuery(): string {
   const params = new URLSearchParams({ span: spanShown() });
   for (const name of NAMES) {
@@ -28,12 +28,12 @@ export function filterQuery(): string {
   return params.toString();
 }
 
-/** Whether anything but the span is chosen. */
+/** Whether any filter other than the span is set. */
 export function isFiltered(): boolean {
   return NAMES.some((name) => (query.value.get(name) ?? "") !== "");
 }
 
-/** Takes every filter but the span out of the address. */
+/** Removes every filter other than the span from the query. */
 export function clearFilters(): void {
   choose(Object.fromEntries(NAMES.map((name) => [name, ""])));
 }
@@ -43,7 +43,7 @@ export function LogFilters({ scope }: { scope: string }) {
   const offered = useLoad<LogChoices>(`${scope}/log/choices`).value.value;
   const named = query.value.get("key");
   const keys = offered?.keys.map(({ id, name }) => [id, name] as const) ?? [];
-  // A key of a link, or of a row of somebody else's, is no one's of the list.
+  // A key from a link or from a row of another account is missing in the list.
   if (named !== null && named !== "" && !keys.some(([id]) => id === named))
     keys.push([named, `${named.slice(0, 13)}…`]);
   return (
@@ -82,7 +82,7 @@ function Pick(props: { name: FilterName; label: string; options: readonly (reado
   );
 }
 
-/** Typed text counts after a moment of quiet; pasted text and Enter at once. */
+/** Typed text is applied after a pause; pasted text and Enter apply at once. */
 const QUIET_MS = 400;
 
 function TextFilter({ name, label, placeholder }: { name: FilterName; label: string; placeholder: string }) {
@@ -91,7 +91,7 @@ function TextFilter({ name, label, placeholder }: { name: FilterName; label: str
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const shown = query.value.get(name) ?? "";
   useEffect(() => {
-    // Cleared, or gone back to: what is being typed stays.
+    // The filter was cleared or the reader went back; text that is being typed stays.
     if (field.current !== null && field.current !== document.activeElement) field.current.value = shown;
   }, [shown]);
   useEffect(() => () => clearTimeout(timer.current), []);

@@ -1,4 +1,4 @@
-// One request of the log: its line, and what is known of it beneath.
+// One request of the log: its row, and its details below.
 
 import type { LogRowView, TryView } from "../../../contract-log.ts";
 import { CopyButton } from "../../parts/copy.tsx";
@@ -8,10 +8,10 @@ import { durationText, exactTime, priceOf, short } from "../../parts/time.tsx";
 import { hrefOf } from "../../router.ts";
 import { Wire } from "./wire.tsx";
 
-/** Cells of a line; the detail spans them. */
+/** The number of cells in a row, which the details span. */
 export const COLUMNS = 8;
 
-/** The line of a request and, while it is open, its detail. */
+/** The row of a request and, while it is open, its details. */
 export function LogLine(props: { row: LogRowView; open: boolean; toggle(): void; isFresh: boolean }) {
   const { row, open, toggle, isFresh } = props;
   const id = `request-${row.id}`;
@@ -147,7 +147,7 @@ function factsOf(row: LogRowView): [string, string][] {
   ];
 }
 
-/** The tries of a request over its time. */
+/** The attempts of a request along its duration. */
 function Waterfall({ tries, wholeMs }: { tries: readonly TryView[]; wholeMs: number }) {
   const end = Math.max(wholeMs, 1, ...tries.map(({ at, ms }) => at + ms));
   return (

@@ -1,4 +1,4 @@
-// What passed for a request while its key was being debugged: the client's side and the providers'.
+// The messages of a request whose key was being debugged: the client's side and the providers'.
 
 import type { Listing } from "../../../contract.ts";
 import type { WireMessage, WireView } from "../../../contract-log.ts";
@@ -57,7 +57,7 @@ function Message({ title, line, message }: { title: string; line: string; messag
   );
 }
 
-/** JSON in lines; anything else as it came. */
+/** JSON is formatted; any other text is shown unchanged. */
 function pretty({ body, cut }: WireMessage): string {
   if (cut || !/^\s*[[{]/.test(body)) return body;
   try {
