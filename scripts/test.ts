@@ -3,9 +3,10 @@
 // as the last line `N passed, N failed, N skipped` from the machine-readable report. With CI=true a skipped test is a
 // failure. A file with a failure is run once more, alone: what fails again has failed, and what passes then is named.
 
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { undocumented } from "./answers.ts";
 import { filesToRepeat, judge, type SecondRun } from "./report.ts";
 
 const root = join(import.meta.dir, "..");
@@ -17,6 +18,9 @@ const seed = takeSeed();
 const TEST_TIMEOUT_MS = 90_000;
 /** Files run side by side, each worker with its own browsers and gateways; more of them would wait for memory. */
 const WORKERS_MAX = 4;
+
+/** Each failed request that the tests' programs answered, for the comparison with the OpenAPI document. */
+const answers = join(tmpdir(), `sallyport-test-${process.pid}-${crypto.randomUUID()}.answers`);
 
 // What passes prints nothing: without a word the run looks as if it hung.
 const all = asked().length;
@@ -33,6 +37,9 @@ for (const file of hasFlags ? [] : filesToRepeat(run.xml, files)) {
 }
 const verdict = judge({ ...run, files, strict: process.env["CI"] === "true", again });
 for (const note of verdict.notes) console.log(note);
+const unknown = existsSync(answers) ? undocumented(readFileSync(answers, "utf8")) : [];
+rmSync(answers, { force: true });
+for (const line of unknown) console.log(`not in the OpenAPI document: ${line}`);
 console.log(`${verdict.passed} passed, ${verdict.failed} failed, ${verdict.skipped} skipped`);
 process.exit(verdict.failed > 0 ? 1 : 0);
 
@@ -98,5 +105,5 @@ function testEnvironment(): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(([name]) => !own.test(name));
   const tested = binary === undefined ? {} : { TEST_BINARY: binary };
   const drawn = seed === undefined ? {} : { TEST_SEED: seed };
-  return { ...Object.fromEntries(kept), NODE_ENV: "test", ...tested, ...drawn };
+  return { ...Object.fromEntries(kept), NODE_ENV: "test", TEST_ANSWERS: answers, ...tested, ...drawn };
 }

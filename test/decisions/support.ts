@@ -12,6 +12,7 @@ import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
 import { openStore } from "../../src/store/engine/open.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
+import { noteAnswer } from "../support/answers.ts";
 
 export interface Gateway {
   url: string;
@@ -46,7 +47,11 @@ export async function startGateway(config: Record<string, unknown>, dir = tempDi
     level: "debug",
     format: "json",
     // Lines that were written together come together.
-    write: (text) => void logs.push(...text.split("\n").filter((line) => line !== "")),
+    write: (text) => {
+      const lines = text.split("\n").filter((line) => line !== "");
+      for (const line of lines) noteAnswer(JSON.parse(line) as Record<string, unknown>);
+      logs.push(...lines);
+    },
     clock: systemClock,
     secrets: [],
   });

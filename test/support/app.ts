@@ -12,6 +12,7 @@ import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
 import { openDatabase } from "../../src/store/engine/database.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
+import { noteAnswer } from "./answers.ts";
 
 export interface TestAppOptions {
   /** The configuration in its file form; data_dir, host and port are the test's. */
@@ -72,7 +73,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     clock: systemClock,
     secrets: [],
     write: (text) => {
-      for (const line of text.split("\n")) if (line !== "") logs.push(JSON.parse(line) as Record<string, unknown>);
+      for (const line of text.split("\n")) {
+        if (line === "") continue;
+        const fields = JSON.parse(line) as Record<string, unknown>;
+        noteAnswer(fields);
+        logs.push(fields);
+      }
     },
   });
   const hasher = options.hasher === undefined ? {} : { hasher: options.hasher };
@@ -116,6 +122,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     },
     async stop() {
       await running.app.stop(1000);
+      await log.flush();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

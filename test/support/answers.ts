@@ -1,0 +1,36 @@
+// Notes which failures the programs under test answered with, for scripts/test.ts to compare with the OpenAPI document.
+
+import { appendFileSync } from "node:fs";
+import { ENDPOINTS } from "../../src/app/endpoints.ts";
+
+/** Log lines contain this much of a path: of a longer one the end is missing. */
+const LOGGED_PATH_CHARS_MAX = 200;
+
+const file = process.env["TEST_ANSWERS"];
+const noted = new Set<string>();
+
+/** The documented paths, those first that the router prefers: plain ones, then parameters, then wildcards. */
+const ROUTES = ENDPOINTS.map(({ method, path }) => ({
+  method,
+  path,
+  pattern: new RegExp(`^${path.replace(/[.]/g, "\\.").replace(/:\w+/g, "[^/]+").replaceAll("*", ".*")}$`),
+})).sort((one, other) => openness(one.path) - openness(other.path) || other.path.length - one.path.length);
+
+/** Takes a log line; each failure of a documented endpoint is noted once, as `METHOD path status code`. */
+export function noteAnswer({ msg, method: asked, path, status, error }: Record<string, unknown>): void {
+  if (file === undefined || msg !== "request" || typeof status !== "number" || status < 400) return;
+  if (typeof path !== "string" || path.length >= LOGGED_PATH_CHARS_MAX) return;
+  const method = asked === "HEAD" ? "GET" : asked;
+  const route = ROUTES.find((one) => one.method === method && one.pattern.test(path));
+  if (route === undefined) return;
+  const line = `${method} ${route.path} ${status} ${error ?? "none"}\n`;
+  if (noted.has(line)) return;
+  noted.add(line);
+  // Several processes add to the file: whole lines, at its end.
+  appendFileSync(file, line);
+}
+
+function openness(path: string): number {
+  if (path.includes("*")) return 2;
+  return path.includes(":") ? 1 : 0;
+}
