@@ -2,6 +2,7 @@
 // the program stops. Every job ends: by itself, at its hard deadline, or by cancellation.
 
 import type { Clock } from "../base/clock.ts";
+import { JobLost } from "../store/work/job-hold.ts";
 import { type JobKind, type JobOutcome, JobTimeout } from "./kind.ts";
 
 /** The store's side. */
@@ -185,7 +186,7 @@ async function runJob(
     );
   } catch (error) {
     const cause: unknown = abort.signal.aborted ? abort.signal.reason : error;
-    if (cause instanceof Cancelled || cause instanceof Stopping) return;
+    if (cause instanceof Cancelled || cause instanceof Stopping || cause instanceof JobLost) return;
     if (!(cause instanceof JobTimeout)) deps.problem("a job failed", cause);
     outcome = { state: "failed", error: kind.failure(cause) };
   } finally {

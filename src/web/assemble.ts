@@ -22,6 +22,7 @@ import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
 import { createExtractService } from "./extract/assemble.ts";
 import { createFirecrawl } from "./firecrawl/assemble.ts";
 import { firecrawlRoutes } from "./firecrawl/routes.ts";
+import { heldBy } from "./held-jobs.ts";
 import { llmstxtKind } from "./llmstxt/kind.ts";
 import { createOwnedJobs } from "./owned-jobs.ts";
 import { type KeyHolder, type WebCaller, webAnswers, webRoutes } from "./routes.ts";
@@ -69,7 +70,8 @@ export function createWeb(deps: WebDeps) {
   const tools = createWebTools(deps);
   const store = { ...deps.jobs, ...deps.frontier, ...deps.answers };
   const problem = (message: string, error: unknown) => deps.warn(message, { error });
-  const work = { ...tools, store, makeRoom: deps.makeRoom, settings: () => deps.config().web, problem };
+  const held = heldBy(deps.owner, store);
+  const work = { ...tools, store: held, makeRoom: deps.makeRoom, settings: () => deps.config().web, problem };
   const extract = createExtractService({ ...work, findModel: deps.findModel });
   const firecrawl = createFirecrawl({ ...deps, tools, work, validator: extract.validator });
   const crawl = crawlKind({ ...work, firecrawl: firecrawl.crawling });

@@ -35,17 +35,18 @@ export function answerStore(store: Store) {
   // Not for a job that has ended meanwhile: it would never be deleted.
   const keep = statement(
     `INSERT INTO job_answers (job_id, url_key, asked, url, status, headers, body)
-     SELECT id, $urlKey, $asked, $url, $status, $headers, $body FROM jobs WHERE id = $jobId AND state = 'running'
+     SELECT id, $urlKey, $asked, $url, $status, $headers, $body FROM jobs
+     WHERE id = $jobId AND state = 'running' AND COALESCE($owner, owner) = owner
      ON CONFLICT (job_id, url_key, asked) DO NOTHING`,
   );
   return {
-    /** Stores a response for a page of the frontier; false if it is too large, or the job has ended. */
-    async keepAnswer(jobId: string, urlKey: string, answer: JobAnswer): Promise<boolean> {
+    /** Stores a response for a page of the frontier; false if it is too large, or the job has ended or another owner. */
+    async keepAnswer(jobId: string, urlKey: string, answer: JobAnswer, owner?: string): Promise<boolean> {
       const { asked, url, status } = answer;
       const body = await compress(answer.body, { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } });
       if (body.byteLength > BYTES_MAX) return false;
       const headers = JSON.stringify([...answer.headers]);
-      return (await keep.run({ jobId, urlKey, asked, url, status, headers, body })).changes > 0;
+      return (await keep.run({ jobId, urlKey, asked, url, status, headers, body, owner: owner ?? null })).changes > 0;
     },
 
     /** The responses for a page of the frontier. */

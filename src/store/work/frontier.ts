@@ -4,6 +4,7 @@
 import { and, asc, count, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import { createTurns } from "../../base/turns.ts";
 import { type Store, step, steps, type Work } from "../engine/store.ts";
+import { jobHold } from "./job-hold.ts";
 import { jobFrontier, jobPages, jobs } from "./schema.ts";
 
 /** A page to visit. */
@@ -52,7 +53,7 @@ export interface FrontierVisit {
   readonly progress?: Readonly<Record<string, unknown>>;
 }
 
-/** Builds the verbs. */
+/** Builds the verbs. Those that write throw `JobLost` where they are given an owner and the job is not theirs (any more). */
 export function frontierStore(store: Store) {
   const addAll = frontierAdder(store);
   return {
@@ -107,6 +108,7 @@ function frontierAdder({ db, statement }: Store) {
 
 function takingFrontier(store: Store, addAll: AddAll) {
   const { db } = store;
+  const hold = jobHold(store);
   const next = db
     .select({ urlKey: jobFrontier.urlKey })
     .from(jobFrontier)
@@ -122,33 +124,45 @@ function takingFrontier(store: Store, addAll: AddAll) {
     .prepare();
   return {
     /** Adds pages to visit that are not known yet, while fewer than `max` are known; returns how many were added. */
-    async addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number> {
-      return store.transaction(() => addAll(jobId, entries, { max, state: "waiting" }));
+    async addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number, owner?: string): Promise<number> {
+      return store.transaction(function* (): Work<number> {
+        yield* hold(jobId, owner);
+        return yield* addAll(jobId, entries, { max, state: "waiting" });
+      });
     },
 
     /** Takes up to `limit` pages to visit: breadth first, in order of discovery. */
-    async takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]> {
-      const taken = await take.all({ jobId, limit });
+    async takeFrontier(jobId: string, limit: number, owner?: string): Promise<FrontierEntry[]> {
+      const taken = await store.transaction(function* () {
+        yield* hold(jobId, owner);
+        return yield* step(() => take.all({ jobId, limit }));
+      });
       return taken
         .sort((a, b) => a.depth - b.depth || a.seq - b.seq)
         .map((entry) => ({ urlKey: entry.urlKey, url: entry.url, depth: entry.depth }));
     },
 
     /** After a restart, pages that were taken and not finished are to be visited again; returns how many. */
-    async resetFrontier(jobId: string): Promise<number> {
-      const taken = await db
-        .update(jobFrontier)
-        .set({ state: "waiting" })
-        .where(and(eq(jobFrontier.jobId, jobId), eq(jobFrontier.state, "taken")))
-        .returning({ seq: jobFrontier.seq })
-        .all();
-      return taken.length;
+    async resetFrontier(jobId: string, owner?: string): Promise<number> {
+      return store.transaction(function* (): Work<number> {
+        yield* hold(jobId, owner);
+        const taken = yield* step(() =>
+          db
+            .update(jobFrontier)
+            .set({ state: "waiting" })
+            .where(and(eq(jobFrontier.jobId, jobId), eq(jobFrontier.state, "taken")))
+            .returning({ seq: jobFrontier.seq })
+            .all(),
+        );
+        return taken.length;
+      });
     },
   };
 }
 
 function visiting(store: Store, addAll: AddAll) {
   const { db, statement } = store;
+  const hold = jobHold(store);
   const page = statement(
     `INSERT INTO job_pages (job_id, seq, url, failed, body)
      SELECT id, (SELECT COALESCE(MAX(seq), -1) + 1 FROM job_pages WHERE job_id = $jobId), $url, $failed, $body
@@ -162,8 +176,9 @@ function visiting(store: Store, addAll: AddAll) {
      * turned out to be the same page, its links, and the job's progress. The site's stored response is deleted. Returns how
      * many links were new.
      */
-    async saveVisit(jobId: string, visit: FrontierVisit): Promise<number> {
+    async saveVisit(jobId: string, visit: FrontierVisit, owner?: string): Promise<number> {
       return store.transaction(function* (): Work<number> {
+        yield* hold(jobId, owner);
         yield* steps([() => done.run([jobId, visit.urlKey]), () => forget.run([jobId, visit.urlKey])]);
         const aliases = visit.aliases ?? [];
         yield* addAll(jobId, aliases, { max: Number.MAX_SAFE_INTEGER, state: "done" });

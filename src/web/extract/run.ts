@@ -7,6 +7,7 @@ import type { WebModel } from "../../gateway/web-model.ts";
 import type { LoadedPage, LoadPage } from "../../pages/load.ts";
 import type { Robots } from "../../pages/robots/robots.ts";
 import type { FrontierEntry } from "../../store/work/frontier.ts";
+import { JobLost } from "../../store/work/job-hold.ts";
 import { type AnswerVerbs, type VisitDeps, visitPage } from "../crawl-visit.ts";
 import { asWebError } from "../failure.ts";
 import { creditsOf } from "../page-view.ts";
@@ -156,7 +157,7 @@ class Extraction {
     } catch (error) {
       this.#signal.throwIfAborted();
       // Whatever the page says, its answer cannot be validated.
-      if (error instanceof SchemaError) throw error;
+      if (error instanceof SchemaError || error instanceof JobLost) throw error;
       const failure = asWebError("extract", error);
       if (FATAL.has(failure.apiCode)) throw failure;
       if (failure.status === 500) this.#deps.problem("a page of an extraction could not be read", error);

@@ -7,6 +7,7 @@ import { pause } from "../../base/retry.ts";
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../../jobs/kind.ts";
 import { PageError } from "../../pages/page-error.ts";
 import type { FrontierEntry } from "../../store/work/frontier.ts";
+import { JobLost } from "../../store/work/job-hold.ts";
 import { type CrawlDeps, STORAGE_USED_UP } from "../crawl.ts";
 import { visitPage } from "../crawl-visit.ts";
 import { asWebError } from "../failure.ts";
@@ -108,6 +109,7 @@ class Batch {
       notices.page("batch_scrape", this.#job, { body });
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof JobLost) throw error;
       const failure = failureOf(error);
       if (failure.code === "request_too_large") throw error;
       if (failure.code === "scrape_internal_error")

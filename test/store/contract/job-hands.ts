@@ -1,6 +1,8 @@
 // Jobs for the cases of their verbs.
 
+import { expect } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
+import { JobLost } from "../../../src/store/work/job-hold.ts";
 import { TEXTS, type World } from "./world.ts";
 
 /** Takes up a crawl. */
@@ -36,4 +38,19 @@ export async function withPages(world: World, urls: readonly string[]): Promise<
     await world.verbs.frontier.saveVisit("j", { urlKey: url, page, frontierMax: 9 });
   }
   return accountId;
+}
+
+/** A job that "me" worked on, with pages `a` (taken) and `b` (waiting), until "you" took it over, whose turn it is. */
+export async function takenOver(world: World): Promise<string> {
+  const accountId = await running(world);
+  await world.verbs.frontier.addFrontier("j", [entry("a"), entry("b")], 9, "me");
+  await world.verbs.frontier.takeFrontier("j", 1, "me");
+  world.clock.advance(100);
+  await claim(world.verbs, "you");
+  return accountId;
+}
+
+/** Fails unless `write` is refused, as the job is not the writer's any more. */
+export async function expectLost(write: Promise<unknown>): Promise<void> {
+  expect(await write.catch((error: unknown) => error)).toBeInstanceOf(JobLost);
 }

@@ -2,7 +2,7 @@
 
 import { expect } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
-import { claim, entry, queued, running, withPages } from "./job-hands.ts";
+import { claim, entry, expectLost, queued, running, takenOver, withPages } from "./job-hands.ts";
 import { jobLists } from "./job-lists.ts";
 import { type Contract, TEXTS } from "./world.ts";
 
@@ -155,6 +155,11 @@ const jobs: Contract<"jobs"> = {
 
 const frontier: Contract<"frontier"> = {
   addFrontier: {
+    "basics: only by the one who holds the job": async (world) => {
+      await takenOver(world);
+      await expectLost(world.verbs.frontier.addFrontier("j", [entry("c")], 9, "me"));
+      expect(await world.verbs.frontier.addFrontier("j", [entry("c")], 9, "you")).toBe(1);
+    },
     "concurrency: each address once, and no more than the limit": async (world) => {
       await running(world);
       const other = await world.again();
@@ -170,6 +175,13 @@ const frontier: Contract<"frontier"> = {
     },
   },
   takeFrontier: {
+    "basics: only by the one who holds the job": async (world) => {
+      const accountId = await takenOver(world);
+      await expectLost(world.verbs.frontier.takeFrontier("j", 9, "me"));
+      expect((await world.verbs.frontier.takeFrontier("j", 9, "you")).map(({ urlKey }) => urlKey)).toEqual(["b"]);
+      await world.verbs.jobs.cancelJob({ kind: "crawl", accountId, id: "j", ttlMs: 5 });
+      await expectLost(world.verbs.frontier.takeFrontier("j", 9, "you"));
+    },
     "order: by depth, then as they were found": async (world) => {
       await running(world);
       await world.verbs.frontier.addFrontier("j", [entry("z", 1), entry("a", 2), entry("b", 1), entry("Z", 0)], 9);
@@ -197,6 +209,11 @@ const frontier: Contract<"frontier"> = {
     },
   },
   resetFrontier: {
+    "basics: only by the one who holds the job": async (world) => {
+      await takenOver(world);
+      await expectLost(world.verbs.frontier.resetFrontier("j", "me"));
+      expect(await world.verbs.frontier.resetFrontier("j", "you")).toBe(1);
+    },
     "basics: what was taken and is not done": async (world) => {
       await running(world);
       await world.verbs.frontier.addFrontier(
@@ -211,6 +228,29 @@ const frontier: Contract<"frontier"> = {
     },
   },
   saveVisit: {
+    "basics: only by the one who holds the job": async (world) => {
+      const accountId = await takenOver(world);
+      const page = { url: "a", failed: false, body: {} };
+      const visit = { urlKey: "a", page, links: [entry("c")], progress: { n: 1 }, frontierMax: 9 };
+      await expectLost(world.verbs.frontier.saveVisit("j", visit, "me"));
+      expect(await world.verbs.frontier.countPages("j")).toEqual({ pages: 0, failed: 0 });
+      expect(await world.verbs.frontier.countFrontier("j")).toEqual({ waiting: 1, taken: 1, done: 0 });
+      expect((await world.verbs.jobs.findJob("crawl", accountId, "j"))?.progress).toEqual({});
+      expect(await world.verbs.frontier.saveVisit("j", visit, "you")).toBe(1);
+      expect(await world.verbs.frontier.countPages("j")).toEqual({ pages: 1, failed: 0 });
+    },
+    "concurrency: many visits of the one who holds the job": async (world) => {
+      await takenOver(world);
+      const other = await world.again();
+      const save = (own: Verbs, url: string) =>
+        own.frontier.saveVisit(
+          "j",
+          { urlKey: url, page: { url, failed: false, body: {} }, progress: { url }, frontierMax: 9 },
+          "you",
+        );
+      await Promise.all(["a", "b", "c", "d", "e"].map((url, n) => save(n % 2 ? world.verbs : other, url)));
+      expect(await world.verbs.frontier.countPages("j")).toEqual({ pages: 5, failed: 0 });
+    },
     "concurrency: pages of many visits are all there, in one order": async (world) => {
       await running(world);
       const other = await world.again();
@@ -307,6 +347,11 @@ const frontier: Contract<"frontier"> = {
 
 const answers: Contract<"answers"> = {
   keepAnswer: {
+    "basics: only by the one who holds the job": async (world) => {
+      await takenOver(world);
+      expect(await world.verbs.answers.keepAnswer("j", "a", answer("u"), "me")).toBe(false);
+      expect(await world.verbs.answers.keepAnswer("j", "a", answer("u"), "you")).toBe(true);
+    },
     "concurrency: what was asked is kept once; of a job that runs only": async (world) => {
       expect(await world.verbs.answers.keepAnswer("j", "a", answer("u"))).toBe(false);
       await running(world);
