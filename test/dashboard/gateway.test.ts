@@ -85,8 +85,8 @@ test("a provider that fails is shown with its breaker and its last failure", asy
   });
   await ask("fast");
   expect((await provider("gone")).breaker).toMatchObject({ state: "open", opened_at: expect.any(String) });
-  // One that chats, one that embeds and one that ranks.
-  expect(await provider("demo")).toMatchObject({ breaker: null, last_error: null, models: 3 });
+  // One of each kind.
+  expect(await provider("demo")).toMatchObject({ breaker: null, last_error: null, models: 6 });
 });
 
 test("the parts of the program are shown", async () => {
