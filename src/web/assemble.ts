@@ -75,12 +75,8 @@ export function createWeb(deps: WebDeps) {
   const extract = createExtractService({ ...work, findModel: deps.findModel });
   const firecrawl = createFirecrawl({ ...deps, tools, work, validator: extract.validator });
   const crawl = crawlKind({ ...work, firecrawl: firecrawl.crawling });
-  const llmstxt = llmstxtKind({
-    ...work,
-    findModel: deps.findModel,
-    clock: deps.clock,
-    userAgent: () => deps.config().web.userAgent,
-  });
+  const userAgent = () => deps.config().web.userAgent;
+  const llmstxt = llmstxtKind({ ...work, findModel: deps.findModel, clock: deps.clock, userAgent });
   const runner = createJobRunner({
     store,
     kinds: [crawl, firecrawl.batch, extract.kind, llmstxt, ...(deps.kinds ?? [])],
