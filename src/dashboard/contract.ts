@@ -134,6 +134,17 @@ export interface CreatedKey {
   readonly unpriced: readonly string[];
 }
 
+/** A listed model of any kind, in `GET catalog`. */
+export interface ListedModel
+  extends Pick<AdminModelView, "id" | "name" | "owned_by" | "aliases" | "tier" | "status" | "context_length">,
+    Pick<ModelChoice, "description" | "usable"> {
+  readonly kind: string;
+  /** What it can beside its kind: `tools`, `vision`, `reasoning`. */
+  readonly abilities: readonly string[];
+  /** US dollars per million tokens, where they are known; `varies`: long prompts cost more. */
+  readonly prices: { readonly input: number; readonly output: number; readonly varies: boolean } | null;
+}
+
 /** A model as the dashboard offers it. */
 export interface ModelChoice {
   readonly id: string;

@@ -1,4 +1,4 @@
-// The catalog in the dashboard's admin area, through the HTTP edge and in a real browser.
+// The catalog in the dashboard, for members and in the admin area, through the HTTP edge and in a real browser.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
@@ -33,6 +33,7 @@ beforeAll(async () => {
             { provider: "first", model: "up-a" },
           ],
         },
+        { id: "large", tier: "premium", routes: [{ provider: "second", model: "up-d" }] },
         { id: "secret", tier: "premium", visibility: "hidden", routes: [{ provider: "second", model: "up-c" }] },
       ],
     },
@@ -58,6 +59,7 @@ test("every model is shown with its ways in their order, the hidden ones include
   const { json, text } = await boss.get("/admin/models");
   expect(json.data.map(({ id }: { id: string }) => id)).toEqual([
     "fast",
+    "large",
     "secret",
     "demo-echo",
     "demo-embed",
@@ -78,15 +80,47 @@ test("every model is shown with its ways in their order, the hidden ones include
       { provider: "second", model: "up-b", breaker: "closed" },
     ],
   });
-  expect(json.data[1]).toMatchObject({ listed: false, tier: "premium", status: null });
-  expect(json.data[2].routes[0].breaker).toBeNull();
+  expect(json.data[2]).toMatchObject({ listed: false, tier: "premium", status: null });
+  expect(json.data[3].routes[0].breaker).toBeNull();
   expect(text).not.toContain("127.0.0.1");
   await app.ask("POST", "/v1/chat/completions", {
     as: app.app.key,
     body: { model: "secret", messages: [{ role: "user", content: "hi" }] },
   });
-  const after = (await boss.get("/admin/models")).json.data[1];
+  const after = (await boss.get("/admin/models")).json.data[2];
   expect(after.routes[0].breaker).toBe("open");
+});
+
+test("members see what is listed, with what it costs, whether their plan has it, and no way to it", async () => {
+  const publicHealth = async () =>
+    (await app.ask("GET", "/v1/status/models")).json.models.map(({ id, status }: { id: string; status: string }) => [
+      id,
+      status,
+    ]);
+  const member = await signedIn("member");
+  const before = await publicHealth();
+  const { json, text } = await member.get("/catalog");
+  expect(json.data.map(({ id }: { id: string }) => id)).not.toContain("secret");
+  expect(json.data.find(({ id }: { id: string }) => id === "fast")).toMatchObject({
+    kind: "chat",
+    aliases: ["fast-latest"],
+    tier: "free",
+    usable: true,
+    context_length: 128_000,
+    prices: { input: 0.15, output: 0.6, varies: false },
+  });
+  expect(json.data.find(({ id }: { id: string }) => id === "large")).toMatchObject({
+    tier: "premium",
+    usable: false,
+    context_length: null,
+    prices: null,
+  });
+  expect(json.data.find(({ id }: { id: string }) => id === "demo-embed")).toMatchObject({ kind: "embedding" });
+  for (const hidden of ["routes", "up-a", "breaker", "127.0.0.1"]) expect(text).not.toContain(hidden);
+  // A round of the health checks may end between two answers.
+  const after = await publicHealth();
+  const shown = json.data.map(({ id, status }: { id: string; status: string | null }) => [id, status]);
+  expect([before, after]).toContainEqual(shown.filter(([, status]: [string, string | null]) => status !== null));
 });
 
 describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
@@ -112,6 +146,39 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       await page.getByLabel("Model, alias or provider").fill("nothing like it");
       await page.getByText("There is no such model.").waitFor();
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test.each([390, 1440])(
+    "at %i px a member finds a model and tries it",
+    async (width) => {
+      const { page, complaints, context } = await browser.visitor({ width, address: freshAddress() });
+      await page.goto(`${app.app.url}/dashboard/models`);
+      await page.getByLabel("Username").fill("member");
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      const row = (id: string) =>
+        page.getByRole("row").filter({ has: page.getByRole("button", { name: `Copy ${id}`, exact: true }) });
+      await row("large").getByText("above yours").waitFor();
+      await row("large").getByText("no price").waitFor();
+      expect(await row("large").getByRole("link").count()).toBe(0);
+      expect(await row("demo-embed").getByRole("link").count()).toBe(0);
+      expect(await page.getByText("secret").count()).toBe(0);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+      const filter = page.getByLabel("Name, maker, kind or ability");
+      await filter.fill("nothing like it");
+      await page.getByText("No model matches.").waitFor();
+      await filter.fill("FAST-latest");
+      await row("fast").getByRole("link", { name: "Try it: fast" }).click();
+      await page.getByRole("heading", { name: "Playground" }).waitFor();
+      await page.waitForFunction(() => document.querySelector<HTMLSelectElement>("#model")?.value === "fast");
+      // Another choice outlives a reload, though the link named a model.
+      await page.getByLabel("Model", { exact: true }).selectOption("demo-echo");
+      await page.reload();
+      await page.waitForFunction(() => document.querySelector<HTMLSelectElement>("#model")?.value === "demo-echo");
       expect(complaints).toEqual([]);
       await context.close();
     },

@@ -1,17 +1,38 @@
-// The whole catalog for operators, including hidden models: plans, prices, and routes with the state of their
-// providers.
+// The catalog: for members the listed models, with what the public status says of their health; for operators all of it,
+// hidden models included, and the routes with how their providers are.
 
 import type { CatalogModel } from "../../catalog/models.ts";
-import type { AdminModelView, Listing } from "../contract.ts";
-import { admin, type Endpoint } from "./endpoint.ts";
+import { isTierId, tierIncludes } from "../../catalog/tiers.ts";
+import type { AdminModelView, ListedModel, Listing } from "../contract.ts";
+import { admin, type Endpoint, member } from "./endpoint.ts";
 import type { GatewayApiDeps } from "./gateway-api.ts";
 
-/** The endpoint of the catalog. */
+/** The endpoints. */
 export function modelsApi({ gateway }: Pick<GatewayApiDeps, "gateway">): Endpoint[] {
+  const health = () => new Map(gateway.modelHealth().models.map(({ id, status }) => [id, status]));
   return [
+    member("GET", "/catalog", async ({ who: { account } }): Promise<Listing<ListedModel>> => {
+      const statuses = health();
+      const view = (model: CatalogModel): ListedModel => ({
+        id: model.id,
+        name: model.name,
+        owned_by: model.ownedBy,
+        description: model.description,
+        aliases: model.aliases,
+        kind: model.kind,
+        abilities: abilitiesOf(model),
+        tier: model.tier,
+        usable: isTierId(account.tier) && tierIncludes(account.tier, model.tier),
+        status: statuses.get(model.id) ?? null,
+        context_length: model.known.contextLength ? model.contextLength : null,
+        prices: pricesOf(model),
+      });
+      const listed = gateway.catalog().filter(({ visibility }) => visibility === "list");
+      return { data: listed.map(view) };
+    }),
     admin("GET", "/admin/models", async (): Promise<Listing<AdminModelView>> => {
       const breakers = gateway.breakers();
-      const health = new Map(gateway.modelHealth().models.map((model) => [model.id, model.status]));
+      const statuses = health();
       const view = (model: CatalogModel): AdminModelView => ({
         id: model.id,
         name: model.name,
@@ -19,7 +40,7 @@ export function modelsApi({ gateway }: Pick<GatewayApiDeps, "gateway">): Endpoin
         aliases: model.aliases,
         tier: model.tier,
         listed: model.visibility === "list",
-        status: health.get(model.id) ?? null,
+        status: statuses.get(model.id) ?? null,
         context_length: model.known.contextLength ? model.contextLength : null,
         max_output_tokens: model.known.maxOutputTokens ? model.maxOutputTokens : null,
         capabilities: capabilitiesOf(model),
@@ -39,11 +60,19 @@ export function modelsApi({ gateway }: Pick<GatewayApiDeps, "gateway">): Endpoin
   ];
 }
 
-function capabilitiesOf({ kind, supportsTools, supportsVision, supportsReasoning }: CatalogModel): string[] {
+function capabilitiesOf(model: CatalogModel): string[] {
+  return [...(model.kind === "chat" ? [] : [model.kind]), ...abilitiesOf(model)];
+}
+
+function abilitiesOf({ supportsTools, supportsVision, supportsReasoning }: CatalogModel): string[] {
   return [
-    ...(kind === "chat" ? [] : [kind]),
     ...(supportsTools ? ["tools"] : []),
     ...(supportsVision ? ["vision"] : []),
     ...(supportsReasoning ? ["reasoning"] : []),
   ];
+}
+
+function pricesOf({ prices }: CatalogModel): ListedModel["prices"] {
+  if (prices === undefined) return null;
+  return { input: prices.input, output: prices.output, varies: (prices.tiers ?? []).length > 0 };
 }

@@ -41,6 +41,7 @@ const PAGES: readonly RegExp[] = [
   "keys",
   "usage",
   "log",
+  "models",
   "playground",
   "web",
   "threads",

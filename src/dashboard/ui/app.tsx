@@ -48,6 +48,12 @@ const ROUTES: readonly Route[] = [
     nav: ["Request log", "log", "/log"],
   },
   {
+    path: /^\/models$/,
+    page: lazy(() => import("./pages/models.tsx"), "ModelListPage"),
+    as: "member",
+    nav: ["Models", "layers", "/models"],
+  },
+  {
     path: /^\/playground$/,
     page: lazy(() => import("./pages/playground.tsx"), "PlaygroundPage"),
     as: "member",

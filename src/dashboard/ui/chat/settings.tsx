@@ -2,6 +2,7 @@
 
 import type { ModelChoice } from "../../contract.ts";
 import { short } from "../parts/time.tsx";
+import { navigate, query } from "../router.ts";
 import type { Settings } from "./conversation.ts";
 import { CHAT_FORMATS } from "./formats.ts";
 import type { ChatState } from "./state.ts";
@@ -163,6 +164,8 @@ function ModelSelect({
         onChange={(event) => {
           localStorage.setItem(REMEMBERED, event.currentTarget.value);
           chat.change({ model: event.currentTarget.value });
+          // After a reload the model of a link would replace this one.
+          if (query.peek().has("model")) navigate("/playground", { replace: true });
         }}
       >
         {owners.map((owner) => (

@@ -4,6 +4,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { ModelChoice } from "../../contract.ts";
 import { keep, recall } from "../kept.ts";
+import { query } from "../router.ts";
 import { type AnswerProgress, askPlayground } from "./ask.ts";
 import { type Message, openCalls, SETTINGS, type Settings, SettingsProblem } from "./conversation.ts";
 import { CHAT_FORMATS, type ChatFormat } from "./formats.ts";
@@ -59,7 +60,8 @@ function useKept() {
   const isRead = useSignal(false);
   if (!isRead.peek()) {
     const kept = recall<Kept>("chat");
-    settings.value = { ...SETTINGS, ...kept?.settings };
+    const linked = query.peek().get("model");
+    settings.value = { ...SETTINGS, ...kept?.settings, ...(linked === null ? {} : { model: linked }) };
     messages.value = kept?.messages ?? [];
     draft.value = { ...EMPTY, text: recall<string>("chat-draft") ?? "" };
     isRead.value = true;
