@@ -135,7 +135,7 @@ export interface CreatedKey {
 }
 
 /** A listed model of any kind, in `GET catalog`. */
-export interface ListedModel
+export interface MemberModelView
   extends Pick<AdminModelView, "id" | "name" | "owned_by" | "aliases" | "tier" | "status" | "context_length">,
     Pick<ModelChoice, "description" | "usable"> {
   readonly kind: string;

@@ -3,7 +3,7 @@
 
 import type { CatalogModel } from "../../catalog/models.ts";
 import { isTierId, tierIncludes } from "../../catalog/tiers.ts";
-import type { AdminModelView, ListedModel, Listing } from "../contract.ts";
+import type { AdminModelView, Listing, MemberModelView } from "../contract.ts";
 import { admin, type Endpoint, member } from "./endpoint.ts";
 import type { GatewayApiDeps } from "./gateway-api.ts";
 
@@ -11,9 +11,9 @@ import type { GatewayApiDeps } from "./gateway-api.ts";
 export function modelsApi({ gateway }: Pick<GatewayApiDeps, "gateway">): Endpoint[] {
   const health = () => new Map(gateway.modelHealth().models.map(({ id, status }) => [id, status]));
   return [
-    member("GET", "/catalog", async ({ who: { account } }): Promise<Listing<ListedModel>> => {
+    member("GET", "/catalog", async ({ who: { account } }): Promise<Listing<MemberModelView>> => {
       const statuses = health();
-      const view = (model: CatalogModel): ListedModel => ({
+      const view = (model: CatalogModel): MemberModelView => ({
         id: model.id,
         name: model.name,
         owned_by: model.ownedBy,
@@ -72,7 +72,7 @@ function abilitiesOf({ supportsTools, supportsVision, supportsReasoning }: Catal
   ];
 }
 
-function pricesOf({ prices }: CatalogModel): ListedModel["prices"] {
+function pricesOf({ prices }: CatalogModel): MemberModelView["prices"] {
   if (prices === undefined) return null;
   return { input: prices.input, output: prices.output, varies: (prices.tiers ?? []).length > 0 };
 }

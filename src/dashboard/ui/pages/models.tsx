@@ -1,7 +1,7 @@
 // The models that a member can name in a request: what each can do, what it costs, which plan it needs and how it is.
 
 import { useSignal } from "@preact/signals";
-import type { ListedModel, Listing } from "../../contract.ts";
+import type { Listing, MemberModelView } from "../../contract.ts";
 import { useLoad } from "../load.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { Badge, Empty, Notice } from "../parts/notice.tsx";
@@ -15,7 +15,7 @@ const SHOWN = 100;
 
 /** The page. */
 export function ModelListPage() {
-  const { value, problem } = useLoad<Listing<ListedModel>>("/catalog");
+  const { value, problem } = useLoad<Listing<MemberModelView>>("/catalog");
   const typed = useSignal("");
   const all = useSignal(false);
   const models = value.value?.data;
@@ -63,12 +63,12 @@ function NoModels() {
   );
 }
 
-function holds(model: ListedModel, text: string): boolean {
+function holds(model: MemberModelView, text: string): boolean {
   const words = [model.id, model.name, model.owned_by, model.kind, ...model.aliases, ...model.abilities];
   return words.some((word) => word.toLowerCase().includes(text));
 }
 
-function ModelList({ models }: { models: readonly ListedModel[] }) {
+function ModelList({ models }: { models: readonly MemberModelView[] }) {
   return (
     <div class="table-card">
       <table class="stacks">
@@ -96,7 +96,7 @@ function ModelList({ models }: { models: readonly ListedModel[] }) {
   );
 }
 
-function Row({ model }: { model: ListedModel }) {
+function Row({ model }: { model: MemberModelView }) {
   const { id, kind, abilities, aliases, description, tier, usable, context_length: context } = model;
   return (
     <tr>
@@ -140,7 +140,7 @@ function Row({ model }: { model: ListedModel }) {
   );
 }
 
-function Price({ of: { prices } }: { of: ListedModel }) {
+function Price({ of: { prices } }: { of: MemberModelView }) {
   if (prices === null) return <span>no price</span>;
   return (
     <span>
@@ -150,7 +150,7 @@ function Price({ of: { prices } }: { of: ListedModel }) {
   );
 }
 
-function Health({ status }: { status: ListedModel["status"] }) {
+function Health({ status }: { status: MemberModelView["status"] }) {
   if (status === null) return <span>not checked</span>;
   const kinds = { healthy: "ok", degraded: "warn", unavailable: "danger" } as const;
   return <Badge kind={kinds[status]}>{status}</Badge>;
