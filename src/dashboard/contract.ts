@@ -139,7 +139,7 @@ export interface MemberModelView
   extends Pick<AdminModelView, "id" | "name" | "owned_by" | "aliases" | "tier" | "status" | "context_length">,
     Pick<ModelChoice, "description" | "usable"> {
   readonly kind: string;
-  /** What it can beside its kind: `tools`, `vision`, `reasoning`. */
+  /** Its capabilities apart from its kind: `tools`, `vision`, `reasoning`. */
   readonly abilities: readonly string[];
   /** US dollars per million tokens, where they are known; `varies`: long prompts cost more. */
   readonly prices: { readonly input: number; readonly output: number; readonly varies: boolean } | null;

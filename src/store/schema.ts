@@ -51,7 +51,7 @@ export const apiKeys = sqliteTable(
     revokedAtMs: wholeMs("revoked_at"),
     createdAtMs: wholeMs("created_at").notNull(),
     lastUsedAtMs: wholeMs("last_used_at"),
-    /** Until then what passes for its requests is kept; null for nearly all. */
+    /** Until this time the messages of its requests are recorded; null: the key is not being debugged. */
     debugUntilMs: wholeMs("debug_until"),
     /** The content of its requests is not stored. */
     noStore: integer("no_store", { mode: "boolean" }).notNull().default(false),
@@ -64,15 +64,15 @@ export const apiKeys = sqliteTable(
 );
 
 /**
- * What accounts may spend with all their keys: a row for each account that has or had a budget. `own`: set by the operator
- * for this account; otherwise limit and period are the plan's, and only the spending is kept here.
+ * Budgets of accounts, each for all keys of an account: a row for each account that has or had a budget. `own`: the
+ * operator set it for this account; otherwise amount and period are the plan's, and the row holds only the spending.
  */
 export const accountBudgets = sqliteTable("account_budgets", {
   accountId: text("account_id")
     .primaryKey()
     .references(() => accounts.id, { onDelete: "cascade" }),
   own: integer("own", { mode: "boolean" }).notNull(),
-  /** Of an own budget; null: this account has no limit, whatever its plan says. */
+  /** The amount of an own budget; null: no limit, whatever the plan says. */
   limitMicros: integer("limit_micros"),
   /** Length of a window; null: the budget never refills. */
   periodMs: wholeMs("period_ms"),
@@ -107,17 +107,23 @@ export const usage = sqliteTable(
     ttfbMs: wholeMs("ttfb_ms"),
     stream: integer("stream", { mode: "boolean" }).notNull(),
     createdAtMs: wholeMs("created_at").notNull(),
-    /** Generated here, unlike the request id, which is the client's text and may repeat; null in rows of older versions. */
+    /**
+     * Generated here. The request id is the client's text and may repeat, so it cannot serve. Null in rows of older
+     * versions.
+     */
     uid: text("uid"),
-    /** JSON list of the routes that failed before one answered, or of all; null if none failed. */
+    /** JSON list of the failed routes and, if one answered, of that route; null if none failed. */
     attempts: text("attempts"),
-    /** How many requests this row stands for: failures beyond a limit per key and minute share one; 0 for a call within one. */
+    /**
+     * The number of requests that this row stands for. Failures above a limit for each key and minute share one row; 0
+     * for a failed upstream call within a request.
+     */
     repeats: integer("repeats").notNull().default(1),
   },
   (t) => [
     uniqueIndex("usage_uid").on(t.uid),
     index("usage_created").on(t.createdAtMs),
-    // Every index contains the row id, so this one pages an account's requests newest first.
+    // Every index contains the row id, so this one also serves an account's requests, newest first.
     index("usage_account").on(t.accountId),
     index("usage_request").on(t.requestId),
   ],
@@ -135,7 +141,7 @@ const sums = () => ({
   costMicros: integer("cost_micros").notNull().default(0),
 });
 
-/** Sums per UTC day; written with the rows, so never behind them. Account and key are "" after the account is deleted. */
+/** Sums per UTC day, written together with the rows. Account and key are "" after the account is deleted. */
 export const usageDaily = sqliteTable(
   "usage_daily",
   {
@@ -152,7 +158,7 @@ export const usageDaily = sqliteTable(
   ],
 );
 
-/** The same sums per UTC hour, kept for some days, for charts of short spans. */
+/** The same sums per UTC hour, kept for some days for charts of short spans. */
 export const usageHourly = sqliteTable(
   "usage_hourly",
   {
@@ -169,7 +175,7 @@ export const usageHourly = sqliteTable(
   ],
 );
 
-/** Sparse histograms of latency: a row per bucket that is not empty. Percentiles over any span are computed from their sums. */
+/** Latency histograms, with a row for each non-empty bucket. Percentiles of any span are computed from their sums. */
 export const usageLatency = sqliteTable(
   "usage_latency",
   {
@@ -179,13 +185,13 @@ export const usageLatency = sqliteTable(
     accountId: text("account_id").notNull(),
     keyId: text("key_id").notNull(),
     model: text("model").notNull(),
-    /** 2 for 2xx, 4 for 4xx, 5 for 5xx; 0 for requests that the client aborted. */
+    /** The first digit of the status, such as 2 for 2xx; 0 for requests that the client aborted. */
     statusClass: integer("status_class").notNull(),
     /** Index from `latencyBucket`. */
     bucket: integer("bucket").notNull(),
-    /** Requests with this total duration. */
+    /** The number of requests with this total duration. */
     requests: integer("requests").notNull().default(0),
-    /** Requests with this time to the first byte. */
+    /** The number of requests with this time to the first byte. */
     firstBytes: integer("first_bytes").notNull().default(0),
   },
   (t) => [
@@ -194,7 +200,7 @@ export const usageLatency = sqliteTable(
   ],
 );
 
-/** All-time sums per model: the public token statistics read these few rows instead of every day's. */
+/** All-time sums per model, so that public token statistics read a few rows instead of those of every day. */
 export const usageModels = sqliteTable("usage_models", {
   model: text("model").primaryKey(),
   firstAtMs: wholeMs("first_at").notNull(),
@@ -214,7 +220,7 @@ export const usageAccounts = sqliteTable(
   (t) => [index("usage_accounts_tokens").on(sql`(${t.inputTokens} + ${t.outputTokens})`)],
 );
 
-/** What passed for requests of keys that are being debugged; gone when that ends. */
+/** The recorded messages of requests whose key was being debugged; deleted when debugging ends. */
 export const debugRecords = sqliteTable(
   "debug_records",
   {
@@ -224,7 +230,7 @@ export const debugRecords = sqliteTable(
       .references(() => apiKeys.id, { onDelete: "cascade" }),
     requestId: text("request_id").notNull(),
     createdAtMs: wholeMs("created_at").notNull(),
-    /** Of the record, in UTF-8. */
+    /** The length of the record in UTF-8. */
     bytes: integer("bytes").notNull(),
     /** JSON, without secrets. */
     record: text("record").notNull(),

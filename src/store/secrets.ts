@@ -1,6 +1,6 @@
-// The gateway's own secrets, made on first use. Beside SQLite they are in data_dir/secrets.json (0600): the one place in the
-// data directory that holds secrets in the clear, so that it can be guarded and left out of what is shared. With PostgreSQL
-// they are in a table of their own, for all nodes.
+// The gateway's own secrets, created on first use. With SQLite they are in data_dir/secrets.json (mode 0600), the only
+// place in the data directory with unencrypted secrets, so that it can be protected and excluded from what is shared.
+// With PostgreSQL they are in a table, for all nodes.
 
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export const SECRET_NAMES = [
   "webhooks",
 ] as const;
 
-/** One of them. */
+/** The name of a secret. */
 export type SecretName = (typeof SECRET_NAMES)[number];
 
 /** Verbs over secrets. */
@@ -38,13 +38,13 @@ export function secretStore(store: Store): SecretVerbs {
 }
 
 interface SecretVerbs {
-  /** The secret under this name, made when there is none. */
+  /** The secret with this name, created if there is none. */
   secret(name: SecretName): Promise<string>;
-  /** The secret under this name, if it was made. */
+  /** The secret with this name; undefined if there is none. */
   findSecret(name: SecretName): Promise<string | undefined>;
-  /** Keeps a secret that came from elsewhere. */
+  /** Stores a secret that was created elsewhere. */
   putSecret(name: SecretName, value: string): Promise<void>;
-  /** Forgets a secret. */
+  /** Deletes a secret. */
   dropSecret(name: SecretName): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ function secretsInTable({ statement }: Store): SecretVerbs {
     async secret(name) {
       const kept = await findSecret(name);
       if (kept !== undefined) return kept;
-      // Of several nodes that start together the first makes it, and the others find that one.
+      // If several nodes start together, the first one creates the secret and the others read it.
       await make.run([name, randomText(SECRET_CHARS)]);
       const made = await findSecret(name);
       if (made === undefined) throw new StoreError(`The secret ${name} was made and is not there.`);
@@ -74,7 +74,7 @@ function secretsInTable({ statement }: Store): SecretVerbs {
 
 function secretsInFile(store: SqliteStore): SecretVerbs {
   const path = join(store.dataDir, SECRETS_FILE);
-  // The database's write lock stands in for one on the file.
+  // The database's write lock also protects the file.
   const alone = <T>(work: () => T): T => store.sqlite.transaction(work).immediate();
 
   const read = (): Record<string, string> => {
@@ -82,7 +82,7 @@ function secretsInFile(store: SqliteStore): SecretVerbs {
     try {
       return JSON.parse(readFileSync(path, "utf8")) as Record<string, string>;
     } catch (error) {
-      // Never replaced by new ones: that would silently sign everybody out.
+      // The secrets are never replaced with new ones, since that would sign out everybody without a message.
       throw new StoreError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
     }
   };
@@ -90,7 +90,7 @@ function secretsInFile(store: SqliteStore): SecretVerbs {
     const part = `${path}.part`;
     const file = openSync(part, "w", 0o600);
     try {
-      // A left-over file from a crash would keep its own mode.
+      // A file left over from a crash would keep its mode.
       chmodSync(part, 0o600);
       writeSync(file, `${JSON.stringify(secrets, null, 2)}\n`);
       fsyncSync(file);
@@ -104,7 +104,7 @@ function secretsInFile(store: SqliteStore): SecretVerbs {
     async secret(name: SecretName): Promise<string> {
       const kept = read()[name];
       if (kept !== undefined) return kept;
-      // Of two processes that start together one makes it.
+      // If two processes start together, only one of them creates the secret.
       return alone(() => {
         const secrets = read();
         const known = secrets[name];

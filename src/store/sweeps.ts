@@ -1,4 +1,4 @@
-// All deletions of expired rows, for upkeep: a table whose rows expire must be listed here, or it grows forever.
+// All deletions of expired rows. A table with expiring rows must be listed here, otherwise it grows without limit.
 
 import { auditStore } from "./access/audit.ts";
 import { codeStore } from "./access/codes.ts";
@@ -12,7 +12,7 @@ import { jobStore } from "./work/jobs.ts";
 import { responseStore } from "./work/responses.ts";
 import { threadStore } from "./work/threads.ts";
 
-/** Spans of up to a week are drawn by the hour, beside the week before. */
+/** Spans of up to a week are drawn by the hour, with the preceding week for comparison. */
 export const HOURLY_KEPT_MS = 15 * 86_400_000;
 /** Percentiles of a year, and of the one before it for some days. */
 export const LATENCY_KEPT_MS = 400 * 86_400_000;

@@ -1,10 +1,10 @@
-// What verbs accept for storing: whole milliseconds and texts that every database can store. Anything else is a caller's bug
-// and would be stored differently by each engine, so it is refused.
+// The values that verbs accept: whole milliseconds, and texts that every database can store. The engines would store
+// others differently, so they are refused as mistakes of the caller.
 
 import { customType } from "drizzle-orm/sqlite-core";
 import { isStorable } from "../base/storable.ts";
 
-/** A column for a time or a duration in whole milliseconds; writing or comparing it with anything else throws. */
+/** A column for a time or duration in whole milliseconds. Writing any other value, or comparing with it, throws. */
 export const wholeMs = customType<{ data: number; driverData: number }>({
   dataType: () => "integer",
   toDriver: requireWhole,

@@ -1,5 +1,4 @@
-// Every verb of the store, by domain: what the rest of the program may ask for, and what an engine must provide. The contract
-// suite (test/store/contract) runs this list on every engine.
+// All verbs of the store, by domain. The contract tests (test/store/contract) run them on every engine.
 
 import { type AccountBudgetStore, accountBudgetStore } from "./access/account-budgets.ts";
 import { type AccountStore, accountStore } from "./access/accounts.ts";
@@ -47,7 +46,7 @@ export interface Verbs {
   readonly threads: ThreadStore;
 }
 
-/** The verbs over an open SQLite database. `storageLimitBytes`: how much an account may keep. */
+/** The verbs for an open store. `storageLimitBytes`: how much an account may store. */
 export function verbsOf(store: Store, storageLimitBytes: () => number): Verbs {
   return {
     accounts: accountStore(store),

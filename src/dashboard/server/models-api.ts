@@ -1,5 +1,5 @@
-// The catalog: for members the listed models, with what the public status says of their health; for operators all of it,
-// hidden models included, and the routes with how their providers are.
+// The catalog. Members see the listed models with their public health status. Operators see all models, including
+// hidden ones, with their routes and the states of the providers' breakers.
 
 import type { CatalogModel } from "../../catalog/models.ts";
 import { isTierId, tierIncludes } from "../../catalog/tiers.ts";

@@ -1,11 +1,9 @@
-// The frame around every page, and the list of pages.
+// The frame around every page, and the list of pages. CONTRIBUTING.md has a check list for adding one.
 //
-// To add a page: write pages/NAME.tsx with one exported component that begins with <Title>, and add a line to ROUTES below
-// (`as`: who may see it; `nav`: its word in the menu). Its address must be among PAGES in dashboard/server/page.ts. Its data:
-// types in dashboard/contract.ts, endpoints in a list like dashboard/server/keys-api.ts (`member(...)`, or `admin(...)` for admins)
-// that routes.ts mounts, and in the page `useLoad<T>("/path")` to read, `call("POST", "/path", body)` to write, `useForm`
-// for forms, `say` and `confirmed` to speak. Big pages load when they are opened: `lazy(() => import("./pages/x.tsx"), "X")`.
-// Styles are the classes in style/; nothing is written into style attributes but sizes that are data.
+// A page is a component in pages/ that begins with <Title>. It reads data with `useLoad<T>("/path")`, writes with
+// `call("POST", "/path", body)`, has forms with `useForm`, shows messages with `say` and asks with `confirmed`. A large page
+// is loaded when it is opened: `lazy(() => import("./pages/x.tsx"), "X")`. Styles are classes in style/; style attributes
+// hold only sizes that are computed from data.
 
 import { useSignal } from "@preact/signals";
 import type { FunctionComponent } from "preact";

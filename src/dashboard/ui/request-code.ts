@@ -1,4 +1,4 @@
-// A question of the playground as a command line, in each of the formats that the gateway speaks, and as a program.
+// Shows a request of the playground as a command line in each client format, and as a program.
 
 import type { Settings } from "./chat/conversation.ts";
 
@@ -7,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** A format and the command for it. */
 export interface RequestCode {
   readonly name: string;
-  /** Whose body it is made of. */
+  /** The format of the body. */
   readonly format: Settings["format"];
   text(body: Json, parts: { base: string; key: string }): string;
 }
@@ -59,15 +59,15 @@ print(answer.content[0].text)`,
   },
 ];
 
-/** What only this gateway knows goes beside what the SDK knows. */
+/** `thread_id` is an extension of this gateway, which the SDK sends only within `extra_body`. */
 function withExtra({ thread_id, ...body }: Json): Json {
   return thread_id === undefined ? body : { ...body, extra_body: { thread_id } };
 }
 
-/** Longer runs of base64 are pictures: nobody reads them. */
+/** Longer runs of base64 are pictures, which nobody reads, so they are shortened. */
 const LONG_BASE64 = /^(data:[^,]{1,40},)?[A-Za-z0-9+/=]{400,}$/;
 
-/** Texts and numbers alone are written alike in JSON and JavaScript. */
+/** JSON without unquoted keys is valid in JavaScript too. */
 function json(body: unknown): string {
   return JSON.stringify(
     body,
@@ -82,7 +82,7 @@ interface WebRequest {
   readonly body: unknown;
 }
 
-/** A web tool's request as a program. */
+/** The code of a web tool's request. */
 interface WebCode {
   readonly name: string;
   text(request: WebRequest, parts: { base: string; key: string }): string;
@@ -115,15 +115,15 @@ const result = await answer.json();`,
 
 const PYTHON_WORDS: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
 
-/** A value of JSON as Python writes it. */
+/** A JSON value in Python's syntax. */
 function python(value: unknown): string {
-  // Texts are passed over whole, whatever words they hold.
+  // Strings are matched as a whole, so that words within them stay unchanged.
   return json(value).replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (word) => PYTHON_WORDS[word] ?? word);
 }
 
 function curl(url: string, headers: readonly string[], body: unknown): string {
   const lines = [...headers, "Content-Type: application/json"].map((header) => `-H "${header}"`);
-  // A quote within single quotes of a shell: end them, one in double quotes, begin again.
+  // To quote a single quote in a shell: end the quoted text, add the quote in double quotes, and start again.
   const data = json(body).replaceAll("'", `'"'"'`);
   return [`curl ${url}`, ...lines, `-d '${data}'`].join(" \\\n  ");
 }

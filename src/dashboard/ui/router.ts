@@ -1,15 +1,15 @@
-// Which page is shown: the address below /dashboard. Links are plain links, so that opening one in a new tab works.
+// The current page: the address below /dashboard. Links are ordinary links, so that they can be opened in a new tab.
 
 import { signal } from "@preact/signals";
 import { BASE } from "../contract.ts";
 
-/** The address below /dashboard, as `/keys`; `/` is the start page. */
+/** The path below /dashboard, such as `/keys`; `/` is the start page. */
 export const path = signal(pathNow());
 
 /** The query of the address. */
 export const query = signal(new URLSearchParams(location.search));
 
-/** Shows another page. `to` is below /dashboard. */
+/** Shows another page; `to` is a path below /dashboard. */
 export function navigate(to: string, { replace = false }: { replace?: boolean } = {}): void {
   const url = hrefOf(to);
   if (replace) history.replaceState(null, "", url);
@@ -18,7 +18,7 @@ export function navigate(to: string, { replace = false }: { replace?: boolean } 
   if (!replace) scrollTo(0, 0);
 }
 
-/** What a link to a page holds. */
+/** The `href` of a link to a page. */
 export function hrefOf(to: string): string {
   return to === "/" ? BASE : BASE + to;
 }

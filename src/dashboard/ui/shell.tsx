@@ -1,4 +1,4 @@
-// What stands around a page: for members the menu, at the side or behind a button on narrow screens; for guests the mark.
+// The frame of a page. Members have a menu, which is behind a button on narrow screens; guests see only the logo.
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -12,7 +12,7 @@ import { hrefOf, navigate, path } from "./router.ts";
 import { forgetSession, profile, session } from "./session.ts";
 import { ThemeChoice } from "./theme.tsx";
 
-/** For who is not signed in: one narrow column. */
+/** The frame for guests: one narrow column. */
 export function Gate({ children }: { children: ComponentChildren }) {
   return (
     <div class="gate">
@@ -28,14 +28,14 @@ export function Gate({ children }: { children: ComponentChildren }) {
 /** A page in the menu. */
 export type NavEntry = readonly [text: string, icon: IconName, href: string];
 
-/** For who is signed in. */
+/** The frame for members. */
 export function Shell({
   nav,
   adminNav,
   children,
 }: {
   nav: readonly NavEntry[];
-  /** [] for who is no admin. */
+  /** Empty for members who are not operators. */
   adminNav: readonly NavEntry[];
   children: ComponentChildren;
 }) {
@@ -97,7 +97,7 @@ export function Shell({
   );
 }
 
-/** A person whose requests are recorded is told so on every page. */
+/** A notice on every page while the requests of one of the user's keys are recorded. */
 function Debugged() {
   const keys = profile.value?.debugged_keys.filter(({ until }) => Date.parse(until) > Date.now()) ?? [];
   if (keys.length === 0) return null;
@@ -114,7 +114,7 @@ function Debugged() {
 }
 
 function Menu({ label, entries }: { label: string; entries: readonly NavEntry[] }) {
-  // Of two that lie above the page, the nearer one.
+  // If the current page is below two entries, the longer path is the closer one.
   const here = entries
     .map(([, , to]) => to)
     .filter((to) => path.value === to || (to !== "/" && path.value.startsWith(`${to}/`)))

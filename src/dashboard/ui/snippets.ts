@@ -1,6 +1,6 @@
-// How common clients are pointed at the gateway.
+// Examples that configure common clients for the gateway.
 
-/** What goes into an example. */
+/** The values that an example contains. */
 export interface SnippetParts {
   /** Without `/v1`. */
   readonly base: string;
@@ -14,7 +14,7 @@ export interface Snippet {
   text(parts: SnippetParts): string;
 }
 
-/** The examples, the plainest first. */
+/** The examples, the simplest first. */
 export const SNIPPETS: readonly [Snippet, ...Snippet[]] = [
   {
     name: "curl",

@@ -1,2 +1,2 @@
-// Styles are imported for the bundler's sake; they give nothing.
+// Style sheets are imported only so that the bundler includes them; the import has no value.
 declare module "*.css";

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it. The choice is a cookie, so that the server's HTML is right from its first frame.
+// Light, dark, or the system's theme. The choice is a cookie, so that the server's HTML has the right theme at once.
 
 import { useSignal } from "@preact/signals";
 import { BASE } from "../contract.ts";
@@ -11,7 +11,7 @@ const CHOICES = [
 
 const YEAR_SECONDS = 31_536_000;
 
-/** Lets the reader choose. */
+/** Selects the theme. */
 export function ThemeChoice() {
   const chosen = useSignal(document.documentElement.dataset["theme"] ?? "");
   const choose = (theme: string) => {
@@ -19,7 +19,7 @@ export function ThemeChoice() {
     if (theme === "") delete document.documentElement.dataset["theme"];
     else document.documentElement.dataset["theme"] = theme;
     const age = theme === "" ? 0 : YEAR_SECONDS;
-    // biome-ignore lint/suspicious/noDocumentCookie: the other interface is missing where there is no HTTPS.
+    // biome-ignore lint/suspicious/noDocumentCookie: browsers offer the Cookie Store API only over HTTPS.
     document.cookie = `sallyport_theme=${theme}; Path=${BASE}; Max-Age=${age}; SameSite=Lax`;
   };
   return (

@@ -1,10 +1,10 @@
-// What an account may spend with all its keys: the operator's setting for the account, else its plan's budget.
+// Budgets of accounts, which cover all keys of an account. A budget set by the operator replaces the plan's budget.
 
 import { eq, sql } from "drizzle-orm";
 import { type Store, step } from "../engine/store.ts";
 import { accountBudgets } from "../schema.ts";
 
-/** An amount and the period after which it is refilled; null: never. */
+/** An amount and the period after which it renews; null: never. */
 export interface BudgetTerms {
   readonly limitMicros: number;
   readonly periodMs: number | null;
@@ -12,7 +12,7 @@ export interface BudgetTerms {
 
 /** An account's current budget. */
 export interface AccountBudget extends BudgetTerms {
-  /** Set for this account, not by its plan. */
+  /** It was set for this account, not by its plan. */
   readonly own: boolean;
   readonly spentMicros: number;
   /** When the next period starts. */
@@ -46,7 +46,7 @@ function readingBudgets(store: Store, byId: ById) {
      WHERE account_budgets.own = FALSE AND account_budgets.period_ms IS DISTINCT FROM excluded.period_ms`,
   );
 
-  /** The budget that holds for an account whose plan has this one; undefined where it has none. */
+  /** The current budget of an account; `plan` is the budget of its plan. Undefined if the account has no budget. */
   const find = async (accountId: string, plan: BudgetTerms | undefined): Promise<AccountBudget | undefined> => {
     const row = await byId.get({ id: accountId });
     const terms = row?.own ? ownTerms(row) : plan;
@@ -66,14 +66,14 @@ function readingBudgets(store: Store, byId: ById) {
     },
 
     /**
-     * The same for an account that is about to spend: its spending is counted from now on. A new plan's period applies to the
-     * current window.
+     * Like `findAccountBudget`, for an account that is about to spend: from now on its spending is counted. If the
+     * plan's period has changed, the new period applies to the current window.
      */
     async openAccountBudget(accountId: string, plan: BudgetTerms | undefined): Promise<AccountBudget | undefined> {
       const found = await find(accountId, plan);
       if (found === undefined || found.own) return found;
       const row = await byId.get({ id: accountId });
-      // Written once and not for every request: a write may have to wait for another process.
+      // Written only when something has changed, since a write may have to wait for another process.
       if (row === undefined || row.own || row.periodMs !== found.periodMs) {
         await open.run({ id: accountId, period: found.periodMs, now: clock.now() });
       }
@@ -91,8 +91,8 @@ function settingBudgets(store: Store, byId: ById) {
   );
   return {
     /**
-     * Sets an account's own budget; null: no budget, whatever its plan says. A new amount for the same period keeps what was
-     * spent; anything else counts from now.
+     * Sets an account's own budget; null: no budget, whatever its plan says. If only the amount changes, the spent
+     * amount is kept; otherwise a new window begins now.
      */
     async setAccountBudget(accountId: string, terms: BudgetTerms | null): Promise<void> {
       const { limitMicros, periodMs } = terms ?? { limitMicros: null, periodMs: null };
@@ -122,7 +122,7 @@ function settingBudgets(store: Store, byId: ById) {
       return rows.map(({ tier }) => tier);
     },
 
-    /** Returns an account to its plan's budget, which counts from now. */
+    /** Removes an account's own budget. Its plan's budget then applies, in a new window. */
     async clearAccountBudget(accountId: string): Promise<void> {
       await db.delete(accountBudgets).where(eq(accountBudgets.accountId, accountId)).run();
     },

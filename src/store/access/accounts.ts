@@ -1,5 +1,5 @@
-// Accounts. User names and e-mail addresses are unique regardless of case; deleting an account deletes all its data but keeps
-// its token counts in the totals, unattributed.
+// Accounts. User names and e-mail addresses are unique regardless of case. Deleting an account deletes all its data,
+// but its token counts stay in the totals without a name.
 
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, sql } from "drizzle-orm";
 import { union } from "drizzle-orm/sqlite-core";
@@ -18,7 +18,7 @@ import { identities, invites } from "./schema.ts";
 /** An account as stored. */
 export type Account = Omit<typeof accounts.$inferSelect, "usernameKey" | "emailKey">;
 
-/** The fields of a new account; the rest has defaults. */
+/** The fields of a new account; the others have defaults. */
 export interface NewAccount {
   readonly username: string;
   readonly email: string;
@@ -30,9 +30,9 @@ export interface NewAccount {
   readonly admin?: boolean;
   /** Create it only if there is no account yet, checked in the same transaction. */
   readonly mustBeFirst?: boolean;
-  /** An invitation to use up. */
+  /** The hash of an invitation, which is used up. */
   readonly inviteHash?: string;
-  /** The identity at a provider to link to the account. */
+  /** The identity at a provider that is linked to the account. */
   readonly identity?: Identity;
 }
 
@@ -89,7 +89,7 @@ function accountParts({ db }: Store) {
   const byUsername = db.select(COLUMNS).from(accounts).where(eq(accounts.usernameKey, key)).prepare();
   const counted = db.select({ n: count() }).from(accounts).prepare();
 
-  /** Who holds the name or the address already, other than `exceptId`. */
+  /** Whether another account than `exceptId` has the name or the address. */
   function* taken(
     { username, email }: { username?: string; email?: string },
     exceptId = "",
@@ -97,7 +97,7 @@ function accountParts({ db }: Store) {
     const emailOwner = email === undefined ? undefined : yield* step(() => byEmail.get({ key: foldName(email) }));
     const nameOwner =
       username === undefined ? undefined : yield* step(() => byUsername.get({ key: foldName(username) }));
-    // The name first: a taken name must not reveal whether the address is taken.
+    // The name is checked first, since a taken name must not reveal whether the address is taken.
     if (nameOwner !== undefined && nameOwner.id !== exceptId) return { refused: "username_taken" };
     if (emailOwner !== undefined && emailOwner.id !== exceptId) return { refused: "email_taken" };
     return undefined;
@@ -184,7 +184,7 @@ function listingAccounts({ db }: Store) {
   return {
     /** Up to `limit` (at most 500) accounts in order of creation, after the account `afterId`. */
     async listAccounts(options: { afterId?: string; limit?: number } = {}): Promise<Account[]> {
-      // Ids sort by time of creation.
+      // Ids sort by creation time.
       return db
         .select(COLUMNS)
         .from(accounts)
@@ -200,7 +200,7 @@ function listingAccounts({ db }: Store) {
      */
     async searchAccounts(begins: string, options: { beforeId?: string; limit?: number } = {}): Promise<Account[]> {
       const from = foldName(begins);
-      // Ranges instead of LIKE, and one query each: both columns have an index.
+      // Ranges instead of LIKE, and one query for each column, so that both use their index.
       const starting = (column: typeof accounts.usernameKey | typeof accounts.emailKey) =>
         db
           .select({ id: accounts.id })
@@ -249,7 +249,7 @@ function changingAccounts(store: Store, parts: Parts) {
         if ((yield* step(() => parts.byId.get({ key: id }))) === undefined) return false;
         yield* unattribute(store, id);
         yield* step(() => db.delete(usage).where(eq(usage.accountId, id)).run());
-        // Keys, sessions, files, jobs, threads and responses go by cascade.
+        // Keys, sessions, files, jobs, threads and responses are deleted by cascade.
         yield* step(() => db.delete(accounts).where(eq(accounts.id, id)).run());
         return true;
       });

@@ -28,7 +28,7 @@ const USER_AGENT_CHARS = 300;
 /** Builds the verbs. */
 export function auditStore(store: Store) {
   const { db, clock, statement } = store;
-  // Through a select: the account may be deleted while its last event is in progress.
+  // The account is selected, so that an event of an account that was just deleted inserts nothing.
   const add = statement(
     `INSERT INTO audit_log (account_id, event, address, user_agent, detail, created_at)
      SELECT id, ?, ?, ?, ?, ? FROM accounts WHERE id = ?`,

@@ -42,8 +42,8 @@ function verificationVerbs(store: Store) {
     .prepare();
   return {
     /**
-     * Replaces an account's verification code, unless the last one was sent less than `gapMs` ago: then returns when it may
-     * be replaced.
+     * Replaces an account's verification code. If the last one was sent less than `gapMs` ago, it stays, and the time
+     * when it may be replaced is returned.
      */
     async putVerificationCode(input: {
       readonly accountId: string;
@@ -120,7 +120,7 @@ function ticketVerbs(store: Store) {
       });
     },
 
-    /** Takes a ticket: of concurrent callers only one gets it. Undefined if it is unknown, used or expired. */
+    /** Takes a ticket. Only one of several concurrent callers gets it. Undefined if it is unknown, used or expired. */
     async takeTicket(kind: TicketKind, hash: string): Promise<Ticket | undefined> {
       const row = await db
         .delete(tickets)

@@ -1,5 +1,5 @@
-// Links persons at identity providers to accounts. An account has at most one identity per provider, and its last way to sign
-// in is never removed.
+// Links between accounts and persons at identity providers. An account has at most one identity for each provider, and
+// the last way to sign in to an account is never removed.
 
 import { and, asc, count, eq, type SQL } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";

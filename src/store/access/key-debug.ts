@@ -1,12 +1,13 @@
-// Debugging of keys: for some minutes what passes for a key's requests is kept, on the client's side and on the providers'. What
-// was kept is gone when that ends, is bounded, and is never kept of a key that keeps nothing.
+// Debugging of keys: for some minutes the messages of a key's requests are recorded, those of the client and those of
+// the providers. The records are limited in number and size and are deleted afterwards. A key with `no_store` cannot be
+// debugged.
 
 import { and, asc, eq, gt, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import { storable } from "../../base/storable.ts";
 import { type Store, step } from "../engine/store.ts";
 import { apiKeys, debugRecords } from "../schema.ts";
 
-/** What passed for one request. */
+/** The recorded messages of one request. */
 export interface DebugRecord {
   readonly keyId: string;
   readonly requestId: string;
@@ -14,10 +15,10 @@ export interface DebugRecord {
   readonly record: string;
 }
 
-/** Verbs over what is kept of keys that are being debugged. */
+/** Verbs over the debugging of keys. */
 export type KeyDebugStore = ReturnType<typeof keyDebugStore>;
 
-/** Requests of one key that are kept, and the room they take together. */
+/** The limits for each key: the number of its recorded requests, and their total size. */
 export const DEBUG_REQUESTS_MAX = 200;
 export const DEBUG_BYTES_MAX = 50 * 1024 * 1024;
 const REQUEST_ID_CHARS = 200;
@@ -31,8 +32,8 @@ function settingDebug(store: Store) {
   const { db, clock } = store;
   return {
     /**
-     * Begins to debug a live key until a time, or with null ends it; what was kept before is gone either way. `no_store`: the
-     * key keeps nothing.
+     * Sets the time until which a live key is debugged; null ends debugging. Earlier records are deleted in both cases.
+     * `no_store`: the content of the key's requests must not be stored.
      */
     async setKeyDebug(keyId: string, untilMs: number | null): Promise<"set" | "no_key" | "no_store"> {
       return await store.transaction(function* () {
@@ -46,7 +47,7 @@ function settingDebug(store: Store) {
       });
     },
 
-    /** Deletes what is kept of keys whose debugging has ended; returns how many records went. */
+    /** Deletes the records of keys whose debugging has ended; returns the number of deleted records. */
     async deleteEndedDebug(): Promise<number> {
       const ended = or(isNull(apiKeys.debugUntilMs), lte(apiKeys.debugUntilMs, clock.now()));
       const theirs = sql`${debugRecords.keyId} IN (SELECT ${apiKeys.id} FROM ${apiKeys} WHERE ${ended})`;
@@ -68,7 +69,7 @@ function keepingRecords(store: Store) {
   );
   const isOn = () => gt(apiKeys.debugUntilMs, clock.now());
   return {
-    /** Keeps what passed for a request; false when the key is not being debugged, or there is no more room. */
+    /** Stores the record of a request; false if the key is not being debugged or a limit is reached. */
     async addDebugRecord(
       { keyId, requestId, record }: DebugRecord,
       {
@@ -104,7 +105,7 @@ function keepingRecords(store: Store) {
       });
     },
 
-    /** What passed for requests of this id, the earliest first; nothing once the key is no longer being debugged. */
+    /** The records of requests with this id, oldest first; empty if the key is not being debugged. */
     async listDebugRecords(keyId: string, requestId: string): Promise<string[]> {
       const rows = await db
         .select({ record: debugRecords.record })

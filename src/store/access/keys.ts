@@ -27,7 +27,7 @@ export interface NewKey {
   readonly passthrough?: boolean;
 }
 
-/** What of a key can be changed. */
+/** The settings of a key that can be changed. */
 export interface KeyChange {
   readonly name: string;
   readonly rpm: number | null;
@@ -40,7 +40,7 @@ export interface KeyChange {
 /** A key in a listing. */
 export type KeyInfo = Omit<typeof apiKeys.$inferSelect, "hash">;
 
-/** What a request needs to know about its key and account. */
+/** What the request path needs to know about a key and its account. */
 export interface LiveKey {
   readonly keyId: string;
   readonly accountId: string;
@@ -50,7 +50,7 @@ export interface LiveKey {
   readonly budgetMicros: number | null;
   /** The content of its requests is not stored. */
   readonly noStore: boolean;
-  /** Until then what passes for its requests is kept; null for nearly all. */
+  /** Until this time the messages of its requests are recorded; null: the key is not being debugged. */
   readonly debugUntilMs: number | null;
   /** Patterns of the models that it may use; null: all models. */
   readonly models: readonly string[] | null;
@@ -95,7 +95,7 @@ const INFO = {
   passthrough: apiKeys.passthrough,
 };
 
-/** Excludes internal keys, of which each account has one for its own use of the program. */
+/** Excludes internal keys, with which the dashboard counts an account's own requests. */
 const notHouse = ne(apiKeys.id, sql`${HOUSE_KEY} || ${apiKeys.accountId}`);
 
 /** Builds the verbs. */
@@ -231,7 +231,7 @@ function keyMaking({ db, clock }: Store) {
 
 function keyListing({ db }: Store) {
   return {
-    /** How many unrevoked keys each of these accounts has; accounts without keys are left out. */
+    /** The number of unrevoked keys of each of these accounts; accounts without keys are left out. */
     async countLiveKeys(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const rows = await db
         .select({ id: apiKeys.accountId, keys: count() })
@@ -281,8 +281,8 @@ function keyChanging({ db, clock, ...store }: Store) {
     },
 
     /**
-     * Makes a key with the settings of another, and ends that one after `graceMs`; both have what is left of its budget.
-     * Undefined if there is no such live key.
+     * Creates a key with the settings of another key, which stops working after `graceMs`. Each of them starts with
+     * what is left of the budget. Undefined if there is no such live key.
      */
     async rotateKey(
       id: string,
@@ -304,14 +304,14 @@ function keyChanging({ db, clock, ...store }: Store) {
   };
 }
 
-/** What is stored of a key's secret. */
+/** The stored columns of a key's secret. */
 function secretOf(key: string) {
   return { hash: sha256Hex(key), prefix: key.slice(0, KEY_PREFIX.length + 4), lastFour: key.slice(-4) };
 }
 
 function keyEnding({ db, clock }: Store) {
   return {
-    /** Revokes a key for good (only the given account's, if one is given); false if there is no such live key. */
+    /** Revokes a key permanently; with `accountId`, only a key of that account. False if there is no such live key. */
     async revokeKey(id: string, options: { accountId?: string } = {}): Promise<boolean> {
       const owner = options.accountId === undefined ? undefined : eq(apiKeys.accountId, options.accountId);
       const revoked = await db

@@ -33,7 +33,7 @@ export const sessions = sqliteTable(
   ],
 );
 
-/** Used tokens are kept until they would have expired: this is how a stolen one is noticed. */
+/** Used tokens are kept until they would have expired, so that the use of a stolen token is noticed. */
 export const refreshTokens = sqliteTable(
   "refresh_tokens",
   {
@@ -108,7 +108,7 @@ export const invites = sqliteTable(
   (t) => [uniqueIndex("invites_hash").on(t.hash)],
 );
 
-/** Security events of an account, for its owner and the operator. */
+/** Security events of an account, which its owner and the operator can read. */
 export const auditLog = sqliteTable(
   "audit_log",
   {

@@ -34,16 +34,16 @@ export interface RefreshInput {
 export type Rotation =
   /** The token was valid: its successor is stored. */
   | { readonly kind: "rotated"; readonly sessionId: string; readonly accountId: string }
-  /** It was used a moment ago and its successor is unused: `nextHash` is the successor's. */
+  /** It was used a moment ago and its successor is unused; `nextHash` is the hash of the successor. */
   | { readonly kind: "repeated"; readonly sessionId: string; readonly accountId: string; readonly nextHash: string }
-  /** It had been used before: its whole family is now revoked. */
+  /** It had been used before, so its whole family is now revoked. */
   | { readonly kind: "reused"; readonly sessionId: string; readonly accountId: string }
   | { readonly kind: "expired" | "revoked" | "unknown" };
 
 /** Verbs over sessions. */
 export type SessionStore = ReturnType<typeof sessionStore>;
 
-/** Far more than a person has devices; above it the least recently used session is dropped. */
+/** Far more devices than one person has. Above this limit the least recently used session is deleted. */
 const SESSIONS_PER_ACCOUNT_MAX = 1000;
 /** Stored length of a user agent, for listings. */
 const USER_AGENT_CHARS = 300;
@@ -96,7 +96,7 @@ function sessionParts({ db, clock }: Store) {
     live: () => and(isNull(sessions.revokedAtMs), gt(sessions.expiresAtMs, clock.now())),
     addToken: (hash: string, sessionId: string, expiresAtMs: number): MaybePromise<unknown> =>
       db.insert(refreshTokens).values({ hash, sessionId, createdAtMs: clock.now(), expiresAtMs }).run(),
-    /** False when the session is revoked already or gone. */
+    /** False when the session is already revoked or deleted. */
     *revoke(id: string): Work<boolean> {
       const revoked = yield* step(() =>
         db
@@ -223,7 +223,7 @@ function endingSessions(store: Store, { token, owned, revoke }: Parts) {
     "DELETE FROM refresh_tokens WHERE hash IN (SELECT hash FROM refresh_tokens WHERE expires_at < ? LIMIT ?)",
   );
   return {
-    /** Ends the session that a refresh token of this account belongs to; false if there is none to end. */
+    /** Ends the session of a refresh token of this account; false if there is no such live session. */
     async revokeByRefresh(hash: string, accountId: string): Promise<boolean> {
       return store.transaction(function* (): Work<boolean> {
         const found = yield* step(() => token.get({ hash }));
@@ -231,7 +231,7 @@ function endingSessions(store: Store, { token, owned, revoke }: Parts) {
       });
     },
 
-    /** Ends a session of this account; false if there is none to end. */
+    /** Ends a session of this account; false if there is no such live session. */
     async revokeSession(id: string, accountId: string): Promise<boolean> {
       return store.transaction(function* (): Work<boolean> {
         return (yield* step(() => owned.get({ id, accountId }))) !== undefined && (yield* revoke(id));
@@ -239,8 +239,8 @@ function endingSessions(store: Store, { token, owned, revoke }: Parts) {
     },
 
     /**
-     * Ends all sessions of an account except `exceptId`; returns how many were live. They are deleted, so that their access
-     * tokens can be told from those of sessions that signed out.
+     * Ends all sessions of an account except `exceptId`, and returns how many were live. They are deleted, so that
+     * their access tokens can be distinguished from those of sessions that signed out.
      */
     async revokeAllSessions(accountId: string, exceptId = ""): Promise<number> {
       const gone = await db

@@ -19,7 +19,7 @@ export interface StoredVersion {
   readonly createdAtMs: number;
 }
 
-/** What answered, in the upstream's words; "" for what it does not report. */
+/** The model that answered, as the upstream reports it; "" for what it does not report. */
 export interface Sighting {
   readonly version: string;
   readonly provider: string;
@@ -33,7 +33,7 @@ export interface StoredSighting extends Sighting {
   readonly lastAtMs: number;
 }
 
-/** After this many names, an upstream counts as one that reports a new name with every answer. */
+/** Above this number of names, the upstream counts as one that reports a new name with every answer. */
 const SIGHTINGS_MAX = 50;
 
 /** Verbs over the tables of decisions. */
@@ -55,7 +55,7 @@ function versionVerbs(store: Store) {
         .orderBy(asc(decisionVersions.createdAtMs), asc(byBytes(decisionVersions.id)))
         .all();
     },
-    /** Stores a version; false if the id is taken, which then stays unchanged. */
+    /** Stores a version; false if the id is taken. The existing version then stays unchanged. */
     async addDecisionVersion(version: Omit<StoredVersion, "createdAtMs">): Promise<boolean> {
       const row = { ...version, createdAtMs: clock.now() };
       const added = db
@@ -66,8 +66,8 @@ function versionVerbs(store: Store) {
       return (await added.all()).length > 0;
     },
     /**
-     * Stores a version derived from another, once: two runs over the same rows give the same version. Returns its id, or that
-     * of the equal version stored earlier; undefined if its id is taken by a different one.
+     * Stores a version derived from another one. Two runs over the same rows produce the same version, which is stored
+     * once. Returns its id, or the id of the equal version; undefined if a different version has that id.
      */
     async addSuccessor(version: Omit<StoredVersion, "createdAtMs">): Promise<string | undefined> {
       const { id, origin, hash } = decisionVersions;
@@ -94,7 +94,7 @@ function aliasVerbs({ db, clock }: Store) {
         .orderBy(asc(byBytes(decisionAliases.alias)))
         .all();
     },
-    /** Points an alias to a version. `seed`: only when the alias is new. */
+    /** Points an alias to a version; with `seed`, only if the alias does not exist yet. */
     async setDecisionAlias(alias: string, version: string, options: { seed: boolean }): Promise<void> {
       const row = { version, updatedAtMs: clock.now() };
       const insert = db.insert(decisionAliases).values({ alias, ...row });
@@ -106,9 +106,9 @@ function aliasVerbs({ db, clock }: Store) {
 
 function sightingVerbs({ db, clock }: Store) {
   return {
-    /** Records what answered; returns what else was seen answering for that version at that provider. */
+    /** Records which model answered; returns the other models seen for that version at that provider. */
     async noteSighting(seen: Sighting): Promise<Sighting[]> {
-      // The upstream's own text; malformed parts are cleaned, not refused.
+      // The names are the upstream's text; malformed parts are removed instead of refusing the whole text.
       const sighting = {
         ...seen,
         upstreamModel: storable(seen.upstreamModel),

@@ -7,7 +7,7 @@ import { wholeMs } from "../values.ts";
 /** Versions of decision models. A row is written once and never changed: a change is a new version. */
 export const decisionVersions = sqliteTable("decision_versions", {
   id: text("id").primaryKey(),
-  /** The configured id that it derives from; its own id for versions that the configuration defines. */
+  /** The configured id that it derives from; the version's own id if the configuration defines it. */
   origin: text("origin").notNull(),
   /** SHA-256 of everything that determines its answers. */
   hash: text("hash").notNull(),
@@ -25,7 +25,10 @@ export const decisionAliases = sqliteTable("decision_aliases", {
   updatedAtMs: wholeMs("updated_at").notNull(),
 });
 
-/** What answered for a version, in the upstream's words. Several rows for one route: the upstream model is not pinned. */
+/**
+ * The models that answered for a version, as the upstreams report them. Several rows for one route mean that the
+ * upstream does not keep to one model.
+ */
 export const decisionSightings = sqliteTable(
   "decision_sightings",
   {

@@ -1,6 +1,6 @@
-// Backups: one tar file with a consistent copy of the database, the secrets and the uploaded files, made while a server runs;
-// and restoring into an empty data directory. A backup appears under its name only when it is complete, and a failed restore
-// leaves the directory empty.
+// Backups: one tar file with a consistent copy of the database, the secrets and the uploaded files, which can be made
+// while a server runs; and the restore into an empty data directory. A backup gets its name only when it is complete,
+// and a failed restore leaves the directory empty.
 
 import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
@@ -16,18 +16,18 @@ import { UPLOADS_DIR } from "../work/upload-bytes.ts";
 import { DATABASE_FILE, openForUpgrade, type SqliteStore as Store } from "./open.ts";
 import { StoreError } from "./store-error.ts";
 
-/** What a backup holds. */
+/** The content of a backup. */
 export interface BackupSummary {
   readonly bytes: number;
   /** Number of uploaded files. */
   readonly uploads: number;
 }
 
-/** First in every backup, so that another tar file is refused before anything is written. */
+/** The first entry of every backup, so that any other tar file is refused before anything is written. */
 const MANIFEST_FILE = "sallyport-backup.json";
 const FORMAT = 1;
 const MANIFEST_BYTES_MAX = 64 * 1024;
-/** Files that a new file system may have in its root. */
+/** Files that a new file system may have in its root directory. */
 const IGNORED = new Set(["lost+found"]);
 
 /** Writes a backup of an open database's data directory to `path`, replacing an existing file. */
@@ -36,7 +36,7 @@ export async function writeBackup(store: Store, path: string): Promise<BackupSum
   const part = `${target}.${randomUUID()}.part`;
   const copy = `${part}.db`;
   try {
-    // SQLite accepts an empty file as the target; created here, it is private from its first byte.
+    // SQLite accepts an empty file as the target. Creating it here makes it private from the start.
     await (await open(copy, "wx", 0o600)).close();
     store.sqlite.query("VACUUM INTO ?").run(copy);
     const entries = await entriesOf(store, copy);
@@ -65,7 +65,7 @@ export async function restoreBackup(path: string, dataDir: string): Promise<Back
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   try {
     const uploads = await unpack(path, dataDir);
-    // Renamed only now: a partial file left by a kill is never mistaken for a database.
+    // Renamed only when everything is written, so that a partial file is never mistaken for a database.
     await rename(join(dataDir, `${DATABASE_FILE}.part`), join(dataDir, DATABASE_FILE));
     checkRestored(dataDir);
     return { bytes: (await stat(path)).size, uploads };
@@ -86,7 +86,7 @@ interface Entries {
   readonly createdAtMs: number;
 }
 
-/** The uploads that the copied database knows: later changes are not part of this snapshot. */
+/** The uploads in the copied database. Later changes are not part of the snapshot. */
 async function entriesOf(store: Store, copy: string): Promise<Entries> {
   const database = new Database(copy, { readonly: true, strict: true });
   const rows = database.query("SELECT account_id, id FROM files ORDER BY account_id, id").all();
@@ -96,7 +96,7 @@ async function entriesOf(store: Store, copy: string): Promise<Entries> {
       name: `${UPLOADS_DIR}/${account_id}/${id}`,
       path: join(store.dataDir, UPLOADS_DIR, account_id, id),
     }))
-    // Deleted since the copy was made.
+    // The file was deleted after the database was copied.
     .filter(({ path }) => existsSync(path));
   const secrets = join(store.dataDir, SECRETS_FILE);
   return {
@@ -173,7 +173,10 @@ async function checkManifest(header: Header, content: AsyncIterable<unknown>): P
     throw new StoreError(`This backup has format ${format}; this version of Sallyport reads ${FORMAT}.`);
 }
 
-/** The path of an entry. Only the names that a backup has are accepted, so that no entry can leave the directory. */
+/**
+ * The path of an entry. Only the names of a backup's files are accepted, so that no entry is written outside the
+ * directory.
+ */
 function targetOf({ name, type }: Header, dataDir: string): string {
   if (type === "file") {
     if (name === DATABASE_FILE) return join(dataDir, `${DATABASE_FILE}.part`);
@@ -184,7 +187,7 @@ function targetOf({ name, type }: Header, dataDir: string): string {
 }
 
 function checkRestored(dataDir: string): void {
-  // Unchanged: the next start upgrades a backup of an older version.
+  // The database stays as it is: the next start upgrades it if an older version made it.
   const { store } = openForUpgrade({ dataDir, clock: systemClock });
   try {
     const problems = store.integrityCheck();

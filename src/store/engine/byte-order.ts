@@ -6,6 +6,6 @@ import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 
 /** A text column to sort by, or to compare with `lt` and `gt`, by bytes. */
 export function byBytes(column: SQLiteColumn): SQL {
-  // SQLite's default, made explicit: an index over the column still applies.
+  // SQLite's default, stated explicitly; an index over the column is still used.
   return sql`${column} COLLATE BINARY`;
 }

@@ -1,39 +1,39 @@
-// Copies a whole store from one engine into the other: table by table in small batches, each of which notes how far it came in
-// the transaction that writes it, so that a copy that was stopped goes on where it was. At the end counts and sums of both are
-// compared.
+// Copies a whole store from one engine to the other, table by table in small batches. Each batch notes its progress in
+// the transaction that writes it, so that an interrupted copy can be continued. At the end, row counts and sums of both
+// stores are compared.
 
 import type { Bound } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 import { type ColumnFacts, TABLES, type TableFacts } from "./tables.ts";
 
-/** Where rows are read. */
+/** The store that is read. */
 export interface CopySource {
-  /** The rows of a statement, as lists of values. */
+  /** The rows of a query, as lists of values. */
   read(text: string, values: readonly Bound[]): Promise<readonly (readonly unknown[])[]>;
 }
 
-/** Where they go: an empty store, whose triggers and numbers rest until the copy is whole. */
+/** The empty store that is written. Its triggers and generated ids are inactive until the copy is complete. */
 export interface CopyTarget extends CopySource {
   /** Runs a statement for each list of values, and then `note`, in one transaction. */
   write(text: string, rows: readonly (readonly Bound[])[], note: CopyNote): Promise<void>;
-  /** How far each table came, as noted. */
+  /** The noted progress of each table. */
   notes(): Promise<ReadonlyMap<string, CopyNote>>;
 }
 
-/** How far a table came. */
+/** The progress of a table. */
 export interface CopyNote {
   readonly table: string;
   /** The key of the last row that was copied. */
   readonly last: readonly Bound[];
 }
 
-/** What was copied. */
+/** The sums of a copy. */
 export interface CopySummary {
   readonly tables: number;
   readonly rows: number;
 }
 
-/** Rows of a batch; of tables with texts and bytes of any size, fewer. */
+/** The number of rows in a batch. Tables with texts or bytes of any size have smaller batches. */
 const BATCH = 500;
 const LARGE_BATCH = 20;
 const LARGE = new Set([
@@ -46,10 +46,10 @@ const LARGE = new Set([
   "job_answers",
   "debug_records",
 ]);
-/** Sums of times over millions of rows would leave the numbers that both engines have; those of their rests do not. */
+/** Columns are summed modulo this number: sums of times over millions of rows would exceed exact integers. */
 const REST = 1_000_003;
 
-/** Copies every table; `told` hears of each that is done. Throws StoreError where the copy is not the same in the end. */
+/** Copies every table; `told` is called after each one is compared. Throws StoreError if the copy differs. */
 export async function copyTables(
   source: CopySource,
   target: CopyTarget,
@@ -105,7 +105,7 @@ async function copyTable(
   }
 }
 
-/** How many rows there are, and a sum for each column. */
+/** A query for the number of rows and a sum for each column. */
 function figuresOf({ name, columns }: TableFacts): string {
   return `SELECT COUNT(*), ${columns.map(sumOf).join(", ")} FROM ${quoted(name)}`;
 }

@@ -1,5 +1,5 @@
-// Opens the database that the configuration names: SQLite in the data directory, or PostgreSQL where there is a URL. What
-// PostgreSQL needs is loaded when it is used, so that a program on SQLite starts as fast as without it.
+// Opens the configured database: SQLite in the data directory, or PostgreSQL if a URL is set. The code for PostgreSQL
+// is loaded only when it is used, so that it does not slow down the start with SQLite.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -8,24 +8,24 @@ import { DATABASE_FILE, openStore } from "./open.ts";
 import type { Store } from "./store.ts";
 import { upgradeStore } from "./upgrade.ts";
 
-/** Where a database is; a configuration says so. */
+/** The part of the configuration that names the database. */
 export interface DatabasePlace {
   readonly dataDir: string;
   readonly database: { readonly url: string };
 }
 
-/** How it is opened. */
+/** How the database is opened. */
 export interface DatabaseOptions {
   readonly clock?: Clock;
-  /** False: throws when there is no database yet instead of making one. */
+  /** If false, throws when there is no database yet, instead of creating one. */
   readonly create?: boolean;
-  /** SQLite: how long a write waits for another process's; the thread is blocked meanwhile. */
+  /** SQLite: how long a write waits for the write of another process. It blocks the thread. */
   readonly busyTimeoutMs?: number;
-  /** PostgreSQL: what this program is called among those that share the database. */
+  /** PostgreSQL: the name of this program among those that share the database. */
   readonly node?: string;
 }
 
-/** Opens it, upgraded where an older version made it. Throws StoreError when it cannot be used. */
+/** Opens the database, after an upgrade if an older version made it. Throws StoreError if it cannot be used. */
 export async function openDatabase(place: DatabasePlace, options: DatabaseOptions = {}): Promise<Store> {
   const { dataDir, database } = place;
   if (database.url !== "") {
@@ -36,7 +36,7 @@ export async function openDatabase(place: DatabasePlace, options: DatabaseOption
   return openStore({ ...options, dataDir });
 }
 
-/** Whether there is a database to look into; of PostgreSQL only opening it tells. */
+/** False if there is certainly no database. For PostgreSQL this is known only after opening it. */
 export function maybeDatabase({ dataDir, database }: DatabasePlace): boolean {
   return database.url !== "" || existsSync(join(dataDir, DATABASE_FILE));
 }

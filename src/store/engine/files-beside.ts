@@ -1,4 +1,4 @@
-// What lies in the data directory beside the database.
+// The files and folders in the data directory other than the database.
 
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,14 +9,14 @@ import type { Store } from "./store.ts";
 interface StoredFile {
   readonly name: string;
   readonly bytes: number;
-  /** How many files it holds; 1 for a file. */
+  /** The number of files in a folder; 1 for a file. */
   readonly files: number;
 }
 
-/** A folder with more files is counted so far and no further. */
+/** The limit of files that are counted in one folder. */
 const FILES_COUNTED_MAX = 10_000;
 
-/** What lies in the data directory beside the database, the largest first. */
+/** The files and folders in the data directory other than the database, the largest first. */
 export async function filesBeside({ dataDir }: Pick<Store, "dataDir">): Promise<StoredFile[]> {
   const names = (await readdir(dataDir)).filter((name) => !name.startsWith(DATABASE_FILE) && !name.includes(".lock"));
   const all = await Promise.all(

@@ -1,5 +1,6 @@
-// Brings a database to this program's schema. The numbered files are embedded in the executable; all missing ones are applied
-// together or not at all, exactly once, even if two processes start together. A database of a newer program is refused.
+// Migrates a database to this program's schema. The numbered files are embedded in the executable. All missing ones are
+// applied together or not at all, exactly once, even if two processes start together. The database of a newer program
+// is refused.
 
 import type { Database } from "bun:sqlite";
 import init from "../migrations/0000_init.sql" with { type: "text" };
@@ -24,7 +25,7 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** All steps in order. Append only: a released step is never edited. */
+/** All migrations in order. Append only: a released migration is never edited. */
 export const MIGRATIONS: readonly Migration[] = [
   { name: "0000_init", sql: init },
   { name: "0001_access_and_work", sql: accessAndWork },
@@ -42,19 +43,21 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0013_key_debug", sql: keyDebug },
 ];
 
-/** The names of the steps that a database lacks; all of them for a new one. Throws StoreError for a newer version's database. */
+/**
+ * The names of the missing migrations; all of them for a new database. Throws StoreError if a newer version made it.
+ */
 export function pendingSteps(sqlite: Database, steps: readonly Migration[] = MIGRATIONS): string[] {
   sqlite.run("CREATE TABLE IF NOT EXISTS _migrations (name TEXT PRIMARY KEY NOT NULL, applied_at INTEGER NOT NULL)");
   return missing(sqlite, steps).map(({ name }) => name);
 }
 
-/** Applies the missing steps, together or not at all; returns the names of those it applied. */
+/** Applies the missing migrations, all or none; returns their names. */
 export function migrate(sqlite: Database, nowMs: number, steps: readonly Migration[] = MIGRATIONS): string[] {
   if (pendingSteps(sqlite, steps).length === 0) return [];
-  // A step that rebuilds a table would delete rows by cascade; the pragma has no effect inside a transaction.
+  // A migration that rebuilds a table would delete rows by cascade. The pragma has no effect inside a transaction.
   sqlite.run("PRAGMA foreign_keys = OFF");
   try {
-    // Checked again under the write lock: another process may have applied steps meanwhile.
+    // Checked again under the write lock, since another process may have applied them meanwhile.
     const applyAll = sqlite.transaction(() => missing(sqlite, steps).map((step) => apply(sqlite, step, nowMs)));
     return applyAll.immediate();
   } finally {

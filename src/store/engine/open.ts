@@ -1,5 +1,5 @@
-// Opens the database of a data directory: created and migrated when needed, private to its owner, safe beside other
-// processes. The verbs in this room are built on its connection; nothing outside this room speaks SQL.
+// Opens the SQLite database of a data directory. It is created and migrated if needed, readable only by its owner, and
+// may be shared with other processes. Only this room speaks SQL.
 
 import { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
@@ -30,13 +30,13 @@ export interface StoreOptions {
 /** An open database in a file. */
 export interface SqliteStore extends Store {
   readonly sqlite: Database;
-  /** Problems that SQLite finds in the file; an empty list is a sound database. Reads everything. */
+  /** The problems that SQLite finds in the file, empty for a sound database. Reads the whole file. */
   integrityCheck(): string[];
-  /** Truncates the log and closes; a second call does nothing. */
+  /** Truncates the log and closes the database; a second call does nothing. */
   close(): void;
 }
 
-/** Whether a store is a file of SQLite's. */
+/** Whether the store is a SQLite database. */
 export function isSqlite(store: Store): store is SqliteStore {
   return store.engine === "sqlite";
 }
@@ -56,7 +56,7 @@ export function openStore(options: StoreOptions): SqliteStore {
   try {
     setPragmas(sqlite, busyTimeoutMs);
     const pending = pendingSteps(sqlite);
-    // A new database has nothing to lose.
+    // A new database has no data to back up.
     if (pending.length === MIGRATIONS.length) migrate(sqlite, clock.now());
     else if (pending.length > 0)
       throw new StoreError(`The database ${path} was made by an older version of Sallyport and is not upgraded yet.`);
@@ -67,15 +67,17 @@ export function openStore(options: StoreOptions): SqliteStore {
   return storeOf(sqlite, { dataDir, clock, busyTimeoutMs });
 }
 
-/** A database that may be an older version's, and its pending migrations. */
+/** A database that an older version may have made, and its missing migrations. */
 export interface UpgradableStore {
   readonly store: SqliteStore;
   readonly pending: readonly string[];
-  /** Applies them; returns the names of those it applied. */
+  /** Applies the missing migrations and returns their names. */
   migrate(): string[];
 }
 
-/** Opens the database in `dataDir` as it is. A new one has no pending steps: `openStore` creates it. */
+/**
+ * Opens the database in `dataDir` without migrating it. A new one has no pending migrations: `openStore` creates it.
+ */
 export function openForUpgrade(options: Required<Pick<StoreOptions, "dataDir" | "clock">>): UpgradableStore {
   const { dataDir, clock } = options;
   const path = join(dataDir, DATABASE_FILE);
@@ -119,7 +121,7 @@ function makePrivateDirectory(path: string): void {
 }
 
 function setPragmas(sqlite: Database, busyTimeoutMs: number): void {
-  // First, so that everything after it waits for another process instead of failing.
+  // Set first, so that every later statement waits for another process instead of failing.
   sqlite.run(`PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)}`);
   // Allows returning free pages to the file system in small steps; only has an effect before the first table.
   sqlite.run("PRAGMA auto_vacuum = INCREMENTAL");
@@ -146,7 +148,7 @@ function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create"
   const one = sqlite.query("SELECT 1 FROM _migrations LIMIT 1");
   let closed = false;
   const checkpoint = (): boolean => {
-    // The default would wait for readers up to busy_timeout, blocking the event loop.
+    // With the default timeout it would wait for readers and block the event loop.
     sqlite.run("PRAGMA busy_timeout = 0");
     try {
       const row = sqlite.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get();
@@ -160,12 +162,12 @@ function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create"
     dataDir,
     clock,
     sqlite,
-    // What runs at once is one of the two that verbs are ready for.
+    // The verbs accept both immediate results and promises, and SQLite's results are immediate.
     db: drizzle(sqlite) as unknown as Statements,
     statement: (text) => statementOf(sqlite, text),
     transaction: (work) => sqlite.transaction(() => runNow(work())).immediate(),
     isFirst: () => true,
-    // There is one writer at a time.
+    // SQLite has one writer at a time, so no rows need to be locked.
     takingRows: "",
     tidy: ({ freePagesKept }) => vacuum(sqlite, freePagesKept),
     size: () => sizeOf(sqlite, dataDir),
@@ -185,7 +187,7 @@ function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create"
   };
 }
 
-/** Runs a transaction's steps, each to its end. */
+/** Runs the steps of a transaction one after the other. */
 function runNow<T>(work: Work<T>): T {
   let turn = work.next();
   while (!turn.done) {
@@ -201,7 +203,7 @@ function runNow<T>(work: Work<T>): T {
 
 function statementOf<Row>(sqlite: Database, text: string): Statement<Row> {
   const prepared = sqlite.query<Row, (string | number)[]>(text);
-  // Named values are one argument, the others one each.
+  // Named values are passed as one argument, others as one argument each.
   const bound = (values: Values = []) => (Array.isArray(values) ? values : [values]) as (string | number)[];
   return {
     get: (values) => prepared.get(...bound(values)),
@@ -210,21 +212,21 @@ function statementOf<Row>(sqlite: Database, text: string): Statement<Row> {
   };
 }
 
-/** Free pages given back per step, 4 KiB each. */
+/** The number of free pages that one call returns to the file system, 4 KiB each. */
 const VACUUM_PAGES = 256;
 
-/** Gives free pages back to the file system where there are many; says how many went. */
+/** Returns free pages to the file system if there are many; returns their number. */
 function vacuum(sqlite: Database, freePagesKept: number): number {
   const free = () => sqlite.query<{ freelist_count: number }, []>("PRAGMA freelist_count").get()?.freelist_count ?? 0;
   const before = free();
-  // Pages that are free now are the next rows' place; only a large rest is worth the writes.
+  // Free pages are reused for new rows, so only a large number of them is worth the writes.
   if (before <= freePagesKept) return 0;
-  // Each row that is read gives one page back, so all of them must be.
+  // Each row that is read returns one page, so all rows are read.
   sqlite.query(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`).all();
   return before - free();
 }
 
-/** Looks now; reads a few numbers and no rows. */
+/** Measures the size now, without reading rows. */
 async function sizeOf(sqlite: Database, dataDir: string): Promise<DatabaseSize> {
   const pragma = (name: string) => sqlite.query<Record<string, number>, []>(`PRAGMA ${name}`).get()?.[name] ?? 0;
   const page = pragma("page_size");

@@ -1,5 +1,5 @@
-// One server per data directory. The lock is an exclusive SQLite transaction on its own file: the operating system releases
-// it with the process, however that ends, so there are no stale locks.
+// Allows one server for each data directory. The lock is an exclusive SQLite transaction on a separate file. The
+// operating system releases it when the process ends for any reason, so no lock is ever stale.
 
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync } from "node:fs";
@@ -11,12 +11,13 @@ const LOCK_FILE = "sallyport.lock";
 // An unreferenced connection is closed by the garbage collector, and its lock with it.
 const held = new Set<Database>();
 
-/** Held while a server runs. */
+/** The lock that a running server holds. */
 export interface ServeLock {
   release(): void;
 }
 
-// A server that starts while another process only checks must not mistake the check for a server.
+// A process that only checks holds the lock for a moment. A server that starts meanwhile must not mistake it for
+// another server.
 const WAIT_MS = 300;
 
 /** Takes the lock of `dataDir`, which must exist; throws StoreError when another server holds it. */

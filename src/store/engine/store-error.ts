@@ -1,6 +1,6 @@
-// What the store throws when the database itself is the problem; the message is meant for an operator's terminal.
+// The error for problems with the database itself. Its message is shown to the operator in the terminal.
 
-/** The database cannot be used as asked. */
+/** The database cannot be used as requested. */
 export class StoreError extends Error {
   override name = "StoreError";
 }

@@ -1,4 +1,4 @@
-// What every table holds, read from the schema: for what works on all of them, as copies from one engine to the other.
+// The tables and their columns, read from the schema: for code that handles all tables, such as copying a store.
 
 import { getTableName, is, Table } from "drizzle-orm";
 import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -11,9 +11,9 @@ import * as work from "../work/schema.ts";
 export interface TableFacts {
   readonly name: string;
   readonly columns: readonly ColumnFacts[];
-  /** The columns that tell its rows apart. */
+  /** The columns of the primary key. */
   readonly key: readonly string[];
-  /** Whether its key is a number that the database gives. */
+  /** Whether the key is a number that the database generates. */
   readonly numbered: boolean;
   /** The tables that its rows refer to. */
   readonly refersTo: readonly string[];
@@ -25,7 +25,7 @@ export interface ColumnFacts {
   readonly kind: "text" | "number" | "truth" | "bytes";
 }
 
-/** Every table, each after those that it refers to. */
+/** Every table, each after the tables that it refers to. */
 export const TABLES: readonly TableFacts[] = inOrder(
   Object.values({ ...main, ...access, ...work, ...decisions })
     .filter((table) => is(table, Table))

@@ -1,5 +1,5 @@
-// Brings an older version's database to this version's schema, after a complete backup. Steps are applied together or not at
-// all: however the process ends, the older version can still open its database.
+// Upgrades the database of an older version, after a complete backup. The migrations are applied together or not at
+// all, so the older version can still open its database if the upgrade is interrupted.
 
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
@@ -11,15 +11,15 @@ import { DATABASE_FILE, openForUpgrade } from "./open.ts";
 import { isServing } from "./serve-lock.ts";
 import { StoreError } from "./store-error.ts";
 
-/** In the data directory. */
+/** The folder for the backups, in the data directory. */
 const BACKUPS_DIR = "backups";
 const BACKUPS_KEPT = 3;
 
 /** The result of an upgrade. */
 export interface Upgrade {
-  /** The steps that were applied. */
+  /** The names of the applied migrations. */
   readonly applied: readonly string[];
-  /** The copy of the database as it was, with secrets and uploads. */
+  /** The path of the backup: the database before the upgrade, with secrets and uploads. */
   readonly backup: string;
 }
 

@@ -1,5 +1,5 @@
-// Bounds disk use while the server runs: expired rows are deleted in small steps with requests in between, free pages are
-// returned to the file system, and the write-ahead log is truncated.
+// Limits disk use while the server runs: deletes expired rows in small steps between which requests run, returns free
+// pages to the file system, and truncates the write-ahead log.
 
 import type { Store } from "./store.ts";
 
@@ -15,16 +15,16 @@ export interface UpkeepOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** What a round came to. */
+/** The result of a round. */
 export interface UpkeepRound {
   readonly endedAtMs: number;
   readonly deleted: number;
-  /** Steps that failed; the log says why. */
+  /** The number of failed steps; the log has their causes. */
   readonly failed: number;
 }
 
 const INTERVAL_MS = 60_000;
-/** Steps per kind and round: the rest waits for the next round. */
+/** The limit of steps for each kind of row in one round; the rest waits for the next round. */
 const STEPS_MAX = 1000;
 /** 64 MiB. */
 const FREE_PAGES_KEPT = 16_384;
@@ -43,7 +43,7 @@ export class Upkeep {
     this.#options = options;
   }
 
-  /** Starts; the first round comes after one interval, so that it does not slow down the start. */
+  /** Starts. The first round runs after one interval, so that it does not slow down the start. */
   start(): void {
     if (this.#stopped || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
@@ -52,7 +52,7 @@ export class Upkeep {
         this.start();
       });
     }, this.#options.intervalMs ?? INTERVAL_MS);
-    // Upkeep alone does not keep the process alive.
+    // The timer alone must not keep the process alive.
     this.#timer.unref();
   }
 
@@ -63,12 +63,12 @@ export class Upkeep {
     await this.#round;
   }
 
-  /** The last whole round; undefined before the first. */
+  /** The last complete round; undefined before the first one. */
   get last(): UpkeepRound | undefined {
     return this.#last;
   }
 
-  /** One round. A sweep that fails is reported and does not keep the others from running. */
+  /** Runs one round. A failing sweep is reported and does not prevent the others. */
   async run(): Promise<void> {
     let deleted = 0;
     let failed = 0;

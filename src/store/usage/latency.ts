@@ -1,10 +1,10 @@
-// Latency as a histogram with geometric buckets: percentiles over any span are within an eighth of the true value, and
-// histograms can be summed, which percentiles cannot.
+// Latency as a histogram with geometric buckets. From 1 ms to 26 minutes, a percentile is within an eighth of the true
+// value. Unlike percentiles, histograms of several spans can be added up.
 
 /** Ratio of a bucket's width to the previous one's. */
 const GROWTH = 1.25;
 const LOG_GROWTH = Math.log(GROWTH);
-/** About 25 minutes; longer durations belong here too. */
+/** The last bucket. It begins at about 21 minutes and also contains all longer durations. */
 const BUCKET_MAX = 64;
 
 /** The bucket of a duration in milliseconds. */
@@ -19,7 +19,7 @@ export interface BucketCount {
   readonly count: number;
 }
 
-/** The percentile (0 to 1) in whole milliseconds, at the middle of its bucket; null if nothing was counted. */
+/** The percentile (0 to 1) in whole milliseconds, taken as the middle of its bucket; null if there are no requests. */
 export function percentileMs(counts: readonly BucketCount[], percentile: number): number | null {
   const sorted = counts.filter(({ count }) => count > 0).toSorted((a, b) => a.bucket - b.bucket);
   const total = sorted.reduce((sum, { count }) => sum + count, 0);

@@ -1,11 +1,11 @@
-// Follows the request log: each row once, none skipped. If several programs write, a row may become visible after one with a
-// higher id; so recent ids are queried again, and rows already seen are left out.
+// Follows the request log and returns each row exactly once. If several programs write, a row may become visible after
+// one with a higher id. Recent ids are therefore queried again, and rows that were already returned are left out.
 
 import type { Clock } from "../../base/clock.ts";
 import type { LogFilter, LogRow } from "./log.ts";
 import type { UsageStore } from "./usage.ts";
 
-/** A transaction that writes rows takes a small part of this. */
+/** How long ids are queried again. A transaction that writes rows takes only a small part of this time. */
 const SETTLED_MS = 10_000;
 /** Maximum number of rows that are queried again. */
 const RECENT_MAX = 400;
@@ -18,7 +18,7 @@ export class LogFollower {
   readonly #filter: LogFilter;
   /** Ids up to this one are not queried again. */
   #floor: number;
-  /** Ids above the floor that were returned, and when. */
+  /** Ids above the floor that were already returned, and when. */
   readonly #recent = new Map<number, number>();
 
   constructor(deps: { usage: Pick<UsageStore, "followLog">; clock: Clock }, filter: LogFilter, afterId: number) {
@@ -28,7 +28,7 @@ export class LogFollower {
     this.#floor = afterId;
   }
 
-  /** The rows written since the last call, oldest first; at most a few hundred, the rest with the next call. */
+  /** The rows written since the last call, oldest first: at most a few hundred, the others with the next call. */
   async next(): Promise<LogRow[]> {
     this.#settle();
     const fresh: LogRow[] = [];

@@ -1,5 +1,5 @@
-// The request log: rows of single requests, by their properties and outcome. However rare a match is, one query reads a
-// bounded number of rows, so that no search delays the requests that are being served.
+// The request log: rows of single requests, selected by their properties and outcome. A page of the log is read from a
+// limited number of rows, however rare a match is, so that a search does not delay other requests.
 
 import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, ne, or, type SQL } from "drizzle-orm";
 import type { Store } from "../engine/store.ts";
@@ -20,12 +20,12 @@ export interface LogFilter {
   readonly sinceMs?: number | undefined;
 }
 
-/** A key as the log names it. */
+/** A key as the log shows it. */
 export interface KeyNames {
   readonly name: string;
-  /** Of its account. */
+  /** The name of the account that owns the key. */
   readonly username: string;
-  /** Until then what passes for its requests is kept. */
+  /** Until this time the messages of its requests are recorded. */
   readonly debugUntilMs: number | null;
 }
 
@@ -35,11 +35,13 @@ export type LogRow = typeof usage.$inferSelect;
 /** A page of the log, newest first. */
 export interface LogRows {
   readonly rows: readonly LogRow[];
-  /** Older rows are before this one; null if there are none. A page may be short or empty without being the last. */
+  /**
+   * Older rows have smaller ids than this; null if there are none. A page may be short or empty without being the last.
+   */
   readonly nextBeforeId: number | null;
 }
 
-/** Maximum number of rows that one query reads: about twenty milliseconds. */
+/** The limit of rows that are read for one page: about twenty milliseconds. */
 const SCAN_MAX = 20_000;
 const PAGE_MAX = 1000;
 const CLIENT_ERROR = 400;
@@ -115,7 +117,9 @@ export function requestLog({ db }: Store) {
   };
 }
 
-/** Rows are written in batches when their requests end: a row may be this much older than the one before it. */
+/**
+ * Rows are written in batches when their requests end, so a row may be older than the one before it by up to this much.
+ */
 const SLACK_MS = 3_600_000;
 
 /** Conditions that an index serves: an account's rows, or those with one request id. */

@@ -1,5 +1,5 @@
-// What an overview adds up: sums and latency of a span by time, model or key, of one account or of everybody. From
-// roll-ups, but for spans too short for them.
+// The figures of an overview: sums and latency within a span by time, model or key, for one account or all. Read from
+// roll-ups, except for spans that are too short for them.
 
 import { and, asc, desc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
@@ -27,7 +27,7 @@ export interface SlotLatency {
   readonly firstBytes: number;
 }
 
-/** What is added up beside the time. */
+/** The second property by which figures are grouped, besides time. */
 export type GroupedBy = "model" | "keyId";
 
 const SUM_NAMES = [
@@ -101,7 +101,9 @@ function sumsOfSlots({ db }: Store) {
 
 function recentUsage({ db }: Store) {
   return {
-    /** What an overview of the latest minutes needs of single rows, newest first, older than the row `beforeId`. */
+    /**
+     * The columns of single rows that an overview of the latest minutes needs, newest first, before the row `beforeId`.
+     */
     async recentRows({ accountId, beforeId, limit }: RecentRows) {
       return db
         .select({

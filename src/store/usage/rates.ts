@@ -17,7 +17,7 @@ export type RateStore = ReturnType<typeof rateStore>;
 /** Builds the verbs. */
 export function rateStore(store: Store) {
   const { db, clock } = store;
-  // Through a select: a key that was deleted meanwhile must not fail the others.
+  // The key is selected, so that a key that was deleted meanwhile does not make the others fail.
   const save = store.statement(
     `INSERT INTO rate_windows (key_id, times_ms, saved_at) SELECT id, ?, ? FROM api_keys WHERE id = ?
      ON CONFLICT (key_id) DO UPDATE SET times_ms = excluded.times_ms, saved_at = excluded.saved_at`,

@@ -14,12 +14,12 @@ export interface UsageRecord {
   readonly keyId: string;
   /** The catalog id; "" if no model is involved or none was found yet. */
   readonly model: string;
-  /** The provider that answered, or failed last; "" if none was asked. */
+  /** The provider that answered, or the last one that failed; "" if none was called. */
   readonly provider: string;
   readonly upstreamModel: string;
-  /** The path that was called, as `/v1/chat/completions`. */
+  /** The path of the request, such as `/v1/chat/completions`. */
   readonly endpoint: string;
-  /** HTTP status the client got. */
+  /** The HTTP status that the client received. */
   readonly status: number;
   readonly errorCode: string | null;
   /** All prompt tokens, including cached ones. */
@@ -29,23 +29,23 @@ export interface UsageRecord {
   readonly cachedTokens: number;
   readonly cacheWriteTokens: number;
   readonly reasoningTokens: number;
-  /** The upstream reported no usage; the tokens were counted here. */
+  /** The upstream reported no usage, so the gateway counted the tokens. */
   readonly estimated: boolean;
   readonly costMicros: number;
   readonly latencyMs: number;
   readonly ttfbMs: number | null;
   readonly stream: boolean;
   readonly createdAtMs: number;
-  /** The routes that failed before one answered, or all of them. */
+  /** The routes that failed: those before the one that answered, or all of them. */
   readonly attempts?: readonly FailedRoute[];
   /** `performance.now()` when the request arrived, and when the answering route was called; needed for `attempts`. */
   readonly arrivedMs?: number;
   readonly askedMs?: number;
-  /** True for an upstream call that cost tokens and failed: its request has its own record. */
+  /** True for a failed upstream call that cost tokens. The request itself has its own record. */
   readonly isCall?: true;
 }
 
-/** The numeric members of a record, and the textual ones. */
+/** The members that are numbers, and those that are texts. */
 export const AMOUNTS = [
   "status",
   "inputTokens",
@@ -69,7 +69,7 @@ export const TEXT_COLUMNS = [
   "errorCode",
 ] as const satisfies readonly (keyof UsageRecord)[];
 
-/** The record with whole amounts: one that the database refuses would block all later ones. */
+/** The record with whole amounts. A record that the database refuses would block all later ones. */
 export function withWholeAmounts(record: UsageRecord): UsageRecord {
   if (AMOUNTS.every((name) => record[name] === null || Number.isSafeInteger(record[name]))) return record;
   const whole = (amount: number) => (Number.isSafeInteger(Math.round(amount)) ? Math.round(amount) : 0);
@@ -77,14 +77,14 @@ export function withWholeAmounts(record: UsageRecord): UsageRecord {
   return { ...record, ...Object.fromEntries(amounts) };
 }
 
-/** The record with names that every database can store: a client may send any text as a model. */
+/** The record with texts that every database can store, since a client may send any text as a model. */
 export function withStorableNames(record: UsageRecord): UsageRecord {
   if (TEXT_COLUMNS.every((name) => isStorable(record[name] ?? ""))) return record;
   const names = TEXT_COLUMNS.map((name) => [name, record[name] === null ? null : storable(record[name])]);
   return { ...record, ...Object.fromEntries(names) };
 }
 
-/** What is stored about a request's attempts; undefined for nearly all: the first route answered. */
+/** The stored form of a request's attempts; undefined if the first route answered, as in most requests. */
 export function triesOf(record: UsageRecord): KeptTry[] | undefined {
   const { attempts = [], arrivedMs, askedMs, provider, upstreamModel: model, latencyMs } = record;
   const first = attempts[0];
@@ -129,7 +129,7 @@ export interface UsageDelta extends UsageSums {
 
 /** The number of requests with one class of status in one bucket of latency. */
 export interface LatencyCount {
-  /** 2, 4 or 5 for the status's hundreds; 0 for requests that the client aborted. */
+  /** The first digit of the status, such as 2 for 2xx; 0 for requests that the client aborted. */
   readonly statusClass: number;
   readonly bucket: number;
   requests: number;
@@ -164,12 +164,12 @@ export class UsageTally {
     return this.#deltas.size;
   }
 
-  /** Whether this record starts no new group. */
+  /** Whether the group of this record already exists. */
   has(record: UsageRecord): boolean {
     return this.#deltas.has(groupOf(record));
   }
 
-  /** Adds one request. */
+  /** Adds one record. */
   add(record: UsageRecord): void {
     const group = groupOf(record);
     let delta = this.#deltas.get(group);
@@ -212,7 +212,7 @@ function countOf({ latency }: UsageDelta, statusClass: number, bucket: number): 
 }
 
 function groupOf(record: UsageRecord): string {
-  // A model id may hold any character but never a line break.
+  // Only the model may contain a line break, and it is the last part, so different groups have different texts.
   return `${hourOf(record.createdAtMs)}\n${record.accountId}\n${record.keyId}\n${record.model}`;
 }
 

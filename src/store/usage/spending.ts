@@ -1,5 +1,5 @@
-// What is spent of a budget within its window. The database computes this when usage is written, and the request path's
-// cached copy does the same computation, so that both agree without a query.
+// Computes how much of a budget is spent in its current window. The database does the same computation when usage is
+// written, so the request path can keep its cached copy current without a query.
 
 /** A budget and what was spent of it. */
 export interface SpendingWindow {
@@ -11,15 +11,18 @@ export interface SpendingWindow {
   readonly spentMicros: number;
 }
 
-/** What one key or account spent, as written. */
+/** An amount that one key or account has spent. */
 export interface Spending {
   readonly id: string;
-  /** When the last of it was spent. */
+  /** The time of the last request in the amount. */
   readonly atMs: number;
   readonly costMicros: number;
 }
 
-/** The window after an amount was spent: windows have a fixed length, and the first cost after the end of one starts the next. */
+/**
+ * The window after an amount was spent. Windows have a fixed length; the first cost after the end of one begins the
+ * next.
+ */
 export function afterSpending(window: SpendingWindow, { atMs, costMicros }: Spending): SpendingWindow {
   const { periodMs, windowStartMs, spentMicros } = window;
   if (!hasEnded(window, atMs) || periodMs === null || windowStartMs === null)
@@ -28,7 +31,7 @@ export function afterSpending(window: SpendingWindow, { atMs, costMicros }: Spen
   return { ...window, windowStartMs: windowStartMs + windows * periodMs, spentMicros: costMicros };
 }
 
-/** What is left of a budget, in micro-dollars; negative if it is overdrawn. */
+/** The remaining budget in micro-dollars; negative if it is overdrawn. */
 export function leftMicros(window: SpendingWindow, nowMs: number): number {
   return window.limitMicros - (hasEnded(window, nowMs) ? 0 : window.spentMicros);
 }

@@ -1,4 +1,4 @@
-// The statements of a usage flush: one row per request and its roll-ups, prepared once.
+// The statements that write usage: one row for each request, and its roll-ups. They are prepared once.
 
 import { type Store, step, steps } from "../engine/store.ts";
 import { requireStorable, requireWhole } from "../values.ts";
@@ -19,7 +19,7 @@ export const SUMS = [
 const adds = (table: string) => SUMS.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(", ");
 const MARKS = SUMS.map(() => "?").join(", ");
 
-/** A request id is the client's own text; the rest of a longer one is useless in a table. */
+/** A request id is the client's own text, so a long one is cut off. */
 const REQUEST_ID_CHARS = 200;
 
 /** A row of the table: the record, its generated id, and how many requests it stands for. */
@@ -31,15 +31,18 @@ export interface UsageRow {
 
 /** Usage that is written together. */
 export interface UsageBatch {
-  /** Made here; a batch that is tried again keeps it, and is written once. */
+  /** Generated here. A batch that is retried keeps its id, so that it is written only once. */
   readonly id: string;
-  /** Those whose `uid` other batches may have too come last, in its order. */
+  /** Rows whose `uid` may also occur in other batches come last, sorted by `uid`. */
   readonly rows: readonly UsageRow[];
   /** Sums to add to the roll-ups, including those of the rows. */
   readonly sums: readonly UsageDelta[];
 }
 
-/** A statement of a batch: what it writes to, so that all batches write in one order and none waits for another in a circle. */
+/**
+ * A statement and the row that it writes. All batches write in the same order of tables and rows, which prevents
+ * deadlocks.
+ */
 interface Write {
   readonly table: number;
   readonly row: string;
@@ -120,7 +123,7 @@ function rowStatement({ statement }: Store) {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (uid) DO UPDATE SET repeats = usage.repeats + excluded.repeats`,
   );
-  /** A row; one whose id is there already adds its repeats to it. */
+  /** Inserts a row. If the `uid` exists already, its repeats are added to the existing row. */
   return ({ record: r, uid, repeats }: UsageRow): Write => {
     const tries = triesOf(r);
     const values = [
@@ -148,7 +151,7 @@ function rowStatement({ statement }: Store) {
       tries === undefined ? null : JSON.stringify(tries),
       repeats,
     ];
-    // They stay as they came: their place is their number.
+    // Rows are inserted in the order of the batch, which determines their ids.
     return { table: 0, row: "", run: () => row.run(values) };
   };
 }
@@ -199,7 +202,7 @@ function totalStatements({ statement }: Store) {
   );
   return (d: UsageDelta, attributed: boolean, sums: readonly number[]): Write[] => {
     const writes: Write[] = [];
-    // Public statistics are about models; web tools and requests that named none are not part of them.
+    // Public statistics are about models, so web tools and requests without a model are left out.
     if (d.model !== "")
       writes.push({ table: 4, row: d.model, run: () => model.run([d.model, d.firstAtMs, d.lastAtMs, ...sums]) });
     if (attributed) writes.push({ table: 5, row: d.accountId, run: () => account.run([d.accountId, ...sums]) });
@@ -208,9 +211,9 @@ function totalStatements({ statement }: Store) {
 }
 
 function spendStatements({ statement }: Store) {
-  // Budget windows are fixed spans counted from when the budget was set; the window a request falls in is brought up to date
-  // with the first request after the last one's end. `SET` reads the old values of every column. The cast makes the division
-  // one of whole numbers: a number of JavaScript is bound as a double.
+  // Budget windows have a fixed length and are counted from the time when the budget was set. The first request after
+  // the end of a window begins the window that contains the request. `SET` reads the old values of every column. The
+  // cast makes the division an integer division, since a number of JavaScript is bound as a double.
   const key = statement(
     `UPDATE api_keys SET
        last_used_at = CASE WHEN last_used_at > $at THEN last_used_at ELSE $at END,

@@ -23,7 +23,7 @@ export interface TokenTotals {
 /** Verbs over usage. */
 export type UsageStore = ReturnType<typeof usageStore>;
 
-/** Rows deleted per transaction: a few milliseconds. */
+/** The number of rows deleted in one transaction, which takes a few milliseconds. */
 const DELETE_BATCH = 500;
 
 const SUM_COLUMNS = {

@@ -1,6 +1,7 @@
-// Writes usage off the request path: a bounded queue, flushed in one transaction per interval and on close. A killed process
-// loses at most what arrived since the last flush. No token is ever dropped: when the queue is full, requests lose their own
-// row but still count in every sum.
+// Writes usage off the request path: a bounded queue that is written at intervals and on close, in batches of one
+// transaction each. A killed process loses what was not written yet. No token is ever dropped: when the queue is full,
+// requests lose their own row but are still summed by account, key and model; beyond a limit of such groups, by model
+// only.
 
 import { uuid } from "../../base/ids.ts";
 import { isFailure, type UsageRecord, UsageTally, withStorableNames, withWholeAmounts } from "./record.ts";
@@ -12,43 +13,46 @@ import type { UsageStore } from "./usage.ts";
 export interface UsageWriterOptions {
   /** Config `usage.flush`. */
   readonly flushMs?: number;
-  /** Maximum number of waiting requests with a row of their own. */
+  /** The limit of queued requests with a row of their own. */
   readonly queueMax?: number;
-  /** Called when a flush fails; its records stay queued and the next flush retries them. */
+  /** Called when a write fails. Its records stay queued and are retried after the next interval. */
   readonly onError?: (error: unknown) => void;
 }
 
-// A minute of 160 requests per second while the database is locked; about 5 MB.
+// One minute of 160 requests per second, while the database is locked; about 5 MB.
 const QUEUE_MAX = 10_000;
-// About 5 ms of blocking work, 20 ms if every row has a different key; the rest follows in the next iteration of the event
-// loop.
+// About 5 ms of blocking work, or 20 ms if every row has a different key. The rest is written in the next iteration of
+// the event loop.
 const BATCH_MAX = 500;
-// Groups of (day, account, key, model) that are kept apart after an overflow; above it only day and model are kept.
+// The limit of groups of (hour, account, key, model) for requests without a row. Further ones are grouped only by hour
+// and model.
 const OVERFLOW_GROUPS_MAX = 20_000;
-// Failures of a key per minute that get their own row; further ones share one, so that a client in a loop does not fill the
-// disk.
+// The number of failures of a key in one minute that get their own rows. Further ones share a row, so that a client in
+// a loop does not fill the disk.
 const FAILED_ROWS_PER_MINUTE = 60;
-// Keys whose failures are counted at once; above it counting starts again.
+// The limit of keys whose failures are counted. Above it, counting starts again for all keys.
 const FAILING_KEYS_MAX = 10_000;
 const MINUTE_MS = 60_000;
 
-/** A key's failures within a minute. */
+/** The failures of a key within a minute. */
 interface FailingKey {
   readonly minute: number;
   rows: number;
 }
 
-/** Failures that share a row. */
+/** Failures that share one row. */
 interface SharedRow {
   readonly record: UsageRecord;
   repeats: number;
 }
 
-/** The batch that is being written or will be retried unchanged: written twice, it would count twice. */
+/**
+ * The batch that is being written. If that fails, the same batch is retried unchanged, so that it is not counted twice.
+ */
 interface Flight extends UsageBatch {
-  /** How many records at the head of the queue it covers. */
+  /** The number of records at the head of the queue that it contains. */
   readonly queued: number;
-  /** By key and by account. */
+  /** Amounts by key and by account. */
   readonly spent: readonly Spending[];
 }
 
@@ -62,10 +66,10 @@ export class UsageWriter {
   #overflow = new UsageTally();
   readonly #failing = new Map<string, FailingKey>();
   #shared = new Map<string, SharedRow>();
-  /** By key and by account; their ids are distinct. */
+  /** Amounts by key id and by account id; no key and account have the same id. */
   readonly #pendingCost = new Map<string, number>();
   #flight: Flight | undefined;
-  /** The batch being written; further ones wait for it. */
+  /** The current write; there is only one at a time. */
   #writing: Promise<boolean> | undefined;
   #written: ((spent: readonly Spending[]) => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -80,7 +84,7 @@ export class UsageWriter {
     this.#onError = options.onError ?? (() => {});
   }
 
-  /** Takes one request's usage; never blocks and never throws. */
+  /** Adds the usage of one request; never blocks and never throws. */
   record(given: UsageRecord): void {
     const record = withWholeAmounts(given);
     this.#addPendingCost(record, 1);
@@ -91,17 +95,17 @@ export class UsageWriter {
     else this.#timer ??= setTimeout(() => void this.#tick(), this.#flushMs);
   }
 
-  /** Cost that a key or account has run up since the last flush; to be added to the spending in the database. */
+  /** The cost of a key or account that is not written yet, to be added to the spending in the database. */
   pendingCostMicros(id: string): number {
     return this.#pendingCost.get(id) ?? 0;
   }
 
-  /** Calls `listener` with the spent amounts at the moment they stop being pending. */
+  /** Calls `listener` with the written amounts at the moment when they stop being pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void {
     this.#written = listener;
   }
 
-  /** The current write: until it ends it is unknown whether pending amounts are already in the database. */
+  /** The current write. Until it ends, it is unknown whether pending amounts are already in the database. */
   get underWay(): Promise<unknown> | undefined {
     return this.#writing;
   }
@@ -111,7 +115,7 @@ export class UsageWriter {
     return { queued: this.#queue.length, rowsWithout: this.#rowsWithout, failures: this.#failures };
   }
 
-  /** Writes all waiting records now. True if nothing is left. */
+  /** Writes everything that is queued. True if nothing is left. */
   async flush(): Promise<boolean> {
     while (this.#waits) {
       if (!(await this.#flushBatch())) return false;
@@ -119,7 +123,7 @@ export class UsageWriter {
     return true;
   }
 
-  /** Flushes and stops the timer; wait for it before closing the store. True if everything was written. */
+  /** Stops the timer and writes everything; wait for it before closing the store. True if nothing is left. */
   async close(): Promise<boolean> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -137,7 +141,7 @@ export class UsageWriter {
     return this.#flight !== undefined || this.#queue.length > 0 || this.#overflow.size > 0 || this.#shared.size > 0;
   }
 
-  /** Whether a failure is among the first of its key in this minute. */
+  /** Whether the failure is one of the first of its key in this minute, which get their own rows. */
   #hasOwnRow({ keyId, createdAtMs }: UsageRecord): boolean {
     const minute = Math.floor(createdAtMs / MINUTE_MS);
     let failing = this.#failing.get(keyId);
@@ -150,7 +154,7 @@ export class UsageWriter {
     return failing.rows <= FAILED_ROWS_PER_MINUTE;
   }
 
-  /** Counts a failure in every sum and in the shared row of its key and minute. */
+  /** Adds a failure to the sums and to the shared row of its key and minute. */
   #share(record: UsageRecord): void {
     const uid = `${record.keyId}:${Math.floor(record.createdAtMs / MINUTE_MS)}`;
     const shared = this.#shared.get(uid);
@@ -172,7 +176,7 @@ export class UsageWriter {
     this.#overflow.add(withStorableNames(roomy ? record : { ...record, accountId: "", keyId: "" }));
   }
 
-  /** Writes the next batch, or waits for the current one. On failure nothing changes. */
+  /** Writes the next batch, or waits for the current write. If it fails, the queue stays unchanged. */
   #flushBatch(): Promise<boolean> {
     this.#writing ??= this.#writeBatch().finally(() => {
       this.#writing = undefined;
@@ -202,7 +206,7 @@ export class UsageWriter {
     const queued = this.#queue.slice(0, BATCH_MAX).map(withStorableNames);
     const tally = new UsageTally();
     for (const record of queued) tally.add(record);
-    // A call within a request has a row and is no request.
+    // A failed upstream call has a row but does not count as a request.
     const own = queued.map((record) => ({ record, uid: uuid(), repeats: record.isCall === true ? 0 : 1 }));
     const shared = [...this.#shared]
       .map(([uid, { record, repeats }]) => ({ record, uid, repeats }))
@@ -219,7 +223,7 @@ export class UsageWriter {
   }
 
   #changePending(id: string, micros: number): void {
-    // Without an account.
+    // The record belongs to no account.
     if (id === "") return;
     const pending = this.pendingCostMicros(id) + micros;
     if (pending === 0) this.#pendingCost.delete(id);

@@ -1,5 +1,5 @@
-// Responses of sites to a job, kept from their arrival until their page is stored: a program that dies while it converts a
-// page need not fetch it again. Small and short-lived: only pages in progress have any.
+// Responses of sites to a job, stored until their page is stored, so that a program that was stopped during the
+// conversion need not fetch them again. Only pages in progress have any.
 
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
@@ -8,10 +8,10 @@ import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
 import { jobAnswers } from "./schema.ts";
 
-/** A response, and the address it belongs to. */
+/** A response and its address. */
 export interface JobAnswer {
   readonly asked: string;
-  /** After redirects. */
+  /** The address after redirects. */
   readonly url: string;
   readonly status: number;
   readonly headers: Headers;
@@ -21,9 +21,9 @@ export interface JobAnswer {
 /** Verbs over answers. */
 export type AnswerStore = ReturnType<typeof answerStore>;
 
-/** Compressed. A larger response is not text, or costs more to store than to fetch again. */
+/** The limit of the compressed size. A larger response is not text, or is cheaper to fetch again than to store. */
 const BYTES_MAX = 2 * 1024 * 1024;
-/** The fastest level: every page waits for it. */
+/** The fastest level, since every page waits for it. */
 const LEVEL = 1;
 
 const compress = promisify(zstdCompress);
@@ -32,7 +32,7 @@ const decompress = promisify(zstdDecompress);
 /** Builds the verbs. */
 export function answerStore(store: Store) {
   const { db, statement } = store;
-  // Not for a job that has ended meanwhile: it would never be deleted.
+  // Responses for a job that has ended meanwhile are not stored, since they would never be deleted.
   const keep = statement(
     `INSERT INTO job_answers (job_id, url_key, asked, url, status, headers, body)
      SELECT id, $urlKey, $asked, $url, $status, $headers, $body FROM jobs

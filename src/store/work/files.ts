@@ -1,4 +1,4 @@
-// Uploaded files: a row each, and their bytes. A row appears only when its bytes are whole.
+// Uploaded files: a row and the bytes of each. The row appears only when all bytes are stored.
 
 import { and, desc, eq, lt } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
@@ -44,7 +44,7 @@ export function fileStore(store: Store) {
 
     /** An account's files, newest first, older than the file `beforeId`. */
     async listFiles(accountId: string, options: { beforeId?: string; limit?: number } = {}): Promise<StoredFile[]> {
-      // Ids sort by time of creation.
+      // Ids sort by creation time.
       const older = options.beforeId === undefined ? undefined : lt(byBytes(files.id), options.beforeId);
       return db
         .select()

@@ -1,5 +1,5 @@
-// The pages that a crawl has found and has yet to visit. A page and the links found on it are written in one transaction, so
-// a kill between two pages loses none and fetches none twice.
+// The pages that a crawl has found, and those that it has visited. A page and its links are written in one transaction,
+// so that a program stopped between two pages neither loses a page nor fetches one twice.
 
 import { and, asc, count, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import { createTurns } from "../../base/turns.ts";
@@ -22,13 +22,13 @@ export interface JobPage {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Identifies a page of a job by its address. */
+/** A page of a job, identified by its address. */
 export type JobPageHead = Pick<JobPage, "url" | "failed"> & {
   /** Its stored content. */
   readonly bytes: number;
 };
 
-/** Which pages of a job. */
+/** Selects the pages of a job. */
 export interface PageWindow {
   readonly failed?: boolean;
   readonly offset?: number;
@@ -49,11 +49,11 @@ export interface FrontierVisit {
   readonly links?: Iterable<FrontierEntry>;
   /** Maximum size of the frontier. */
   readonly frontierMax: number;
-  /** Replaces the job's progress; counted separately from the pages it would be wrong after a kill between the two writes. */
+  /** Replaces the job's progress. Stored separately it would be wrong if the program stopped between the two writes. */
   readonly progress?: Readonly<Record<string, unknown>>;
 }
 
-/** Builds the verbs. Those that write throw `JobLost` where they are given an owner and the job is not theirs (any more). */
+/** Builds the verbs. With an owner, a verb that writes throws `JobLost` unless that owner holds the job. */
 export function frontierStore(store: Store) {
   const addAll = frontierAdder(store);
   return {
@@ -98,7 +98,7 @@ function frontierAdder({ db, statement }: Store) {
       seq++;
       bytes += Buffer.byteLength(urlKey) + Buffer.byteLength(url);
     }
-    // Once for all of them: a trigger would update the job for every link of a page.
+    // Updated once for all entries: a trigger would update the job once for every link of a page.
     const heldBytes = sql`${jobs.heldBytes} + ${bytes}`;
     const set = { frontierSize: seq, heldBytes };
     if (seq > before) yield* step(() => db.update(jobs).set(set).where(eq(jobs.id, jobId)).run());
@@ -142,7 +142,7 @@ function takingFrontier(store: Store, addAll: AddAll) {
         .map((entry) => ({ urlKey: entry.urlKey, url: entry.url, depth: entry.depth }));
     },
 
-    /** After a restart, pages that were taken and not finished are to be visited again; returns how many. */
+    /** After a restart, marks pages that were taken but not finished as unvisited; returns their number. */
     async resetFrontier(jobId: string, owner?: string): Promise<number> {
       return store.transaction(function* (): Work<number> {
         yield* hold(jobId, owner);
@@ -172,9 +172,9 @@ function visiting(store: Store, addAll: AddAll) {
   const done = statement("UPDATE job_frontier SET state = 'done' WHERE job_id = ? AND url_key = ?");
   return {
     /**
-     * Records a visit in one transaction: the page's content (none if it is not to be returned), further addresses that
-     * turned out to be the same page, its links, and the job's progress. The site's stored response is deleted. Returns how
-     * many links were new.
+     * Records a visit in one transaction: the content of the page (none if it is not part of the result), other
+     * addresses that turned out to be the same page, its links, and the job's progress. Deletes the site's stored
+     * response. Returns the number of new links.
      */
     async saveVisit(jobId: string, visit: FrontierVisit, owner?: string): Promise<number> {
       return store.transaction(function* (): Work<number> {
@@ -198,7 +198,7 @@ function visiting(store: Store, addAll: AddAll) {
 
 function countingPages({ db }: Store) {
   return {
-    /** How many pages of a job's frontier are in each state. */
+    /** The number of pages in each state of a job's frontier. */
     async countFrontier(jobId: string): Promise<{ waiting: number; taken: number; done: number }> {
       const rows = await db
         .select({ state: jobFrontier.state, n: count() })
@@ -210,7 +210,7 @@ function countingPages({ db }: Store) {
       return { waiting: of("waiting"), taken: of("taken"), done: of("done") };
     },
 
-    /** How many pages a job has, and how many failed. */
+    /** The number of pages of a job, and of those that failed. */
     async countPages(jobId: string): Promise<{ pages: number; failed: number }> {
       const failed = sql<number>`COUNT(CASE WHEN ${jobPages.failed} THEN 1 END)`;
       const row = await db.select({ pages: count(), failed }).from(jobPages).where(eq(jobPages.jobId, jobId)).get();
@@ -270,7 +270,7 @@ function readingPages({ db }: Store) {
         .all();
     },
 
-    /** The values under `keys` of each returned page of a job, without its content. Yields to other work meanwhile. */
+    /** The values under `keys` of each page in a job's result, without its content. Yields to other work in between. */
     async listPageKeys(jobId: string): Promise<string[]> {
       const own = and(eq(jobPages.jobId, jobId), eq(jobPages.failed, false));
       const seqs = await db.select({ seq: jobPages.seq }).from(jobPages).where(own).orderBy(asc(jobPages.seq)).all();

@@ -1,16 +1,18 @@
-// Who may write for a job: the program that claimed it, for as long as no other has. A program whose lease was taken over may
-// not know it yet; what it still writes must not mix with the work of the next.
+// Checks that a program still holds a job: it has claimed the job, and no other program has claimed it since. A program
+// that lost its lease may not know it yet, and must not write among the results of the next one.
 
 import { type Store, step, type Work } from "../engine/store.ts";
 
-/** Thrown where a program writes for a job that it does not hold any more: another has it, or it has ended. */
+/**
+ * Thrown when a program writes for a job that it no longer holds, because another one has claimed it or it has ended.
+ */
 export class JobLost extends Error {
   override name = "JobLost";
 }
 
 /**
- * Builds the check. It is made within the transaction of the write, and keeps the job from being claimed until that ends.
- * Without an owner nothing is checked: for what is written before the job is claimed.
+ * Builds the check. It runs within the transaction of the write and prevents another claim until that ends. Without an
+ * owner nothing is checked, for writes before the job is claimed.
  */
 export function jobHold({ engine, statement }: Store) {
   const find = statement(

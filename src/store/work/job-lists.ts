@@ -1,5 +1,5 @@
-// Lists of jobs for people: an account's own, latest first, and everyone's unfinished ones. Results are left out of lists:
-// they may be megabytes.
+// Lists of jobs for display: an account's own jobs, latest first, and the unfinished jobs of all accounts. They do not
+// contain results, which may be megabytes.
 
 import { and, count, desc, eq, gt, inArray, isNull, lt, or, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
@@ -17,11 +17,11 @@ export interface ListedJob {
   readonly input: Readonly<Record<string, unknown>>;
   readonly progress: Readonly<Record<string, unknown>>;
   readonly error: Readonly<Record<string, unknown>> | null;
-  /** Number of addresses that it knows. */
+  /** The number of addresses in its frontier. */
   readonly frontierSize: number;
-  /** Size of its pages. */
+  /** The size of its pages. */
   readonly heldBytes: number;
-  /** Pages that could not be read. */
+  /** The number of pages that could not be read. */
   readonly failedPages: number;
   readonly createdAtMs: number;
   readonly deadlineAtMs: number;
@@ -59,7 +59,7 @@ export function jobLists({ db, clock }: Store) {
   };
   const exists = () => or(isNull(jobs.expiresAtMs), gt(jobs.expiresAtMs, clock.now()));
   return {
-    /** An account's jobs, latest first; `before`: the last one of the previous page. */
+    /** An account's jobs, latest first. `before` is the last job of the preceding page. */
     async listJobs(accountId: string, { before, limit }: { before?: JobPlace; limit: number }): Promise<ListedJob[]> {
       const further =
         before === undefined

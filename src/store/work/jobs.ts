@@ -1,5 +1,5 @@
-// Jobs: claimed by lease, so that one whose process died is resumed, and finished once: a final state never changes. A job
-// past its time to live no longer exists, even before it is swept.
+// Jobs. A program claims a job by lease, so that another one can resume it if the program dies. A job ends once: its
+// final state never changes. A job past its time to live no longer exists, even before it is deleted.
 
 import { and, asc, count, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
@@ -27,14 +27,14 @@ export interface JobEnd {
   readonly state: "completed" | "failed" | "cancelled";
   readonly result?: Readonly<Record<string, unknown>> | null;
   readonly error?: Readonly<Record<string, unknown>> | null;
-  /** How long its result can be fetched. */
+  /** How long its result stays available. */
   readonly ttlMs: number;
 }
 
 /** Verbs over jobs. */
 export type JobStore = ReturnType<typeof jobStore>;
 
-// A job may have thousands of pages, which are deleted with it.
+// A job may have thousands of pages, which are deleted together with it.
 const DELETE_BATCH = 5;
 
 /** Builds the verbs. */
@@ -49,7 +49,7 @@ type Parts = ReturnType<typeof jobParts>;
 function jobParts({ db, clock }: Store) {
   return {
     isOpen: () => inArray(jobs.state, [...OPEN_STATES]),
-    /** Not past its time to live. */
+    /** The condition that the time to live is not over. */
     exists: () => or(isNull(jobs.expiresAtMs), gt(jobs.expiresAtMs, clock.now())),
     change: (where: SQL | undefined, set: Partial<Job>) =>
       db.update(jobs).set(set).where(where).returning({ id: jobs.id }).all(),
@@ -74,12 +74,12 @@ function openJobs(store: Store, { isOpen, exists }: Parts) {
       return db.select().from(jobs).where(and(own, exists())).get();
     },
 
-    /** How many jobs of an account are queued or running. */
+    /** The number of queued or running jobs of an account. */
     async countOpenJobs(accountId: string): Promise<number> {
       return db.$count(jobs, and(eq(jobs.accountId, accountId), isOpen()));
     },
 
-    /** How many jobs are unclaimed. */
+    /** The number of unclaimed jobs. */
     async countQueued(): Promise<number> {
       return (await db.select({ n: count() }).from(jobs).where(eq(jobs.state, "queued")).get())?.n ?? 0;
     },
@@ -95,8 +95,9 @@ function leasingJobs(store: Store, { change }: Parts) {
     .where(and(eq(others.accountId, jobs.accountId), eq(others.state, "running")));
   return {
     /**
-     * Claims a job that nobody works on: queued, or running under an expired lease. Takes the oldest of the account with the
-     * fewest running jobs, so that one account's many jobs do not delay another's few.
+     * Claims a job that no program works on: a queued one, or a running one whose lease has expired. Takes the oldest
+     * job of the account with the fewest running jobs, so that many jobs of one account do not delay the few of
+     * another.
      */
     async claimJob(input: { owner: string; leaseMs: number; kinds: readonly string[] }): Promise<Job | undefined> {
       const nowMs = clock.now();
@@ -116,13 +117,16 @@ function leasingJobs(store: Store, { change }: Parts) {
         .get();
     },
 
-    /** Renews the lease of a claimed job; false if another owner has it, it has ended or it is gone: then stop. */
+    /**
+     * Renews the lease of a claimed job; false if another program has claimed it, or it has ended or been deleted. The
+     * work must then stop.
+     */
     async renewJob(id: string, owner: string, leaseMs: number): Promise<boolean> {
       const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
       return (await change(mine, { leaseUntilMs: clock.now() + leaseMs })).length > 0;
     },
 
-    /** Releases all jobs of an owner that stops, so that another can resume them; returns how many. */
+    /** Releases all jobs of a program that stops, so that others can resume them; returns their number. */
     async releaseJobs(owner: string): Promise<number> {
       const released = await change(and(eq(jobs.owner, owner), eq(jobs.state, "running")), {
         state: "queued",
@@ -132,7 +136,7 @@ function leasingJobs(store: Store, { change }: Parts) {
       return released.length;
     },
 
-    /** Stores the progress of a running job; false if it is not running (any more). */
+    /** Stores the progress of a running job; false if it is not running. */
     async saveProgress(id: string, owner: string, progress: Readonly<Record<string, unknown>>): Promise<boolean> {
       const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
       return (await change(mine, { progress })).length > 0;
@@ -146,7 +150,7 @@ function endingJobs(store: Store, { isOpen, exists, change }: Parts) {
   const deleteOld = statement("DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE expires_at <= ? LIMIT ?)");
 
   return {
-    /** Ends a claimed job; false if it has already ended, has another owner or is gone. */
+    /** Ends a claimed job; false if it has already ended, has another owner or was deleted. */
     async finishJob(id: string, owner: string, end: JobEnd): Promise<boolean> {
       return store.transaction(function* (): Work<boolean> {
         const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));

@@ -13,7 +13,7 @@ export type StoredResponse = typeof responses.$inferSelect;
 /** The responses that lead up to one, oldest first. */
 export interface ResponseChain {
   readonly responses: readonly StoredResponse[];
-  /** False if an older one was deleted, has expired or lies beyond the longest chain. */
+  /** False if an older one was deleted, has expired, or is beyond the longest chain. */
   readonly complete: boolean;
   /** True if older ones were left out because of `bytesMax`. */
   readonly tooLarge: boolean;
@@ -25,10 +25,10 @@ type Item = Readonly<Record<string, unknown>>;
 /** Verbs over stored responses. */
 export type ResponseStore = ReturnType<typeof responseStore>;
 
-/** No model's context holds more turns. */
+/** No model has room for more turns. */
 const CHAIN_MAX = 1000;
 const DELETE_BATCH = 200;
-/** An item is searched for in this many of an account's latest responses. */
+/** An output item is searched for in this number of an account's latest responses. */
 const ITEMS_FROM_MAX = 300;
 
 /** Builds the verbs. */
@@ -87,9 +87,9 @@ function responseChains({ db, statement }: Store, own: Own) {
       const chain: StoredResponse[] = [];
       let next: string | null = id;
       let left = options.bytesMax ?? Number.POSITIVE_INFINITY;
-      // Each look-up is by primary key; following them here keeps every step within one account.
+      // Each query is by primary key. Following the chain here keeps every step within one account.
       while (next !== null && chain.length < CHAIN_MAX) {
-        // Measured before it is read: one answer may hold megabytes of images.
+        // Measured before it is read, since one answer may contain megabytes of images.
         left -= (await sizeOf.get([next]))?.bytes ?? 0;
         if (left < 0) break;
         const found: StoredResponse | undefined = await db.select().from(responses).where(own(accountId, next)).get();
@@ -119,7 +119,10 @@ function responseItems({ db, clock }: Store) {
     .where(eq(responses.id, sql.placeholder("id")))
     .prepare();
   return {
-    /** Output items by id, from the account's latest responses; of several with one id the newest. Yields to other work. */
+    /**
+     * Output items by id, from the account's latest responses. If several have the same id, the newest. Yields to other
+     * work.
+     */
     async findItems(accountId: string, ids: readonly string[]): Promise<Item[]> {
       const wanted = new Set<unknown>(ids);
       if (wanted.size === 0) return [];
@@ -127,7 +130,7 @@ function responseItems({ db, clock }: Store) {
       const found: Item[] = [];
       for (const { id } of await latest.all({ accountId, now: clock.now() })) {
         await turn();
-        // Read one by one: an answer may hold megabytes of images.
+        // Read one by one, since an answer may contain megabytes of images.
         const output = (await bodyOf.get({ id }))?.body["output"];
         for (const item of Array.isArray(output) ? (output as (Item | null)[]) : []) {
           if (item !== null && wanted.delete(item["id"])) found.push(item);

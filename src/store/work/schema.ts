@@ -11,8 +11,8 @@ const ownAccount = () =>
     .references(() => accounts.id, { onDelete: "cascade" });
 
 /**
- * How much each account stores: its responses, threads, files and jobs. Triggers update it with every change of a row, so
- * that nothing needs to count.
+ * How much each account stores in responses, threads, files and jobs. Triggers update it with every change of a row, so
+ * that it need not be computed.
  */
 export const accountStorage = sqliteTable("account_storage", {
   accountId: text("account_id")
@@ -28,14 +28,14 @@ export const responses = sqliteTable(
     id: text("id").primaryKey(),
     accountId: ownAccount(),
     model: text("model").notNull(),
-    /** The response that this one continues; it may be gone. */
+    /** The response that this one continues; it may have been deleted. */
     previousId: text("previous_id"),
     /** The upstream that stores it, and its id there. */
     provider: text("provider"),
     upstreamId: text("upstream_id"),
     /** This request's own input items, without those of earlier responses. */
     input: text("input", { mode: "json" }).$type<readonly unknown[]>().notNull(),
-    /** The response object as the client got it. */
+    /** The response object as the client received it. */
     body: text("body", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
     createdAtMs: wholeMs("created_at").notNull(),
     expiresAtMs: wholeMs("expires_at").notNull(),
@@ -43,16 +43,22 @@ export const responses = sqliteTable(
   (t) => [index("responses_newest").on(t.accountId, t.createdAtMs, t.id), index("responses_expiry").on(t.expiresAtMs)],
 );
 
-/** Stored conversations: of clients that name them, and those held for a client. Their text is sealed. */
+/**
+ * Stored conversations: those that clients name, and those that the gateway keeps for a client. Their content is
+ * sealed.
+ */
 export const threads = sqliteTable(
   "threads",
   {
     accountId: ownAccount(),
-    /** `thread`: the client's own name and its last request; the others are held here, and the stored copy is the history. */
+    /**
+     * `thread`: a conversation under the client's own name, with its last request. For the other kinds, the gateway's
+     * copy is the history.
+     */
     kind: text("kind", { enum: ["thread", "conversation", "messages"] }).notNull(),
     threadId: text("thread_id").notNull(),
     model: text("model").notNull(),
-    /** Its number of messages, and of tokens. */
+    /** The number of its messages, and of their tokens. */
     messages: integer("messages").notNull(),
     tokens: integer("tokens").notNull(),
     /** The messages; only the gateway can decrypt them. */
@@ -68,7 +74,7 @@ export const threads = sqliteTable(
   ],
 );
 
-/** Summaries that stand for the earlier part of a thread; sealed like its messages. */
+/** Summaries that replace the earlier part of a thread; sealed like its messages. */
 export const threadSummaries = sqliteTable(
   "thread_summaries",
   {
@@ -89,7 +95,7 @@ export const threadSummaries = sqliteTable(
   ],
 );
 
-/** The items of a conversation that is held here, in order; sealed like a thread's messages. */
+/** The items of a conversation that the gateway keeps, in order; sealed like a thread's messages. */
 export const threadItems = sqliteTable(
   "thread_items",
   {
@@ -113,7 +119,7 @@ export const threadItems = sqliteTable(
   ],
 );
 
-/** Uploaded files; the bytes are in the data directory under uploads/ACCOUNT/ID. */
+/** Uploaded files. With SQLite their bytes are in the data directory, under uploads/ACCOUNT/ID. */
 export const files = sqliteTable(
   "files",
   {
@@ -128,7 +134,7 @@ export const files = sqliteTable(
   (t) => [index("files_account").on(t.accountId)],
 );
 
-/** Long-running work: crawls, extractions, llms.txt. Claimed by lease, so that it survives its process. */
+/** Long-running work: crawls, extractions, llms.txt. Programs claim it by lease, so that it outlives its process. */
 export const jobs = sqliteTable(
   "jobs",
   {
@@ -146,11 +152,11 @@ export const jobs = sqliteTable(
     /** Its hard deadline. */
     deadlineAtMs: wholeMs("deadline_at").notNull(),
     finishedAtMs: wholeMs("finished_at"),
-    /** Number of addresses in its frontier; counting them each time would make a large crawl quadratic. */
+    /** The number of addresses in its frontier. Counting them each time would take quadratic time in a large crawl. */
     frontierSize: integer("frontier_size").notNull().default(0),
     /** Size of its pages and its frontier. They are deleted only with the job. */
     heldBytes: integer("held_bytes").notNull().default(0),
-    /** After this time it no longer exists; set when it finishes. */
+    /** After this time it no longer exists. Set when it ends. */
     expiresAtMs: wholeMs("expires_at"),
   },
   (t) => [
@@ -160,7 +166,7 @@ export const jobs = sqliteTable(
   ],
 );
 
-/** What a job has found so far, in order. */
+/** The results of a job so far, in order. */
 export const jobPages = sqliteTable(
   "job_pages",
   {
@@ -169,14 +175,14 @@ export const jobPages = sqliteTable(
       .references(() => jobs.id, { onDelete: "cascade" }),
     seq: integer("seq").notNull(),
     url: text("url").notNull(),
-    /** The page, or why there is none. */
+    /** The page, or the reason why there is none. */
     failed: integer("failed", { mode: "boolean" }).notNull(),
     body: text("body", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
   },
   (t) => [primaryKey({ columns: [t.jobId, t.seq] })],
 );
 
-/** The pages that a crawl knows, each once under its normalised address. */
+/** The pages that a crawl has found, each once under its normalised address. */
 export const jobFrontier = sqliteTable(
   "job_frontier",
   {
@@ -187,7 +193,7 @@ export const jobFrontier = sqliteTable(
     urlKey: text("url_key").notNull(),
     url: text("url").notNull(),
     depth: integer("depth").notNull(),
-    /** Order of discovery, so that equal entries are taken first come, first served. */
+    /** The order of discovery, in which entries of equal depth are taken. */
     seq: integer("seq").notNull(),
     state: text("state", { enum: ["waiting", "taken", "done"] }).notNull(),
   },
@@ -206,9 +212,9 @@ export const jobAnswers = sqliteTable(
     jobId: text("job_id")
       .notNull()
       .references(() => jobs.id, { onDelete: "cascade" }),
-    /** The page of the frontier that it was fetched for. */
+    /** The page of the frontier for which it was fetched. */
     urlKey: text("url_key").notNull(),
-    /** The requested address: a page may redirect by markup, and then has several. */
+    /** The requested address. A page that redirects in its markup has several. */
     asked: text("asked").notNull(),
     /** The address after redirects. */
     url: text("url").notNull(),

@@ -1,5 +1,5 @@
-// The storage quota of accounts. Triggers of the database keep the sum (migration 0006); here it is held to the limit: the
-// oldest responses and threads are deleted, and what a client asks to store is refused if that does not make enough room.
+// The storage quota of accounts. Triggers of the database keep the sum (migration 0006). Here the quota is enforced:
+// the oldest responses and threads are deleted, and new data is refused if that does not make enough room.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
@@ -12,10 +12,10 @@ import { THREAD_BYTES } from "./thread-size.ts";
 /** Verbs over an account's storage. */
 export type StorageStore = ReturnType<typeof storageStore>;
 
-/** Deleted in one batch; other work runs between two batches. */
+/** The number of rows deleted in one batch. Other work runs between two batches. */
 const BATCH = 50;
 
-/** Builds the verbs, once per program: reservations are only known to the instance that granted them. */
+/** Builds the verbs, once in each program, since an instance knows only its own reservations. */
 export function storageStore(store: Store, limitBytes: () => number) {
   const { db, statement } = store;
   const sum = db
@@ -34,7 +34,7 @@ export function storageStore(store: Store, limitBytes: () => number) {
   const used = async (accountId: string) => (await usedBytes(accountId)) + (claimed.get(accountId) ?? 0);
   const inTurn = turnsByName();
 
-  /** Deletes old texts until `bytes` more fit; false if nothing is left to delete and they do not fit. */
+  /** Deletes old texts until `bytes` more fit; false if they still do not fit. */
   const makeRoom = async (accountId: string, bytes: number): Promise<boolean> => {
     for (;;) {
       const excess = (await used(accountId)) + bytes - limitBytes();
@@ -54,12 +54,12 @@ export function storageStore(store: Store, limitBytes: () => number) {
   };
 
   return {
-    /** What an account stores, and its limit. */
+    /** How much an account stores, and its limit. */
     async storageOf(accountId: string): Promise<{ readonly usedBytes: number; readonly limitBytes: number }> {
       return { usedBytes: await usedBytes(accountId), limitBytes: limitBytes() };
     },
 
-    /** The accounts that keep the most, most first. */
+    /** The accounts that store the most, the largest first. */
     async topStorage(limit: number) {
       return db
         .select({ accountId: accountStorage.accountId, username: accounts.username, bytes: accountStorage.bytes })
@@ -78,12 +78,12 @@ export function storageStore(store: Store, limitBytes: () => number) {
      * function that ends the reservation, once the row is written or will not be; undefined if there is no space.
      */
     async claim(accountId: string, bytes: number): Promise<(() => void) | undefined> {
-      // One at a time: between the look and the claim no other may claim.
+      // One call at a time, so that nothing else is reserved between the check and the reservation.
       return inTurn(accountId, async () => {
         while ((await used(accountId)) + bytes > limitBytes()) {
           const kept = (await lasting.get([accountId, accountId]))?.bytes ?? 0;
           const stays = kept + (claimed.get(accountId) ?? 0);
-          // Where it would not fit without the texts either, none of them has to go for it.
+          // If deleting all texts would not make enough room, none is deleted.
           if (stays + bytes > limitBytes() || !(await makeRoom(accountId, bytes))) return undefined;
         }
         claimed.set(accountId, (claimed.get(accountId) ?? 0) + bytes);
@@ -104,7 +104,7 @@ interface OldText {
   drop(): MaybePromise<unknown>;
 }
 
-/** Runs works of one name after each other, in the order they came. */
+/** Runs functions with the same name one after the other, in the order of their calls. */
 function turnsByName(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return (name, work) => {
@@ -135,7 +135,7 @@ function oldestTexts({ db }: Store): (accountId: string) => Promise<OldText[]> {
       kind: threads.kind,
       threadId: threads.threadId,
       atMs: threads.updatedAtMs,
-      // Its summaries and items are deleted with it.
+      // Its summaries and items are deleted together with it.
       bytes: THREAD_BYTES,
     })
     .from(threads)

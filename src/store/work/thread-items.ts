@@ -1,5 +1,5 @@
-// The items of conversations that are held here. Appended together or not at all, in the order in which requests end, so that
-// concurrent requests neither lose nor interleave items.
+// The items of conversations that the gateway keeps. The items of a request are appended together or not at all, in the
+// order in which requests end, so that concurrent requests neither lose nor mix items.
 
 import { and, asc, between, desc, eq, gt, lt, type SQL, sql } from "drizzle-orm";
 import { type MaybePromise, type Store, step, type Work } from "../engine/store.ts";
@@ -10,7 +10,7 @@ import type { ThreadName } from "./thread-name.ts";
 /** An item as stored. */
 export type ThreadItem = Pick<typeof threadItems.$inferSelect, "seq" | "id" | "bytes" | "state">;
 
-/** An item to append; `otherId` is used if its thread already has the id. */
+/** An item to append; `otherId` is used if the thread already has an item with its id. */
 export interface NewThreadItem {
   readonly id: string;
   readonly otherId: string;
@@ -19,10 +19,10 @@ export interface NewThreadItem {
   readonly state: Buffer;
 }
 
-/** Which items to list; `bytesMax`: their maximum uncompressed size, except for the first. */
+/** Selects items. `bytesMax` limits their uncompressed size, except for the first one. */
 export interface ItemList {
   readonly order: "asc" | "desc";
-  /** After this item. */
+  /** Only items after this one. */
   readonly after?: string | undefined;
   readonly limit: number;
   readonly bytesMax: number;
@@ -112,7 +112,7 @@ function itemReading(store: Store) {
   const { db } = store;
   const find = itemFinder(store);
   return {
-    /** A thread's items from one end, or after an item; undefined if it has no such item. */
+    /** The items of a thread from its start or its end, or after an item; undefined if it has no such item. */
     async listItems(
       name: ThreadName,
       { order, after, limit, bytesMax }: ItemList,

@@ -19,7 +19,7 @@ export type ThreadSummary = typeof threadSummaries.$inferSelect;
 export type ThreadStore = ReturnType<typeof threadStore>;
 
 const DELETE_BATCH = 200;
-/** Summaries of one thread; the oldest ones are dropped. */
+/** The limit of summaries of one thread; above it the oldest is deleted. */
 const SUMMARIES_MAX = 8;
 /** Maximum number of threads in a list. */
 const LIST_MAX = 200;
@@ -49,7 +49,7 @@ function threadVerbs({ db, clock, statement }: Store) {
         .run();
     },
 
-    /** Replaces the text of a thread and keeps its items; false if there is none. */
+    /** Replaces the content of a thread and keeps its items; false if there is no such thread. */
     async changeThread(name: ThreadName, change: Pick<Thread, "state" | "expiresAtMs">): Promise<boolean> {
       const changed = await db
         .update(threads)
@@ -109,7 +109,7 @@ function summaryVerbs(store: Store) {
       eq(threadSummaries.threadId, threadId),
     );
   return {
-    /** Stores a new or changed summary of a stored thread; above the limit the oldest is dropped. */
+    /** Stores a new or changed summary of a stored thread; above the limit the oldest one is deleted. */
     async saveSummary(summary: ThreadSummary): Promise<void> {
       await store.transaction(function* () {
         yield* step(() =>

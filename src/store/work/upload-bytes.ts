@@ -1,18 +1,18 @@
-// Where the bytes of uploaded files are: in the data directory beside SQLite, under uploads/ACCOUNT/ID and private to the owner
-// of the process; in the database itself with PostgreSQL, so that every node has them at once.
+// The bytes of uploaded files. With SQLite they are in the data directory under uploads/ACCOUNT/ID, readable only by
+// the owner of the process. With PostgreSQL they are in the database, so that every node can read them.
 
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Store, step, type Work } from "../engine/store.ts";
 
-/** Keeps the bytes of files beside their rows. */
+/** Stores the bytes of files. */
 export interface UploadBytes {
-  /** Stores a file's bytes and its row; neither without the other. */
+  /** Stores a file's bytes and its row, both or neither. */
   add(file: FileName, content: Uint8Array, row: () => unknown): Promise<void>;
   read(file: FileName): Promise<Uint8Array | undefined>;
-  /** After the row is gone. */
+  /** Called after the row is deleted. */
   drop(file: FileName): Promise<void>;
-  /** After an account is gone. */
+  /** Called after an account is deleted. */
   dropAll(accountId: string): Promise<void>;
 }
 
@@ -24,10 +24,10 @@ interface FileName {
 /** Name of the folder of uploads within the data directory. */
 export const UPLOADS_DIR = "uploads";
 
-/** Bytes of a row: a statement holds them as text of twice the length. */
+/** The number of bytes in one row. A statement contains them as text of twice this length. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Keeps bytes as the engine of the store does. */
+/** Stores bytes in the way that the store's engine needs. */
 export function uploadBytes(store: Store): UploadBytes {
   return store.engine === "sqlite" ? inFiles(store) : inChunks(store);
 }
@@ -83,7 +83,7 @@ function inChunks(store: Store): UploadBytes {
         parts.push(row.content);
       }
     },
-    // Chunks go with the row.
+    // The chunks are deleted together with the row.
     drop: async () => undefined,
     dropAll: async () => undefined,
   };

@@ -4,7 +4,7 @@
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** As the model wrote them: usually JSON, but the model can make mistakes. */
+  /** The arguments as the model wrote them: usually JSON, but the model can make mistakes. */
   readonly arguments: string;
 }
 

@@ -338,7 +338,7 @@ function asProvider(slug: string) {
   return { slug, name: slug };
 }
 
-/** Reports a result; a failure is only shown as a message here. */
+/** Reports the result in a message. Failures are shown in the same way. */
 async function tell(doing: Promise<unknown>, done?: string): Promise<void> {
   try {
     await doing;

@@ -1,4 +1,4 @@
-// Trying a decision model: one situation, a question of each type, and how probable each answer is.
+// The form for trying a decision model: one situation, a question of each type, and the probabilities of the answers.
 
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";

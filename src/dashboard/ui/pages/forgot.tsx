@@ -9,11 +9,11 @@ import { Title } from "../parts/title.tsx";
 import { hrefOf, navigate } from "../router.ts";
 import { refreshSession, session } from "../session.ts";
 
-/** The page. The link's token stands in the fragment, which never leaves the browser by itself. */
+/** The page. The link's token is in the fragment, which browsers do not send to servers. */
 export function ForgotPage() {
   const token = useSignal(tokenNow());
   useEffect(() => {
-    // The link opened in a window that shows this page already changes nothing but the fragment.
+    // Opening the link in a window that already shows this page changes only the fragment.
     const changed = () => (token.value = tokenNow());
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);

@@ -1,4 +1,4 @@
-// The models that a member can name in a request: what each can do, what it costs, which plan it needs and how it is.
+// The models that a member can name in a request: their capabilities, prices, required plans and health.
 
 import { useSignal } from "@preact/signals";
 import type { Listing, MemberModelView } from "../../contract.ts";
@@ -10,7 +10,7 @@ import { Title } from "../parts/title.tsx";
 import { hrefOf } from "../router.ts";
 import { profile } from "../session.ts";
 
-/** Providers list hundreds: a page of all of them at once would be slow to draw. */
+/** The number of models that are shown at once, since providers list hundreds and rendering all of them is slow. */
 const SHOWN = 100;
 
 /** The page. */

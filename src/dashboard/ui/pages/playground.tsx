@@ -30,7 +30,7 @@ export function PlaygroundPage() {
           names={["Chat", "Decisions"]}
           panel={(index) => (
             <>
-              {/* Both stay mounted, so that a change of the tab loses no input. */}
+              {/* Both panels stay mounted, so that switching tabs loses no input. */}
               <div hidden={index !== 0}>
                 <div class="page">
                   <Chat chat={chat} />

@@ -1,9 +1,9 @@
-// Budgets as people read them.
+// Shows budgets as text.
 
 import type { BudgetView } from "../../contract.ts";
 import { usd, When } from "./time.tsx";
 
-/** What an account may spend and has spent. */
+/** An account's budget and how much of it is spent. */
 export function BudgetText({ of: { usd: limit, spent_usd, period_days, resets_at, own } }: { of: BudgetView }) {
   return (
     <>
@@ -18,7 +18,7 @@ export function BudgetText({ of: { usd: limit, spent_usd, period_days, resets_at
   );
 }
 
-/** How often a budget starts again, after its amount; nothing for one that never does. */
+/** The period of a budget, as shown after its amount; empty for a budget that never renews. */
 export function periodText(days: number | null): string {
   if (days === null) return "";
   return days === 1 ? " per day" : ` per ${days} days`;

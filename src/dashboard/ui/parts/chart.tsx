@@ -1,27 +1,27 @@
-// Bars by day, stacked by series. Drawn as SVG, so that it scales, prints and follows the colours of the page; the same
-// figures stand in a table for who cannot see it.
+// A chart of stacked bars, one for each day, hour or minute. It is drawn as SVG, so that it scales, prints and uses the
+// page's colours. A table with the same figures serves screen readers.
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { dayText, exactTime } from "./time.tsx";
 
-/** One colour of the bars. */
+/** The values of one colour. */
 export interface Series {
   readonly name: string;
-  /** One figure for each day. */
+  /** One value for each bar. */
   readonly values: readonly number[];
 }
 
-/** Used until the page knows its width. */
+/** The width in use until the page's real width is measured. */
 const WIDTH = 720;
 const HEIGHT = 200;
 const LEFT = 46;
 const BOTTOM = 22;
 const TOP = 8;
 const TICKS = 4;
-/** The width of a day's label, with a gap to the next. */
+/** The width of a label, including a gap before the next one. */
 const LABEL_WIDTH = 64;
-/** Half of a label, so that the last one is not cut off. */
+/** Half the width of a label, so that the last one is not cut off. */
 const EDGE = 16;
 
 /** The chart. `format` formats a value; `what` describes the values; `whole`: ticks only at whole numbers. */
@@ -60,7 +60,7 @@ export function Bars(props: {
           </g>
         ))}
         {days.map((day, index) => (
-          // biome-ignore lint/a11y/noStaticElementInteractions: pointing only picks out what the table says to everybody.
+          // biome-ignore lint/a11y/noStaticElementInteractions: the table contains the same figures.
           <g key={day} class={shown === index ? "day here" : "day"} onMouseEnter={() => (at.value = index)}>
             <rect class="reach" x={LEFT + index * step} y={TOP} width={step} height={HEIGHT - TOP - BOTTOM} />
             {stacked(series, index).map(({ from, to, colour }) => (
@@ -106,12 +106,12 @@ export function tickText(day: string, unit: string): string {
     : hourAndMinute.format(new Date(day));
 }
 
-/** The span of a bar. */
+/** The time that a bar covers. */
 export function slotText(day: string, unit: string): string {
   return unit === "day" ? dayText(`${day.slice(0, 10)}T12:00:00Z`) : exactTime(day);
 }
 
-/** The same for who cannot see it. */
+/** The figures as a table for screen readers. */
 function Figures(props: {
   days: readonly string[];
   totals: readonly number[];
@@ -140,7 +140,7 @@ function Figures(props: {
   );
 }
 
-/** The width of a figure, so that a unit of the drawing is a pixel and its text is as large as other text. */
+/** Measures the width of a figure, so that one unit of the drawing is one pixel and its text has the usual size. */
 export function useWidth() {
   const frame = useRef<HTMLElement>(null);
   const width = useSignal(WIDTH);
@@ -169,7 +169,7 @@ function stacked(series: readonly Series[], day: number): { from: number; to: nu
   });
 }
 
-/** The next round figure, so that the ticks are round too. */
+/** The next round number, so that the ticks are round numbers too. */
 function niceTop(most: number): number {
   if (most <= 0) return 1;
   const size = 10 ** Math.floor(Math.log10(most));

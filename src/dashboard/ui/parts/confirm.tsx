@@ -13,7 +13,7 @@ interface Question {
 
 const open = signal<Question | undefined>(undefined);
 
-/** True when the reader says yes. */
+/** Asks the user; true if the user confirms. */
 export function confirmed(question: Omit<Question, "answer">): Promise<boolean> {
   open.value?.answer(false);
   return new Promise((resolve) => {
@@ -27,7 +27,7 @@ export function confirmed(question: Omit<Question, "answer">): Promise<boolean> 
   });
 }
 
-/** Where `confirmed` asks; once in the page. */
+/** The dialog that `confirmed` uses. The app renders it once. */
 export function ConfirmDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -36,7 +36,7 @@ export function ConfirmDialog() {
     if (question === undefined) return undefined;
     const { activeElement: before } = document;
     dialog.current?.showModal();
-    // A dialog that is removed without being closed loses the focus.
+    // Removing a dialog without closing it does not return the focus.
     return () => {
       if (before instanceof HTMLElement) before.focus();
     };

@@ -1,4 +1,4 @@
-// Copying. Over plain HTTP browsers offer no clipboard, so there the old command copies a selection.
+// Copies text. Browsers offer no Clipboard API over plain HTTP, so there `execCommand` copies a selection.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -6,7 +6,7 @@ import { Icon } from "./icon.tsx";
 
 const SAID_MS = 2000;
 
-/** A button that copies a text and says so. `what` completes "Copy …" for who cannot see what it stands beside. */
+/** A button that copies a text and confirms it. `what` completes the label "Copy …" for screen readers. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const copied = useSignal<boolean | undefined>(undefined);
   useEffect(() => {
@@ -36,7 +36,7 @@ async function copyText(text: string): Promise<boolean> {
   const area = document.createElement("textarea");
   area.value = text;
   area.className = "off-screen";
-  // In the dialog that is open, if one is: nothing outside of it can be selected.
+  // Inside the open dialog, if there is one, since nothing outside of it can be selected.
   (document.querySelector("dialog[open]") ?? document.body).append(area);
   area.select();
   const done = document.execCommand("copy");
@@ -44,11 +44,11 @@ async function copyText(text: string): Promise<boolean> {
   return done;
 }
 
-/** Code with a button that copies it. */
+/** Code with a copy button. */
 export function Code({ text, what }: { text: string; what: string }) {
   return (
     <div class="code">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled by keyboard too. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: only a focused element can be scrolled by keyboard. */}
       <pre tabIndex={0}>
         <code>{text}</code>
       </pre>

@@ -1,9 +1,9 @@
-// Keeps a mistake in one page from leaving an empty window.
+// Catches errors that a page throws while it renders, so that the window does not stay empty.
 
 import { Component, type ComponentChildren } from "preact";
 import { Notice } from "./notice.tsx";
 
-/** Shows what it holds, or that it failed. */
+/** Renders its children, or a notice if they threw an error. */
 export class ErrorBoundary extends Component<{ children: ComponentChildren }, { failed: boolean }> {
   override state = { failed: false };
 

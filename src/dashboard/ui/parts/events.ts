@@ -1,6 +1,6 @@
-// What the kinds of entries in the audit log are called.
+// The labels of the kinds of entries in the audit log.
 
-/** Kind → words. */
+/** Kind → label. */
 export const EVENTS: Readonly<Record<string, string>> = {
   signup: "Account made",
   login: "Signed in",

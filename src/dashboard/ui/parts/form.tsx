@@ -1,5 +1,5 @@
-// Forms: one field for each input, and one place for what went wrong. A refusal that names a field stands under that field,
-// which gets the focus; any other stands above the button and is read out.
+// Forms. An error that names a field is shown below that field, which receives the focus. Any other error is shown
+// above the button and announced by screen readers.
 
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -10,12 +10,12 @@ import { Notice } from "./notice.tsx";
 /** The state of a form, from `useForm`. */
 export interface Form {
   readonly busy: Signal<boolean>;
-  /** Field name → what is wrong; "" is for the form as a whole. */
+  /** Field name → error text; the name "" stands for the form as a whole. */
   readonly problems: Signal<Readonly<Record<string, string>>>;
   onSubmit(event: SubmitEvent): void;
 }
 
-/** Names of the fields that must not be empty, with what to call them. */
+/** The names of required fields, with their labels for error texts. */
 type Required = Readonly<Record<string, string>>;
 
 /** A form that calls `run` with its values. `run` throws `Refused` with the field that is wrong. */
@@ -30,7 +30,7 @@ export function useForm(
 
   const show = (form: HTMLFormElement, found: Readonly<Record<string, string>>) => {
     const named = Object.keys(found).find((name) => name !== "" && form.elements.namedItem(name) !== null);
-    // A field that is not on the page cannot show what is wrong with it.
+    // An error of a field that is not on the page is shown for the form as a whole.
     problems.value = named === undefined ? { "": Object.values(found).join(" ") } : found;
     const field = named === undefined ? null : form.elements.namedItem(named);
     if (field instanceof HTMLElement) field.focus();
@@ -78,13 +78,13 @@ interface FieldProps {
   max?: number;
   step?: string;
   placeholder?: string;
-  /** Id of a datalist with what could be meant. */
+  /** Id of a datalist with suggestions. */
   list?: string;
   maxLength?: number;
   autoFocus?: boolean;
 }
 
-/** A labelled input with its hint and its problem. */
+/** A labelled input with its hint and its error. */
 export function Field({ form, name, label, hint, type = "text", value, list, autoFocus, ...rest }: FieldProps) {
   const id = useId();
   const shown = useSignal(false);
@@ -127,7 +127,7 @@ export function Field({ form, name, label, hint, type = "text", value, list, aut
   );
 }
 
-/** A labelled box to tick; its value is "on", or absent. */
+/** A labelled checkbox. Its value is "on", or missing if it is not checked. */
 export function Switch({ name, label }: { name: string; label: string }) {
   return (
     <label class="switch">
@@ -136,12 +136,12 @@ export function Switch({ name, label }: { name: string; label: string }) {
   );
 }
 
-/** A labelled choice. */
+/** A labelled select box. */
 export function Choice(props: {
   name: string;
   label: string;
   options: readonly (readonly [value: string, text: string])[];
-  /** What is chosen at first; the first option where absent. */
+  /** The initial choice; if missing, the first option. */
   value?: string;
 }) {
   const id = useId();
@@ -159,7 +159,7 @@ export function Choice(props: {
   );
 }
 
-/** The button that sends a form, with what is wrong with the form as a whole above it. */
+/** The submit button. The error of the form as a whole is shown above it. */
 export function Submit({ form, danger, children }: { form: Form; danger?: boolean; children: ComponentChildren }) {
   const problem = form.problems.value[""];
   return (

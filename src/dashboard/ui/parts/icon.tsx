@@ -1,4 +1,4 @@
-// The icons: strokes on a grid of 24, in the colour of the text beside them. They say nothing to screen readers.
+// The icons: strokes on a grid of 24 units, in the colour of the adjacent text. They are hidden from screen readers.
 
 const PATHS = {
   home: "M4 11l8-7 8 7v9h-5v-6H9v6H4z",
@@ -31,7 +31,7 @@ const PATHS = {
   sliders: "M4 7h9m5 0h2M4 17h2m5 0h9M13 4.500v5M8 14.500v5",
 } as const;
 
-/** Name of an icon. */
+/** The name of an icon. */
 export type IconName = keyof typeof PATHS;
 
 /** An icon. */
@@ -43,7 +43,7 @@ export function Icon({ name }: { name: IconName }) {
   );
 }
 
-/** The gate. */
+/** The logo: a gate. */
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">

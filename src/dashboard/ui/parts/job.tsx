@@ -1,4 +1,4 @@
-// A job on any page: how far it is, what it gave, what failed, and ways to end it and to take its result away.
+// Shows a job on any page: its progress, result and failures, with buttons to cancel it and to download its result.
 
 import { useSignal } from "@preact/signals";
 import { API } from "../../contract.ts";
@@ -18,12 +18,12 @@ type State = JobRow["state"];
 
 const KINDS: Readonly<Record<string, string>> = { crawl: "Crawl", extract: "Extraction", llmstxt: "llms.txt" };
 
-/** What a kind of job is called. */
+/** The label of a kind of job. */
 export function kindName(kind: string): string {
   return KINDS[kind] ?? kind;
 }
 
-/** Is it still to end? */
+/** Whether the job has not ended yet. */
 export function isOpenJob({ state }: { state: State }): boolean {
   return state === "queued" || state === "running";
 }
@@ -36,13 +36,13 @@ const STATES: Readonly<Record<State, readonly [string, "info" | "ok" | "danger" 
   cancelled: ["Cancelled", undefined],
 };
 
-/** How it is, as a word. */
+/** The job's state as a label. */
 export function JobState({ state }: { state: State }) {
   const [text, kind] = STATES[state];
   return <Badge kind={kind}>{text}</Badge>;
 }
 
-/** How far it is: a bar while it runs. */
+/** The job's progress: a bar while it runs, then the number of pages. */
 export function JobProgress({ job }: { job: Pick<JobRow, "state" | "completed" | "total" | "stage"> }) {
   const { completed, total, stage } = job;
   if (!isOpenJob(job)) return <>{completed === 1 ? "1 page" : `${completed} pages`}</>;
@@ -57,7 +57,7 @@ export function JobProgress({ job }: { job: Pick<JobRow, "state" | "completed" |
   );
 }
 
-/** Asks, then ends a job at `path`. */
+/** Asks for confirmation, then cancels the job at `path`. */
 export async function cancelJob(path: string, done: () => Promise<void>): Promise<void> {
   const question = { title: "Cancel this job?", text: "What it has read so far is kept.", action: "Cancel job" };
   if (!(await confirmed(question))) return;
@@ -70,7 +70,7 @@ export async function cancelJob(path: string, done: () => Promise<void>): Promis
   await done();
 }
 
-/** The whole of a job, live while it runs. `isEscapable`: the Escape key asks whether to end it. */
+/** All details of a job, updated while it runs. `isEscapable`: Escape asks whether to cancel it. */
 export function JobPanel({ id, isEscapable = false }: { id: string; isEscapable?: boolean }) {
   const { value, problem, reload } = useLive<JobView>(`/jobs/${id}`, isOpenJob);
   const job = value.value;
@@ -237,7 +237,7 @@ function Pages({ job }: { job: JobView }) {
   );
 }
 
-/** What a page holds is read when it is opened. */
+/** A page of the result. Its content is loaded when it is opened. */
 function Page(props: { job: JobView; index: number; url: string; bytes: number }) {
   const { job, index, url, bytes } = props;
   const isOpen = useSignal(false);

@@ -1,8 +1,8 @@
-// Lines over time, on a scale from zero. The same figures stand in a table for who cannot see them.
+// A line chart over time with a scale that starts at zero. A table with the same figures serves screen readers.
 
 import { slotText, tickText, useWidth } from "./chart.tsx";
 
-/** One line; null where there is nothing to say. */
+/** One line; a value is null where nothing was measured. */
 export interface Line {
   readonly name: string;
   readonly values: readonly (number | null)[];
@@ -13,7 +13,7 @@ const LEFT = 56;
 const TOP = 8;
 const BOTTOM = 22;
 const TICKS = 4;
-/** What a label needs, with room to the next. */
+/** The width of a label, including a gap before the next one. */
 const LABEL_WIDTH = 64;
 const EDGE = 16;
 
@@ -95,7 +95,7 @@ export function Lines(props: {
   );
 }
 
-/** Neighbours are joined; a gap stays a gap. */
+/** The path of a line. Adjacent values are connected; missing values leave a gap. */
 function pathOf(values: readonly (number | null)[], x: (at: number) => number, y: (value: number) => number): string {
   let joined = false;
   return values

@@ -1,16 +1,19 @@
 // Parses untrusted Markdown in bounded time. The lexer's work grows with the square of a paragraph's length and with
-// every level of nesting, so text beyond these limits is left unparsed.
+// the depth of nesting, so whatever exceeds these limits is shown unparsed: a long paragraph by itself, otherwise the
+// whole text.
 
 import { Lexer, type Token } from "marked";
 
-/** A longer paragraph is left unparsed. */
+/** The limit for a paragraph, heading or table cell. The inline markup of a longer one is not parsed. */
 const INLINE_CHARS_MAX = 3000;
-/** Longer than any line of a real table or paragraph. */
+/**
+ * The limit for a line, above those of ordinary tables and paragraphs. A text with a longer line is not parsed at all.
+ */
 const LINE_CHARS_MAX = 20_000;
-/** The limit of nested quotes and lists on one line. */
+/** Twenty quotes or lists that begin on one line. A text with such a line is not parsed at all. */
 const NESTED = /^(?:[ \t]*(?:>|[-+*]|\d{1,9}[.)])){20}/m;
 
-/** The tokens; undefined for a text that is shown unparsed. */
+/** The tokens; undefined if the whole text is to be shown unparsed. */
 export function markdownTokens(text: string): readonly Token[] | undefined {
   if (NESTED.test(text) || text.split("\n").some(({ length }) => length > LINE_CHARS_MAX)) return undefined;
   const lexer = new Lexer({ gfm: true });
@@ -22,7 +25,7 @@ export function markdownTokens(text: string): readonly Token[] | undefined {
     }
     return blocks;
   } catch {
-    // Parsing failed, for example because of its depth, so the text is shown unparsed.
+    // For example because the nesting is too deep.
     return undefined;
   }
 }

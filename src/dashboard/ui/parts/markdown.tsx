@@ -1,5 +1,5 @@
-// Renders untrusted Markdown of pages and models. It creates only our own elements: HTML in it is shown as text, links
-// send no referrer, and pictures of other sites are links until they are followed.
+// Renders untrusted Markdown of pages and models. It creates only our own elements: HTML is shown as text, links send
+// no referrer, and pictures on other sites are shown as links instead of being loaded.
 
 import { useSignal } from "@preact/signals";
 import type { Token, Tokens } from "marked";
@@ -7,18 +7,18 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { markdownTokens } from "./markdown-tokens.ts";
 
-/** Longer texts are rendered on request, since a browser takes seconds for megabytes. */
+/** Only this much of a longer text is rendered at first, since megabytes would take a browser seconds. */
 const CHARS_MAX = 100_000;
 
-/** Where it is drawn, and what it needs to know of its source. */
+/** The state of rendering. */
 interface Place {
-  /** Of the page it comes from, for links that name no host. */
+  /** The address of the source page, against which relative links are resolved. */
   readonly base: string | undefined;
-  /** The level of the last heading: none may be deeper than one below the heading before it. */
+  /** The level of the last heading. The next heading may be at most one level deeper. */
   level: number;
 }
 
-/** The text, drawn. `base`: the address of the page that it comes from. */
+/** The rendered text. `base`: the address of the page that it comes from. */
 export function Markdown({ text, base }: { text: string; base?: string | undefined }) {
   const whole = useSignal(false);
   const isCut = text.length > CHARS_MAX && !whole.value;
@@ -51,7 +51,7 @@ function Block({ token, place }: { token: Token; place: Place }): ComponentChild
       return <p>{inline(token.tokens, place)}</p>;
     case "code":
       return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled by keyboard too.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: only a focused element can be scrolled by keyboard.
         <pre tabIndex={0}>
           <code>{(token as Tokens.Code).text}</code>
         </pre>
@@ -94,7 +94,7 @@ function list({ ordered, start, items }: Tokens.List, place: Place) {
 function table({ header, rows, align }: Tokens.Table, place: Place) {
   const cell = (at: number) => (align[at] === "right" ? "number" : undefined);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables are scrolled by keyboard too.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: only a focused element can be scrolled by keyboard.
     <div class="table-card" tabIndex={0}>
       <table>
         <thead>
@@ -167,7 +167,7 @@ function link({ href, tokens }: Tokens.Link, place: Place) {
   );
 }
 
-/** Pictures within the text itself, which are loaded from no other site. */
+/** Pictures that the text itself contains, so that nothing is loaded from another site. */
 const OWN_PICTURE = /^data:image\/(?:png|jpeg|gif|webp);base64,/;
 
 function image({ href, text }: Tokens.Image, place: Place) {
@@ -182,7 +182,7 @@ function image({ href, text }: Tokens.Image, place: Place) {
   );
 }
 
-/** An address that a link may lead to. */
+/** The address of a link; undefined if it is invalid or its scheme is not allowed. */
 function outward(href: string, base: string | undefined): URL | undefined {
   const text = decoded(href);
   if (!URL.canParse(text, base)) return undefined;
@@ -192,7 +192,7 @@ function outward(href: string, base: string | undefined): URL | undefined {
 
 const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
 
-/** Character references as the characters that they stand for. */
+/** Replaces character references with the characters that they stand for. */
 function decoded(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,6}));/gi, (whole, decimal, hex, name) => {
     if (name !== undefined) return NAMED[name] ?? whole;

@@ -1,11 +1,11 @@
-// What the page tells its reader: notices in place, short messages at the edge, and what stands where there is nothing yet.
+// Messages to the user: notices within a page, brief messages at its edge, and texts for empty lists.
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 
 type Kind = "info" | "warn" | "danger" | "ok";
 
-/** A paragraph that stands out; dangers are read out at once. */
+/** A highlighted paragraph. Screen readers announce one of kind `danger` at once. */
 export function Notice({ kind = "info", children }: { kind?: Kind; children: ComponentChildren }) {
   return (
     <div class={`notice ${kind}`} role={kind === "danger" ? "alert" : "status"}>
@@ -14,7 +14,7 @@ export function Notice({ kind = "info", children }: { kind?: Kind; children: Com
   );
 }
 
-/** A word with a colour. */
+/** A coloured label. */
 export function Badge({ kind, children }: { kind?: Kind | undefined; children: ComponentChildren }) {
   return <span class={`badge ${kind ?? ""}`}>{children}</span>;
 }
@@ -29,14 +29,14 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 /** Long enough to read a sentence. */
 const SHOWN_MS = 6000;
 
-/** Says something at the edge of the page for a few seconds. */
+/** Shows a message at the edge of the page for a few seconds. */
 export function say(text: string, kind: Kind = "ok"): void {
   clearTimeout(timer);
   message.value = { text, kind };
   timer = setTimeout(() => (message.value = undefined), SHOWN_MS);
 }
 
-/** Where `say` speaks; once in the page. */
+/** Shows the messages of `say`. The app renders it once. */
 export function Messages() {
   const said = message.value;
   return (

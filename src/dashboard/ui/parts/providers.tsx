@@ -1,9 +1,9 @@
-// Ways to sign in or up through someone else.
+// Links for signing in or up through a sign-in provider.
 
 import { beginSignIn } from "../oauth-sign-in.ts";
 import { session } from "../session.ts";
 
-/** One link for each provider that is configured. */
+/** One button for each configured provider. */
 export function ProviderLinks({ next }: { next: string }) {
   const { providers } = session.value;
   if (providers.length === 0) return null;

@@ -1,4 +1,4 @@
-// A reliability diagram, drawn from its bins as SVG; the same figures stand in a table beneath.
+// A reliability diagram, drawn from its bins as SVG. A table below it has the same figures.
 
 import type { ReliabilityBin } from "../../contract.ts";
 import { percent } from "./time.tsx";
@@ -9,14 +9,14 @@ const BOTTOM = 36;
 const TOP = 10;
 const RIGHT = 12;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
-/** The smallest dot, and what the fullest bin adds. */
+/** The radius of the smallest dot, and the most that a full bin adds to it. */
 const DOT = 3;
 const DOT_MORE = 4;
 
 const x = (value: number) => LEFT + value * SIZE;
 const y = (value: number) => TOP + (1 - value) * SIZE;
 
-/** The diagram after a fit, with what was before it paler. */
+/** The diagram after a fit; the values before the fit are drawn paler. */
 export function Reliability(props: {
   title: string;
   bins: readonly ReliabilityBin[];
@@ -78,7 +78,7 @@ function Dots({ bins, name }: { bins: readonly ReliabilityBin[]; name: string })
         <line key={`gap ${at}`} x1={x(confidence)} x2={x(confidence)} y1={y(confidence)} y2={y(accuracy)} />
       ))}
       {bins.map(({ confidence, accuracy, rows }, at) => (
-        // Bins keep their places, and two may hold the same figures.
+        // The index is the key, since bins keep their order and two of them may have the same values.
         <circle key={`${at}`} cx={x(confidence)} cy={y(accuracy)} r={DOT + DOT_MORE * Math.sqrt(rows / most) * 0.5}>
           <title>{`stated ${percent(confidence)}, accuracy ${percent(accuracy)}, ${rows} rows`}</title>
         </circle>

@@ -1,19 +1,19 @@
-// What of a page's figures is chosen: it stands in the address, so that a link and a reload show the same.
+// The selection of the figures on a page. It is in the query, so that a link and a reload show the same figures.
 
 import { SPAN_HOURS, type SpanName } from "../../contract-log.ts";
 import { navigate, path, query } from "../router.ts";
 import { profile } from "../session.ts";
 
-/** What is shown when the address names no span. */
+/** The default span. */
 const SPAN: SpanName = "24h";
 
-/** The span that the address names. */
+/** The span in the query, otherwise the default. */
 export function spanShown(): SpanName {
   const named = query.value.get("span") ?? "";
   return Object.hasOwn(SPAN_HOURS, named) ? (named as SpanName) : SPAN;
 }
 
-/** Puts choices into the address; "" takes one out. */
+/** Sets parameters of the query; "" removes one. */
 export function choose(changes: Readonly<Record<string, string>>): void {
   const next = new URLSearchParams(query.value);
   for (const [name, text] of Object.entries(changes)) {
@@ -24,7 +24,7 @@ export function choose(changes: Readonly<Record<string, string>>): void {
   navigate(text === "" ? path.value : `${path.value}?${text}`, { replace: true });
 }
 
-/** Chooses the span. */
+/** Selects the span. */
 export function SpanChoice() {
   const shown = spanShown();
   return (
@@ -39,12 +39,12 @@ export function SpanChoice() {
   );
 }
 
-/** Whether everybody's figures are shown: an operator's choice. */
+/** Whether an operator has selected the figures of all accounts. */
 export function isEverybody(): boolean {
   return profile.value?.admin === true && query.value.get("scope") === "all";
 }
 
-/** Chooses between one's own and everybody's; nothing for who is no operator. */
+/** Selects between the operator's own figures and those of all accounts; only operators see it. */
 export function ScopeChoice() {
   if (profile.value?.admin !== true) return null;
   const everybody = isEverybody();

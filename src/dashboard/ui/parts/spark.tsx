@@ -1,4 +1,4 @@
-// A small chart of a few counts, read out as a sentence.
+// A small chart of a few counts. Screen readers announce it as a sentence.
 
 import { short } from "./time.tsx";
 

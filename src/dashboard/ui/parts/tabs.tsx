@@ -1,10 +1,10 @@
-// Tabs, as the keyboard and screen readers expect them: one stop, arrow keys between.
+// Tabs that follow the usual keyboard pattern: Tab reaches only the selected tab, and the arrow keys move between tabs.
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
-/** A row of names over the panel of the chosen one. */
+/** A row of tabs above the panel of the selected one. */
 export function Tabs(props: { label: string; names: readonly string[]; panel: (index: number) => ComponentChildren }) {
   const { label, names, panel } = props;
   const chosen = useSignal(0);

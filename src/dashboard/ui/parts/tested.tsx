@@ -1,4 +1,4 @@
-// A button that tests something now, and what came of it.
+// A button that runs a test, and its result.
 
 import { useSignal } from "@preact/signals";
 import type { ProviderTest, TestStatus } from "../../contract-admin.ts";
@@ -9,14 +9,14 @@ import { When } from "./time.tsx";
 const KINDS = { ok: "ok", warning: "warn", failed: "danger" } as const;
 const WORDS: Readonly<Record<TestStatus, string>> = { ok: "Works", warning: "Unclear", failed: "Failed" };
 
-/** What is known of the tests of a page. */
+/** The state of a test. */
 export interface Tests {
   readonly running: boolean;
   readonly result: ProviderTest | undefined;
   run(): Promise<void>;
 }
 
-/** A test at an address of the API; `done` is called with its result. */
+/** Runs the test at a path of the API; `done` is called after each run. */
 export function useTest(path: string, done: () => void = () => {}): Tests {
   const running = useSignal(false);
   const result = useSignal<ProviderTest | undefined>(undefined);
@@ -49,7 +49,7 @@ export function TestButton({ test, of }: { test: Tests; of: string }) {
   );
 }
 
-/** The result; read out when it comes. */
+/** The result, which screen readers announce when it arrives. */
 export function TestResult({ test: { result } }: { test: Tests }) {
   return (
     <div class="tested" role="status">

@@ -1,4 +1,4 @@
-// Times and figures as people read them.
+// Formats times and figures for display.
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -21,7 +21,7 @@ export function relativeTime(iso: string): string {
   return seconds > 0 ? "in a moment" : "just now";
 }
 
-/** A time as it lies from now; the exact one on demand. */
+/** A time relative to now; its tooltip shows the exact time. */
 export function When({ iso }: { iso: string }) {
   return (
     <time dateTime={iso} title={exact.format(new Date(iso))}>
@@ -38,7 +38,7 @@ const clockTime = new Intl.DateTimeFormat(undefined, {
   hourCycle: "h23",
 });
 
-/** A moment to the second; today's without its day. */
+/** A time to the second, without the date if it is today. */
 export function exactTime(iso: string): string {
   const moment = new Date(iso);
   const day = moment.toDateString() === new Date().toDateString() ? "" : `${dayAndMonth.format(moment)}, `;
@@ -52,7 +52,7 @@ export function durationText(ms: number | null): string {
   return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : lasting(ms / 1000);
 }
 
-/** A day, as the reader's country writes it. */
+/** A day in the format of the user's locale. */
 export function dayText(iso: string): string {
   return dateOnly.format(new Date(iso));
 }
@@ -65,19 +65,19 @@ export function short(count: number): string {
   return count < 10_000 ? whole.format(count) : compact.format(count);
 }
 
-/** Dollars; small amounts keep the digits that say something. */
+/** An amount in dollars; small amounts have more digits. */
 export function usd(amount: number): string {
   if (amount === 0) return "$0";
   const digits = amount < 0.01 ? 5 : amount < 1 ? 4 : 2;
   return `$${amount.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
 }
 
-/** What tokens cost; a dash where they cost nothing, since no price may be known. */
+/** A cost; a dash where tokens cost nothing, since their price may not be known. */
 export function costOf(sums: { cost_usd: number; input_tokens: number; output_tokens: number }): string {
   return sums.cost_usd === 0 && sums.input_tokens + sums.output_tokens > 0 ? "–" : usd(sums.cost_usd);
 }
 
-/** What something cost, where a price is known. */
+/** A cost, if the price is known. */
 export function priceOf({ cost_usd: cost }: { cost_usd: number | null }): string {
   return cost === null ? "no price" : usd(cost);
 }
@@ -95,7 +95,7 @@ export function formatBytes(bytes: number): string {
   return `${(bytes / 1024 ** step).toFixed(step === 0 ? 0 : 1)} ${SIZES[step]}`;
 }
 
-/** 93784 as "1 d 2 h"; only the two largest units say something. */
+/** 93784 as "1 d 2 h": only the two largest units are shown. */
 export function lasting(seconds: number): string {
   const units = [
     [Math.floor(seconds / 86_400), "d"],

@@ -1,4 +1,4 @@
-// Proves the e-mail address with the six digits that were mailed. Asks for the mail when it is shown.
+// Verifies the e-mail address with a six-digit code. Requests the mail with the code when it is shown.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -7,7 +7,7 @@ import { profile, refreshSession, session } from "../session.ts";
 import { Field, Submit, useForm } from "./form.tsx";
 import { say } from "./notice.tsx";
 
-/** Where the code is to be looked for. */
+/** Where to find the code. */
 const CODE_TEXT = {
   smtp: (address: string) => `A mail with a six-digit code was sent to ${address}. They are valid for ten minutes.`,
   files: () =>
@@ -16,7 +16,7 @@ const CODE_TEXT = {
     `The mail server of this gateway does not answer. Sending the six-digit code to ${address} will be retried for some minutes.`,
 } as const;
 
-/** The form; `done` is called when the address is proved. */
+/** The form; `done` is called when the address is verified. */
 export function VerifyCode({ done }: { done: () => void }) {
   const sent = useSignal("");
   const send = async (again: boolean) => {
@@ -25,7 +25,7 @@ export function VerifyCode({ done }: { done: () => void }) {
       sent.value = CODE_TEXT[session.value.mail](profile.value?.email ?? "your address");
       if (again) say("A new code was created.");
     } catch (error) {
-      // Sent a moment ago: the code in that mail is still good.
+      // A mail was sent a moment ago, and its code is still valid.
       const recent = error instanceof Refused && error.code === "code_recently_sent";
       sent.value =
         recent && !again ? `Look for the mail to ${profile.value?.email ?? "your address"}.` : messageOf(error);

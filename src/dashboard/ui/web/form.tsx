@@ -1,4 +1,4 @@
-// The form of a web tool, made of its fields.
+// The form of a web tool, built from the list of its fields.
 
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -11,7 +11,7 @@ interface FieldProps {
   change: (value: string) => void;
 }
 
-/** The fields; those that are seldom needed stand under "Options". */
+/** The form. Rarely used fields are below "Options". */
 export function ToolForm(props: {
   tool: WebTool;
   values: ToolValues;
@@ -57,7 +57,7 @@ export function ToolForm(props: {
 
 const isTicked = ({ kind }: ToolField) => kind === "switch" || kind === "choices";
 
-/** Does a tool have options that are not as they are by themselves? */
+/** Whether any option of a tool differs from its default. */
 export function hasOptions({ fields }: WebTool, values: ToolValues): boolean {
   return fields.some(({ name, main, initial = "" }) => !main && (values[name] ?? initial) !== initial);
 }
@@ -85,7 +85,7 @@ function Field(props: FieldProps) {
   );
 }
 
-/** Rows of fields that are more than a line. */
+/** The number of rows of fields that have several. */
 const ROWS: Readonly<Record<string, number>> = { words: 3, lines: 2, json: 6 };
 
 function Input({ field, value, problem, change, id }: FieldProps & { id: string }) {

@@ -1,4 +1,4 @@
-// What a web tool answered: the page drawn beside its facts, hits, addresses; always the JSON as it came.
+// Shows the answer of a web tool: a page with its metadata, search hits or addresses, and always the raw JSON.
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -95,7 +95,7 @@ function PageFacts({ metadata, size }: { metadata: WebAnswer; size: number | und
   );
 }
 
-/** Drawn at once; more are a click away. */
+/** The number of addresses that are shown at first; a button shows the rest. */
 const SHOWN = 200;
 
 function Links({ urls }: { urls: readonly string[] }) {
@@ -137,7 +137,7 @@ function Links({ urls }: { urls: readonly string[] }) {
   );
 }
 
-/** A link that leads out, where it is one: an engine may list anything. */
+/** A link to another site. Any other address is shown as text, since a search engine may return anything. */
 function OutLink({ url, children }: { url: string; children: ComponentChildren }) {
   if (!/^https?:\/\//i.test(url)) return <span>{children}</span>;
   return (

@@ -1,23 +1,24 @@
-// The web tools as forms: which fields each has, and the request that they make. A test holds them to the API's description.
+// The web tools as forms: the fields of each, and the request that it sends. A test compares them with the API's
+// description.
 
-/** How a field is filled in. */
+/** The type of a field. */
 type Kind = "url" | "text" | "words" | "lines" | "number" | "switch" | "choice" | "choices" | "json";
 
 /** A field of a form. */
 export interface ToolField {
-  /** As the API calls it. */
+  /** The name of the parameter in the API. */
   readonly name: string;
   readonly label: string;
   readonly kind: Kind;
   readonly required?: true;
-  /** Shown without opening the options. */
+  /** Visible without opening the options. */
   readonly main?: true;
   readonly min?: number;
   readonly max?: number;
   readonly placeholder?: string;
   readonly hint?: string;
   readonly choices?: readonly string[];
-  /** The default: a switch that is on, choices that are ticked. */
+  /** The default of a switch or of a list of choices. */
   readonly initial?: string;
 }
 
@@ -33,7 +34,7 @@ export interface WebTool {
   readonly fields: readonly ToolField[];
 }
 
-/** What was filled in, by name; a switch is `true` or `false`, choices and lines are parted by line ends. */
+/** The values of the form by name. A switch is `true` or `false`; choices and lines are separated by line breaks. */
 export type ToolValues = Readonly<Record<string, string>>;
 
 const URL_FIELD: ToolField = {
@@ -177,7 +178,7 @@ export const WEB_TOOLS: readonly [WebTool, ...WebTool[]] = [
   },
 ];
 
-/** The request's body: only values that differ from the API's defaults. Throws `FieldProblem`. */
+/** The body of the request, without values that equal the default. Throws `FieldProblem`. */
 export function toolBody({ fields }: WebTool, values: ToolValues): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const field of fields) {
@@ -187,7 +188,7 @@ export function toolBody({ fields }: WebTool, values: ToolValues): Record<string
   return body;
 }
 
-/** The problem of a field before anything is sent. */
+/** The error of a field, found before anything is sent. */
 export class FieldProblem extends Error {
   readonly field: string;
 
@@ -220,7 +221,7 @@ function numberOf({ name, label, min = 0, max = Number.MAX_SAFE_INTEGER }: ToolF
   throw new FieldProblem(name, `${label}: a whole number from ${min} to ${max}.`);
 }
 
-/** The lines that are not empty. */
+/** The lines that are not empty, trimmed. */
 export function filledLines(text: string): string[] {
   return text
     .split("\n")
@@ -228,7 +229,7 @@ export function filledLines(text: string): string[] {
     .filter((line) => line !== "");
 }
 
-/** An address without a scheme is meant to be a web address. */
+/** Adds `https://` to an address without a scheme. */
 function withScheme(url: string): string {
   const text = url.trim();
   return text === "" || /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;

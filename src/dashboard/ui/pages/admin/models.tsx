@@ -7,7 +7,7 @@ import { Badge, Empty, Notice } from "../../parts/notice.tsx";
 import { short, usd } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 
-/** Providers list hundreds of models; drawing all of them at once would be slow. */
+/** The number of models that are shown at once, since providers list hundreds and rendering all of them is slow. */
 const SHOWN = 100;
 
 /** The page. */
