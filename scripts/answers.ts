@@ -2,13 +2,10 @@
 
 import { ENDPOINTS } from "../src/app/endpoints.ts";
 import { PATHS } from "../src/app/paths.ts";
-import { errorsOf } from "../src/docs/errors.ts";
+import { errorsOf, mayFailOtherwise } from "../src/docs/errors.ts";
 
-/** Of other addresses that a documented path with parameters covers too: the router's, and what is not built. */
-const OF_OTHERS = new Set(["route_not_found", "method_not_allowed", "not_offered", "not_implemented"]);
-
-/** No code of ours: the manual's pages, and the numbered errors of the MCP protocol. */
-const OTHER_FORMATS = new Set(["/docs/*", "/mcp"]);
+/** The router's answers at other addresses, which a documented path with parameters covers too. */
+const OF_OTHERS = new Set(["route_not_found", "method_not_allowed", "not_offered"]);
 
 /** The log's word for a client that left: nobody received it. */
 const CLIENT_GONE = "499";
@@ -21,8 +18,9 @@ export function undocumented(seen: string): string[] {
   const lines = [...new Set(seen.split("\n"))].filter((line) => {
     const [method, path = "", status, code = ""] = line.split(" ");
     const endpoint = ENDPOINTS.find((one) => one.method === method && one.path === path);
-    if (endpoint === undefined || OF_OTHERS.has(code) || status === CLIENT_GONE) return false;
-    if (code === "none" && OTHER_FORMATS.has(path)) return false;
+    if (endpoint === undefined || status === CLIENT_GONE) return false;
+    if (OF_OTHERS.has(code) && /[:*]/.test(path)) return false;
+    if (code === "none" && mayFailOtherwise(endpoint, Number(status))) return false;
     const codes: readonly string[] = errorsOf(endpoint, PATHS.isClosable(path)).get(Number(status)) ?? [];
     return !codes.includes(code);
   });

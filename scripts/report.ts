@@ -10,6 +10,8 @@ export interface ReportInput {
   strict: boolean;
   /** Second runs, each of one file alone. */
   again?: readonly SecondRun[];
+  /** Answers that the OpenAPI document does not name. */
+  undocumented?: readonly string[];
 }
 
 export interface SecondRun {
@@ -39,7 +41,7 @@ export function filesToRepeat(xml: string, files: readonly string[]): string[] {
 }
 
 /** Counts what happened; `failed` is never 0 when the run was not good. */
-export function judge({ xml, exitCode, files, strict, again = [] }: ReportInput): Verdict {
+export function judge({ xml, exitCode, files, strict, again = [], undocumented = [] }: ReportInput): Verdict {
   const first = testCases(xml);
   const settled = again.map((run) => settle(run, first));
   const repeated = new Set(again.map((run) => run.file));
@@ -56,6 +58,9 @@ export function judge({ xml, exitCode, files, strict, again = [] }: ReportInput)
   const missed = strict ? skips.filter((one) => !/\boptional\b/.test(one.name)).length : 0;
   if (missed > 0) notes.push(`failed: ${missed} tests were skipped; are chromium and postgresql installed?`);
   failed += missed;
+
+  notes.push(...undocumented.map((answer) => `failed: not in the OpenAPI document: ${answer}`));
+  failed += undocumented.length;
 
   const excused = settled.flatMap((one) => one.excused);
   notes.push(...excused.map((name) => `passed only when run again: ${name}`));

@@ -301,6 +301,14 @@ const ONWARD: readonly ApiParameter[] = [
   { name: "state", in: "query", schema: Type.String({ description: "Handed back as it is." }) },
 ];
 
+const START_ERRORS = [
+  "oauth_provider_not_found",
+  "invalid_redirect_uri",
+  "too_many_attempts",
+  "server_busy",
+  "provider_unavailable",
+] as const;
+
 const OAUTH: readonly ApiEndpoint[] = [
   endpoint("GET", "/v1/auth/oauth/:provider/start", {
     id: "startOauth",
@@ -309,7 +317,7 @@ const OAUTH: readonly ApiEndpoint[] = [
     access: "open",
     parameters: ONWARD,
     redirects: true,
-    errors: ["oauth_provider_not_found", "invalid_redirect_uri", "too_many_attempts", "server_busy"],
+    errors: START_ERRORS,
   }),
   endpoint("GET", "/v1/auth/oauth/:provider/connect/start", {
     id: "startOauthConnect",
@@ -319,7 +327,7 @@ const OAUTH: readonly ApiEndpoint[] = [
     redirects: true,
     answer: "With `Accept: application/json`: where to go on.",
     schema: Type.Object({ authorization_url: Type.String() }, { $id: "AuthorizationUrl" }),
-    errors: ["oauth_provider_not_found", "invalid_redirect_uri", "too_many_attempts", "server_busy"],
+    errors: START_ERRORS,
   }),
   endpoint("GET", "/v1/auth/oauth/:provider/callback", {
     id: "oauthCallback",

@@ -269,7 +269,7 @@ const OPENAI: ApiEndpoint = {
     ),
     headers: HEADERS,
   },
-  errors: ERRORS,
+  errors: [...ERRORS, "image_input_not_supported"],
 };
 
 /** The endpoints. */

@@ -3,7 +3,15 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
-import type { Access, ApiEndpoint, ApiParameter, ErrorShape, GoodAnswer, Group } from "../http/endpoint.ts";
+import type {
+  Access,
+  ApiEndpoint,
+  ApiParameter,
+  ErrorShape,
+  GoodAnswer,
+  Group,
+  OtherFailure,
+} from "../http/endpoint.ts";
 import { ERROR, errorExamples, errorsOf } from "./errors.ts";
 import { type Json, Schemas } from "./schemas.ts";
 
@@ -200,6 +208,11 @@ function responses(endpoint: ApiEndpoint, context: Context): Json {
   if (instead !== undefined)
     out[200] = { description: instead.description, headers: refs(headers), ...content(instead, context) };
   for (const [code, codes] of errors) out[code] = failure(code, codes, { ...context, shape: endpoint.errorShape });
+  for (const one of endpoint.otherFailures ?? []) {
+    // A status of its own counts before its range: what holds for the range is said there too.
+    const within = [...errors.keys()].filter((status) => `${Math.floor(status / 100)}XX` === one.status);
+    for (const key of [one.status, ...within]) out[key] = withOther(out[key] as Json | undefined, one, context);
+  }
   return out;
 }
 
@@ -232,6 +245,22 @@ function failure(
     content: {
       "application/json": shape === undefined ? usual : { schema: schemas.place(shape.schema) },
     },
+  };
+}
+
+/** A response besides, or instead of, the usual error of this status. */
+function withOther(usual: Json | undefined, other: OtherFailure, { schemas }: Context): Json {
+  const { status, description, schema = {} as TSchema, type = "application/json" } = other;
+  const placed = schemas.place(schema);
+  if (usual === undefined)
+    return { description, headers: refs(["X-Request-ID"]), content: { [type]: { schema: placed } } };
+  const content = usual["content"] as Record<string, { schema: Json }>;
+  const known = content[type];
+  const either = known === undefined ? { schema: placed } : { ...known, schema: { anyOf: [known.schema, placed] } };
+  return {
+    ...usual,
+    ...(typeof status === "number" ? { description: `${usual["description"]}; or ${description}` } : {}),
+    content: { ...content, [type]: either },
   };
 }
 

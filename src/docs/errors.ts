@@ -30,6 +30,9 @@ const OF_BODIES: readonly ErrorCode[] = [
   "server_busy",
 ];
 
+/** Statuses that a provider's refusal of the request keeps, for endpoints that show it. */
+const OF_REFUSALS = [404, 413];
+
 /** Every code that the endpoint may return, by status. */
 export function errorsOf(endpoint: ApiEndpoint, closable: boolean): Map<number, ErrorCode[]> {
   const codes = new Set<ErrorCode>([
@@ -47,7 +50,17 @@ export function errorsOf(endpoint: ApiEndpoint, closable: boolean): Map<number, 
     const status = endpoint.errorShape?.statusOf(code) ?? ERRORS[code].status;
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
+  // Whoever shows that a provider has no such model shows its other refusals too.
+  if (codes.has("provider_model_missing")) {
+    for (const status of OF_REFUSALS) byStatus.set(status, ["invalid_request", ...(byStatus.get(status) ?? [])]);
+  }
   return byStatus;
+}
+
+/** Whether the endpoint may fail with this status and a body without a code of ours. */
+export function mayFailOtherwise({ otherFailures = [] }: ApiEndpoint, status: number): boolean {
+  const range = `${Math.floor(status / 100)}XX`;
+  return otherFailures.some((one) => one.status === status || one.status === range);
 }
 
 /** An error of every endpoint; `type` and `request_id` are present if a format's clients read them. */

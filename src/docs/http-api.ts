@@ -97,8 +97,8 @@ function bodyText(document: Json, type: string, schema: Json): string {
 }
 
 function answers(document: Json, responses: Record<string, Json>): string[] {
-  const good = Object.entries(responses).filter(([status]) => Number(status) < 400);
-  const bad = Object.entries(responses).filter(([status]) => Number(status) >= 400);
+  const good = Object.entries(responses).filter(([status]) => /^[23]/.test(status));
+  const bad = Object.entries(responses).filter(([status]) => /^[45]/.test(status));
   return [
     ...good.map(([status, is]) => {
       const content = (is["content"] as Record<string, Json> | undefined) ?? {};

@@ -5,7 +5,11 @@ import { type ApiEndpoint, anyObject } from "../http/endpoint.ts";
 
 const PAGE = { type: "text/html", schema: Type.String() };
 
-const get = (path: string, id: string, more: Pick<ApiEndpoint, "summary" | "answer" | "parameters">): ApiEndpoint => ({
+const get = (
+  path: string,
+  id: string,
+  more: Pick<ApiEndpoint, "summary" | "answer" | "parameters" | "otherFailures">,
+): ApiEndpoint => ({
   ...{ method: "GET", path, id, group: "Status", access: "open", description: "Needs no key." },
   ...more,
 });
@@ -33,6 +37,7 @@ export const DOCS_ENDPOINTS: readonly ApiEndpoint[] = [
         example: "guides/start",
       },
     ],
-    answer: { description: "The page; 404 with a page that says so where there is none.", ...PAGE },
+    answer: { description: "The page.", ...PAGE },
+    otherFailures: [{ status: 404, description: "there is no such page, and this one says so", ...PAGE }],
   }),
 ];

@@ -76,6 +76,17 @@ export interface ErrorShape {
   statusOf(code: ErrorCode): number;
 }
 
+/** A failure with another body than the usual error. */
+export interface OtherFailure {
+  /** A status, or a whole range (`4XX`). */
+  readonly status: number | "4XX" | "5XX";
+  /** A part of a sentence. */
+  readonly description: string;
+  readonly schema?: TSchema;
+  /** Default `application/json`. */
+  readonly type?: string;
+}
+
 /** An endpoint. */
 export interface ApiEndpoint {
   readonly method: "GET" | "POST" | "DELETE" | "PUT" | "PATCH";
@@ -94,6 +105,8 @@ export interface ApiEndpoint {
   /** Codes besides those that follow from `access` and `body`. */
   readonly errors?: readonly ErrorCode[];
   readonly errorShape?: ErrorShape;
+  /** Failures that have no code of ours. */
+  readonly otherFailures?: readonly OtherFailure[];
 }
 
 /** The schema, or null. */

@@ -79,6 +79,10 @@ const MCP: ApiEndpoint = {
     events: { description: "Progress, then the answer.", schema: ANSWER },
   },
   errors: ["origin_not_allowed"],
+  otherFailures: [
+    { status: "4XX", description: "an error of the protocol", schema: ANSWER },
+    { status: "5XX", description: "an error of the protocol", schema: ANSWER },
+  ],
 };
 
 /** The endpoints of MCP. */

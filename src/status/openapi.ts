@@ -1,13 +1,12 @@
 // The OpenAPI description of status, statistics and metrics.
 
 import { type TSchema, Type } from "@sinclair/typebox";
-import type { ErrorCode } from "../base/errors.ts";
 import { type ApiEndpoint, mapOf, oneOf, orNull } from "../http/endpoint.ts";
 
 const get = (
   path: string,
   id: string,
-  more: { summary: string; description: string; schema: TSchema; answer: string; errors?: readonly ErrorCode[] },
+  more: Pick<ApiEndpoint, "summary" | "description" | "otherFailures"> & { schema: TSchema; answer: string },
 ): ApiEndpoint => ({
   method: "GET",
   path,
@@ -17,7 +16,7 @@ const get = (
   description: more.description,
   access: "open",
   answer: { description: more.answer, schema: more.schema },
-  ...(more.errors === undefined ? {} : { errors: more.errors }),
+  ...(more.otherFailures === undefined ? {} : { otherFailures: more.otherFailures }),
 });
 
 const STATE = Type.Object({ status: oneOf(["ok", "unavailable"]) }, { $id: "Liveness" });
@@ -65,8 +64,11 @@ export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
     description:
       "200 while the database works and no provider's circuit breaker is open; else 503 with the same body and `status` " +
       "`degraded`. Names no hidden model, key or address.",
-    answer: "Everything works. The body of a 503 has the same members.",
+    answer: "Everything works.",
     schema: HEALTH,
+    otherFailures: [
+      { status: 503, description: "the database or a provider fails; the members are the same", schema: HEALTH },
+    ],
   }),
   get("/livez", "getLiveness", {
     summary: "Is the program running?",
@@ -77,8 +79,9 @@ export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
   get("/readyz", "getReadiness", {
     summary: "Can it take requests?",
     description: "200 while the database answers, else 503 with `status` `unavailable`. For load balancers.",
-    answer: "It can. The body of a 503 has the same member.",
+    answer: "It can.",
     schema: STATE,
+    otherFailures: [{ status: 503, description: "the database does not answer", schema: STATE }],
   }),
   get("/v1/status/runtime", "getRuntime", {
     summary: "Nodes, models, uptime",

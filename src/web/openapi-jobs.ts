@@ -45,6 +45,8 @@ interface Told {
   readonly members: TProperties;
   readonly example: unknown;
   readonly answer: ReturnType<typeof Type.Object>;
+  /** Codes besides those of both kinds. */
+  readonly errors?: readonly ErrorCode[];
   readonly calls: { readonly start: string; readonly read: string; readonly cancel: string };
 }
 
@@ -59,6 +61,7 @@ function jobEndpoints(kind: Kind, told: Told): ApiEndpoint[] {
     "url_not_allowed",
     "scrape_failed",
     "request_too_large",
+    ...(told.errors ?? []),
   ];
   const named = `${kind}_job_not_found` as const;
   const id = pathId("id", "The `job_id` that the start gave.", `${kind}_01a204b1c159705394b214d6bf6f3ad5`);
@@ -121,6 +124,7 @@ const EXTRACT = jobEndpoints("extract", {
     ),
     timeout_seconds: WAIT,
   },
+  errors: ["tier_required"],
   example: {
     urls: ["https://example.com/"],
     prompt: "What is the page called?",

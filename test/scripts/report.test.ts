@@ -43,6 +43,15 @@ test("a file that did not load is a failure", () => {
   expect(verdict.notes.join()).toContain("test/b.test.ts");
 });
 
+test("each answer that the OpenAPI document does not name is a failure, whatever the tests say", () => {
+  expect(judge({ ...good, undocumented: ["POST /v1/scrape 418 teapot"] })).toEqual({
+    passed: 1,
+    failed: 1,
+    skipped: 0,
+    notes: ["failed: not in the OpenAPI document: POST /v1/scrape 418 teapot"],
+  });
+});
+
 test.each([
   ["an empty report", { xml: "", exitCode: 0, files: [] }],
   ["a crash after the report", { exitCode: 139 }],
@@ -129,6 +138,38 @@ describe("a second run", () => {
   });
 });
 
+/** Runs the command on one file. */
+function runFile(file: string, env: Record<string, string> = {}) {
+  const script = join(import.meta.dir, "../../scripts/test.ts");
+  const child = Bun.spawnSync([process.execPath, script, file], { env: { ...process.env, ...env } });
+  return { code: child.exitCode, lines: child.stdout.toString().trim().split("\n") };
+}
+
+test("the command fails with an answer that the OpenAPI document does not name", () => {
+  const dir = mkdtempSync(join(tmpdir(), "sallyport-undocumented-"));
+  const note = JSON.stringify(join(import.meta.dir, "../support/answers.ts"));
+  const file = join(dir, "one.test.ts");
+  const answering = (code: string) =>
+    writeFileSync(
+      file,
+      `import { test } from "bun:test";
+import { noteAnswer } from ${note};
+test("fine", () => noteAnswer({ msg: "request", method: "POST", path: "/v1/scrape", status: 401, error: "${code}" }));
+`,
+    );
+  try {
+    answering("missing_api_key");
+    const good = runFile(file);
+    expect([good.code, good.lines.at(-1)]).toEqual([0, "1 passed, 0 failed, 0 skipped"]);
+    answering("teapot");
+    const failed = "failed: not in the OpenAPI document: POST /v1/scrape 401 teapot";
+    const bad = runFile(file);
+    expect([bad.code, ...bad.lines.slice(-2)]).toEqual([1, failed, "1 passed, 1 failed, 0 skipped"]);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
+
 test("the command runs a file with a failure again, and fails with what fails again", () => {
   const dir = mkdtempSync(join(tmpdir(), "sallyport-again-"));
   try {
@@ -139,12 +180,7 @@ test("late", () => { const isSecond = existsSync(${mark}); writeFileSync(${mark}
 test("wrong", () => expect(process.env["TEST_IS_WRONG"]).toBeUndefined());
 `;
     writeFileSync(join(dir, "one.test.ts"), source);
-    const run = (env: Record<string, string>) => {
-      const file = join(dir, "one.test.ts");
-      const script = join(import.meta.dir, "../../scripts/test.ts");
-      const child = Bun.spawnSync([process.execPath, script, file], { env: { ...process.env, ...env } });
-      return { code: child.exitCode, lines: child.stdout.toString().trim().split("\n") };
-    };
+    const run = (env: Record<string, string>) => runFile(join(dir, "one.test.ts"), env);
     const note = expect.stringMatching(/^passed only when run again: \S*one\.test\.ts > late$/);
     const first = run({});
     expect(first.lines.slice(-2)).toEqual([note, "2 passed, 0 failed, 0 skipped"]);

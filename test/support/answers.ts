@@ -2,6 +2,7 @@
 
 import { appendFileSync } from "node:fs";
 import { ENDPOINTS } from "../../src/app/endpoints.ts";
+import { HOSTED_PATHS } from "../../src/web/firecrawl/hosted.ts";
 
 /** Log lines contain this much of a path: of a longer one the end is missing. */
 const LOGGED_PATH_CHARS_MAX = 200;
@@ -20,6 +21,8 @@ const ROUTES = ENDPOINTS.map(({ method, path }) => ({
 export function noteAnswer({ msg, method: asked, path, status, error }: Record<string, unknown>): void {
   if (file === undefined || msg !== "request" || typeof status !== "number" || status < 400) return;
   if (typeof path !== "string" || path.length >= LOGGED_PATH_CHARS_MAX) return;
+  // Not documented, but `/v2/crawl/:id` covers one of them.
+  if (HOSTED_PATHS.some((hosted) => path === hosted || path.startsWith(`${hosted}/`))) return;
   const method = asked === "HEAD" ? "GET" : asked;
   const route = ROUTES.find((one) => one.method === method && one.pattern.test(path));
   if (route === undefined) return;

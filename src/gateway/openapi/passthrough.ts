@@ -25,4 +25,9 @@ body come back as a stream. Tokens that an answer reports are written down. For 
     "provider_unavailable",
     "provider_timeout",
   ],
+  otherFailures: (["4XX", "5XX"] as const).map((status) => ({
+    status,
+    description: "the provider's own failure, as it came",
+    type: "*/*",
+  })),
 }));

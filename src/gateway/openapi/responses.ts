@@ -184,7 +184,7 @@ const CREATE: ApiEndpoint = {
     headers: CHAT_HEADERS,
     events: { description: "One event's `data:`.", schema: EVENT },
   },
-  errors: [...CHAT_ERRORS, "previous_response_not_found"],
+  errors: [...CHAT_ERRORS, "previous_response_not_found", "storage_not_allowed"],
 };
 
 const COMPACT: ApiEndpoint = {

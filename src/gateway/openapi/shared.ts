@@ -8,6 +8,7 @@ export const MODEL_ERRORS: readonly ErrorCode[] = [
   "model_not_found",
   "wrong_model_family",
   "tier_required",
+  "unsupported_parameter",
   "provider_rate_limited",
   "provider_unavailable",
   "provider_auth_failed",
@@ -21,9 +22,10 @@ export const MODEL_ERRORS: readonly ErrorCode[] = [
 export const CHAT_ERRORS: readonly ErrorCode[] = [
   ...MODEL_ERRORS,
   "image_input_not_supported",
+  // An image that is to be fetched.
+  "url_not_allowed",
   "tools_not_supported",
   "max_tokens_exceeded",
-  "unsupported_parameter",
   "context_length_exceeded",
   "invalid_compaction",
   "file_not_found",

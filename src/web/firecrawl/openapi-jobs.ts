@@ -92,6 +92,8 @@ const BATCH = work("/v2/batch/scrape", {
   },
   example: { urls: ["https://example.com/"] },
   answer: STARTED,
+  // Where `appendToId` names none.
+  errors: ["crawl_job_not_found"],
 });
 
 const MAP = work("/v2/map", {
