@@ -23,7 +23,7 @@ import { type SignIn, signIn } from "./sessions/sign-in.ts";
 import { type TokenPairs, tokenPairs } from "./sessions/token-pairs.ts";
 import { type SignUp, signUp } from "./sign-up.ts";
 
-/** What this room is built on. */
+/** What the operations need. */
 export interface AccountsDeps {
   readonly verbs: Pick<
     Verbs,
@@ -34,7 +34,7 @@ export interface AccountsDeps {
   readonly clock: Clock;
   readonly log: Pick<Logger, "info" | "warn" | "error">;
   config(): Config;
-  /** Keys or accounts have changed: their cached copies are stale. */
+  /** Called when keys or accounts have changed and cached copies must be discarded. */
   accountsChanged(): void;
   /** The dashboard's address for links in mails: never from a request's Host. */
   dashboardUrl(): string;
@@ -61,14 +61,14 @@ export interface Accounts extends OwnAccount {
   stop(): Promise<void>;
 }
 
-/** Mails to one address that its owner may not have requested: more would be a nuisance. */
+/** The limit of mails to one address that its owner may not have requested. */
 const UNASKED_MAILS = { failures: 3, windowMs: 900_000 };
 /**
- * Per kind of mail that anyone can have sent to an address; counted separately, so that unwanted codes do not block the link
- * that stops them.
+ * A limit for each kind of mail that anyone can request for an address. They are counted separately, so that unwanted
+ * codes do not prevent the mail that helps against them.
  */
 const DAILY_MAILS = { failures: 10, windowMs: 86_400_000 };
-/** The length of the hash for which it is the key. */
+/** The key has the length of the hash. */
 const SECRET_CHARS_MIN = 32;
 /** Limit of OAuth sign-ins started from one address; allows for an office behind one address. */
 const TRIPS = { failures: 120, windowMs: 60_000 };
@@ -144,12 +144,12 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
 
 type Parts = AccountsDeps["verbs"] &
   Pick<Accounts, "hasher" | "mailer" | "oauth"> & {
-    /** Keys the hashes of codes. */
+    /** The key for the hashes of codes. */
     readonly secret: string;
     readonly daily: KeptAttempts;
   };
 
-/** Signing in and up, and recovery: passwords and verified addresses. */
+/** Signing in, signing up and recovery, with passwords and verified addresses. */
 function entrances({ clock, log, config, accountsChanged, dashboardUrl }: AccountsDeps, parts: Parts) {
   const loginLimit = () => config().auth.loginLimit;
   const { daily } = parts;
@@ -180,7 +180,7 @@ function entrances({ clock, log, config, accountsChanged, dashboardUrl }: Accoun
   };
 }
 
-/** Anyone who guesses the secret can open every account. */
+/** Checked because anyone who guesses the secret can use every account. */
 function warnOfSecret({ log, config }: AccountsDeps): void {
   const { length } = config().auth.jwtSecret;
   if (length > 0 && length < SECRET_CHARS_MIN) {

@@ -6,24 +6,24 @@ import { sha256Hex } from "../base/ids.ts";
 import type { SettingsStore } from "../store/settings.ts";
 import { type AttemptLimit, type Attempts, countAttempts } from "./attempts.ts";
 
-/** What they need. */
+/** What the counters need. */
 export interface KeptAttemptsDeps {
   readonly clock: Clock;
   readonly settings: Pick<SettingsStore, "readSetting" | "writeSetting">;
   /** The name under which they are stored. */
   readonly name: string;
   readonly limit: AttemptLimit;
-  /** They could not be stored; the next write includes them. */
+  /** Called when storing fails. The next write includes the changes. */
   failed(error: unknown): void;
 }
 
 /** Counters that must be closed. */
 export interface KeptAttempts extends Attempts {
-  /** Writes what is not yet written. */
+  /** Writes the changes that are not written yet. */
   stop(): Promise<void>;
 }
 
-/** What a crash may lose. */
+/** How much a crash may lose. */
 const WRITE_AFTER_MS = 1000;
 
 /** Restores the stored tries, and writes changes a moment later. */
@@ -56,7 +56,7 @@ export async function keepAttempts({ clock, settings, name, limit, failed }: Kep
   };
 }
 
-/** The stored tries; none if they cannot be read. */
+/** The stored tries; empty if they cannot be read. */
 function timesOf(value: unknown): [string, number[]][] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, times]) =>

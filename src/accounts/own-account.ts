@@ -1,4 +1,4 @@
-// What owners do with their account: authenticate, list sessions, read the audit log, delete it.
+// What owners can do with their account: authenticate, list sessions, read the audit log, delete it.
 
 import { ApiError } from "../base/errors.ts";
 import type { AccessTokens } from "../http/jwt.ts";
@@ -44,7 +44,7 @@ export interface OwnAccountDeps {
   readonly codes: Pick<CodeStore, "dropTickets">;
   readonly audit: Pick<AuditStore, "addAudit" | "listAudit">;
   readonly tokens: AccessTokens;
-  /** An account was deleted with its keys. */
+  /** Called when an account was deleted with its keys. */
   deleted(id: string): void;
 }
 

@@ -95,7 +95,7 @@ export function signUp(deps: SignUpDeps): SignUp {
     refuse("username", usernameFault(username));
     if (form.password !== undefined) refuse("password", passwordFault(form.password));
     else if (person === undefined) refuse("password", "A password is required.");
-    // Before the name is looked up, so that it takes as long either way.
+    // Computed before the name is looked up, so that both cases take the same time.
     const passwordHash = form.password === undefined ? null : await deps.hasher.hash(form.password);
 
     const admin = right.mustBeFirst === true;

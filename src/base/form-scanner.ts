@@ -1,18 +1,19 @@
-// Reads multipart/form-data as it comes: small fields are kept, files pass. The bytes go on as they came, so whatever two
-// readers could understand differently is refused: nobody may send a field past the checks here that a provider then sees.
+// Reads multipart/form-data while it arrives: small fields are kept, and files are passed on. The bytes are passed on
+// unchanged, so anything that two parsers could read differently is refused. Otherwise a client could hide a field from
+// the checks here that a provider then reads.
 
 import { ApiError } from "./errors.ts";
 
-/** Longest content of a field, and all fields together: prompts are the longest. */
+/** The limits for the content of one field and of all fields together. Prompts are the longest fields. */
 const FIELD_BYTES_MAX = 256 * 1024;
 const FIELDS_BYTES_MAX = 1024 * 1024;
 const PART_HEADERS_BYTES_MAX = 8 * 1024;
 const PARTS_MAX = 200;
 
 const CRLF = "\r\n";
-/** RFC 2046: what a boundary may consist of; without the space, which some readers cut off. */
+/** The characters that RFC 2046 allows in a boundary, except the space, which some parsers cut off. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=?]{1,70}$/;
-/** Names as OpenAI's clients write them: `timestamp_granularities[]`, `chunking_strategy[type]`. */
+/** Names in the style of OpenAI's clients: `timestamp_granularities[]`, `chunking_strategy[type]`. */
 const NAME = String.raw`[A-Za-z0-9_.-]+(?:\[[A-Za-z0-9_.-]*\])*`;
 const DISPOSITION = new RegExp(
   String.raw`^form-data;\s*name=(?:"(${NAME})"|(${NAME}))(;\s*filename=(?:"(?:[^"\\\r\n]|\\.)*"|[^\s";]+))?(;\s*filename\*=[^\s";]+)?\s*$`,
@@ -28,18 +29,18 @@ export function formBoundary(type: string): string {
   throw new ApiError("invalid_request", "Expected Content-Type: multipart/form-data with a boundary.");
 }
 
-/** One field of text as a part of a form. */
+/** A text field, encoded as a part of a form. */
 export function fieldPart(boundary: string, name: string, value: string): Buffer {
   return Buffer.from(`--${boundary}${CRLF}Content-Disposition: form-data; name="${name}"${CRLF}${CRLF}${value}${CRLF}`);
 }
 
-/** Cuts a form. Throws `ApiError` 400 or 413. */
+/** Splits a form into its parts. Throws `ApiError` 400 or 413. */
 export class FormScanner {
-  /** The fields so far. */
+  /** The fields that were read so far. */
   readonly fields = new Map<string, string[]>();
-  /** Names of the files so far, in order. */
+  /** The names of the files so far, in order. */
   readonly files: string[] = [];
-  /** Bytes of the parts that were withheld. */
+  /** The number of bytes in the parts that were withheld. */
   withheldBytes = 0;
   readonly #delimiter: Buffer;
   readonly #withheld: string;
@@ -48,31 +49,31 @@ export class FormScanner {
   #rest: Buffer = Buffer.alloc(0);
   #parts = 0;
   #fieldBytes = 0;
-  /** Bytes that came after the last boundary. */
+  /** The number of bytes after the closing boundary. */
   #endBytes = 0;
-  /** The field that is being read: its part up to its content, and the content so far. */
+  /** The field that is being read: its head, and its content so far. */
   #field: { readonly name: string; readonly head: Buffer; readonly content: Buffer[]; bytes: number } | undefined;
 
-  /** `withheld`: the field that does not go on. `heard`: told of the content of files. */
+  /** `withheld`: the name of the field that is not passed on. `heard`: called with the content of files. */
   constructor(boundary: string, withheld: string, heard?: (bytes: Uint8Array) => void) {
     this.#delimiter = Buffer.from(`--${boundary}`);
     this.#withheld = withheld;
     this.#heard = heard;
   }
 
-  /** True once the form is complete. */
+  /** Whether the form is complete. */
   get ended(): boolean {
     return this.#state === "end";
   }
 
-  /** Takes what came and appends to `out` what goes on. */
+  /** Reads a chunk, and appends to `out` the bytes that are passed on. */
   push(chunk: Uint8Array, out: Uint8Array[]): void {
     const given = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     this.#rest = this.#rest.byteLength === 0 ? given : Buffer.concat([this.#rest, given]);
     while (this.#step(out));
   }
 
-  /** The body is over. Throws 400 where the form is not. */
+  /** Called at the end of the body. Throws 400 if the form is not complete. */
   end(): void {
     if (!this.ended) throw new ApiError("invalid_request", "The form ends early: its closing boundary is missing.");
   }
@@ -93,7 +94,7 @@ export class FormScanner {
     }
   }
 
-  /** A boundary stands at `at`: what follows it says whether the form goes on. */
+  /** Reads the boundary at `at`; the bytes after it show whether another part follows. */
   #take(at: number, out: Uint8Array[]): boolean {
     const after = at + this.#delimiter.byteLength;
     const mark = this.#rest.toString("latin1", after, after + 2);
@@ -108,7 +109,7 @@ export class FormScanner {
     return true;
   }
 
-  /** A line end may follow; anything else might be read as a part. */
+  /** Allows a line break after the closing boundary. Any other bytes could be read as a further part. */
   #readEnd(out: Uint8Array[]): false {
     const text = this.#rest.toString("latin1");
     if (text === CRLF.slice(this.#endBytes, this.#endBytes + text.length)) {
@@ -150,19 +151,19 @@ export class FormScanner {
 
   #readContent(out: Uint8Array[]): boolean {
     const at = this.#rest.indexOf(this.#delimiter);
-    // Until what follows a boundary is there, it cannot be told what it is.
+    // Whether it is a boundary is known only when the two bytes after it have arrived.
     if (at >= 0 && this.#rest.byteLength < at + this.#delimiter.byteLength + 2) return this.#pass(at - 2, out);
     if (at < 0) return this.#pass(this.#rest.byteLength - this.#delimiter.byteLength - 2, out);
     if (at < 2 || this.#rest.toString("latin1", at - 2, at) !== CRLF)
       throw malformed("its boundary stands within a part");
     this.#pass(at - 2, out);
-    // What is left begins with the line end before the boundary.
+    // The rest begins with the line break before the boundary.
     if (this.#field !== undefined) this.#endField(out);
     else out.push(Buffer.from(CRLF));
     return this.#take(2, out);
   }
 
-  /** Takes `bytes` of content. False: more is needed. */
+  /** Consumes `bytes` bytes of content. Always false, since more bytes are needed. */
   #pass(bytes: number, out: Uint8Array[]): false {
     if (bytes <= 0) return false;
     const content = this.#rest.subarray(0, bytes);

@@ -65,10 +65,11 @@ function isNumeric(code: number): boolean {
   return (code >= 48 && code <= 57) || code === 45;
 }
 
-/** Jumps over lists of numbers, which vectors are: thousands of characters each. */
+/** Skips lists of numbers, such as vectors, thousands of characters at a time. */
 class NumberLists {
   readonly #text: string;
-  // Where each character comes next; looked for again only behind its place, so that a text is searched once for each.
+  // The next position of each character. It is searched for again only when it has been passed, so the text is scanned
+  // once for each character.
   #close = -1;
   #open = -1;
   #quote = -1;
@@ -77,7 +78,10 @@ class NumberLists {
     this.#text = text;
   }
 
-  /** Offset just before the list's end, if it holds nothing but numbers; else `at`, that of its bracket. */
+  /**
+   * Offset just before the end of the list if it contains neither strings nor lists; otherwise `at`, the offset of its
+   * bracket.
+   */
   endOf(at: number): number {
     if (this.#close <= at) this.#close = this.#next("]", at);
     if (this.#open <= at) this.#open = this.#next("[", at);

@@ -1,14 +1,14 @@
 // Decides when two URLs are the same page and when two pages belong to the same site.
 
-/** Parameters that say where a reader came from, not what the page is. */
+/** Parameters that show where a visitor came from. They do not change the page. */
 const TRACKING =
   /^(?:utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|li_fat_id|igshid|igsh|mc_[ce]id|_ga|_gl|_hs(?:enc|mi)|hsctatracking|mkt_tok|vero_id|oly_\w+|ref_src|ref_url|spm|scm|cmpid|icid|_openstat|yadclid|wickedid|s_cid|trk|trkcampaign)$/i;
 const SESSION =
   /^(?:phpsessid|jsessionid|aspsessionid\w*|asp\.net_sessionid|cfid|cftoken|sessionid|session_id|sess_id|sid|zenid|oscsid)$/i;
 
 /**
- * The page of an address: scheme, `www.`, fragment, trailing slash, order of parameters, tracking and session parameters make
- * no difference.
+ * A key that is equal for all addresses of a page. Scheme, `www.`, fragment, trailing slash, order of parameters, and
+ * tracking or session parameters make no difference.
  */
 export function pageKey(address: string): string {
   const url = new URL(address);
@@ -17,7 +17,7 @@ export function pageKey(address: string): string {
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
     .sort()
     .join("&");
-  // Rebuilt, not just cut out: the rest may be another spelling of a shorter path.
+  // The URL is built anew, since what remains may be another spelling of a shorter path.
   if (/;jsessionid=/i.test(url.pathname)) url.pathname = url.pathname.replace(/;jsessionid=[^/]*/gi, "");
   const path = plainPath(url.pathname)
     .replace(/\/{2,}/g, "/")

@@ -1,4 +1,4 @@
-// What the catalog takes from the configuration, where an empty text means "not set".
+// The part of the configuration that the catalog uses. An empty string there means "not set".
 
 import type { Config, ModelConfig, ProviderConfig, TierConfig, TierId } from "../config/schema.ts";
 import { TIER_IDS } from "../config/schema-server.ts";

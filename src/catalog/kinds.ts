@@ -1,11 +1,11 @@
-// What each kind of model means for clients: the endpoints that accept it, its input and output. Endpoints of models that do
-// not chat come from their list; discovered models of a kind are listed if it has one.
+// The meaning of each kind of model for clients: the endpoints that accept it, its input and its output. The endpoints
+// of models that do not chat come from their list. Discovered models of a kind are listed if the kind has an endpoint.
 
 import { MODEL_KINDS, type ModelKind } from "../vendors/model-kind.ts";
 import { WIRE_FORMATS } from "../wire/index.ts";
 import { MODEL_ENDPOINTS } from "./endpoints/index.ts";
 
-/** The facts that do not depend on the endpoints. */
+/** The facts about a kind that do not depend on the endpoints. */
 interface Kind {
   /** Precedes "model" in a message. */
   readonly called: string;

@@ -1,5 +1,6 @@
-// Runs while the program is bundled (a macro), never in it: extracts what the catalog needs from two public packages with
-// metadata of well-known models. The packages are development dependencies; the program only contains the result.
+// Runs as a macro while the program is bundled, never at run time. It extracts the data that the catalog needs from two
+// public packages with metadata of well-known models. They are development dependencies, so the program contains only
+// the result.
 
 import { calcPrice, findProvider, type MatchLogic, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
 import { MODEL_CONFIGS } from "llm-zoo";
@@ -86,7 +87,7 @@ function priceAt(price: number | TieredPrices | undefined, above: number | undef
   return value;
 }
 
-/** Several entries with one id (with and without thinking) are one model: the most permissive values apply. */
+/** Several entries with one id (with and without thinking) are one model, with the most permissive of their values. */
 function limitsOf(owner: NonNullable<PublicFigures["limits"]>): Record<string, PackedLimits> {
   const limits: Record<string, PackedLimits> = {};
   for (const model of Object.values(MODEL_CONFIGS)) {

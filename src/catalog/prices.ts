@@ -12,7 +12,7 @@ export interface PriceRow {
 }
 
 export interface Prices extends PriceRow {
-  /** US dollars for a minute of audio, for an image, and for a million characters that are spoken. */
+  /** US dollars for a minute of audio, for an image, and for a million characters of speech. */
   readonly perMinute?: number | undefined;
   readonly perImage?: number | undefined;
   readonly perMillionCharacters?: number | undefined;
@@ -23,12 +23,12 @@ export interface Prices extends PriceRow {
   readonly tiers?: readonly (PriceRow & { readonly above: number })[] | undefined;
 }
 
-/** What was used, in whatever unit its model is paid. */
+/** The usage of a request in the unit by which its model is priced. */
 export interface Measured extends Usage {
   /** Of audio. */
   readonly seconds?: number;
   readonly images?: number;
-  /** Spoken. */
+  /** Characters that are spoken. */
   readonly characters?: number;
 }
 

@@ -19,7 +19,7 @@ export interface CatalogRoutesDeps {
   tiers(): Readonly<Record<TierId, TierGrant>>;
 }
 
-/** No model has a longer id, so it is not decoded. */
+/** No model has a longer id. A longer one is not decoded. */
 const ID_CHARS_MAX = 1024;
 
 const MODEL_PATH = "/v1/models/";

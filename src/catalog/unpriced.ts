@@ -6,7 +6,10 @@ import { KINDS } from "./kinds.ts";
 import type { CatalogModel } from "./models.ts";
 import { tierIncludes } from "./tiers.ts";
 
-/** Ids of the models without prices that an account on this plan may use. The embedded demo is really free. */
+/**
+ * Ids of the models without known prices that an account on this plan may use. The embedded demo is left out, since it
+ * costs nothing.
+ */
 export function unpricedModels(
   models: readonly CatalogModel[],
   { providers }: Pick<Config, "providers">,

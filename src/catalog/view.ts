@@ -152,7 +152,7 @@ function perToken(perMillion: number): string {
   return (perMillion / 1_000_000).toFixed(15).replace(/\.?0+$/, "");
 }
 
-/** The parameters of chat completions that the model accepts with every provider. */
+/** The parameters of chat completions that this model accepts at every provider. */
 function supportedParameters({ kind, supportsTools, supportsReasoning }: CatalogModel): string[] {
   if (kind !== "chat") return [];
   return [

@@ -151,11 +151,11 @@ const setPassword: Command = {
     const passwordHash = await hashPassword(await readPassword(context));
     return change(context, async ({ accounts, account, store }) => {
       await accounts.updateAccount(account.id, { passwordHash });
-      // Ends the sessions, mailed links and sign-ins in progress of anyone who knew the old password.
+      // Ends the sessions, mailed links and pending sign-ins of anyone who knew the old password.
       await sessionStore(store).revokeAllSessions(account.id);
       await codeStore(store).dropTickets(account.id);
       if (!account.emailVerified) await identityStore(store).unlinkAllIdentities(account.id);
-      // Not automatically: the operator creates keys for programs in production, and knows whom the account is for.
+      // No key is created automatically: the operator creates keys for programs, and knows for whom the account is.
       if (!context.flags.has("revoke-keys")) return named(account);
       return { ...named(account), keys_revoked: await keyStore(store).revokeAllKeys(account.id) };
     });

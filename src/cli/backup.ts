@@ -9,7 +9,7 @@ import type { Store } from "../store/engine/store.ts";
 import type { Command } from "./command.ts";
 import { failure, printRecord, withStore } from "./workspace.ts";
 
-/** Copies the database, the secrets and the uploads into one file, also beside a running server. */
+/** Copies the database, the secrets and the uploads into one file. A server may be running. */
 export const backupCommand: Command = {
   summary: "copy the database, secrets and uploads into one file",
   usage: "FILE.tar [--force]",
@@ -37,7 +37,7 @@ function backupOf(store: Store, file: string): Promise<BackupSummary> {
   return writeBackup(store, file);
 }
 
-/** One moment of the database, as a data directory would hold it: the same file whatever the engine. */
+/** A snapshot of the database in the form of a data directory. The file is the same for every engine. */
 async function backupOfPostgres({ dataDir, database }: Config, file: string): Promise<BackupSummary> {
   const { copyFromPostgres } = await import("../store/engine/postgres/copy.ts");
   return await beside(dataDir, async (own) => {
@@ -60,7 +60,7 @@ async function restoreToPostgres(file: string, { dataDir, database }: Config): P
   });
 }
 
-/** Works in a folder of the data directory that is gone afterwards. */
+/** Runs `work` with a temporary folder in the data directory, which is deleted afterwards. */
 async function beside<T>(dataDir: string, work: (own: string) => Promise<T>): Promise<T> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const own = mkdtempSync(join(dataDir, "backup-"));
@@ -71,7 +71,7 @@ async function beside<T>(dataDir: string, work: (own: string) => Promise<T>): Pr
   }
 }
 
-/** Puts a backup into an empty data directory, or an empty database. */
+/** Restores a backup into an empty data directory or an empty database. */
 export const restoreCommand: Command = {
   summary: "put a backup into an empty data directory or database",
   usage: "FILE.tar",

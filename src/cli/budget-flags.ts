@@ -1,4 +1,4 @@
-// What the commands that set budgets share: parsing an amount and a period, and reporting which models no budget limits.
+// Shared by the commands that set budgets: parses an amount and a period, and reports which models no budget limits.
 
 import { parseDurationMs } from "../base/quantity.ts";
 import { catalogProviders, configuredModels } from "../catalog/from-config.ts";
@@ -20,7 +20,7 @@ export function microsOf(flag: string, usd: string): number {
   return micros;
 }
 
-/** The period after which a budget starts again; null: never. */
+/** The period after which a budget renews; null: never. */
 export function periodOf(flag: string, period: string | undefined): number | null {
   if (period === undefined) return null;
   const periodMs = parseDurationMs(period);
@@ -30,7 +30,7 @@ export function periodOf(flag: string, period: string | undefined): number | nul
   return periodMs;
 }
 
-/** The catalog of the configuration, with the providers' own lists where they were fetched. */
+/** The catalog of the configuration, with the providers' lists as far as they were fetched. */
 export async function catalogOf(config: Config, lists: ReadonlyMap<string, readonly DiscoveredModel[]> = new Map()) {
   const known = await loadMetadata();
   const baseUrls = new Map(config.providers.map(({ name, baseUrl }) => [name, baseUrl]));

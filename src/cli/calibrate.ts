@@ -37,7 +37,7 @@ import type { Command, Context } from "./command.ts";
 import { failure, withStore } from "./workspace.ts";
 
 const DATA_BYTES_MAX = 256 * 1024 * 1024;
-/** A row whose upstream needs longer fails, and the run with it. */
+/** A row whose upstream takes longer fails, and with it the whole run. */
 const RUN_MS = 6 * 3_600_000;
 
 export const calibrateCommand: Command = {
@@ -140,7 +140,7 @@ async function measured(
 function reasonOf(error: unknown): string {
   if (error instanceof NonsenseAnswer) return error.message;
   const shown = publicError(error);
-  // For the operator the provider's own error is more useful than the text for clients.
+  // The provider's own error is more useful to the operator than the text for clients.
   const cause = shown instanceof ApiError ? (shown.detail.cause ?? shown) : shown;
   return cause instanceof Error ? cause.message : String(cause);
 }

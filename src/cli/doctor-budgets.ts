@@ -16,7 +16,7 @@ import type { Finding } from "./doctor-provider.ts";
 
 const LIST_TIMEOUT_MS = 10_000;
 
-/** One finding about them; none if there are no budgets. */
+/** A warning about such models; empty if there are no budgets. */
 export async function checkBudgets(config: Config): Promise<Finding[]> {
   const name = "budgets";
   let stored: string[];
@@ -27,7 +27,7 @@ export async function checkBudgets(config: Config): Promise<Finding[]> {
     return [{ name, status: "warning", message: `the database cannot be read: ${message}` }];
   }
   const tiers = [...config.tiers.flatMap(({ id, budget }) => (budget === undefined ? [] : [id])), ...stored];
-  // The highest plan may use everything that the others may.
+  // The highest plan includes everything that the others include.
   const highest = TIER_IDS.findLast((id) => tiers.includes(id));
   if (highest === undefined || !isTierId(highest)) return [];
   const { lists, missing } = await listsOf(config);
@@ -54,7 +54,7 @@ async function tiersOfStored(config: Config): Promise<string[]> {
   }
 }
 
-/** Each provider's list. One that does not answer already has its own line. */
+/** The list of each provider. A provider that does not answer already has its own line. */
 async function listsOf(config: Config) {
   const lists = new Map<string, readonly DiscoveredModel[]>();
   const missing: string[] = [];
@@ -66,7 +66,7 @@ async function listsOf(config: Config) {
       try {
         lists.set(entry.name, await listModels(provider, { signal, nowMs: systemClock.now() }));
       } catch {
-        // The check of that provider says why.
+        // The check of that provider reports the reason.
         missing.push(entry.name);
       }
     }),

@@ -10,7 +10,7 @@ import { maybeDatabase, openDatabase } from "../store/engine/database.ts";
 import type { Store } from "../store/engine/store.ts";
 import type { Finding } from "./doctor-provider.ts";
 
-/** A warning for each; one line that everything is fine if there is none. Nothing if no decision model is configured. */
+/** One warning for each problem, or one line if there is none. Empty if no decision model is configured. */
 export async function checkDecisions(config: Config): Promise<Finding[]> {
   const { decisions } = config;
   if (decisions.models.length === 0) return [];
@@ -29,7 +29,7 @@ async function problemsOfStored(config: Config, configured: Models): Promise<str
   try {
     store = await openDatabase(config, { create: false });
   } catch {
-    // The check of the database itself says why it cannot be opened.
+    // The check of the database reports why it cannot be opened.
     return ["the stored versions were not checked: the database cannot be opened"];
   }
   try {

@@ -21,7 +21,7 @@ interface Checked {
   readonly ms: number;
   readonly hits: number;
   readonly error?: string;
-  /** The time since which it has not answered a server; ISO 8601. */
+  /** The time since which it has not answered a server, in ISO 8601. */
   readonly failing_since?: string;
   readonly last_ok?: string;
 }
@@ -80,7 +80,7 @@ function lineOf({ name, status, ms, hits, error, failing_since: since, last_ok: 
   return `${status.padEnd(7)}  ${name.padEnd(20)}  ${String(ms).padStart(6)} ms  ${said}${when}\n`;
 }
 
-/** Those that are not enabled, grouped by reason. */
+/** The engines that are not enabled, grouped by reason. */
 function offLines(off: ReadonlyMap<string, readonly { readonly name: string }[]>): string {
   const lines = [...off].map(([why, engines]) => `  ${why}: ${engines.map(({ name }) => name).join(", ")}\n`);
   return lines.length === 0 ? "" : `\nNot asked:\n${lines.join("")}`;
@@ -90,7 +90,7 @@ function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** What a server recorded; nothing if none ever ran. */
+/** The results that a server recorded; empty if no server has run yet. */
 async function rememberedHealth(config: Config): ReturnType<typeof readEngineHealth> {
   if (!maybeDatabase(config)) return {};
   let store: Store;

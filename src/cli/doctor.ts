@@ -66,7 +66,7 @@ export const doctorCommand: Command = {
   },
 };
 
-/** The last line: how much is left to do. */
+/** The last line: the number of problems. */
 function summaryOf(findings: readonly Finding[]): string {
   const count = (status: Finding["status"]) => findings.filter((finding) => finding.status === status).length;
   const [failed, warnings] = [count("failed"), count("warning")];

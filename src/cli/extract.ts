@@ -1,5 +1,5 @@
-// `sallyport extract`: extracts data from pages on a terminal, without a server or a key. Uses a model of a provider in the
-// configuration or the environment; structured data of pages needs none.
+// `sallyport extract`: extracts data from pages in a terminal, without a server or a key. It uses a model of a provider
+// in the configuration or the environment; structured data in pages needs no model.
 
 import { ApiError } from "../base/errors.ts";
 import { EXAMPLE } from "../config/presets.ts";

@@ -38,7 +38,7 @@ export async function createFirstAccount(
     tier: tier?.id ?? "premium",
     ...planStart({ nowMs: store.clock.now(), trialMs: tier?.trialMs, admin: true }),
   });
-  // Another process was faster.
+  // Another process has created the account meanwhile.
   if ("refused" in made) return undefined;
   const { key } = await keyStore(store).createKey({ accountId: made.id, name: "first" });
   return { email, username, password, key };

@@ -44,10 +44,10 @@ export const healthcheckCommand: Command = {
 
 /** Where the server on the data directory listens, which may differ from the configuration: `serve --port`. */
 async function runningAddress({ dataDir, database }: Config): Promise<string | undefined> {
-  // Which of the nodes runs here only the configuration says.
+  // Only the configuration says which of the nodes runs here.
   if (database.url !== "") return undefined;
   if (!existsSync(join(dataDir, DATABASE_FILE)) || !isServing(dataDir)) return undefined;
-  // Unchecked: the server may have another version than this program.
+  // The value is not validated, since a server of another version may have written it.
   const { store } = openForUpgrade({ dataDir, clock: systemClock });
   try {
     const url = await settingsStore(store).readSetting(LISTENING_SETTING);

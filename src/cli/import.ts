@@ -66,7 +66,7 @@ function fileText(source: string, { config, notes }: Imported): string {
   return `${head.map((line) => `# ${line}`).join("\n")}\n\n${Bun.YAML.stringify(config, null, 2)}\n`;
 }
 
-/** It may contain keys: only its owner can read it. */
+/** Writes a file that only its owner can read, since it may contain keys. */
 function writeNew(file: string, text: string): void {
   try {
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });

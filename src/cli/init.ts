@@ -16,7 +16,7 @@ import type { Command, Context } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import { createFirstAccount } from "./first-account.ts";
 
-/** More attempts would not help. */
+/** The limit of attempts to answer one question. */
 const TRIES = 3;
 
 /** `sallyport init`. */
@@ -36,7 +36,7 @@ unless there is an account. Password and key are shown once.`,
     const { file, exists, presets } = context.survey();
     if (!exists) writeFiles(file, sampleConfig(await choose(context, presets, asks)));
     const config = context.config();
-    // If there is an account, there is no point in asking for a name and an address.
+    // If there is an account, no name and address are needed.
     const who = (await hasAccount(config)) ? undefined : await askWho(context, asks);
     const store = await openDatabase(config);
     try {
@@ -63,7 +63,7 @@ function writeFiles(file: string, text: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(join(dirname(file), JSON_SCHEMA_FILE), configJsonSchemaText(KNOWN_NAMES));
-    // It may later contain keys; "wx": never overwrites a file that was created meanwhile.
+    // The file may later contain keys. "wx" never overwrites a file that was created meanwhile.
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });
   } catch (error) {
     throw new CommandError(

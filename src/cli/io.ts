@@ -30,8 +30,8 @@ export function processIo(): Io {
 }
 
 /**
- * Returns when everything is written: the process ends right after its command, and what a stream still held for a pipe would
- * be lost.
+ * Returns when everything is written. The process ends right after its command, and would lose what a stream still has
+ * buffered for a pipe.
  */
 function writeAll(descriptor: number, text: string): void {
   const bytes = Buffer.from(text);
@@ -40,7 +40,7 @@ function writeAll(descriptor: number, text: string): void {
       at += writeSync(descriptor, bytes, at);
     } catch (error) {
       const { code } = error as { code?: string };
-      // The reader has seen enough, as `head` does.
+      // The reader has closed the pipe, as `head` does.
       if (code === "EPIPE") return;
       if (code !== "EAGAIN") throw error;
       Bun.sleepSync(PIPE_WAIT_MS);
@@ -73,7 +73,7 @@ async function readStdin(): Promise<string> {
 }
 
 async function ask(question: string): Promise<string | undefined> {
-  // Questions go to stderr, so that stdout only has the command's data.
+  // Questions go to stderr, so that stdout contains only the command's data.
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const ended = new Promise<undefined>((done) => reader.once("close", () => done(undefined)));
   try {

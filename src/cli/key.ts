@@ -92,7 +92,7 @@ const revoke: Command = {
   },
 };
 
-/** A person looks for a mistake for so long; a day is a record of somebody's work. */
+/** Half an hour is enough to find a mistake. A whole day would be a record of a person's work. */
 const DEBUG_MINUTES = 30;
 const DEBUG_MINUTES_MAX = 24 * 60;
 const MINUTE_MS = 60_000;

@@ -1,4 +1,5 @@
-// `sallyport llmstxt`: builds a site's llms.txt, for models to read. Ends with the program; the server's jobs survive it.
+// `sallyport llmstxt`: builds the llms.txt of a site, which models read. The work ends with the program, unlike a
+// server's jobs.
 
 import { systemClock } from "../base/clock.ts";
 import { JobTimeout } from "../jobs/kind.ts";

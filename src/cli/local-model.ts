@@ -1,5 +1,5 @@
-// A model for a command, without a server or a key: a provider from the configuration or the environment, called directly.
-// Nobody is billed and nothing is recorded.
+// Provides a model for a command without a server or a key, by calling a provider from the configuration or the
+// environment directly. Nobody is billed and nothing is recorded.
 
 import { createLocalFleet, OPERATOR } from "../app/local-fleet.ts";
 import { createWebModels, type WebModel } from "../gateway/web-model.ts";
@@ -7,7 +7,7 @@ import { isEmbedded } from "../vendors/protocols.ts";
 import type { Context } from "./command.ts";
 import { failure } from "./workspace.ts";
 
-/** The argument of `work`: "none" if no model is wanted, undefined if no provider has a suitable one. */
+/** The parameter of `work`: "none" if no model is wanted, undefined if no provider has a suitable one. */
 export type LocalModel = WebModel | "none" | undefined;
 
 /** Finds the model of this name, else the one that the web endpoints would use, and keeps its provider while `work` runs. */

@@ -1,5 +1,5 @@
-// `sallyport logs`: the request log in a terminal, read from the database beside a running server. Nothing of what requests
-// said is in it.
+// `sallyport logs`: shows the request log in a terminal. It is read from the database, also while a server runs, and
+// does not contain the content of requests.
 
 import { systemClock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
@@ -80,7 +80,7 @@ async function accountIdOf({ flags }: Context, store: Store): Promise<string | u
   return account.id;
 }
 
-/** The newest first. One question looks at a part of the log: a rare match may take several. */
+/** The newest matching rows. One query covers a part of the log, so a rare match may need several. */
 async function latest(usage: UsageStore, filter: LogFilter, limit: number): Promise<LogRow[]> {
   const rows: LogRow[] = [];
   let beforeId: number | undefined;
@@ -113,7 +113,7 @@ async function followOn(context: Context, usage: UsageStore, filter: LogFilter, 
   }
 }
 
-/** `whole`: these rows are all there will be. */
+/** `whole`: no further rows will follow. */
 async function print(
   context: Context,
   usage: UsageStore,
@@ -149,7 +149,7 @@ function lineOf(row: LogRowView): string {
     .join("  ");
 }
 
-/** A client's own text cannot move the cursor. */
+/** Replaces control characters, since a client's text could otherwise move the cursor. */
 function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, "?");
 }

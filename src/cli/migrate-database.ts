@@ -4,7 +4,7 @@ import type { Command } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import { printRecord } from "./workspace.ts";
 
-/** Copies, compares, and leaves what was copied as it is. */
+/** Copies the store, compares the copy, and leaves the source unchanged. */
 export const migrateDatabaseCommand: Command = {
   summary: "copy everything from SQLite to PostgreSQL, or back",
   usage: "--to URL | --from URL",

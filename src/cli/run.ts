@@ -11,7 +11,7 @@ import { COMMON_OPTIONS, type Flags, parseArguments } from "./flags.ts";
 import { commandHelp, groupHelp, programHelp } from "./help.ts";
 import { COMMANDS, DEFAULT_COMMAND, type Listed } from "./index.ts";
 
-/** What the command line depends on besides its arguments. */
+/** The inputs of the command line apart from its arguments. */
 export interface Program {
   readonly version: string;
   readonly io: Io;

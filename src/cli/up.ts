@@ -22,7 +22,7 @@ export const upCommand: Command = {
   ],
   async run(context) {
     const once = context.flags.has("once");
-    // One question must not fail because something else listens on the default port.
+    // One question must not fail because another program listens on the default port.
     const live = context.liveConfig(once ? { port: 0, ...listenFlags(context.flags) } : listenFlags(context.flags));
     const log = loggerOf(live);
     if (once) log.setLevel("warn");

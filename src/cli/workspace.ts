@@ -1,4 +1,4 @@
-// What the commands that work on the data directory share: the open database, parsing times and printing rows.
+// Shared by the commands that use the data directory: opens the database, parses times and prints rows.
 
 import { systemClock } from "../base/clock.ts";
 import { EXAMPLE } from "../config/presets.ts";
@@ -30,7 +30,7 @@ export async function withStore<T>(
   }
 }
 
-/** A failure of one line. */
+/** An error with one line. */
 export function failure(message: string): CommandError {
   return new CommandError(`sallyport: ${message}`);
 }

@@ -5,7 +5,7 @@ import type { Problem } from "./read.ts";
 import type { ReadConfig } from "./schema.ts";
 import { joinPath, nearest, show } from "./show.ts";
 
-/** Every contradiction in a configuration whose single keys are valid. */
+/** Every contradiction between keys, in a configuration whose keys are valid by themselves. */
 export function crossCheck(config: ReadConfig): Problem[] {
   const problems: Problem[] = [];
   const report = (path: string, message: string) => void problems.push({ path, message });
@@ -19,7 +19,7 @@ export function crossCheck(config: ReadConfig): Problem[] {
   return problems;
 }
 
-/** Processes that share a port must share everything else. */
+/** Processes that share a port must also share the database and the Redis. */
 function checkNodes({ server, database, redis }: ReadConfig, report: Report): void {
   if (!server.reusePort) return;
   const missing = [...(database.url === "" ? ["database.url"] : []), ...(redis.url === "" ? ["redis.url"] : [])];
@@ -114,7 +114,10 @@ function checkBrowser(config: ReadConfig, report: Report): void {
   }
 }
 
-/** Models that write texts for the gateway itself must be chat models, by what is known before any provider was asked. */
+/**
+ * Models that write texts for the gateway itself must be chat models. This is checked by what is known before any
+ * provider is asked.
+ */
 function checkWriters(config: ReadConfig, report: Report): void {
   const writers = { "compaction.model": config.compaction.model, "web.model": config.web.model };
   for (const [path, id] of Object.entries(writers)) {

@@ -44,9 +44,9 @@ export type Resolved<T> = T extends DurationText | SizeText
           : { readonly [K in keyof T as ResolvedKey<K, T[K]>]: Resolved<T[K]> }
         : T;
 
-/** Things with names that the configuration may use. */
+/** Kinds of things to which the configuration refers by name. */
 export type NameKind = "search engine" | "decision backend";
-/** The existing names. They are passed in: the rooms that know them are on floors above. */
+/** The names that exist. They are passed in, since the rooms that know them are on higher floors. */
 export type KnownNames = Readonly<Record<NameKind, readonly string[]>>;
 
 /** Annotations of a node for read.ts, besides TypeBox's own. */
@@ -77,9 +77,9 @@ export interface Annotations {
   readonly items?: TSchema;
 }
 
-// A longer timer would fire immediately: JavaScript stores its delay in 32 bits.
+// JavaScript stores the delay of a timer in 32 bits. A longer one would fire immediately.
 const TIMER_MS_MAX = 2 ** 31 - 1;
-// A hundred years: keeps sums with the current time exact.
+// A hundred years, so that sums with the current time stay exact.
 const AGE_MS_MAX = 36_500 * 86_400_000;
 /** Keys of maps: provider, tier, engine and OAuth names. They are used in ids, headers and metric labels. */
 export const NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";

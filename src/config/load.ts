@@ -67,7 +67,7 @@ export function loadConfig(options: LoadOptions = {}): LoadResult {
   const read = reader.read(ConfigFile, raw, "") as ReadConfig;
   const problems: Problem[] = [...reader.problems];
   const providers = resolveProviders(read.providers, env, problems);
-  // A problem at one key would make its neighbours look wrong too.
+  // A problem with one key would make related keys look wrong too.
   if (problems.length === 0) problems.push(...crossCheck(read));
   if (problems.length > 0) return { ok: false, problems: problems.map((problem) => line(label, problem)) };
   const path = file === undefined ? undefined : resolve(cwd, file);
@@ -191,7 +191,7 @@ function line(label: string, { path, message, source }: Problem): string {
   return `${source ?? label}: ${at}`.replaceAll(/[\r\n]+/g, " ");
 }
 
-/** Other headers hold names and titles that logs may show. */
+/** Other headers contain names and titles, which logs may show. */
 const SECRET_HEADER = /auth|key|token|secret|cookie|pass/i;
 
 /** Every secret of a configuration, for the redaction of logs. */
@@ -204,7 +204,7 @@ export function secretsOf(config: Config): string[] {
     found.push(...apiKeys, ...values, passwordOf(baseUrl));
   }
   for (const { clientSecret } of config.auth.oauth.values()) found.push(clientSecret);
-  // Of a key in two parts the second is as secret as the whole.
+  // In a key of two parts, the second part alone is a secret too.
   for (const { apiKey = "" } of config.search.engines.values())
     found.push(apiKey, apiKey.slice(apiKey.indexOf(":") + 1));
   for (const url of [config.email.smtpUrl, config.database.url, config.redis.url]) found.push(url, passwordOf(url));

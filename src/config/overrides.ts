@@ -19,7 +19,7 @@ export function withEnvironment(
   const unknown: string[] = [];
   // In the order of names, so that SALLYPORT_X comes before the keys in it.
   for (const [name, value] of Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    // Compose files pass on an unset variable as an empty one.
+    // Compose files pass an unset variable as an empty one.
     if (!name.startsWith(PREFIX) || OTHER.has(name) || value === undefined || value === "") continue;
     const path = findKey(schema, raw, name.slice(PREFIX.length));
     if (path === undefined) unknown.push(name);
@@ -33,7 +33,10 @@ export function withEnvironment(
   return { raw, unknown };
 }
 
-/** The path of the key that `word` (`SERVER_MAX_BODY`) names; entries of maps by the names in use, else in lower case. */
+/**
+ * The path of the key that `word` (such as `SERVER_MAX_BODY`) names. Entries of maps are matched with the existing
+ * names, otherwise taken in lower case.
+ */
 function findKey(schema: TSchema, raw: unknown, word: string): string[] | undefined {
   const node = schema as TSchema & Annotations;
   if (word === "") return [];

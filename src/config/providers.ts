@@ -47,7 +47,7 @@ function resolveProvider(
   const preset = named ?? (findPreset(name) === undefined ? undefined : name);
   const facts = preset === undefined ? undefined : presetFacts(preset, env);
   const own = [apiKey, ...apiKeys].filter((key) => key !== "");
-  // The environment's key is sent to the preset's own address only: another address is another recipient.
+  // The environment's key is sent only to the preset's own address, since another address belongs to someone else.
   const inherited = own.length === 0 && baseUrl === "" && facts !== undefined && facts.apiKey !== "";
   return {
     ...rest,

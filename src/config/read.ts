@@ -91,7 +91,7 @@ export class Reader {
       }
       this.#checkName(node, key, at);
       const own = Object.hasOwn(given, key) ? given[key] : undefined;
-      // An entry without keys (`demo:`) is an entry with its defaults.
+      // An entry without keys (such as `demo:`) has its defaults.
       const value = schema["type"] === "object" ? withDefaults(own ?? {}, defaults[key]) : own;
       out.set(key, this.read(schema, value, at));
     }
@@ -178,7 +178,10 @@ export class Reader {
     return undefined;
   }
 
-  /** The keys of a group; a problem and none if it is not one. Its value is not shown: it may be a misplaced secret. */
+  /**
+   * The keys of a group. If the value is not a group, reports a problem and returns none. The value is not shown, since
+   * it may be a misplaced secret.
+   */
   #keys(raw: unknown, path: string): Record<string, unknown> {
     const given = this.#wholeValue(raw, path);
     if (given === undefined) return {};

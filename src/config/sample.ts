@@ -7,7 +7,7 @@ import { JSON_SCHEMA_FILE } from "./json-schema.ts";
 import { EMBEDDED_PRESETS, EXAMPLE, findPreset, isAddressed, type PresetName } from "./presets.ts";
 import { ConfigFile } from "./schema.ts";
 
-/** What is written uncommented. */
+/** The keys that are not commented out. */
 export interface SampleChoices {
   readonly dataDir: string;
   readonly host: string;

@@ -1,4 +1,5 @@
-// What this gateway can do, for clients that ask at their start. Documented at docs/reference/http-api.md#get-v1capabilities.
+// The capabilities of this gateway, which clients can read when they start. Documented at
+// docs/reference/http-api.md#get-v1capabilities.
 
 /** The body of `GET /v1/capabilities`. */
 export const CAPABILITIES = {

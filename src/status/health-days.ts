@@ -1,10 +1,10 @@
-// The daily health of the listed models: how often each was judged healthy, degraded or unavailable. Stored for 90 days, for
-// the public status page, and over restarts. Several nodes add to it; a crash loses some minutes.
+// The daily health of the listed models: how often each was judged healthy, degraded or unavailable. It is stored for
+// 90 days, for the public status page, and survives restarts. Several nodes may add to it; a crash loses some minutes.
 
 import type { Clock } from "../base/clock.ts";
 import type { ModelStatus } from "./model-health.ts";
 
-/** Judgements of one day. */
+/** The number of judgements of each kind on one day. */
 export interface HealthDay {
   readonly healthy: number;
   readonly degraded: number;
@@ -20,27 +20,27 @@ export interface HealthDaysStore {
 export interface HealthDaysDeps {
   readonly clock: Clock;
   readonly store: HealthDaysStore;
-  /** It could not be stored; the counts are kept for the next attempt. */
+  /** Called when storing fails. The counts are kept for the next attempt. */
   problem(error: unknown): void;
 }
 
-/** Stores them. */
+/** Counts judgements and stores them. */
 export interface HealthDays {
   /** Counts a round of judgements. */
   count(models: readonly { readonly id: string; readonly status: ModelStatus }[]): void;
-  /** A model's days, oldest first, up to today; undefined if nothing is known. */
+  /** A model's days up to today, oldest first; undefined if nothing is known about it. */
   daysOf(model: string): readonly (HealthDay | undefined)[];
   start(): Promise<void>;
-  /** Writes what has been counted since the last time. */
+  /** Stores the counts since the last call. */
   save(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Days that are stored and shown. */
+/** The number of days that are stored and shown. */
 export const HEALTH_DAYS = 90;
 const SETTING = "model_health_days";
 const SAVE_EVERY_MS = 10 * 60_000;
-/** Of more models the first are stored, so that the record stays small. */
+/** The limit of models that are stored, so that the record stays small. The first ones are kept. */
 const MODELS_MAX = 300;
 const DAY_MS = 86_400_000;
 
@@ -49,7 +49,7 @@ type Counts = Map<number, Map<string, [number, number, number]>>;
 
 const PLACES: Readonly<Record<ModelStatus, 0 | 1 | 2>> = { healthy: 0, degraded: 1, unavailable: 2 };
 
-/** Makes an empty record. */
+/** Creates an empty record. */
 export function createHealthDays({ clock, store, problem }: HealthDaysDeps): HealthDays {
   let kept: Counts = new Map();
   let fresh: Counts = new Map();
@@ -128,7 +128,7 @@ function asSetting(counts: Counts) {
   return Object.fromEntries([...counts].map(([day, models]) => [String(day), Object.fromEntries(models)]));
 }
 
-/** The stored record; nothing if it cannot be read. */
+/** The stored record; empty if it cannot be read. */
 function countsOf(value: unknown): Counts {
   const counts: Counts = new Map();
   if (typeof value !== "object" || value === null) return counts;

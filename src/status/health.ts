@@ -1,5 +1,6 @@
-// Whether the gateway can work: breakers and subsystems. 503 if a breaker is open or a critical subsystem fails; a missing
-// optional part (a browser) is shown but does not fail the check. Names no model, key or address.
+// The health check of the gateway: breakers and subsystems. The status is 503 if a breaker is open or a critical
+// subsystem fails. A missing optional part, such as a browser, is shown but does not fail the check. The answer names
+// no model, key or address.
 
 import type { BreakerSnapshot } from "../upstream/breaker.ts";
 
@@ -26,7 +27,8 @@ const CHECK_TIMEOUT_MS = 2000;
 export async function health(deps: HealthDeps): Promise<{ ok: boolean; body: Record<string, unknown> }> {
   const snapshots = [...deps.breakers()];
   const subsystems = await checkSubsystems(deps.subsystems);
-  // Half open counts as healthy: otherwise a load balancer would send no request and nothing would ever probe.
+  // Half open counts as healthy. Otherwise a load balancer would send no requests, and the breaker would never be
+  // tested.
   const tripped = snapshots.some(([, { state }]) => state === "open");
   const broken = subsystems[CRITICAL] !== undefined && subsystems[CRITICAL].status !== "ok";
   const ok = !tripped && !broken;
@@ -62,7 +64,7 @@ async function check(ask: () => Promise<SubsystemState> | SubsystemState): Promi
   try {
     return await Promise.race([ask(), late]);
   } catch {
-    // The subsystem logs the reason; here it would be public.
+    // The subsystem logs the reason, which must not be public.
     return { status: "unavailable" };
   } finally {
     clearTimeout(timer);

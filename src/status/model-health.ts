@@ -15,7 +15,7 @@ export type ModelStatus = "healthy" | "degraded" | "unavailable";
 export interface WatchedModel {
   readonly id: string;
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
-  /** Only chat models can be asked for a token; absent: it is a chat model. */
+  /** Only chat models can be tested with a one-token call; absent: it is a chat model. */
   readonly kind?: ModelKind;
 }
 
@@ -33,13 +33,16 @@ export interface ModelHealthDeps {
   /** A model's requests since a time, newest first, at most `limit`. */
   recent(model: string, options: { sinceMs: number; limit: number }): Promise<readonly RequestOutcome[]>;
   breakerOpen(provider: string): boolean;
-  /** The result of the provider's last listing for one of its models: undefined if it is not listed. */
+  /**
+   * The result of the provider's last listing for one of its models; undefined if models of this provider are not
+   * listed.
+   */
   listed(provider: string, model: string): boolean | undefined;
-  /** A scheduled round failed. */
+  /** Called when a scheduled round fails. */
   failed(cause: unknown): void;
-  /** A round ended. */
+  /** Called when a round has ended. */
   judged?(models: readonly { readonly id: string; readonly status: ModelStatus }[]): void;
-  /** A one-token call; only if the operator chose `health.probe: chat`. True if the model answered. */
+  /** Makes a one-token call, if the operator chose `health.probe: chat`. True if the model answered. */
   readonly probe?: ((model: string, signal: AbortSignal) => Promise<boolean>) | undefined;
 }
 
@@ -79,12 +82,12 @@ const REQUESTS_MIN = 3;
 const DEGRADED_SHARE = 0.1;
 const UNAVAILABLE_SHARE = 0.5;
 const PROBE_TIMEOUT_MS = 30_000;
-/** Probes cost money and may be slow: a few at a time. */
+/** The limit of concurrent one-token calls, since they cost money and may be slow. */
 const PROBES_AT_ONCE = 4;
-/** Models judged before yielding to the event loop: a look-up takes tens of microseconds. */
+/** The number of models that are judged before yielding to the event loop; each takes tens of microseconds. */
 const BATCH = 50;
 
-/** Creates a model health without judgements. */
+/** Creates a record of model health without judgements. */
 export function createModelHealth(deps: ModelHealthDeps): ModelHealth {
   let entries: readonly ModelHealthEntry[] = [];
   let refreshedAtMs: number | undefined;
@@ -118,7 +121,7 @@ export function createModelHealth(deps: ModelHealthDeps): ModelHealth {
   return {
     start(intervalMs) {
       abort = new AbortController();
-      // If a round fails (the database is down), the last result stays, with its own time.
+      // If a round fails (for example because the database is down), the last result stays, with its time.
       timer ??= setInterval(() => void refresh().catch(deps.failed), intervalMs);
       timer.unref();
       return refresh();
@@ -188,12 +191,14 @@ async function probe(ask: NonNullable<ModelHealthDeps["probe"]>, model: string, 
   try {
     return await ask(model, AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]));
   } catch {
-    // Any failure is the answer.
+    // A failure of any kind means that the model did not answer.
     return false;
   }
 }
 
-/** A refused or broken answer of the provider; the client's own errors and aborts do not count. */
+/**
+ * Whether the provider refused the request or its answer is broken. The client's own errors and aborts do not count.
+ */
 function providersFault(outcome: RequestOutcome): boolean {
   return outcome.errorCode?.startsWith("provider_") === true || (outcome.errorCode === null && outcome.status >= 500);
 }

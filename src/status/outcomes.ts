@@ -1,30 +1,30 @@
-// The latest outcomes of each model's requests, in memory, including those that failed without any usage to store. Bounded
-// per model and in models; lost at a restart, after which model health uses other signs.
+// The latest outcomes of each model's requests, in memory. They include failed requests without any usage to store. The
+// number of models and of outcomes is limited. A restart discards them; model health then uses other signs.
 
 import type { Clock } from "../base/clock.ts";
 import type { RequestOutcome } from "./model-health.ts";
 
 const OUTCOMES_PER_MODEL = 200;
-/** Models with recent traffic; the least recently used one is dropped. */
+/** The limit of models. Above it, the least recently used one is discarded. */
 const MODELS_MAX = 2000;
 
-/** Size of the ring per model. */
+/** The number of outcomes that are kept for each model. */
 export interface Outcomes {
   /** Records the end of a request for this model (its catalog id). */
   note(model: string, outcome: RequestOutcome): void;
-  /** Since a time, newest first, at most `limit`. */
+  /** The outcomes since a time, newest first, at most `limit`. */
   recent(model: string, options: { sinceMs: number; limit: number }): RequestOutcome[];
 }
 
 interface Ring {
   readonly entries: (RequestOutcome & { readonly atMs: number })[];
-  /** The next index once the ring is full. */
+  /** The index of the next outcome once the ring is full. */
   next: number;
 }
 
-/** Makes the memory. */
+/** Creates an empty memory. */
 export function createOutcomes(clock: Clock): Outcomes {
-  // By last use.
+  // In the order of their last use.
   const rings = new Map<string, Ring>();
   return {
     note(model, outcome) {

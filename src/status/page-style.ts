@@ -1,4 +1,4 @@
-// The style sheet of the public status page, inlined: its hash is in the page's policy.
+// The style sheet of the public status page. It is inlined, and the page's content security policy contains its hash.
 
 /** CSS, with the dashboard's colours. */
 export const PAGE_STYLE = `

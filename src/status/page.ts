@@ -1,5 +1,5 @@
-// The public status page: HTML from the program, without scripts and external resources. It shows what the public status and
-// statistics endpoints return, and nothing more.
+// The public status page: HTML without scripts and external resources. It shows only what the public status and
+// statistics endpoints return.
 
 import { HEALTH_DAYS, type HealthDay } from "./health-days.ts";
 import type { ModelHealthView, ModelStatus } from "./model-health.ts";
@@ -24,9 +24,9 @@ export interface StatusPageFacts {
 
 const DAY_MS = 86_400_000;
 const LEADERS_MAX = 10;
-/** Of more models the least healthy are shown. */
+/** The limit of models that are shown; the least healthy come first. */
 const MODELS_SHOWN = 200;
-/** Shares of a day's checks that determine its colour. */
+/** The shares of a day's checks that determine the day's colour. */
 const BAD_SHARE = 0.05;
 const DOUBTFUL_SHARE = 0.01;
 
@@ -135,7 +135,7 @@ function kindOf(day: Day): keyof typeof MARKS {
 /** One column for each day; a path for each colour, so that the page stays small with many models. */
 function barOf(days: readonly Day[]): string {
   const paths = (["ok", "warn", "danger", "none"] as const).map((kind) => {
-    // Taller for worse days: not everyone can see the colours.
+    // Worse days have taller columns, since not everyone can see the colours.
     const top = { ok: 8, warn: 4, danger: 0, none: 20 }[kind];
     const columns = days.flatMap((day, at) => (kindOf(day) === kind ? [`M${at * 4} ${top}h3V28h-3z`] : []));
     return columns.length === 0 ? "" : `<path class="${kind}" d="${columns.join("")}"/>`;
@@ -149,7 +149,7 @@ function summaryOf(days: readonly Day[]): string {
   const sum = (of: keyof HealthDay) => known.reduce((all, day) => all + day[of], 0);
   const all = sum("healthy") + sum("degraded") + sum("unavailable");
   const share = ((all - sum("unavailable")) / all) * 100;
-  // 99.96 is not 100.
+  // Rounded down, so that 99.96 is not shown as 100.
   const text = share === 100 ? "100" : (Math.floor(share * 100) / 100).toFixed(2);
   return `${text} % available over ${known.length === 1 ? "1 day" : `${known.length} days`}`;
 }

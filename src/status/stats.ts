@@ -12,13 +12,13 @@ export interface StatsDeps {
   topAccounts(limit: number): Promise<readonly { accountId: string; totalTokens: number }[]>;
   /** Whether the model is public. */
   isPublicModel(id: string): boolean;
-  /** Keys the pseudonyms; at least 32 random characters that live as long as the data. */
+  /** The secret from which pseudonyms are derived: at least 32 random characters that are kept as long as the data. */
   readonly pseudonymSecret: string;
 }
 
 const MODELS_MAX = 100;
 const USERS_MAX = 10;
-/** 50 bits: collisions among a million accounts are unlikely, and nobody can be identified. */
+/** 50 bits, so that collisions among a million accounts are unlikely. The pseudonym identifies nobody. */
 const PSEUDONYM_CHARS = 10;
 const PSEUDONYM_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
@@ -60,7 +60,7 @@ export async function leaderboard(deps: StatsDeps) {
 export function pseudonym(accountId: string, secret: string): string {
   const digest = createHmac("sha256", secret).update(accountId).digest();
   let name = "user-";
-  // 256 is a multiple of 32: every letter is equally likely.
+  // 256 is a multiple of 32, so every letter is equally likely.
   for (const byte of digest.subarray(0, PSEUDONYM_CHARS)) name += PSEUDONYM_ALPHABET[byte % 32];
   return name;
 }

@@ -1,13 +1,14 @@
-// A peer that sent proxy headers and is not in `server.trusted_proxies`: the operator may have forgotten to list it.
+// Detects a peer that sent proxy headers but is not in `server.trusted_proxies`, where the operator may have forgotten
+// it.
 
 import type { Clock } from "../base/clock.ts";
 import { TrustedProxies } from "../http/peer.ts";
 import { type SettingsStore, UNTRUSTED_PROXY_SETTING } from "../store/settings.ts";
 
-/** Anyone can send such headers: a sighting is not reported forever. */
+/** How long a sighting is reported. Anyone can send such headers, so it is not reported forever. */
 const TOLD_MS = 7 * 86_400_000;
 
-/** The advice. Login limits count by address: behind such a proxy ten failed logins lock everybody out. */
+/** The advice. Login limits count by address, so behind such a proxy ten failed logins would lock everybody out. */
 export const UNTRUSTED_PROXY =
   "X-Forwarded-For came from a peer outside server.trusted_proxies: if it is your proxy, name it there, else all of its clients count as one address";
 
@@ -16,12 +17,12 @@ interface Seen {
   readonly atMs: number;
 }
 
-/** Records that a peer was seen, also for `doctor`, which is another process. */
+/** Records that a peer was seen, also for `doctor`, which runs in another process. */
 export async function rememberProxy(settings: SettingsStore, clock: Clock, peer: string): Promise<void> {
   await settings.writeSetting(UNTRUSTED_PROXY_SETTING, { peer, atMs: clock.now() } satisfies Seen);
 }
 
-/** The last peer of recent days, unless it was listed meanwhile. */
+/** The last peer seen in recent days, unless it was added to the list meanwhile. */
 export async function untrustedProxy(
   settings: SettingsStore,
   clock: Clock,

@@ -26,7 +26,7 @@ const LINE_CHARS_MAX = 16_000;
 const DEPTH_MAX = 4;
 const ENTRIES_MAX = 50;
 const STACK_LINES_MAX = 12;
-/** Request ids come from clients. Logs cut them at this length. */
+/** Request ids come from clients, so logs cut them off at this length. */
 const REQUEST_ID_CHARS_MAX = 200;
 const UNREADABLE = "[unreadable]";
 
@@ -52,7 +52,7 @@ export function jsonLine(record: LogRecord, redact: Redact): string {
 
 const COLOURS: Readonly<Record<LogLevel, string>> = { debug: "90", info: "32", warn: "33", error: "31" };
 
-/** A line for people, with its newline; stack frames follow indented. */
+/** A line for a terminal, with its newline; stack frames follow, indented. */
 export function prettyLine(record: LogRecord, redact: Redact, options: { colour: boolean }): string {
   const paint = (text: string, code: string) => (options.colour ? `\x1b[${code}m${text}\x1b[0m` : text);
   const time = isoTime(record.timeMs).slice(11, 23);
@@ -78,7 +78,7 @@ export function prettyLine(record: LogRecord, redact: Redact, options: { colour:
   return `${paint(time, "90")} ${word} ${bare(safeText(record.message, redact))}${line}${stack}\n`;
 }
 
-/** What an Error becomes. */
+/** The logged form of an Error. */
 interface ErrorView {
   name: string;
   message: string;

@@ -13,12 +13,12 @@ export interface LogSink {
 
 /** About ten thousand lines: the queue for a slow reader. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
-/** Delay before a write to a busy descriptor is retried. */
+/** The delay before a write to a busy descriptor is retried. */
 const RETRY_MS = 10;
-/** A stalled reader must not keep the program from ending. */
+/** The limit of waiting for a stalled reader when the program ends. */
 const DRAIN_MS_MAX = 1000;
 
-/** Writes like `fs.write`: may write less than given. */
+/** A function like `fs.write`, which may write less than it was given. */
 export type WriteBytes = (bytes: Uint8Array, done: (error: { code?: string } | null, written: number) => void) => void;
 
 /** A sink on an open descriptor (2: standard error). */
@@ -64,7 +64,7 @@ export function bytesSink(writeBytes: WriteBytes): LogSink {
         return written < bytes.length ? send(bytes.subarray(written)) : next();
       }
       if (error.code === "EAGAIN" || error.code === "EINTR") return void setTimeout(send, RETRY_MS, bytes);
-      // EPIPE and the like: there is no reader, and nobody to report it to.
+      // EPIPE and similar errors: there is no reader, and nobody to whom this could be reported.
       gone = true;
       waiting = [];
       rest();

@@ -1,5 +1,5 @@
-// What the gateway counts, for GET /metrics. Label values come from bounded sets: routes as patterns, error codes, provider
-// and engine names, models through `modelLabel`. No prompt text, key, account or address.
+// The metrics of the gateway, for GET /metrics. Label values come from limited sets: route patterns, error codes, names
+// of providers and engines, and models by `modelLabel`. Metrics contain no prompt text, key, account or address.
 
 import { type GaugeReading, Registry } from "./registry.ts";
 
@@ -30,7 +30,7 @@ export interface Metrics {
   firstByte(route: string, seconds: number): void;
   /** One attempt at a provider: `ok` or the fault's kind. */
   upstream(provider: string, outcome: string, seconds: number): void;
-  /** An attempt that failed and was followed by another. */
+  /** Counts a failed attempt that was followed by another one. */
   retried(provider: string): void;
   tokens(model: string, counts: TokenCounts): void;
   costMicros(model: string, micros: number): void;
@@ -41,19 +41,19 @@ export interface Metrics {
   database(operation: string, seconds: number): void;
   /** A query to a search engine: `ok`, or why it was useless. */
   searchEngine(engine: string, outcome: string, seconds: number): void;
-  /** A value that is read for every page: breaker states, queue depths. Must be cheap and bounded. */
+  /** A value that is read for every page, such as breaker states and queue lengths. Reading it must be fast. */
   gauge(name: string, help: string, labels: readonly string[], read: () => GaugeReading): void;
   /** Prometheus text. */
   render(): string;
 }
 
-// A chat answer takes from milliseconds (the demo) to minutes.
+// A chat answer takes between milliseconds (the demo) and minutes.
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const FIRST_BYTE_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const ENGINE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
 const DATABASE_SECONDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1, 1];
 
-/** Makes the metrics of a process. */
+/** Creates the metrics of a process. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const modelLabel = options.modelLabel ?? ((model) => model);

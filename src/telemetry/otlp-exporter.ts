@@ -1,5 +1,5 @@
-// Posts finished spans to an OTLP collector over HTTP. Only the SDK's encoders are used: its own senders load node:http at
-// start, 13 MB that a program without tracing would need too.
+// Sends finished spans to an OTLP collector over HTTP. Only the SDK's encoders are used, since its own senders load
+// node:http at the start: 13 MB, also in a program without tracing.
 
 import { JsonTraceSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";

@@ -1,15 +1,16 @@
-// Removes secrets from text and recognises the fields that hold them. In two ways: by the shapes of keys and tokens, and by
-// the exact secrets that are configured (many providers' keys have no distinctive shape). Rather hides too much.
+// Removes secrets from text and recognises fields that contain them. It knows the shapes of keys and tokens, and the
+// exact secrets of the configuration, since the keys of many providers have no distinctive shape. In doubt, text is
+// hidden.
 
 import { KEY_BEGINNINGS } from "../vendors/look-up.ts";
 
 /** Replaces a secret. */
 export const REDACTED = "[redacted]";
 
-/** Shorter configured secrets are ignored: hiding every occurrence of "test" would make logs unreadable. */
+/** Shorter configured secrets are ignored: hiding every "test" would make logs unreadable. */
 const EXACT_CHARS_MIN = 6;
 
-/** One cheap check whether the shapes below can match at all; most strings end here. */
+/** A fast check whether any of the shapes below can match; most texts contain none. */
 const GATE = new RegExp(
   `${KEY_BEGINNINGS}|sk[-_]|pplx-|gh[a-z]_|github_pat|glpat|hf_|xox|akia|eyj|bearer|basic|@|passw|passphrase|secret|token|api[-_]?key|authorization|cookie|credential|private key`,
   "i",
@@ -17,7 +18,7 @@ const GATE = new RegExp(
 
 const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED],
-  // Header dumps: a cookie line has several values, so all of it is hidden.
+  // Dumps of headers: a cookie line has several values, so the whole line is hidden.
   [/((?:set-)?cookie\\{0,3}["']?\s{0,3}[:=])[^\n]*/gi, `$1 ${REDACTED}`],
   // name=value and "name": "value", also inside JSON that is itself a string.
   [
@@ -25,7 +26,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
     `$1${REDACTED}`,
   ],
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${REDACTED}`],
-  // The last @ before the path ends the user part, so a password may hold one.
+  // The last @ before the path ends the user part, so a password may contain one.
   [/(:\/\/)[^\s/?#"']*@/g, `$1${REDACTED}@`],
   [
     // At the start of a word, or after a percent-encoded character.
@@ -40,7 +41,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/eyJ[\w-]{6,}(?:\.[\w-]*){0,4}/g, REDACTED],
 ];
 
-/** Text in, text without secrets out. */
+/** Takes a text and returns it without secrets. */
 export type Redact = (text: string) => string;
 
 /** A redactor that also knows these exact secrets, literally, URL-encoded or JSON-escaped. */
@@ -58,7 +59,7 @@ function exactPattern(secrets: readonly string[]): RegExp | undefined {
     if (secret.length < EXACT_CHARS_MIN) continue;
     spellings.add(secret).add(encodeURIComponent(secret.toWellFormed())).add(JSON.stringify(secret).slice(1, -1));
   }
-  // The longest first, so that a secret that begins with another one is hidden completely.
+  // The longest first, so that a secret that starts with another secret is hidden completely.
   const sorted = [...spellings].sort((a, b) => b.length - a.length);
   return sorted.length === 0 ? undefined : new RegExp(sorted.map(RegExp.escape).join("|"), "g");
 }

@@ -36,7 +36,7 @@ export class Histogram {
 export class Family<S> {
   readonly #make: () => S;
   readonly #depth: number;
-  // Nested by label, so that a look-up builds no key.
+  // Nested maps, one level for each label, so that a look-up need not build a key.
   readonly #root = new Map<string, unknown>();
   #series = 0;
 
@@ -79,10 +79,10 @@ export class Family<S> {
   }
 }
 
-/** A gauge's values when it is read. */
+/** Calculates a gauge's values when the page is rendered. */
 export type GaugeReading = Iterable<readonly [LabelValues, number]>;
 
-/** More label values than this for one metric are a mistake or an attack. */
+/** More label values than this indicate a mistake or an attack. */
 const SERIES_MAX = 1000;
 const OTHER = "other";
 

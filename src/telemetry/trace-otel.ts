@@ -26,13 +26,13 @@ import type { TraceSettings } from "./trace-settings.ts";
 
 type OtelTracer = ReturnType<TracerProvider["getTracer"]>;
 
-/** Shutdown waits at most this long for a collector. */
+/** The limit of waiting for a collector at shutdown. */
 const STOP_MS = 3000;
 const COMPLAIN_EVERY_MS = 60_000;
-/** Names and ids; no attribute needs more. */
+/** The limit of an attribute's length; attributes are names and ids. */
 const ATTRIBUTE_CHARS_MAX = 1024;
 
-/** Makes the tracer. */
+/** Creates the tracer. */
 export function createTracer(settings: TraceSettings, failed: (message: string) => void): Tracer {
   const complain = atMostOnceAMinute(failed);
   const { timeoutMs, batch } = settings;

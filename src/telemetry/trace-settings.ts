@@ -114,7 +114,7 @@ function pairs(text: string | undefined): Record<string, string> {
     try {
       out[key] = decodeURIComponent(value);
     } catch {
-      // Not percent-encoded, as many write it.
+      // The value is not percent-encoded, which is common.
       out[key] = value;
     }
   }

@@ -75,7 +75,7 @@ const claude: ModelFamily = {
       seen: "2026-11",
     },
     {
-      // Sources disagree on this one, and a refused role is worse than moved text.
+      // Sources disagree about this model. A refused role would be worse than moved text.
       lines: ["sonnet"],
       from: version(5),
       before: version(5, 1),

@@ -7,7 +7,7 @@ import type { Vendor } from "./vendor.ts";
 /** Azure has the same requirements as OpenAI's own API. */
 const { dialects: openaiDialects } = openai.api;
 
-/** Azure OpenAI. Its model list has the region's models, not the deployments, so nothing is discovered. */
+/** Azure OpenAI. Its model list contains the models of the region, not the deployments, so nothing is discovered. */
 export const azure: Vendor = {
   name: "azure",
   title: "Azure OpenAI",

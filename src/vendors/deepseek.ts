@@ -8,7 +8,7 @@ const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", 
 
 const deepseekModels: ModelFamily = {
   name: "deepseek",
-  // Its distillations also have the other family's name.
+  // The names of its distilled models also contain the name of the other family.
   leads: true,
   pattern: /deepseek(?:.*?-v(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?)?/,
   rules: [

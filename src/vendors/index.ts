@@ -1,4 +1,5 @@
-// The list of vendors: one line each. Providers of the environment and of the sample configuration are in this order.
+// The list of vendors: one line each. The providers found in the environment and those of the sample configuration are
+// in this order.
 
 import { alibaba } from "./alibaba.ts";
 import { anthropic } from "./anthropic.ts";

@@ -40,7 +40,7 @@ export interface KnownModel {
   readonly facts: Readonly<ModelTraits>;
 }
 
-/** Names come from the configuration and from model lists: few, and looked up with every request. */
+/** The limit of cached names. They come from the configuration and from model lists, so there are few. */
 const known = new Map<string, KnownModel>();
 const KNOWN_MAX = 5000;
 
@@ -49,7 +49,7 @@ export function factsOf(model: string): Readonly<ModelTraits> {
   return modelByName(model).facts;
 }
 
-/** The same, with the family's name. */
+/** The facts, together with the name of the family. */
 export function modelByName(model: string): KnownModel {
   const found = known.get(model);
   if (found !== undefined) return found;

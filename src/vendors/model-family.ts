@@ -1,10 +1,10 @@
-// The facts of a model's family, wherever it is served: their types, and the rules of which a vendor's file consists. Data
-// only; upstream and gateway use it.
+// The types for the facts about a family of models, which apply wherever it is served, and for the rules in a vendor's
+// file. Data only; upstream and gateway use it.
 
 /** Effort levels of the protocols, in ascending order. */
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
-/** One level. */
+/** One effort level. */
 export type Effort = (typeof EFFORTS)[number];
 
 /** When a model accepts something that reasoning may exclude. */

@@ -5,7 +5,7 @@ import { type Effort, type ModelFamily, version } from "./model-family.ts";
 import { NUMBERS, SCHEMA_FORMATS, type SchemaRules, SHAPE, TEXT_KEYWORDS } from "./schema-rules.ts";
 import type { Vendor } from "./vendor.ts";
 
-/** What reasoning excludes. */
+/** The parameters that reasoning excludes. */
 const SAMPLING = [
   "temperature",
   "top_p",
@@ -208,7 +208,7 @@ export const openai = {
     keyBegins: "sk-",
     dialects: {
       // `max_tokens` is deprecated there and refused by reasoning models (platform.openai.com/docs/api-reference/chat/create).
-      // Completions return no reasoning there: reasoning in a history is from elsewhere.
+      // Completions return no reasoning there, so reasoning in a history comes from another provider.
       "openai-chat": {
         max_tokens_field: "max_completion_tokens",
         custom_tools: true,

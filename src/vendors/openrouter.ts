@@ -2,7 +2,7 @@
 
 import type { Vendor } from "./vendor.ts";
 
-/** Chat completions in front of many vendors. */
+/** An API in the format of chat completions that forwards requests to many vendors. */
 export const openrouter: Vendor = {
   name: "openrouter",
   title: "OpenRouter",

@@ -26,7 +26,7 @@ export interface ProtocolFacts {
   readonly headers?: Readonly<Record<string, string>>;
   /** `gen_ai.provider.name` for servers of unknown vendors. */
   readonly traceName: string;
-  /** It has embeddings by the verb `batchEmbedContents`, in its own format (ai.google.dev/api/embeddings). */
+  /** It has embeddings by the method `batchEmbedContents`, in its own format (ai.google.dev/api/embeddings). */
   readonly embedsInBatches?: boolean;
 }
 

@@ -10,7 +10,7 @@ import type { Quirks } from "./quirks.ts";
 export interface Vendor {
   /** Lower case. With an `api` it is also the name of the preset in the configuration. */
   readonly name: string;
-  /** The name as the vendor writes it. */
+  /** The name as the vendor spells it. */
   readonly title: string;
   /** Its prefixes in a LiteLLM configuration, where they differ from its name (docs.litellm.ai/docs/providers). */
   readonly importNames?: readonly string[];
@@ -23,7 +23,10 @@ export interface Vendor {
 export interface VendorApi {
   /** The protocol used unless the configuration says otherwise. */
   readonly kind: ProviderKind;
-  /** With its version segment, as the vendor's own SDK takes it; "" where only the operator can know it. */
+  /**
+   * The base URL including the version segment, as the vendor's own SDK expects it; "" if only the operator can know
+   * it.
+   */
   readonly baseUrl: string;
   /** If only the operator knows the host: the path below it. */
   readonly pathBelowHost?: string;

@@ -74,7 +74,7 @@ class MailQueue implements Mailer {
       return false;
     }
     this.#ready.push({ mail, tried: 0 });
-    // Only after the caller's own work.
+    // Starts only after the caller's current work.
     setImmediate(() => this.#pump());
     return true;
   }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Transporter } from "nodemailer";
 import { uuid } from "../../base/ids.ts";
 
-/** A mail with one recipient. */
+/** A mail to one recipient. */
 export interface Mail {
   readonly to: string;
   readonly subject: string;
@@ -62,7 +62,7 @@ function smtpOptions(smtpUrl: string) {
     greetingTimeout: CONNECT_MS,
     dnsTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    // A mail only contains its own text.
+    // A mail contains only its own text, so the library may not read files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   };

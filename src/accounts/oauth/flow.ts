@@ -25,7 +25,7 @@ export interface OAuthDeps {
   readonly audit: Pick<AuditStore, "addAudit">;
   readonly sessions: Pick<SessionStore, "hasSession">;
   readonly pairs: Pick<TokenPairs, "start">;
-  /** Round trips started, by address: each is a row for ten minutes. */
+  /** The limit of sign-ins that one address can start, since each is stored for ten minutes. */
   readonly begun: Attempts;
   readonly secret: string;
   /** The enabled providers, by slug. */
@@ -100,7 +100,7 @@ export interface OAuth {
 
 const TRIP_MS = 600_000;
 const CODE_MS = 60_000;
-/** Time to choose a user name. */
+/** The time for choosing a user name. */
 const PENDING_MS = 1_800_000;
 const TOKEN_CHARS = 43;
 const CLIENT_STATE_CHARS_MAX = 2048;

@@ -56,7 +56,7 @@ export interface SignInProvider {
 const TIMEOUT_SECONDS = 10;
 /** Key sets and profiles are a few KiB. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** A larger clock skew is an error to be corrected. */
+/** A larger clock skew is a mistake that the operator must correct. */
 const CLOCK_TOLERANCE_SECONDS = 60;
 /** Keys and addresses of an issuer rarely change. */
 const DISCOVERY_KEPT_MS = 3_600_000;
@@ -79,7 +79,7 @@ function openIdProvider(config: OAuthConfig, now: () => number): SignInProvider 
     });
     known = { server, untilMs: now() + DISCOVERY_KEPT_MS };
     server.catch(() => {
-      // The next request tries again.
+      // A failed look-up is not cached, so the next request tries again.
       known = undefined;
     });
     return server;
@@ -101,7 +101,7 @@ function openIdProvider(config: OAuthConfig, now: () => number): SignInProvider 
       return {
         subject: subjectOf(claims.sub),
         email: text(email),
-        // Some send a string instead of a boolean.
+        // Some providers send a string instead of a boolean.
         emailVerified: verified === true || verified === "true",
         name: text(name),
       };
@@ -124,7 +124,7 @@ function plainProvider(config: OAuthConfig): SignInProvider {
     authorizationUrl: (trip) => authorizationUrl(server, trip, "read:user user:email"),
     async person(trip, search) {
       const url = cameBackTo(trip, search);
-      // Its issuer is a placeholder, so its own metadata cannot match.
+      // The issuer in its metadata contains a placeholder, so it cannot match.
       url.searchParams.delete("iss");
       const tokens = await authorizationCodeGrant(server, url, checks(trip));
       const user = asRecord(await getJson(config.userUrl, tokens.access_token));
@@ -214,7 +214,7 @@ async function boundedFetch(url: string, options: CustomFetchOptions): Promise<R
     chunks.push(chunk);
   }
   const headers = new Headers(response.headers);
-  // It is decoded already.
+  // The value is decoded already.
   headers.delete("content-encoding");
   headers.delete("content-length");
   const empty = response.status === 204 || response.status === 304;

@@ -79,7 +79,7 @@ export function oauthRoutes({ accounts, ...deps }: OAuthRoutesDeps) {
     );
 }
 
-/** The first of each: a repeated parameter could be checked with one value and used with another. */
+/** The first value of each parameter. A repeated one could be checked with one value and used with another. */
 function askedOf(request: Request): { redirectUri: string | undefined; clientState: string | undefined } {
   const query = new URLSearchParams(searchOf(request.url));
   return { redirectUri: query.get("redirect_uri") ?? undefined, clientState: query.get("state") ?? undefined };

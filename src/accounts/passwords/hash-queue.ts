@@ -13,9 +13,9 @@ export interface PasswordHasher {
   verify(password: string, hash: string): Promise<boolean>;
 }
 
-/** 64 MiB of memory each, and half of the cores stay free for the gateway. */
+/** Each hash needs 64 MiB of memory. Half of the cores stay free for the gateway. */
 const CONCURRENCY = Math.max(1, Math.floor(availableParallelism() / 2));
-/** About 15 seconds of work: later clients would have given up. */
+/** About 15 seconds of work. Clients that wait longer would give up. */
 const WAITING_MAX = 64;
 
 /** Creates a hasher; tests may pass their own functions. */

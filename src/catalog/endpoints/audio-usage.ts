@@ -1,13 +1,14 @@
-// What providers say that audio cost: tokens, or seconds where the model is paid by time. And bounds for budgets.
+// Reads from a provider's answer what audio cost: tokens, or seconds if the model is priced by time. Also estimates the
+// maximum for budgets.
 
 import { reportedUsage } from "../../chat/usage.ts";
 import type { Measured } from "../prices.ts";
 import type { JsonObject } from "./endpoint.ts";
 
-/** Longer audio than this fits into no upload. */
+/** No upload contains more seconds of audio; larger figures are ignored as errors. */
 const SECONDS_MAX = 1e7;
 
-/** The `usage` of an answer or of its last event; `duration` of a `verbose_json` answer without one. */
+/** The usage in an answer or in its last event. A `verbose_json` answer may have only `duration`. */
 export function audioUsage(answer: JsonObject): Measured | undefined {
   const usage = (answer["usage"] ?? {}) as JsonObject;
   const told = secondsOf(usage["seconds"]) ?? secondsOf(answer["duration"]);
@@ -16,19 +17,19 @@ export function audioUsage(answer: JsonObject): Measured | undefined {
   return { ...(tokens ?? { inputTokens: 0, outputTokens: 0 }), ...(told === undefined ? {} : { seconds: told }) };
 }
 
-/** Servers write the duration as a number or as a text. */
+/** Servers write the duration as a number or as a string. */
 function secondsOf(value: unknown): number | undefined {
   const seconds = typeof value === "string" && value !== "" ? Number(value) : value;
   return typeof seconds === "number" && seconds >= 0 && seconds <= SECONDS_MAX ? seconds : undefined;
 }
 
-/** Speech packed as tightly as is usual: 6 kbit/s. */
+/** Speech with the strongest usual compression: 6 kbit/s. */
 const BYTES_PER_SECOND = 750;
 const TOKENS_PER_SECOND = 10;
-/** Of text that is spoken fast. */
+/** The rate of fast speech. */
 const OUTPUT_TOKENS_PER_SECOND = 5;
 
-/** The most that a file of so many bytes can be. */
+/** The largest usage that an audio file of this size can have. */
 export function worstAudio(bytes: number): Measured {
   const seconds = bytes / BYTES_PER_SECOND;
   const tokens = (perSecond: number) => Math.ceil(seconds * perSecond);

@@ -1,13 +1,13 @@
-// What the validation of all endpoints for models that do not chat shares.
+// Validation that the endpoints for models that do not chat share.
 
 import { ApiError } from "../../base/errors.ts";
 
-/** Whether it is an integer above 0. */
+/** Whether the value is an integer above 0. */
 export function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
 }
 
-/** Throws 400 that names the parameter and what was expected. */
+/** Throws `ApiError` 400 with the parameter's name and the expected value. */
 export function refuseParam(param: string, expected: string): never {
   throw new ApiError("invalid_request", `'${param}' must be ${expected}.`, { param });
 }

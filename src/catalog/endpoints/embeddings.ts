@@ -1,4 +1,4 @@
-// POST /v1/embeddings in OpenAI's format, as compatible servers accept it: texts or tokens in, vectors out.
+// POST /v1/embeddings in OpenAI's format, as compatible servers accept it: text or tokens in, vectors out.
 
 import { ApiError } from "../../base/errors.ts";
 import { countTokens } from "../../tokens/count.ts";
@@ -35,8 +35,8 @@ export const embeddings: ModelEndpoint = {
 };
 
 /**
- * The official SDKs ask for base64 and decode whatever comes; not every server knows the parameter. Vectors that came in the
- * other form are written in the one that was asked for; mostly there is nothing to do.
+ * Converts vectors to the requested encoding. The official SDKs request base64 but decode both forms, and not every
+ * server knows the parameter, so most answers need no conversion.
  */
 function inAskedFormat(answer: JsonObject, body: JsonObject): JsonObject | undefined {
   const { data } = answer;
@@ -51,7 +51,7 @@ function inAskedFormat(answer: JsonObject, body: JsonObject): JsonObject | undef
   return { ...answer, data: (data as JsonObject[]).map(vector) };
 }
 
-/** The verb `batchEmbedContents`: texts only. */
+/** Gemini's method `batchEmbedContents`, which accepts only text. */
 const BATCHES: OtherWords = {
   path: (model) => `/models/${model}:batchEmbedContents`,
   body({ input, dimensions }, model) {

@@ -1,6 +1,6 @@
-// What an endpoint for models that do not chat is: where it stands, what it takes, and what an answer used. The gateway
-// serves all of them alike; bodies go to providers that speak the same words, changed in nothing but the model, and to
-// others in words of their own where the endpoint has these.
+// Defines an endpoint for models that do not chat: its path, its parameters, and how to read the usage from an answer.
+// The gateway serves all of them in the same way. A provider that has the same format receives the client's body with
+// only the model changed; for other formats the endpoint has a conversion.
 
 import type { ModelKind } from "../../vendors/model-kind.ts";
 import type { ProtocolFacts } from "../../vendors/protocols.ts";
@@ -10,48 +10,54 @@ import type { Measured } from "../prices.ts";
 /** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What an endpoint may know of a provider. */
+/** The facts about a provider that an endpoint may use. */
 export interface EndpointProvider {
   readonly protocol: ProtocolFacts;
   readonly quirks: Quirks;
 }
 
-/** The words of a provider that has an endpoint in its own way. */
+/** The conversion for a provider that has the endpoint in another format. */
 export interface OtherWords {
-  /** Where it has it, below its base URL, for the model as the provider names it. */
+  /** The path below the provider's base URL; `model` is the provider's name of the model. */
   path(model: string): string;
-  /** The body that goes up. Throws `ApiError` 400 that names what the provider cannot take. */
+  /** The body of the upstream request. Throws `ApiError` 400 naming a parameter that the provider does not support. */
   body(asked: JsonObject, model: string): JsonObject;
-  /** Its answer in the endpoint's words. Throws `TypeError` for what is none. */
+  /** Converts the provider's answer. Throws `TypeError` if it is not a valid answer. */
   answer(value: unknown): JsonObject;
 }
 
-/** One endpoint. Pure: knows neither providers nor who asks. */
+/** One endpoint. Its functions are pure and know neither the provider's address nor the client. */
 export interface ModelEndpoint {
-  /** As `/v1/embeddings`. */
+  /** The path, such as `/v1/embeddings`. */
   readonly path: string;
-  /** The models that it takes. */
+  /** The kind of model that it accepts. */
   readonly kind: ModelKind;
-  /** Where providers have it, below their base URL. */
+  /** The path at providers, below their base URL. */
   readonly upstreamPath: string;
-  /** The dialects whose providers have it in these words. */
+  /** The dialects whose providers have the endpoint in this format. */
   readonly dialects: readonly string[];
-  /** How a provider is asked that has it in other words; undefined for all others. */
+  /** The conversion for a provider with another format; undefined for all others. */
   otherWords?(provider: EndpointProvider): OtherWords | undefined;
-  /** What the client gets where that is not what came; undefined: it is. Throws `TypeError` for what is no such answer. */
+  /**
+   * The answer for the client; undefined if the provider's answer is sent unchanged. Throws `TypeError` if it is not
+   * valid.
+   */
   answer?(answer: JsonObject, body: JsonObject): JsonObject | undefined;
-  /** The file that a request must have, for endpoints that take forms; undefined for JSON. */
+  /** The name of the required file, for endpoints that accept a form; undefined for JSON. */
   readonly file?: string;
-  /** `any`: answers may also be text, bytes or server-sent events, which go on as they come. Absent: JSON only. */
+  /** `any`: an answer may also be text, bytes or server-sent events, which are relayed unchanged. Absent: only JSON. */
   readonly gives?: "any";
-  /** What traces call it (OpenTelemetry's `gen_ai.operation.name`). */
+  /** The operation in traces (OpenTelemetry's `gen_ai.operation.name`). */
   readonly operation: string;
-  /** Throws `ApiError` 400 that names the parameter. Of a form there is what came before the first file. */
+  /** Throws `ApiError` 400 with the parameter's name. Of a form, only the fields before the first file are given. */
   check(body: JsonObject): void;
-  /** What the body holds, counted here: for answers that do not say. */
+  /** The usage of the request, counted by the gateway: for answers that do not report it. */
   measure(body: JsonObject): Measured;
-  /** The most that a request may use, for budgets. `bytes`: of a form, as far as known. Absent: what `measure` says. */
+  /**
+   * The largest usage that a request can have, for budgets. `bytes`: the size of a form as far as it is known. Absent:
+   * the result of `measure`.
+   */
   worst?(body: JsonObject, bytes: number): Measured;
-  /** What the provider says it counted, in an answer or an event; undefined where it does not say, or says nonsense. */
+  /** The usage that an answer or an event reports; undefined if it is missing or invalid. */
   usage(answer: JsonObject): Measured | undefined;
 }

@@ -1,6 +1,6 @@
-// The two forms of a vector: a list of numbers, and base64 of 32-bit floats, low byte first, as OpenAI sends them.
+// The two encodings of a vector: a list of numbers, and base64 of little-endian 32-bit floats, as OpenAI sends them.
 
-/** The numbers of a vector in either form. Throws `TypeError` for what is neither. */
+/** The numbers of a vector in either encoding. Throws `TypeError` if it is not a vector. */
 export function floatsOf(vector: unknown): readonly number[] {
   if (Array.isArray(vector) && vector.every((one) => typeof one === "number")) return vector as number[];
   if (typeof vector !== "string") throw new TypeError("A vector is a list of numbers or base64.");
@@ -10,7 +10,7 @@ export function floatsOf(vector: unknown): readonly number[] {
   return Array.from({ length: bytes.byteLength / 4 }, (_, i) => bytes.readFloatLE(4 * i));
 }
 
-/** A vector in base64. Throws `TypeError` for what is none. */
+/** A vector in base64. Throws `TypeError` if it is not a vector. */
 export function encodeFloats(vector: unknown): string {
   const floats = floatsOf(vector);
   const bytes = Buffer.alloc(4 * floats.length);

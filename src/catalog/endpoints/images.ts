@@ -1,5 +1,5 @@
-// POST /v1/images/generations and /v1/images/edits in OpenAI's format: a prompt, and for edits pictures in a form; pictures
-// out, as JSON or as events.
+// POST /v1/images/generations and /v1/images/edits in OpenAI's format: a prompt (and for edits a form with pictures)
+// in; pictures out, as JSON or as events.
 
 import { reportedUsage } from "../../chat/usage.ts";
 import { countTokens } from "../../tokens/count.ts";
@@ -7,15 +7,18 @@ import type { Measured } from "../prices.ts";
 import { refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint } from "./endpoint.ts";
 
-/** The dearest picture of the public price lists, as input and as output, and how many may go in. */
+/**
+ * The tokens of the most expensive picture in public price lists, as output and as input, and the limit of input
+ * pictures.
+ */
 const OUTPUT_TOKENS = 20_000;
 const INPUT_TOKENS = 5000;
 const INPUTS_MAX = 16;
 
-/** More pictures than any provider makes at once. */
+/** No provider generates more pictures at once. */
 const COUNT_MAX = 100;
 
-/** Pictures of a prompt. */
+/** Generates pictures from a prompt. */
 export const imageGenerations: ModelEndpoint = {
   path: "/v1/images/generations",
   kind: "image",
@@ -37,14 +40,14 @@ export const imageGenerations: ModelEndpoint = {
   },
 };
 
-/** Pictures of a prompt and other pictures. */
+/** Generates pictures from a prompt and other pictures. */
 export const imageEdits: ModelEndpoint = {
   ...imageGenerations,
   path: "/v1/images/edits",
   upstreamPath: "/images/edits",
   file: "image",
   operation: "image_edit",
-  // The prompt may stand behind the pictures, where it is not read any more.
+  // The prompt may follow the pictures, and fields after a file are not checked.
   check: (fields) => checkImages({ prompt: ".", ...fields }),
   worst: (fields) => {
     const { images = 1, inputTokens } = measure(fields);
@@ -57,7 +60,7 @@ function measure({ prompt, n }: JsonObject): Measured {
   return { inputTokens, outputTokens: 0, images: n == null ? 1 : Number(n) };
 }
 
-/** The fields of a form are texts. */
+/** Fields of a form are strings, so numbers and switches are checked as text. */
 function checkImages({ prompt, n, response_format: format, stream }: JsonObject): void {
   if (typeof prompt !== "string" || prompt === "") refuseParam("prompt", "a text that is not empty");
   const isCount = /^[1-9]\d{0,2}$/.test(String(n ?? 1)) && Number(n ?? 1) <= COUNT_MAX;

@@ -1,4 +1,5 @@
-// The endpoints for models that do not chat: one line each. Its fixture is a file of its name in test/gateway/endpoints.
+// The endpoints for models that do not chat: one line each. The fixture of an endpoint is the file with its name in
+// test/gateway/endpoints.
 
 import { embeddings } from "./embeddings.ts";
 import type { ModelEndpoint } from "./endpoint.ts";
@@ -7,7 +8,7 @@ import { rerank } from "./rerank.ts";
 import { speech } from "./speech.ts";
 import { transcriptions, translations } from "./transcriptions.ts";
 
-/** Every such endpoint. */
+/** All endpoints for models that do not chat. */
 export const MODEL_ENDPOINTS: readonly ModelEndpoint[] = [
   embeddings,
   rerank,

@@ -1,5 +1,5 @@
-// POST /v1/rerank in the words that Cohere and Jina share, as vLLM and others take them: a query and documents in, the
-// documents' places by relevance out. Text Embeddings Inference has words of its own.
+// POST /v1/rerank in the format that Cohere and Jina share and that vLLM and others accept: a query and documents in,
+// the indexes of the documents by relevance out. Text Embeddings Inference has its own format.
 
 import { prefixedId } from "../../base/ids.ts";
 import { countTokens } from "../../tokens/count.ts";
@@ -40,7 +40,7 @@ export const rerank: ModelEndpoint = {
   },
 };
 
-/** Cohere's second version takes texts only, and never gives them back (docs.cohere.com/reference/rerank). */
+/** Version 2 of Cohere's API accepts only strings and never returns them (docs.cohere.com/reference/rerank). */
 const COHERE: OtherWords = {
   path: () => "/rerank",
   body({ return_documents: _wanted, ...asked }, model) {
@@ -49,7 +49,10 @@ const COHERE: OtherWords = {
   answer: (value) => value as JsonObject,
 };
 
-/** Text Embeddings Inference: no model in the body, and a bare list back, best first (huggingface.github.io/text-embeddings-inference). */
+/**
+ * Text Embeddings Inference: the body names no model, and the answer is an array, best first
+ * (huggingface.github.io/text-embeddings-inference).
+ */
 const TEI: OtherWords = {
   path: () => "/rerank",
   body: ({ query, documents }) => ({ query, texts: textsOf(documents), truncate: true }),
@@ -60,8 +63,8 @@ const TEI: OtherWords = {
 };
 
 /**
- * The answer (docs/reference/http-api.md#post-v1rerank): an id, `top_n` results at most, and the documents where they
- * were asked for.
+ * The answer (docs/reference/http-api.md#post-v1rerank): an id, at most `top_n` results, and the documents if the
+ * request asks for them.
  */
 function ranked(answer: JsonObject, body: JsonObject): JsonObject {
   const documents = body["documents"] as readonly unknown[];

@@ -1,11 +1,11 @@
-// POST /v1/audio/speech in OpenAI's format: text in, sound out, as bytes or as events.
+// POST /v1/audio/speech in OpenAI's format: text in, audio out, as bytes or as events.
 
 import { reportedUsage } from "../../chat/usage.ts";
 import { countTokens } from "../../tokens/count.ts";
 import { refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint } from "./endpoint.ts";
 
-/** Tokens of sound for a character, where it is spoken slowly. */
+/** Output tokens for each character of slow speech. */
 const TOKENS_PER_CHARACTER = 5;
 
 /** The endpoint. */

@@ -1,5 +1,5 @@
-// POST /v1/audio/transcriptions and /v1/audio/translations in OpenAI's format, as compatible servers accept them: a form
-// with an audio file in, its text out, as JSON, text, subtitles or events.
+// POST /v1/audio/transcriptions and /v1/audio/translations in OpenAI's format, as compatible servers accept them: a
+// form with an audio file in; its text out, as JSON, plain text, subtitles or events.
 
 import { countTokens } from "../../tokens/count.ts";
 import { audioUsage, worstAudio } from "./audio-usage.ts";
@@ -8,7 +8,7 @@ import type { JsonObject, ModelEndpoint } from "./endpoint.ts";
 
 const FORMATS = ["json", "text", "srt", "verbose_json", "vtt", "diarized_json"];
 
-/** Audio to text. */
+/** Audio to text in its own language. */
 export const transcriptions: ModelEndpoint = {
   path: "/v1/audio/transcriptions",
   kind: "transcription",

@@ -79,7 +79,7 @@ function reasonOf(key: string): string | undefined {
 }
 
 interface FoundVendor {
-  /** Undefined: an OpenAI-compatible API at an address of the operator's. */
+  /** Undefined for an OpenAI-compatible API at an address that only the operator knows. */
   readonly vendor: CallableVendor | undefined;
   readonly prefix: string;
   readonly model: string;

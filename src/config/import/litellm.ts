@@ -79,7 +79,7 @@ function attemptsOf({ router, library }: { router: Mapping; library: Mapping }):
 }
 
 const TOP = new Set(["model_list", "credential_list", "router_settings", "litellm_settings", "general_settings"]);
-/** Read elsewhere. */
+/** The keys that other files in this folder convert. */
 const READ = new Set([
   "router_settings.num_retries",
   "router_settings.fallbacks",
