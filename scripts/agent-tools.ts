@@ -1,6 +1,6 @@
-// Claude Code and Codex are given the gateway's tools as docs/guides/mcp.md says, and read a page with one of them, as a
-// scripted model tells them to. By hand: `bun scripts/agent-tools.ts [--keep FOLDER]`. Installs the agents into a folder
-// that is not the repository's.
+// Gives Claude Code and Codex the gateway's tools, as docs/guides/mcp.md describes, and has them read a page with one
+// of the tools; a scripted model tells them to. Run it by hand: `bun scripts/agent-tools.ts [--keep FOLDER]`. The
+// agents are installed into a folder outside the repository.
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { installAgents } from "./agents/install.ts";
 
 const RUN_TIMEOUT_MS = 120_000;
 const TASK = "Read the page that I mean and tell me its title.";
-/** Stands on the page and nowhere else. */
+/** A word that only the page contains. */
 const SECRET = "Periwinkle";
 const DONE = `The page is about ${SECRET}.`;
 const MAIN = join(import.meta.dir, "../src/main.ts");
@@ -22,11 +22,11 @@ const argv = process.argv.slice(2);
 const keep = argv.includes("--keep") ? argv[argv.indexOf("--keep") + 1] : undefined;
 const folder = keep ?? mkdtempSync(join(tmpdir(), "sallyport-agents-"));
 
-/** How an agent is given the tools, and started. */
+/** An agent, with the commands that give it the tools and start it. */
 interface Case {
   readonly name: string;
   readonly model: string;
-  /** Commands of the agent that come first. */
+  /** Commands of the agent that run first. */
   prepare(place: Place): readonly (readonly string[])[];
   run(place: Place): readonly string[];
 }
@@ -154,7 +154,7 @@ async function runCase(one: Case, app: TestApp, config: string): Promise<{ out: 
     HOME: home,
     CODEX_HOME: join(home, ".codex"),
     SALLYPORT_KEY: app.key,
-    // As root it wants to hear that it is in a sandbox.
+    // Run as root, it requires a statement that it is in a sandbox.
     IS_SANDBOX: "1",
     ANTHROPIC_BASE_URL: app.url,
     ANTHROPIC_API_KEY: app.key,
@@ -176,7 +176,10 @@ async function runCase(one: Case, app: TestApp, config: string): Promise<{ out: 
   return { out, problems };
 }
 
-/** What the model does: it asks for the tool where the agent holds it back, has the page read, and says what it saw. */
+/**
+ * The model's behaviour: it searches for the tool if the agent does not offer all tools at once, reads the page, and
+ * reports its content.
+ */
 function reply({ text }: Received, url: string) {
   if (hasResult(text) && text.includes(SECRET)) return { text: DONE };
   const name = /"name":\s*"(\w*scrape)"/.exec(text)?.[1];
@@ -188,7 +191,7 @@ function reply({ text }: Received, url: string) {
   return { text: "There is no such tool." };
 }
 
-/** True once the history holds a call's result, in whichever protocol. */
+/** Whether the history contains a tool's result, in any protocol. */
 function hasResult(text: string): boolean {
   return /"tool_result"|"role":"tool"/.test(text);
 }

@@ -1,6 +1,7 @@
-// Three coding agents, headless, against the gateway, each finishing a one-tool task that a scripted provider sets them.
-// By hand: `bun scripts/agents.ts [--keep FOLDER] [--only TEXT]`. Installs the agents into a folder that is not the repository's, then
-// runs everything with no network but loopback (where the system lets it make such a place).
+// Tries three headless coding agents against the gateway. Each completes a task with one tool, which a scripted
+// provider gives it. Run it by hand: `bun scripts/agents.ts [--keep FOLDER] [--only TEXT]`. The agents are installed
+// into a folder outside the repository; then everything runs without a network other than loopback, if the system
+// allows such isolation.
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,16 +18,16 @@ const TASK = "Create hello.txt in the current folder with the content: hello fro
 const CONTENT = "hello from the gateway";
 const RUN_TIMEOUT_MS = 120_000;
 const DONE = "The file is there.";
-/** What only a summary says. */
+/** A fact that only a summary contains. */
 const FACT = "the file was written in the first step";
 
 const argv = process.argv.slice(2);
-/** Only the cases whose name holds it. */
+/** Runs only the cases whose names contain this text. */
 const only = argv.includes("--only") ? (argv[argv.indexOf("--only") + 1] ?? "") : "";
 const keep = argv.includes("--keep") ? argv[argv.indexOf("--keep") + 1] : undefined;
 const folder = keep ?? mkdtempSync(join(tmpdir(), "sallyport-agents-"));
 
-/** Runs this script again where nothing but loopback exists; undefined where the system does not allow that. */
+/** Runs this script again without a network other than loopback; undefined if the system does not allow that. */
 function isolated(): number | undefined {
   const quiet = { stdio: ["ignore", "ignore", "ignore"] as ["ignore", "ignore", "ignore"] };
   if (Bun.which("unshare") === null || Bun.spawnSync(["unshare", "-n", "true"], quiet).exitCode !== 0) {
@@ -40,13 +41,13 @@ function isolated(): number | undefined {
   }).exitCode;
 }
 
-/** An agent over an upstream protocol. */
+/** An agent with one upstream protocol. */
 interface Case {
   agent: "claude" | "codex" | "opencode";
   dialect: DialectName;
-  /** The client's protocol is the upstream's: nothing may be lost. */
+  /** The agent and the upstream use the same protocol, so nothing may be lost. */
   lossless: boolean;
-  /** The agent is made to compact its conversation on the way: by its own count, or as the provider takes no more. */
+  /** The agent must compact its conversation: because of its own count, or because the provider refuses the prompt. */
   compacts?: "counted" | "refused";
 }
 
@@ -134,7 +135,7 @@ async function runCase(one: Case, app: TestApp, upstream: FakeUpstream): Promise
   await child.exited;
   clearTimeout(timer);
   recorder.stop();
-  // The exit code tells little: an agent whose tool failed ends well too.
+  // The exit code is not enough, since an agent whose tool failed also exits with 0.
   const content = existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
   if (content !== CONTENT) problems.push(`the file holds ${JSON.stringify(content)}; ${(out + err).slice(-600)}`);
   if (!out.includes(DONE)) problems.push(`the agent did not report the model's last words: ${out.slice(-300)}`);
@@ -164,21 +165,21 @@ function claudeArgs(dialect: DialectName): string[] {
 
 function claudeEnv(url: string, key: string, compacts: Case["compacts"]): Record<string, string> {
   return {
-    // It takes a window of a million tokens for granted where it does not know the model: this is the least it can be told.
+    // For an unknown model it assumes a window of a million tokens. This is the smallest that can be set.
     ...(compacts === "counted"
       ? { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "100000", CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: "50" }
       : {}),
-    // As root it wants to hear that it is in a sandbox.
+    // Run as root, it requires a statement that it is in a sandbox.
     IS_SANDBOX: "1",
     ANTHROPIC_BASE_URL: url,
-    // As docs/guides/agents.md says.
+    // As docs/guides/agents.md describes.
     ANTHROPIC_AUTH_TOKEN: key,
     DISABLE_TELEMETRY: "1",
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   };
 }
 
-/** With the configuration that the guide gives, at this address and with this model. */
+/** The arguments with the guide's configuration, for this address and model. */
 function opencodeArgs(work: string, dialect: DialectName, url: string): string[] {
   const guide = readFileSync(join(import.meta.dir, "../docs/guides/agents.md"), "utf8");
   const [, config] = /## opencode\n[\s\S]*?```json\n([\s\S]*?)```/.exec(guide) ?? [];
@@ -189,7 +190,7 @@ function opencodeArgs(work: string, dialect: DialectName, url: string): string[]
 }
 
 function codexArgs(dialect: DialectName, url: string, compacts: boolean): string[] {
-  // Of a provider of this name it asks for compaction by protocol; of others it makes its own.
+  // With a provider of this name it requests compaction by the protocol; with others it summarises by itself.
   const name = compacts ? "OpenAI" : "gw";
   const provider = `model_providers.gw={name="${name}",base_url="${url}/v1",env_key="GATEWAY_KEY",wire_api="responses"}`;
   const settings = [
@@ -218,7 +219,7 @@ function codexEnv(home: string, key: string): Record<string, string> {
   return { CODEX_HOME: join(home, ".codex"), GATEWAY_KEY: key };
 }
 
-/** What the model does: it writes the file by whichever tool it is given, then says so. */
+/** The model's behaviour: it writes the file with the tool that it is given, and then reports it. */
 function reply({ text }: Received, file: string): Said {
   if (hasResult(text)) return { text: DONE };
   const command = `printf '%s' '${CONTENT}' > '${file}'`;
@@ -234,12 +235,12 @@ function reply({ text }: Received, file: string): Said {
   return { text: "I will write it.", calls: [{ id: "call_write", name: known[0], args: known[1] }] };
 }
 
-/** A call for a summary: the gateway's own, or the agent's. */
+/** Whether the request asks for a summary, either for the gateway or for the agent. */
 function isSummaryCall(text: string): boolean {
   return /You keep the record of a conversation|create a detailed summary|CONTEXT CHECKPOINT COMPACTION/i.test(text);
 }
 
-/** The same where the first answer fills the window, so that the agent compacts before it goes on. */
+/** Like `reply`, but the first answer fills the window, so that the agent compacts before it continues. */
 function longReply(received: Received, file: string): Said {
   const { text } = received;
   if (isSummaryCall(text)) return { text: `<summary>## State of the work\n${FACT}: ${file}</summary>` };
@@ -251,12 +252,12 @@ function longReply(received: Received, file: string): Said {
   return { ...said, usage: { input: 190_000, output: 50 } };
 }
 
-/** True for what a provider with a small window would refuse. */
+/** Whether a provider with a small window would refuse the request. */
 function isTooLong({ text }: Received): boolean {
   return hasResult(text) && !isSummaryCall(text) && !text.includes(FACT);
 }
 
-/** A provider's refusal of a long prompt, in the words of chat completions. */
+/** A provider's refusal of a long prompt, in the format of chat completions. */
 function refusal(): Response {
   const message =
     "This model's maximum context length is 128000 tokens. However, your messages resulted in 190000 tokens.";
@@ -264,12 +265,12 @@ function refusal(): Response {
   return Response.json({ error }, { status: 400 });
 }
 
-/** True once the history holds the call's result, in whichever protocol. */
+/** Whether the history contains the tool's result, in any protocol. */
 function hasResult(text: string): boolean {
   return /"(?:tool_result|function_call_output)"|"role":"tool"|"functionResponse"/.test(text);
 }
 
-/** Stands between agent and gateway and writes down what the agent sent. */
+/** A proxy between agent and gateway that records what the agent sends. */
 function record(target: string): { url: string; bodies: Json[]; stop(): void } {
   const bodies: Json[] = [];
   const server = Bun.serve({
@@ -289,7 +290,7 @@ function record(target: string): { url: string; bodies: Json[]; stop(): void } {
   return { url: `http://127.0.0.1:${server.port}`, bodies, stop: () => void server.stop(true) };
 }
 
-/** Members of the agent's requests that did not reach the upstream as they were. */
+/** The members of the agent's requests that reached the upstream changed or not at all. */
 function losses(sent: readonly Json[], received: readonly Received[]): string[] {
   if (sent.length === 0 || sent.length !== received.length) {
     return [`the agent sent ${sent.length} requests, the upstream received ${received.length}`];

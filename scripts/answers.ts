@@ -1,18 +1,19 @@
-// Holds the failures that a test run saw against the OpenAPI document: each status and code must be documented for its endpoint.
+// Compares the failed requests of a test run with the OpenAPI document, which must document each status and code of an
+// endpoint.
 
 import { ENDPOINTS } from "../src/app/endpoints.ts";
 import { PATHS } from "../src/app/paths.ts";
 import { errorsOf, mayFailOtherwise } from "../src/docs/errors.ts";
 
-/** The router's answers at other addresses, which a documented path with parameters covers too. */
+/** The router's answers at other addresses, which a documented path with parameters also matches. */
 const OF_OTHERS = new Set(["route_not_found", "method_not_allowed", "not_offered"]);
 
-/** The log's word for a client that left: nobody received it. */
+/** The log's status for a request that its client aborted, so nobody received an answer. */
 const CLIENT_GONE = "499";
 
 /**
- * Those lines of `METHOD path status code` (test/support/answers.ts writes them) that the document lacks. Routes outside the
- * document are left out: pages, the dashboard's own API, what is not offered, what a test adds.
+ * The lines `METHOD path status code` (written by test/support/answers.ts) that the document lacks. Routes outside the
+ * document are left out: pages, the dashboard's API, endpoints that are not offered, and routes that a test adds.
  */
 export function undocumented(seen: string): string[] {
   const lines = [...new Set(seen.split("\n"))].filter((line) => {

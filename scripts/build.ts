@@ -1,4 +1,4 @@
-// Makes dist/sallyport: the whole program in one file that needs nothing beside it. Usage: bun scripts/build.ts [OUTFILE]
+// Builds dist/sallyport: the whole program in one file without dependencies. Usage: bun scripts/build.ts [OUTFILE]
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,8 +7,8 @@ import type { BunPlugin } from "bun";
 import { buildPages } from "../src/dashboard/server/bundle.ts";
 
 /**
- * playwright-core reads two JSON files from its own folder when it starts; in one executable there is no such folder.
- * They are put in place of the calls that read them.
+ * At its start, playwright-core reads two JSON files from its own folder, which an executable does not have. The calls
+ * that read them are replaced with the content of the files.
  */
 const inlinePlaywrightFiles: BunPlugin = {
   name: "inline-playwright-files",
@@ -29,15 +29,15 @@ const inlinePlaywrightFiles: BunPlugin = {
   },
 };
 
-/** Whether the pages took their place: a program without them is not to be made. */
+/** Whether the pages were inserted. A program without them must not be built. */
 let embedded = false;
 
 /**
- * The dashboard's pages, built now: the file that would build them at run time is replaced by one that names the outputs,
- * which the executable carries compressed as they are served.
+ * The dashboard's pages, built now. The file that builds them at run time is replaced with one that lists the outputs,
+ * which the executable contains in their compressed form.
  */
 async function embedPages(folder: string): Promise<BunPlugin> {
-  // Before the other build, not within it: the bundler waits for itself there.
+  // Built before the program, since the bundler would wait for itself within another build.
   const { script, style, icon, files } = await buildPages();
   const imports: string[] = [];
   const entries: string[] = [];
@@ -71,12 +71,12 @@ const outfile = resolve(process.argv[2] ?? join(root, "dist/sallyport"));
 const started = performance.now();
 
 mkdirSync(dirname(outfile), { recursive: true });
-// A running copy keeps the old file's inode; writing over it would fail with "text file busy".
+// A running copy keeps the inode of the old file. Overwriting the file would fail with "text file busy".
 rmSync(outfile, { force: true });
 
 const pages = mkdtempSync(join(tmpdir(), "sallyport-pages-"));
 const built = await Bun.build({
-  // Threads are entries of their own; the program finds them by their path below src/.
+  // Threads are separate entry points. The program finds them by their path below src/.
   entrypoints: [
     "src/main.ts",
     "src/pages/convert/worker.ts",
@@ -86,10 +86,10 @@ const built = await Bun.build({
   ].map((path) => join(root, path)),
   target: "bun",
   plugins: [inlinePlaywrightFiles, await embedPages(pages)],
-  // Bytecode needs the esm format: with the other one an entry module that exports something crashes at start.
+  // Bytecode needs the ESM format. With CommonJS, an entry module that exports something crashes at the start.
   format: "esm",
-  // Code that is imported when it is needed stays in files of its own inside the executable: in one file it all had to be
-  // read at every start, which cost 50 ms.
+  // Code that is imported on demand stays in separate files inside the executable. In a single file, all of it had to
+  // be read at every start, which took 50 ms.
   splitting: true,
   minify: true,
   bytecode: true,
@@ -99,8 +99,8 @@ const built = await Bun.build({
   },
   compile: {
     outfile,
-    // The directory the program is started in must not run code or change settings: no `.env`, no preload from a
-    // bunfig.toml, no tsconfig.json or package.json is read at run time.
+    // The directory in which the program is started must not run code or change settings. No `.env`, bunfig.toml
+    // preload, tsconfig.json or package.json is read at run time.
     autoloadDotenv: false,
     autoloadBunfig: false,
     autoloadTsconfig: false,
@@ -117,7 +117,7 @@ if (!embedded)
 const megabytes = (statSync(outfile).size / 1e6).toFixed(1);
 console.log(`${outfile}  ${megabytes} MB in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 
-/** The commit the tree stands at, `-dirty` when it has changes; `unknown` where there is no git. */
+/** The commit of the working tree, with `-dirty` if it has changes; `unknown` without git. */
 function commit(): string {
   const ask = (...args: string[]) => {
     try {

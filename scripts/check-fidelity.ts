@@ -1,8 +1,9 @@
-// Whether the words of kept text reach the reader as the page has them:
+// Checks whether the words of kept text are in the Markdown as the page has them:
 //   bun scripts/check-fidelity.ts DIR [--show N]
-// DIR as for fit-extraction.ts. For every page of every set: the words of each kept block stand in the Markdown, unchanged,
-// unjoined and in order. Prints how many blocks do not and shows the first of them: it fails then. What comes out otherwise
-// on purpose is counted by the rule that says so (scripts/fit/fidelity.ts).
+// DIR is the same as for fit-extraction.ts. On every page of every set, the words of each kept block must be in the
+// Markdown: unchanged, not joined, and in order. Prints the number of blocks for which this is not so and shows the
+// first of them; then it fails. Intended differences are counted by the rule that allows them
+// (scripts/fit/fidelity.ts).
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

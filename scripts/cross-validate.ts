@@ -1,8 +1,9 @@
-// What the extractor's method is worth on sites it has not seen:
+// Scores main-content extraction on sites that it has not seen:
 //   bun scripts/cross-validate.ts DIR [--seeds N] [--folds FILE]
-// DIR as for fit-extraction.ts, with a scorer DIR/score.ts beside the sets that exports `score`,
-// `stripMarkdown` and `withoutTitle`. Every page with a reference is judged by weights fitted without its site. With --folds,
-// the fitted weights of the first seed are kept in FILE, or taken from there: what follows the fit can be tried by itself. Prints each seed's scores, their mean and their spread.
+// DIR is the same as for fit-extraction.ts, with a scorer DIR/score.ts beside the sets that exports `score`,
+// `stripMarkdown` and `withoutTitle`. Every page with a reference is scored with weights that were fitted without its
+// site. With --folds, the fitted weights of the first seed are saved in FILE, or loaded if it exists, so that later
+// steps can be tried without fitting again. Prints the scores of each seed, their mean and their standard deviation.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -31,7 +32,7 @@ interface Scorer {
   withoutTitle(markdown: string, title: string | undefined, reference: string): string;
 }
 
-/** The weights of one dealing of sites into folds. */
+/** The weights for one assignment of sites to folds. */
 interface Folds {
   readonly fold: Readonly<Record<string, number>>;
   readonly weights: readonly Weights[];
@@ -62,7 +63,7 @@ for (const [name, values] of found) {
   console.log(`${name.padEnd(24)} ${mean.toFixed(4)} ± ${spread.toFixed(4)}`);
 }
 
-/** Scores of one dealing of sites into folds. */
+/** The scores for one assignment of sites to folds. */
 function judge(seed: number): Map<string, number> {
   const { fold, weights } = foldsFor(seed);
   const scores = new Map<string, number>();
@@ -95,7 +96,7 @@ function keyOf({ set, id }: LabelledPage): string {
   return `${set}/${id}`;
 }
 
-/** What a reader gets, as the scorer reads it. */
+/** The extracted text in the form that the scorer expects. */
 function textOf(page: LabelledPage, weights: Weights, truth: Truth): string {
   const document = parsePage(readHtml(root, page.set, page.id));
   if (needsScript(document) !== undefined) fillFromState(document);

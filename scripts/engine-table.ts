@@ -1,10 +1,11 @@
-// Writes docs/reference/search-engines.md from the engines' files. A test holds the page to what this writes.
+// Writes docs/reference/search-engines.md from the engines' files. A test compares the page with the output of this
+// script.
 
 import { join } from "node:path";
 import type { RequestRate, SearchEngine } from "../src/search/engine.ts";
 import { ENGINES } from "../src/search/engines/index.ts";
 
-/** Where the page is, from the root of the repository. */
+/** The path of the page, relative to the root of the repository. */
 export const ENGINE_PAGE = "docs/reference/search-engines.md";
 
 /** The page's text. */

@@ -1,8 +1,8 @@
 // Fits the weights of main-content extraction and writes them into the program:
 //   bun scripts/fit-extraction.ts DIR [--out FILE]
-// DIR holds sets of labelled pages: DIR/SET/{ground-truth.json,split.json,html/ID.html.gz}. A truth has the page's main
-// text (`text`), or pieces that must and must not be in it (`with`, `without`). Pages without scripts of ours: only
-// weights come out, no text of the pages. What the method is worth on unseen sites: scripts/cross-validate.ts.
+// DIR contains sets of labelled pages: DIR/SET/{ground-truth.json,split.json,html/ID.html.gz}. The ground truth of a
+// page is its main text (`text`), or pieces that must and must not be in it (`with`, `without`). The output consists of
+// weights only and contains no text of the pages. scripts/cross-validate.ts measures the result on unseen sites.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
-// Tries the documents with tools that are no packages of ours: two linters over the OpenAPI document, two generators of clients
-// whose programs must compile and work, and the guides' examples for libraries that are not installed here. Usage:
-// `bun scripts/outside.ts [--keep FOLDER]`. The last line is `N passed, N failed, N skipped`: what cannot be installed is skipped.
+// Tries the documents with external tools: two linters for the OpenAPI document, two generators of clients whose
+// programs must compile and work, and the guides' examples for libraries that this repository does not install. Usage:
+// `bun scripts/outside.ts [--keep FOLDER]`. The last line is `N passed, N failed, N skipped`; what cannot be installed
+// is skipped.
 
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,10 +12,10 @@ import { allSnippets, runSnippet, type Snippet } from "../test/docs/snippets.ts"
 const LINTERS = ["@redocly/cli@2.77.0", "@stoplight/spectral-cli@6.16.3"];
 const GENERATORS = [
   ...["openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "@hey-api/openapi-ts@0.95.0"],
-  // The generators are made for this major version.
+  // The generators need this major version.
   ...["typescript@5.9.3", "@types/node@22.19.1"],
 ];
-/** Programs over what was made for Firecrawl, and what each must say in its answer. */
+/** Programs written for Firecrawl, and the text that the answer of each must contain. */
 const FIRECRAWL_TOOLS: readonly { name: string; does: string; packages: string[]; says: Record<string, RegExp> }[] = [
   {
     name: "firecrawl-mcp",
@@ -46,7 +47,7 @@ const keep = argv.includes("--keep") ? argv[argv.indexOf("--keep") + 1] : undefi
 const folder = keep ?? mkdtempSync(join(tmpdir(), "sallyport-outside-"));
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
-/** A command's exit code and what it said. */
+/** A command's exit code and output. */
 async function run(
   command: string[],
   cwd: string,
@@ -62,7 +63,7 @@ async function run(
   return { code, said: out + err };
 }
 
-/** A folder with these packages; undefined where they cannot be obtained. */
+/** Installs these packages into a folder; undefined if they cannot be installed. */
 async function withPackages(name: string, packages: readonly string[]): Promise<string | undefined> {
   const place = join(folder, name);
   mkdirSync(place, { recursive: true });
@@ -78,14 +79,14 @@ async function withPackages(name: string, packages: readonly string[]): Promise<
     place,
     ...packages,
   ];
-  // With the settings of whoever runs this: packages may have to come by a way of their own.
+  // Uses the settings of the person who runs it, since packages may have to be downloaded in a special way.
   const child = Bun.spawn(npm, { cwd: place, stdin: "ignore", stdout: "ignore", stderr: "ignore" });
   if ((await child.exited) === 0) return place;
   rmSync(place, { recursive: true, force: true });
   return undefined;
 }
 
-/** One trial: `problem` gives what is wrong. */
+/** One trial; `problem` returns what is wrong. */
 async function trial(name: string, problem: () => Promise<string | undefined>): Promise<void> {
   const found = await problem().catch((error: unknown) => String(error));
   if (found === undefined) counts.passed++;
@@ -156,7 +157,7 @@ async function generate(document: string, gateway: DocumentedGateway): Promise<v
   }
 }
 
-/** Unmodified, with the gateway's address and a key of it. */
+/** Runs the program unmodified, with the gateway's address and one of its keys. */
 async function tryFirecrawlTools(gateway: DocumentedGateway): Promise<void> {
   const env = {
     SALLYPORT_URL: gateway.app.url,
@@ -181,7 +182,7 @@ async function tryFirecrawlTools(gateway: DocumentedGateway): Promise<void> {
   }
 }
 
-/** The examples for a library that they name with its version. */
+/** The guides' examples for a library that they name with its version. */
 async function tryExamples(gateway: DocumentedGateway): Promise<void> {
   const marked = allSnippets().flatMap((one): [Snippet, string[]][] => {
     const packages = one.marks.find((mark) => mark.startsWith("install="))?.slice("install=".length);

@@ -1,5 +1,5 @@
-// Writes what is written from the sources: the pages of docs/reference, and docs/sallyport.schema.json, the configuration's
-// JSON Schema. A test holds the files to what this writes.
+// Writes the documents that are generated from the sources: the pages of docs/reference, and docs/sallyport.schema.json
+// (the configuration's JSON Schema). A test compares the files with the output of this script.
 
 import { join } from "node:path";
 import { KNOWN_NAMES } from "../src/app/names.ts";
@@ -11,7 +11,7 @@ import { errorsPage } from "./reference/errors.ts";
 import { httpApiPage } from "./reference/http-api.ts";
 import { providerPage } from "./reference/providers.ts";
 
-/** File below docs/ → its text. */
+/** Path below docs/ → the file's text. */
 export const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   [JSON_SCHEMA_FILE]: () => configJsonSchemaText(KNOWN_NAMES),
   "reference/cli.md": cliPage,

@@ -1,16 +1,20 @@
-// Reads the machine-readable report of a test run. Pure, so that the verdict itself is tested.
+// Evaluates the machine-readable report of a test run. Its functions are pure, so that tests can check the evaluation
+// itself.
 
 export interface ReportInput {
-  /** The JUnit text; "" when the run wrote none. */
+  /** The report as JUnit XML; "" if the run wrote none. */
   xml: string;
   exitCode: number;
-  /** Test files that had to run: one that is not in the report did not load. Empty when only some were asked for. */
+  /**
+   * The test files that had to run. One that is missing in the report could not be loaded. Empty if only some tests
+   * were requested.
+   */
   files: readonly string[];
-  /** A machine that must be able to run everything: there only what calls itself optional may be skipped. */
+  /** On a machine that must be able to run everything, only tests that are marked as optional may be skipped. */
   strict: boolean;
-  /** Second runs, each of one file alone. */
+  /** The second runs, each of a single file. */
   again?: readonly SecondRun[];
-  /** Answers that the OpenAPI document does not name. */
+  /** Answers that the OpenAPI document does not contain. */
   undocumented?: readonly string[];
 }
 
@@ -24,14 +28,14 @@ export interface Verdict {
   passed: number;
   failed: number;
   skipped: number;
-  /** What a reader should know beside the failures the runner printed itself. */
+  /** Further lines for the reader, besides the failures that the runner has printed. */
   notes: string[];
 }
 
-/** More files than this do not fail by chance: running them again would only take time. */
+/** The limit of files that are run again. More files do not fail by chance. */
 const AGAIN_MAX = 12;
 
-/** Which files get a second run: those with a failed test, and those that had to run and did not. */
+/** The files that are run again: those with a failed test, and those that had to run but did not. */
 export function filesToRepeat(xml: string, files: readonly string[]): string[] {
   const cases = testCases(xml);
   const seen = new Set(cases.map((one) => one.file));
@@ -40,7 +44,7 @@ export function filesToRepeat(xml: string, files: readonly string[]): string[] {
   return repeated.length > AGAIN_MAX ? [] : repeated;
 }
 
-/** Counts what happened; `failed` is never 0 when the run was not good. */
+/** Counts the results; `failed` is never 0 if the run was not successful. */
 export function judge({ xml, exitCode, files, strict, again = [], undocumented = [] }: ReportInput): Verdict {
   const first = testCases(xml);
   const settled = again.map((run) => settle(run, first));
@@ -64,7 +68,7 @@ export function judge({ xml, exitCode, files, strict, again = [], undocumented =
 
   const excused = settled.flatMap((one) => one.excused);
   notes.push(...excused.map((name) => `passed only when run again: ${name}`));
-  // 1 says that tests failed, which a second run may have settled; any other code is a crash.
+  // Exit code 1 means that tests failed, which a second run may have settled. Any other code is a crash.
   const isExplained = exitCode === 0 || (exitCode === 1 && excused.length > 0);
   if (failed === 0 && (!isExplained || cases.length === 0)) {
     notes.push(`failed: the run ended with code ${exitCode} after ${cases.length} tests`);
@@ -74,7 +78,7 @@ export function judge({ xml, exitCode, files, strict, again = [], undocumented =
   return { passed: cases.filter((one) => one.outcome === "passed").length, failed, skipped, notes };
 }
 
-/** What both runs together say of a file: a failed test has passed when it passes in the second, and is named. */
+/** The combined result of both runs of a file. A failed test that passes in the second run has passed, and is named. */
 function settle(
   { file, xml, exitCode }: SecondRun,
   all: readonly TestCase[],
@@ -85,11 +89,11 @@ function settle(
     new Set(second.filter((one) => one.outcome === outcome).map((one) => one.name));
   const [passed, failed] = [named("passed"), named("failed")];
   const failures = first.filter((one) => one.outcome === "failed").map((one) => one.name);
-  // What has no name of its own, a hook or a crash, is in brackets.
+  // Failures without a name, such as those of a hook or a crash, are in brackets.
   const isSettled = failures.every((name) => passed.has(name) || /(?:^|> )\((?:unnamed|worker crashed)\)$/.test(name));
   if (exitCode === 0 && passed.size > 0 && failed.size === 0 && isSettled) {
     const names = first.length === 0 ? ["(did not load)"] : failures;
-    // Its tests are those of the second run: the first may have missed some, behind a failed hook or a crash.
+    // The tests of the second run are used, since a failed hook or a crash may have hidden some in the first.
     return { cases: second, excused: names.map((name) => `${file} > ${name}`) };
   }
   const excused = new Set<string>();
@@ -103,7 +107,7 @@ function settle(
 
 interface TestCase {
   file: string;
-  /** With the names of the groups around it. */
+  /** The name with the names of its groups. */
   name: string;
   outcome: "passed" | "failed" | "skipped";
 }

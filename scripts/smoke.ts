@@ -1,5 +1,5 @@
-// Runs the compiled program as a stranger would: from an empty directory with nothing beside it but traps, which must
-// not spring. Usage: bun scripts/smoke.ts [BINARY]. The last line is `N passed, N failed`.
+// Runs the compiled program as a new user would: from a directory that contains only traps, which must have no effect.
+// Usage: bun scripts/smoke.ts [BINARY]. The last line is `N passed, N failed`.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,10 +8,10 @@ import { version } from "../package.json";
 
 const binary = resolve(process.argv[2] ?? join(import.meta.dir, "../dist/sallyport"));
 
-/** The program's own promises about itself. */
+/** The limits that the documents state for the program. */
 const START_MS_MAX = 300;
 const IDLE_MEGABYTES_MAX = 90;
-/** Nothing here takes long; what hangs is a failure. */
+/** Everything here is fast, so a longer run is a failure. */
 const STEP_MS_MAX = 30_000;
 
 const home = mkdtempSync(join(tmpdir(), "sallyport-smoke-"));
@@ -31,12 +31,12 @@ try {
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed > 0 ? 1 : 0);
 
-/** Code and settings that a program must not take from the directory it is started in. */
+/** Code and settings that the program must not take from its working directory. */
 function layTraps(): void {
   const trap = `require("node:fs").appendFileSync(${JSON.stringify(join(home, "sprung"))}, "code ran\\n");\n`;
   writeFileSync(join(home, "trap.js"), trap);
   writeFileSync(join(home, "bunfig.toml"), 'preload = ["./trap.js"]\n');
-  // With this the program refuses to start: the level does not exist.
+  // With this setting the program would refuse to start, since there is no such level.
   writeFileSync(join(home, ".env"), "SALLYPORT_LOG_LEVEL=sprung\nSALLYPORT_CONFIG=/nonexistent/sprung.yaml\n");
   writeFileSync(join(home, "package.json"), '{"name":"trap","imports":{"#x":"./trap.js"},"type":"commonjs"}\n');
   writeFileSync(join(home, "tsconfig.json"), '{"compilerOptions":{"paths":{"*":["./trap.js"]}}}\n');
@@ -91,7 +91,7 @@ async function checkUp(): Promise<void> {
     const run = await sallyport("up", "--once", "--port", "0", "--data-dir", join(home, "up"));
     equal(run.code, 0, run.stderr);
     contains(run.stdout + run.stderr, "sk-");
-    // The demo model says back what it was asked: question and answer are the same words.
+    // The demo model repeats the question, so question and answer contain the same words.
     const words = run.stdout.split("\n").flatMap((line) => line.match(/[A-Z][\w',]+(?: [\w',]+){2,}/)?.[0] ?? []);
     equal(
       words.some((text, index) => words.indexOf(text) !== index),
@@ -137,7 +137,7 @@ async function checkServer(): Promise<void> {
   await check("serve listens", async () => {
     started = await startServer(data);
   });
-  // Without a server there is nothing to ask; the failure is counted.
+  // Without a server nothing can be requested; the failure is counted.
   if (started !== undefined) await checkRunning(started, { key, email, data });
 }
 
@@ -175,7 +175,7 @@ async function checkRunning(server: Server, own: { key: string; email: string; d
       equal((await sallyport("healthcheck", "--url", `${server.url}/livez`)).code, 0);
     });
     await check(`starts in under ${START_MS_MAX} ms and idles under ${IDLE_MEGABYTES_MAX} MB`, async () => {
-      // The best of five: the machine may be busy, the program is what is measured.
+      // The best of five measurements, since the machine may be busy and only the program is measured.
       const figures = [];
       for (let run = 0; run < 5; run += 1) figures.push(await measureStart(join(home, `start-${run}`)));
       const start = Math.min(...figures.map((one) => one.startMs));
@@ -199,7 +199,7 @@ async function checkRunning(server: Server, own: { key: string; email: string; d
   }
 }
 
-/** Whole and streamed, in every client format. */
+/** Whole and streamed answers in every client format. */
 async function checkAnswers(server: Server, key: string): Promise<void> {
   await check("a chat completion", async () => {
     const answer = await chat(server.url, key, { content: "hello out there" });
@@ -232,7 +232,7 @@ async function checkAnswers(server: Server, key: string): Promise<void> {
   });
 }
 
-/** All of it comes out of the executable. */
+/** Files that the executable contains. */
 async function checkDashboard(url: string): Promise<void> {
   const page = await (await call(`${url}/dashboard/signup`)).text();
   const files = [...page.matchAll(/(?:href|src)="(\/dashboard\/assets\/[^"]+)"/g)].map(([, path]) => path);
@@ -251,9 +251,9 @@ async function checkDashboard(url: string): Promise<void> {
   equal((await chat(url, key, { content: "hi" })).status, 200);
 }
 
-/** Start to the first answer, and resident memory a moment later, of a server with fresh data. */
+/** The time from the start to the first answer, and the resident memory shortly afterwards, with new data. */
 async function measureStart(dataDir: string): Promise<{ startMs: number; megabytes: number }> {
-  // The first start of a data directory makes the database; what is promised is every other start.
+  // The first start creates the database. The documented time applies to later starts.
   const first = await startServer(["--data-dir", dataDir]);
   first.child.kill("SIGTERM");
   await first.child.exited;
@@ -275,7 +275,7 @@ interface Server {
   stderr(): string;
 }
 
-/** Starts `serve` and waits for its line. */
+/** Starts `serve` and waits for its line on stdout. */
 async function startServer(args: readonly string[]): Promise<Server> {
   const child = spawn(["serve", "--port", "0", ...args]);
   let stdout = "";
@@ -306,7 +306,7 @@ async function sallyport(...args: string[]): Promise<{ code: number; stdout: str
   return { code, stdout, stderr };
 }
 
-/** In the trapped directory, with an environment that holds nothing of ours. */
+/** Starts the program in the directory with the traps, without any of its variables in the environment. */
 function spawn(args: readonly string[]): Bun.Subprocess<"ignore", "pipe", "pipe"> {
   return Bun.spawn([binary, ...args], {
     cwd: home,
@@ -360,7 +360,7 @@ async function within<T>(work: Promise<T>, what: string): Promise<T> {
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  // A revoked key is dead within a second; a second more is for a busy machine.
+  // A revoked key is refused within a second. The second more is for a busy machine.
   const end = performance.now() + 2000;
   while (!(await holds())) {
     if (performance.now() > end) throw new Error("it did not come true in 2 s");

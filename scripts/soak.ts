@@ -1,13 +1,15 @@
-// Trials that take too long for the test suite, each with the real program and providers that fail.
-// Usage: bun scripts/soak.ts [load MINUTES [SEED] | kill | drain | aborts | hostile | search | all MINUTES] [--binary FILE]
-//   load    mixed load with providers failing at random: every answer must be whole or properly refused, and the books
-//           must hold what the providers charged
-//   kill    kill -9 under load, three times over: the database is sound and lacks at most a second's worth
-//   drain   SIGTERM with 100 open streams: all finish, then the program exits 0
-//   aborts  1,500 streams whose clients leave: memory stays flat and no provider is left talking
-//   hostile crawls, PDFs and bodies made to stall the gateway or to fill its memory: others are answered meanwhile, and
-//           memory is bounded. A minute; for a machine with nothing else to do
-//   search  what a search takes beyond its slowest engine, 50 at once, and 10,000 with engines that fail: memory is bounded
+// Trials that take too long for the test suite, with the real program and failing providers.
+// Usage: bun scripts/soak.ts [load MINUTES [SEED] | kill | drain | aborts | hostile | search | all MINUTES] [--binary
+// FILE]
+//   load    mixed load while providers fail at random: every answer must be complete or properly refused, and the
+//           recorded usage must equal what the providers charged
+//   kill    kill -9 under load, three times: the database stays sound and lacks at most one second of usage
+//   drain   SIGTERM with 100 open streams: all of them finish, then the program exits with 0
+//   aborts  1,500 streams whose clients disconnect: memory stays constant and no provider continues to send
+//   hostile crawls, PDFs and bodies made to stall the gateway or to fill its memory: other requests are answered
+//           meanwhile, and memory is limited. Takes a minute, on an otherwise idle machine
+//   search  the time of a search beyond its slowest engine, 50 searches at once, and 10,000 with failing engines: memory
+//           is limited
 
 import { parseArgs } from "node:util";
 import { aborts } from "./soak/aborts.ts";

@@ -1,8 +1,8 @@
-// The whole test suite; further arguments go to `bun test`. `--binary FILE` runs the tests of clients against that compiled
-// program; `--seed N|random` lets properties draw other values than the fixed ones. Prints failures, what was skipped, and
-// as the last line `N passed, N failed, N skipped` from the machine-readable report. With CI=true a skipped test is a
-// failure. A file with a failure is run once more, alone: what fails again has failed, and what passes then is named. An answer
-// that the OpenAPI document does not name is a failure too.
+// Runs the whole test suite; further arguments are passed to `bun test`. `--binary FILE` runs the tests of clients
+// against that compiled program. `--seed N|random` makes property tests draw other values than the fixed ones. Prints
+// failures and skipped tests, and as the last line `N passed, N failed, N skipped` from the machine-readable report.
+// With CI=true a skipped test is a failure. A file with a failure is run once more by itself: what fails again has
+// failed, and what passes then is named. An answer that the OpenAPI document does not name is a failure too.
 
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -15,23 +15,26 @@ const args = process.argv.slice(2);
 const binary = takeBinary();
 const seed = takeSeed();
 
-/** On a busy machine a test may wait for its turn; a hang is still noticed. */
+/** On a busy machine a test may have to wait, but a test that hangs must end. */
 const TEST_TIMEOUT_MS = 90_000;
-/** Files run side by side, each worker with its own browsers and gateways; more of them would wait for memory. */
+/**
+ * The limit of files that run in parallel. Each worker has its own browsers and gateways, and more of them would need
+ * more memory.
+ */
 const WORKERS_MAX = 4;
 
-/** Each failed request that the tests' programs answered, for the comparison with the OpenAPI document. */
+/** The failed requests that the tested programs answered, for the comparison with the OpenAPI document. */
 const answers = join(tmpdir(), `sallyport-test-${process.pid}-${crypto.randomUUID()}.answers`);
 
-// What passes prints nothing: without a word the run looks as if it hung.
+// Passing tests print nothing, so without this line the run would seem to hang.
 const all = asked().length;
 if (all > 1) console.log(`running ${all} test files; only failures are printed on the way, the sum at the end`);
 const run = await runTests(args);
-// Which tests a flag leaves out is for the runner to know.
+// Only the runner knows which tests a flag excludes.
 const hasFlags = args.some((arg) => arg.startsWith("-"));
 const files = hasFlags ? [] : asked();
 const again: SecondRun[] = [];
-// On a stalled machine a test may fail that is right: each file with a failure gets one more run, alone.
+// On a stalled machine a correct test may fail, so each file with a failure is run once more by itself.
 for (const file of hasFlags ? [] : filesToRepeat(run.xml, files)) {
   console.log(`running again, alone: ${file}`);
   again.push({ file, ...(await runTests([file])) });
@@ -53,7 +56,7 @@ async function runTests(given: readonly string[]): Promise<{ xml: string; exitCo
       "--only-failures",
       `--timeout=${TEST_TIMEOUT_MS}`,
       `--parallel=${Math.min(WORKERS_MAX, availableParallelism())}`,
-      // A fresh global for each file would take half as much time again.
+      // Creating a new global object for each file would increase the time by half.
       "--no-isolate",
       "--reporter=junit",
       `--reporter-outfile=${report}`,
@@ -67,14 +70,14 @@ async function runTests(given: readonly string[]): Promise<{ xml: string; exitCo
   return { xml, exitCode };
 }
 
-/** Every file that must have run: all, or those the arguments name. */
+/** The files that must run: all, or those that the arguments name. */
 function asked(): string[] {
   const all = [...new Bun.Glob("test/**/*.test.{ts,tsx}").scanSync({ cwd: root })];
   const under = (file: string, arg: string) => file === arg || file.startsWith(`${arg.replace(/\/+$/, "")}/`);
   return args.length === 0 ? all : all.filter((file) => args.some((arg) => under(file, arg)));
 }
 
-/** `--binary FILE` is ours, not the runner's. */
+/** Removes `--binary FILE`, which the runner does not know. */
 function takeBinary(): string | undefined {
   const at = args.indexOf("--binary");
   if (at < 0) return undefined;
@@ -86,7 +89,7 @@ function takeBinary(): string | undefined {
   return resolve(file);
 }
 
-/** `--seed N` or `--seed random`, printed so that a failure can be seen again. */
+/** Removes `--seed N` or `--seed random`, and prints the seed, so that a failure can be repeated. */
 function takeSeed(): string | undefined {
   const at = args.indexOf("--seed");
   if (at < 0) return undefined;
@@ -100,7 +103,7 @@ function takeSeed(): string | undefined {
   return String(number);
 }
 
-/** Without what would make a result depend on the person who runs it: settings, keys and proxies of their own. */
+/** The environment without the settings, keys and proxies of the person who runs the tests. */
 function testEnvironment(): Record<string, string | undefined> {
   const own = /^SALLYPORT_|^TEST_BINARY$|^TEST_SEED$|_API_KEY$|^OLLAMA_HOST$|^BUN_CONFIG_|^(?:https?|all)_proxy$/i;
   const kept = Object.entries(process.env).filter(([name]) => !own.test(name));

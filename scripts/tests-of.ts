@@ -1,5 +1,5 @@
-// Names the tests of a source file: `bun scripts/tests-of.ts src/gateway/admit.ts`. Those of its name come first, then those
-// that import it, the nearest first.
+// Names the tests of a source file: `bun scripts/tests-of.ts src/gateway/admit.ts`. Tests with its name come first,
+// then those that import it, the closest first.
 
 import { basename, join } from "node:path";
 import { testsBySource } from "../test/architecture/reach.ts";

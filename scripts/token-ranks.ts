@@ -1,5 +1,6 @@
-// Packs the vocabulary of o200k_base for src/tokens/ranks.ts: one byte of length for each token in the order of rank,
-// then the tokens' bytes, all compressed. Usage: bun scripts/token-ranks.ts (after a new version of gpt-tokenizer)
+// Packs the vocabulary of o200k_base for src/tokens/ranks.ts: one byte with the length of each token, in the order of
+// rank, then the bytes of the tokens, all compressed. Usage: bun scripts/token-ranks.ts (after a new version of
+// gpt-tokenizer)
 
 import { join } from "node:path";
 import { constants, zstdCompressSync } from "node:zlib";
@@ -13,7 +14,7 @@ const tokens = source
   .map((line, rank) => {
     const [base64, given] = line.split(" ");
     const bytes = Buffer.from(base64 ?? "", "base64");
-    // The file leaves the ranks out, so they must be the positions; a length must fit its byte.
+    // The file contains no ranks, so they must be the positions. A length must fit into one byte.
     if (Number(given) !== rank || bytes.length === 0 || bytes.length > 255) throw new Error(`Unexpected rank: ${line}`);
     return bytes;
   });

@@ -1,5 +1,6 @@
-// Times typed decisions through the compiled program: what a call costs over the upstream's own round trip, ten questions on a
-// slow chat model, and how long counting holds the program up. Usage: bun scripts/bench/decisions.ts [BINARY] [--calls N]
+// Measures typed decisions with the compiled program: the time of a call beyond the upstream's own, ten questions to a
+// slow chat model, and how long counting tokens blocks the program. Usage: bun scripts/bench/decisions.ts [BINARY]
+// [--calls N]
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -94,7 +95,7 @@ const at = (list: readonly number[], share: number) =>
   [...list].sort((a, b) => a - b)[Math.floor((list.length - 1) * share)]!;
 const shown = (list: readonly number[]) => `p50 ${at(list, 0.5).toFixed(2)} ms, p95 ${at(list, 0.95).toFixed(2)} ms`;
 
-/** A running program of its own, told to stop by `stop`. */
+/** A separate process of the program, which `stop` ends. */
 async function start(): Promise<{ url: string; stop(): Promise<void> }> {
   const child = Bun.spawn([binary, "serve"], { cwd: home, stdin: "ignore", stdout: "pipe", stderr: "ignore" });
   const line = new TextDecoder().decode((await child.stdout.getReader().read()).value);
@@ -114,7 +115,8 @@ try {
   const key = String((await command("key", "create", "--account", "a@example.com", "--name", "a"))["key"]);
   const ask = (text: string) => post(`${running!.url}/v1/systemone`, key, text);
 
-  // The first thing a program is asked, on an upstream that does not count: one letter, or sixty thousand without a space.
+  // The first request of a program, at an upstream that does not count tokens: one letter, or sixty thousand letters
+  // without a space.
   const first: Record<string, number[]> = { a: [], long: [], later: [] };
   for (let run = 0; run < STARTS; run++) {
     for (const [name, letters] of [
@@ -133,7 +135,7 @@ try {
   );
 
   running = await start();
-  // In turns, so that what the machine does otherwise hits both alike.
+  // They alternate, so that other work on the machine affects both alike.
   const direct: number[] = [];
   const through: number[] = [];
   const small = body("native-1.0.0", "The server is down!");
@@ -152,7 +154,7 @@ try {
     slow.push(await ask(body("slow-1.0.0", "The server is down! ".repeat(300), ten)));
   console.log(`ten questions in both orders on a ${SLOW_MS} ms chat model: ${shown(slow)}`);
 
-  // What others wait for while the largest states are counted.
+  // The delay of other requests while the largest states are counted.
   const waits: number[] = [];
   let counting = true;
   const others = (async () => {

@@ -1,6 +1,7 @@
-// A site of pages made to cost as much as pages can, in a process of its own so that serving them delays no one.
+// A site whose pages are as expensive to process as possible. It runs in a separate process, so that serving them
+// delays nothing.
 
-/** Pages by kind. */
+/** The pages, by kind. */
 const PAGES: Readonly<Record<string, () => string>> = {
   "nested-divs": () => page(`${"<div>".repeat(5000)}deep${"</div>".repeat(5000)}`),
   "inline-bold": () => page(`<p>${"<b>x</b> ".repeat(40_000)}</p>`),
@@ -19,7 +20,9 @@ const PAGES: Readonly<Record<string, () => string>> = {
     `<?xml version="1.0"?><rss><channel>${"<item><title>T</title><description><![CDATA[<p>d</p>]]></description></item>".repeat(60_000)}</channel></rss>`,
 };
 
-/** Not pages: what `map` reads. Forty megabytes of sitemap, and rules that are slow to judge by. */
+/**
+ * Files that `map` reads instead of pages: a sitemap of forty megabytes, and robots rules that are slow to evaluate.
+ */
 const LISTS: Readonly<Record<string, () => string>> = {
   "sitemap.xml": () =>
     `<urlset>${Array.from({ length: 400_000 }, (_, n) => `<url><loc>http://127.0.0.1/page/${n}?x=1&amp;y=2</loc><lastmod>2020-01-01</lastmod></url>`).join("")}</urlset>`,
@@ -32,7 +35,7 @@ function page(body: string): string {
   return `<!doctype html><html lang="en"><head><title>Hostile</title></head><body><main>${body}</main></body></html>`;
 }
 
-/** Starts it. */
+/** Starts the site. */
 export async function startHostileSite(): Promise<{ port: number; kinds: readonly string[]; stop(): void }> {
   const child = Bun.spawn([process.execPath, import.meta.path], { stdout: "pipe", stderr: "inherit" });
   const { value } = await child.stdout.getReader().read();

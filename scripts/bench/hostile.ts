@@ -1,6 +1,7 @@
-// How long a streaming chat waits for its chunks while hostile pages are converted: the real program, an upstream that
-// sends a chunk every 20 ms, and twenty scrapes at once of pages made to cost as much as pages can, then two maps of a site
-// with a sitemap and a robots.txt of that kind. Say nothing of a machine that has other things to do.
+// Measures how long a streaming chat waits for its chunks while hostile pages are converted. It uses the real program,
+// an upstream that sends a chunk every 20 ms, and twenty concurrent scrapes of pages that are as expensive as possible;
+// then two maps of a site with such a sitemap and robots.txt. The result is only meaningful on an otherwise idle
+// machine.
 // `bun scripts/bench/hostile.ts [--binary dist/sallyport] [--rounds N] [--only KIND]`.
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -19,10 +20,10 @@ const { values: options } = parseArgs({
   options: { binary: { type: "string" }, rounds: { type: "string", default: "1" }, only: { type: "string" } },
 });
 
-/** Milliseconds that this and the sender agree on: they are one process. */
+/** The clock of both the sender and the receiver, which run in one process. */
 const now = () => performance.now();
 
-/** Streams for as long as the client listens; each chunk says when it left. */
+/** Streams for as long as the client listens; each chunk contains the time when it was sent. */
 function startUpstream() {
   const frame = (delta: object) =>
     `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
@@ -49,7 +50,7 @@ function startUpstream() {
   });
 }
 
-/** Reads a chat's stream until it is told to stop; gives how long each chunk was in progress. */
+/** Reads a chat's stream until it is stopped; returns how long each chunk took. */
 function listen(url: string, key: string) {
   const abort = new AbortController();
   const delays: number[] = [];

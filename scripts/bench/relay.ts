@@ -1,5 +1,6 @@
-// CPU per chunk of the dialects' relays and readers, without sockets: `bun scripts/bench/relay.ts [dialect]`. Blocks of one
-// frame are the worst case; networks mostly deliver several at once.
+// Measures the CPU time of the dialects' relays and readers for each chunk, without sockets: `bun
+// scripts/bench/relay.ts [dialect]`. Blocks of a single frame are the worst case, since networks usually deliver
+// several at once.
 
 import { parseFrames } from "../../src/base/sse.ts";
 import type { ChatEvent } from "../../src/chat/event.ts";

@@ -1,7 +1,10 @@
-// What a rendered page costs: starts the program and a site on loopback, renders pages, and reports CPU seconds per page
-// (program and browser together, by the difference between few and many pages) and the browser's memory over all of them.
-// bun scripts/bench/render.ts [--pages N] [--formats markdown,screenshot] [--at-once N] [--site DIR] [--binary FILE] [--browser FILE]
-// A site directory holds *.html or *.html.gz, shown with everything external forbidden; without one, a small script page.
+// Measures the cost of rendered pages. Starts the program and a site on loopback, renders pages, and reports the CPU
+// seconds for each page (program and browser together, from the difference between few and many pages) and the
+// browser's memory.
+// bun scripts/bench/render.ts [--pages N] [--formats markdown,screenshot] [--at-once N] [--site DIR] [--binary FILE]
+// [--browser FILE]
+// A site directory contains *.html or *.html.gz, and its pages are rendered without external resources. Without a site,
+// a small page with a script is used.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,9 +24,9 @@ const { values } = parseArgs({
 const pages = Number(values.pages);
 const atOnce = Number(values["at-once"]);
 const formats = values.formats.split(",");
-/** Pages before the first reading, so that starting the browser is not counted. */
+/** Pages before the first measurement, so that the start of the browser is not counted. */
 const WARM_UP = 6;
-/** The program renews its browser after some more; the time of the old one's processes goes with it. */
+/** After more pages the program replaces its browser, and the CPU time of the old processes is lost. */
 const CPU_PAGES_MAX = 150;
 const TICKS_PER_SECOND = 100;
 const SAMPLE_MS = 500;
@@ -31,7 +34,7 @@ const SAMPLE_MS = 500;
 const SMALL = `<!doctype html><html><head><title>Small</title><link rel="stylesheet" href="/style.css"></head><body><div id="root"></div>
 <script>document.getElementById("root").innerHTML = "<main><h1>Drawn</h1>" + Array.from({ length: 40 }, (_, i) => "<p>Paragraph " + i + " of a page that a script draws.</p>").join("") + "<img src='/a.png'></main>";</script></body></html>`;
 const documents = values.site === undefined ? [SMALL] : readSite(values.site);
-// A picture of one point.
+// A picture of one pixel.
 const DOT = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
   "base64",
@@ -126,7 +129,7 @@ interface Process {
   readonly ticks: number;
 }
 
-/** Every process below this one; the time of children that ended is in their parent's. */
+/** All processes below this one. The CPU time of children that ended is included in their parent's. */
 function descendants(): Process[] {
   const all = readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
@@ -167,7 +170,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // It ended between the listing and here.
+    // The process ended after it was listed.
     return "";
   }
 }

@@ -1,8 +1,8 @@
-// What a request and a chunk of a stream cost the gateway in processor time, in terms of what they cost a bare passthrough
-// on the same runtime: by the median of alternating rounds, so that other work on the machine weighs on both. Fails when a
-// ratio is worse by more than half than the one that is kept in speed/kept.json, twice over.
+// Measures the processor time that the gateway needs for a request and for a chunk of a stream, relative to a bare
+// passthrough on the same runtime. It uses the median of alternating rounds, so that other work on the machine affects
+// both. It fails if a ratio is worse than the one in speed/kept.json by more than half, in two measurements.
 // Usage: bun scripts/bench/speed.ts [--binary FILE] [--rounds 5] [--keep]
-//   --keep  write the ratios to speed/kept.json: for a change that is worth its price
+//   --keep  write the ratios to speed/kept.json, for a change that is worth its cost
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,17 +14,17 @@ const { values } = parseArgs({
   options: { binary: { type: "string" }, rounds: { type: "string", default: "5" }, keep: { type: "boolean" } },
 });
 const KEPT_FILE = join(import.meta.dir, "speed/kept.json");
-/** More than what chance and another machine make of a ratio. */
+/** Chance and other machines change a ratio by less than this. */
 const WORSE_MAX = 1.5;
 const AT_ONCE = 16;
 const REQUESTS = 6000;
 const STREAMS = 600;
-/** Of a round; code that is new to the runtime is slow. */
+/** The share of a round that runs first without being measured, since code is slow when it is new to the runtime. */
 const WARM_UP = 0.5;
-/** The kernel counts processor time in these. */
+/** The unit in which the kernel counts processor time. */
 const TICK_MS = 10;
 
-/** What is asked of one server. */
+/** A server that is measured. */
 interface Target {
   readonly name: string;
   readonly pid: number;
@@ -36,10 +36,10 @@ interface Measure {
   readonly name: string;
   readonly path: string;
   readonly requests: number;
-  /** What the cost is divided by, per request. */
+  /** The number of parts in one request, such as chunks, by which its cost is divided. */
   readonly parts: number;
   readonly body: string;
-  /** How the passthrough is asked for the same. */
+  /** The corresponding request to the passthrough. */
   readonly plain: { readonly path: string; readonly body: string };
 }
 
@@ -78,7 +78,7 @@ try {
     const { name } = measure;
     const most = (kept[name] ?? 0) * WORSE_MAX;
     const first = await ratioOf(measure);
-    // The machine may have had other work in most of the rounds.
+    // Repeated, since the machine may have had other work in most of the rounds.
     const ratio = first > most ? Math.min(first, await ratioOf(measure)) : first;
     ratios[name] = ratio;
     const isGood = ratio <= most || values.keep === true;
@@ -98,12 +98,12 @@ try {
 process.stdout.write(`${MEASURES.length - failures} passed, ${failures} failed\n`);
 process.exit(failures === 0 ? 0 : 1);
 
-/** The median over the rounds. */
+/** The median of all rounds. */
 async function ratioOf(measure: Measure): Promise<number> {
   const rounds: { ratio: number; ours: number; plain: number }[] = [];
   for (const target of [plain, ours]) await costOf(target, measure, WARM_UP);
   for (let round = 0; round < Number(values.rounds); round++) {
-    // Whoever is second finds the machine as the first left it: they take turns.
+    // The second server finds the machine as the first one left it, so they alternate.
     const order = round % 2 === 0 ? [plain, ours] : [ours, plain];
     const costs = new Map<string, number>();
     for (const target of order) costs.set(target.name, await costOf(target, measure));
@@ -118,7 +118,7 @@ async function ratioOf(measure: Measure): Promise<number> {
   return Math.round(100 * middle.ratio) / 100;
 }
 
-/** Milliseconds of processor time for each part of it. */
+/** The processor time for one part, in milliseconds. */
 async function costOf(target: Target, measure: Measure, share = 1): Promise<number> {
   const { path, body } = target === ours ? measure : measure.plain;
   const headers = { authorization: `Bearer ${target.key}`, "content-type": "application/json" };
@@ -136,14 +136,14 @@ async function costOf(target: Target, measure: Measure, share = 1): Promise<numb
   return Math.max(TICK_MS, ms) / (Math.round(measure.requests * share) * measure.parts);
 }
 
-/** What a process has taken so far, all its threads together. */
+/** The processor time of a process so far, with all its threads. */
 function cpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** Starts a server of ours that prints its port. */
+/** Starts a script that prints its port. */
 async function startScript(file: string, ...args: string[]): Promise<{ port: number; pid: number }> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, file), ...args], { stdout: "pipe" });
   started.push(child);

@@ -1,5 +1,5 @@
-// A chat model that believes the same of an option in whatever company it stands: it says each with a weight of e to its worth.
-// What an answer to any number of options should be is therefore known exactly.
+// A simulated chat model whose preference for an option does not depend on the other options: the weight of an option
+// is e to the power of its worth. The correct probabilities for any number of options are therefore known exactly.
 
 import type { ChatRequest } from "../../src/chat/request.ts";
 import type { ChatResult } from "../../src/chat/result.ts";
@@ -10,27 +10,27 @@ import { calibrate, softmax, UNCALIBRATED } from "../../src/decisions/calibratio
 import type { Question } from "../../src/decisions/questions.ts";
 import { REVISION } from "../../src/decisions/revision.ts";
 
-/** What it makes of "none of these". */
+/** The model's weight for "none of these". */
 export type NoneHabit = { readonly worth: number } | "complement";
 
 export interface ConsistentHabits {
   readonly worths: ReadonlyMap<string, number>;
   readonly none: NoneHabit;
-  /** Added to the worth of the first position, falling evenly to minus this at the last. */
+  /** Added to the worth of the first position. It decreases linearly to its negative at the last position. */
   readonly first?: number;
-  /** Added to the worth of a position. */
+  /** Added to the worth of an option at a position. */
   readonly gain?: (at: number, count: number) => number;
-  /** What it believes of the options without a state; absent: that all are alike. */
+  /** The worths of the options without a state; absent: all are equal. */
   readonly stateless?: ReadonlyMap<string, number>;
-  /** Share of a letter that comes as a variant (" A", "a") of it. */
+  /** The share of a letter's probability that is given to its variants (" A", "a"). */
   readonly variants?: number;
-  /** Alternatives shown at most, whatever is asked for. */
+  /** The limit of alternatives that are returned, whatever number is requested. */
   readonly shows?: number;
 }
 
 const ROUTE: DecisionRoute = { provider: "simulated", model: "simulated-1", path: "", priority: 1, weight: 1 };
 
-/** As a version that is asked in two orders. */
+/** A version that asks each question in two orders. */
 export const SPEC: BackendSpec = {
   kind: "logprobs",
   routes: [ROUTE],
@@ -41,7 +41,7 @@ export const SPEC: BackendSpec = {
   minLabelMass: 0,
 };
 
-/** The model, and how often it was asked. */
+/** The model, and the number of calls to it. */
 export function consistentUpstream(habits: ConsistentHabits): { upstream: Upstream; calls(): number } {
   let calls = 0;
   const never = () => Promise.reject(new Error("only chats are simulated"));
@@ -64,7 +64,7 @@ function answerTo(request: ChatRequest, habits: ConsistentHabits): ChatResult {
   function worthOf(name: string): number {
     if (name !== NONE) return habits.worths.get(name)!;
     if (habits.none !== "complement") return habits.none.worth;
-    // As probable as all the options together that are not shown.
+    // Its probability equals that of all hidden options together.
     return Math.log(Math.max(Math.exp(whole) - Math.exp(logSum(own)), 1e-12));
   }
   const variants = habits.variants ?? 0;
@@ -104,7 +104,7 @@ function logSum(values: readonly number[]): number {
   return top + Math.log(values.reduce((sum, value) => sum + Math.exp(value - top), 0));
 }
 
-/** What the backend makes of the model, by option. */
+/** The backend's answer with this model, by option. */
 export async function answerOf(
   habits: ConsistentHabits,
   spec: BackendSpec = SPEC,
@@ -118,18 +118,18 @@ export async function answerOf(
   return { probabilities: new Map(labels.map((label, at) => [label, values[at]!])), calls: calls() };
 }
 
-/** What the answer should be. */
+/** The correct answer. */
 export function truthOf(worths: ReadonlyMap<string, number>): Map<string, number> {
   const values = softmax([...worths.values()]);
   return new Map([...worths.keys()].map((label, at) => [label, values[at]!]));
 }
 
-/** Half of the sum of all differences. */
+/** Half of the sum of all absolute differences. */
 export function totalVariation(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   return [...a].reduce((sum, [label, p]) => sum + Math.abs(p - (b.get(label) ?? 0)), 0) / 2;
 }
 
-/** Worths of `count` options: one stands out by `lead`, the others vary by about one. */
+/** The worths of `count` options: one exceeds the others by `lead`, and the others vary by about one. */
 export function worthsOf(count: number, lead: number, random: () => number): Map<string, number> {
   const right = Math.floor(random() * count);
   return new Map(

@@ -1,5 +1,6 @@
-// What fitting a calibration is worth on labelled rows, with a simulated model whose habits are known: for each data file the
-// figures on held-out rows before and after, and what was found of the habits. Usage:
+// Measures the effect of fitting a calibration to labelled rows, with a simulated model whose habits are known. For
+// each data file it prints the measurements on held-out rows before and after the fit, and the habits that the fit
+// found. Usage:
 // bun scripts/decisions/evaluate.ts DIRECTORY|FILE… [--seeds N] [--sharpness X] [--yes X] [--first X] [--skill X]
 
 import { readdirSync, statSync } from "node:fs";

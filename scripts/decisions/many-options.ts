@@ -1,5 +1,6 @@
-// How near an answer about many options comes to what a consistent model believes, by what the model makes of "none of these":
-// the total variation from the truth, worst and mean, with the words and formulas of this release and of the one before.
+// Compares answers about many options with the probabilities of a consistent model, for several weights of "none of
+// these". It prints the worst and the mean total variation, for the prompts and formulas of this release and of the
+// previous one.
 // Usage: bun scripts/decisions/many-options.ts [--trials N] [--first X] [--variants X]
 
 import { parseArgs } from "node:util";

@@ -1,5 +1,6 @@
-// How far a model's liking for positions moves its answers, by the number of orders and with its prior taken off: the mean total
-// variation from what it believes. Usage: bun scripts/decisions/positions.ts [--bias X] [--trials N]
+// Measures how much a model's preference for positions changes its answers, by the number of orders, with its prior
+// removed: the mean total variation from the correct probabilities. Usage: bun scripts/decisions/positions.ts [--bias
+// X] [--trials N]
 
 import { parseArgs } from "node:util";
 import { seeded } from "../../src/decisions/calibration/metrics.ts";
@@ -36,7 +37,7 @@ async function row(
     const specs = [
       { ...SPEC, orders, revision: FORMER_REVISION },
       { ...SPEC, orders, revision: REVISION },
-      // Its trials share nothing but the question, as requests of one version do.
+      // The trials share only the question, as requests of one version do.
       {
         ...SPEC,
         orders,

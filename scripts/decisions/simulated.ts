@@ -1,5 +1,5 @@
-// A chat model with known habits, in this process: it leans towards the right answer by a known skill, and is too sure, fond of
-// "yes" and of the first letters by known amounts. What a calibration should find is therefore known.
+// A simulated chat model with known habits: its skill at finding the right answer, its overconfidence, and its
+// preference for "yes" and for the first letters. It is therefore known what a calibration should find.
 
 import type { ChatRequest } from "../../src/chat/request.ts";
 import type { ChatResult } from "../../src/chat/result.ts";
@@ -10,18 +10,18 @@ import { softmax } from "../../src/decisions/calibration/calibration.ts";
 import { type Question, textOfContent } from "../../src/decisions/questions.ts";
 
 export interface Habits {
-  /** How far the right answer stands out, in standard deviations of the noise. */
+  /** How far the right answer exceeds the others, in standard deviations of the noise. */
   readonly skill: number;
-  /** Log-odds are this many times what they ought to be. */
+  /** The factor by which log-odds are too large. */
   readonly sharpness: number;
-  /** Added to the log-odds of true of yes/no questions, before sharpening. */
+  /** Added to the log-odds of true in yes/no questions, before `sharpness` is applied. */
   readonly yes: number;
-  /** Added to the log-weight of the first letter, falling evenly to minus this at the last. */
+  /** Added to the log-weight of the first letter. It decreases linearly to its negative at the last letter. */
   readonly firstLetters: number;
   readonly seed: number;
 }
 
-/** The way to it. Rows are known by their state. */
+/** An upstream with this model. Rows are recognised by their state. */
 export function simulatedUpstream(rows: readonly LabelledRow[], habits: Habits): Upstream {
   const beliefs = new Map(rows.map((row, at) => [textOfContent(row.state), beliefsOf(row, at, habits)]));
   const route: DecisionRoute = { provider: "simulated", model: "simulated-1", path: "", priority: 1, weight: 1 };
@@ -44,12 +44,12 @@ export function simulatedUpstream(rows: readonly LabelledRow[], habits: Habits):
   };
 }
 
-/** The calibrated log-probabilities of the options, by how a prompt shows them. */
+/** The calibrated log-probabilities of the options, by the text that a prompt shows. */
 function beliefsOf({ question, truth }: LabelledRow, at: number, { skill, seed, yes }: Habits): Map<string, number> {
   const random = generator(seed * 1_000_003 + at);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   const evidence = question.options.map((_, option) => {
-    // Of levels the neighbours are half as easily taken for the right one.
+    // On a scale, the levels beside the right one have half of its advantage.
     const near = question.type === "score" ? Math.max(0, 1 - Math.abs(option - truth) / 2) : option === truth ? 1 : 0;
     return skill * (skill * near + normal());
   });
@@ -78,7 +78,7 @@ function readPrompt({ messages }: ChatRequest): { state: string; options: string
   const text = part?.type === "text" ? part.text : "";
   const state = /<state (\w+)>\n([\s\S]*)\n<\/state \1>/.exec(text)?.[2] ?? "";
   const lines = text.slice(text.lastIndexOf("\nQuestion: ")).split("\n");
-  // What follows a colon is what the option means.
+  // The text after a colon describes the option.
   return { state, options: lines.flatMap((line) => /^[A-Z]\. ([^:]*)/.exec(line)?.[1] ?? []) };
 }
 
@@ -92,7 +92,7 @@ function answer(probabilities: readonly number[]): ChatResult {
   return { choices: [{ index: 0, blocks: [block] }] } as unknown as ChatResult;
 }
 
-/** Uniform numbers in [0, 1) from a seed. */
+/** Uniform random numbers in [0, 1), determined by the seed. */
 function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,43 +1,43 @@
-// Fits an ensemble of small decision trees by gradient boosting over binned features. Plain and deterministic: the same
+// Fits an ensemble of small decision trees by gradient boosting over binned features. It is deterministic: the same
 // rows and seed give the same trees.
 
 import { type Ensemble, sigmoid, type Tree } from "../../src/pages/content/boost.ts";
 
-/** Rows of figures as bins, one column per figure: made once, fitted to many times. */
+/** The binned features of rows, one column for each feature. They are computed once and used for many fits. */
 export interface Binned {
   readonly edges: readonly (readonly number[])[];
   readonly columns: readonly Uint8Array[];
 }
 
-/** What is to be learned: rows by their place among the binned ones, with soft targets (0..1) and weights. */
+/** The training data: indexes of binned rows, with soft targets (0..1) and weights. */
 export interface Samples {
   readonly binned: Binned;
   readonly rows: Int32Array;
-  /** By place among the binned rows. */
+  /** By the index of the binned row. */
   readonly targets: Float64Array;
   readonly weights: Float64Array;
 }
 
-/** How far to go. */
+/** The options of the fit. */
 export interface FitOptions {
   readonly trees: number;
   readonly leaves: number;
   readonly rate: number;
-  /** Least sum of weights in a leaf. */
+  /** The smallest sum of weights in a leaf. */
   readonly leafWeightMin: number;
   readonly l2: number;
-  /** Share of features examined for each tree. */
+  /** The share of features that each tree may use. */
   readonly featureShare: number;
-  /** Share of rows each tree is grown on. */
+  /** The share of rows on which each tree is grown. */
   readonly rowShare: number;
   readonly seed?: number;
 }
 
 const BINS = 64;
-/** Gradient, second derivative and weight per bin. */
+/** The sums for each bin: gradient, second derivative and weight. */
 const SUMS = 3;
 
-/** Sorts the figures of every row into bins. */
+/** Assigns the features of every row to bins. */
 export function binRows(rows: readonly Float32Array[]): Binned {
   const width = rows[0]?.length ?? 0;
   const edges = Array.from({ length: width }, (_, feature) => binEdges(rows, feature));
@@ -69,7 +69,7 @@ export function fit({ binned, rows: all, targets, weights }: Samples, options: F
     const features = [...columns.keys()].filter(() => random() < options.featureShare);
     const chosen = all.map(() => (random() < options.rowShare ? 1 : 0));
     const growth = { bins: columns, edges, gradients, hessians, features, options, weights, scores };
-    // All rows move, also those the tree is not grown on.
+    // The predictions of all rows are updated, including those on which the tree is not grown.
     trees.push(
       growTree(growth, { rows: all.filter((_, i) => chosen[i] === 1), idle: all.filter((_, i) => chosen[i] === 0) }),
     );
@@ -88,7 +88,7 @@ interface Growth {
   readonly scores: Float64Array;
 }
 
-/** Rows the tree is grown on, and those that only follow. */
+/** The rows on which the tree is grown, and those that are only assigned to its leaves. */
 interface Parted {
   readonly rows: Int32Array;
   readonly idle: Int32Array;
@@ -131,7 +131,7 @@ function growTree(growth: Growth, all: Parted): Tree {
       tree.left.push(0);
       tree.value.push(0);
     }
-    // Only the smaller side is summed up; the other is what remains.
+    // Only the smaller side is summed; the sums of the other side are the difference.
     const few = sumUp(growth, low.length < high.length ? low : high);
     const many = next.sums.map((sum, i) => sum - (few[i] as number));
     const [lowSums, highSums] = low.length < high.length ? [few, many] : [many, few];
@@ -154,7 +154,7 @@ function growTree(growth: Growth, all: Parted): Tree {
   return tree;
 }
 
-/** Sums of every bin of every feature in use. */
+/** The sums for every bin of the features in use. */
 function sumUp({ bins, gradients, hessians, weights, features }: Growth, rows: Int32Array): Float64Array {
   const sums = new Float64Array(features.length * BINS * SUMS);
   const count = rows.length;
@@ -253,7 +253,7 @@ function round5(value: number): number {
   return Number(value.toPrecision(5));
 }
 
-/** Figures from 0 to 1, the same for the same seed. */
+/** Random numbers from 0 to 1, determined by the seed. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

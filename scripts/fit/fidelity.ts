@@ -1,4 +1,4 @@
-// Holds Markdown against the text it was made of, word by word.
+// Compares Markdown with the text from which it was made, word by word.
 
 import { type Block, cutBlocks } from "../../src/pages/content/blocks.ts";
 import { judgeBlocks } from "../../src/pages/content/choose.ts";
@@ -16,19 +16,22 @@ import { toMarkdown } from "../../src/pages/markdown/markdown.ts";
 import { isWayBack } from "../../src/pages/markdown/notes.ts";
 
 const ADDRESS = "http://127.0.0.1/page";
-/** Set as signs of their own, in a notation of their own, or left out as what only serves the screen. */
+/**
+ * Elements whose text is written as separate characters or in another notation, or left out because it serves only the
+ * screen.
+ */
 const APART = new Set(["math", "pre", "code", "button", "tex", "ruby", "rt", "kbd", "samp", "tt"]);
 
-/** What became of the words of a page's kept blocks. */
+/** The result for the words of a page's kept blocks. */
 export interface Fidelity {
   readonly kept: number;
-  /** Texts whose words are not in the Markdown as they were, in order. */
+  /** Texts whose words are not in the Markdown unchanged and in order. */
   readonly missing: readonly string[];
-  /** Texts that come out otherwise on purpose, by the rule that says so. */
+  /** Texts that differ intentionally, by the rule that allows it. */
   readonly intended: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Where a reader is meant to get something else than the letters of the page. */
+/** The cases in which the Markdown intentionally differs from the text of the page. */
 const RULES: readonly Rule[] = [
   {
     name: "icons: fonts of pictures set a picture as the word for it",
@@ -54,11 +57,11 @@ interface Rule {
   readonly name: string;
   /** Text that is left out. */
   readonly isSilent: (node: PageText) => boolean;
-  /** Whether the block may stand elsewhere. */
+  /** Whether the block may be at another place. */
   readonly isMoved?: (node: PageText, tabs: ReadonlySet<PageElement>) => boolean;
 }
 
-/** Holds the kept blocks of a page against its Markdown. */
+/** Compares the kept blocks of a page with its Markdown. */
 export function checkFidelity(html: string): Fidelity {
   const read = () => {
     const document = parsePage(html);
@@ -91,7 +94,7 @@ export function checkFidelity(html: string): Fidelity {
   return { kept: kept.size, missing, intended };
 }
 
-/** Whether the block stands there as the rule has it. */
+/** Whether the Markdown contains the block in the form that the rule allows. */
 function appliesTo(
   { isSilent, isMoved }: Rule,
   block: Block,
@@ -104,7 +107,10 @@ function appliesTo(
   return text.trim() === "" || endOf({ ...block, nodes, text }, shown, moved ? 0 : at, !moved) !== undefined;
 }
 
-/** Where the words of a block end in the Markdown, looked for from a place on; undefined when they are not there as they were. */
+/**
+ * The position in the Markdown after the words of a block, searched for from a given position; undefined if they are
+ * not there unchanged.
+ */
 function endOf(block: Block, shown: Letters, from: number, isLoose = false): number | undefined {
   const own = lettersOf(block.text);
   for (let at = shown.text.indexOf(own.text, from), tries = 0; at >= 0 && tries < 50; tries++) {
@@ -114,13 +120,13 @@ function endOf(block: Block, shown: Letters, from: number, isLoose = false): num
   return undefined;
 }
 
-/** Letters and digits in a row, with the places between them at which something else stands. */
+/** Consecutive letters and digits, with the positions between them that have other characters. */
 interface Letters {
   readonly text: string;
   readonly gaps: ReadonlySet<number>;
 }
 
-/** Say where a word may be broken, and are no space. */
+/** Characters that mark where a word may be broken, and are not spaces. */
 const SOFT_SIGNS = /[\u00ad\u200b\u2060\ufeff]/g;
 
 function lettersOf(marked: string): Letters {
@@ -136,14 +142,14 @@ function lettersOf(marked: string): Letters {
   return { text: letters, gaps };
 }
 
-/** Whether words that stood apart still do, and words that were one still are, but where two elements met. */
+/** Whether separate words are still separate and single words are still whole, except where two elements meet. */
 function isParted({ nodes }: Block, own: Letters, shown: Letters, at: number, isLoose: boolean): boolean {
   const seams = new Set<number>();
   const raised = new Set<number>();
   let length = 0;
   for (const node of nodes) {
     const { text } = lettersOf(node.data);
-    // A power or the mark of a note is no digit of the number before it.
+    // A superscript or the number of a note does not belong to the digits before it.
     if (/^\d/.test(text) && closest(node, ({ tag }) => tag === "sup" || tag === "sub") !== undefined)
       raised.add(length);
     length += text.length;
@@ -152,22 +158,22 @@ function isParted({ nodes }: Block, own: Letters, shown: Letters, at: number, is
   for (let place = 1; place < own.text.length; place++) {
     const isGap = shown.gaps.has(at + place);
     if (raised.has(place) && !isGap) return false;
-    // Where something was left out, the pieces of one line are put together here, not by the page.
+    // Where text was left out, the parts of a line are joined here, not by the page.
     if (isLoose && seams.has(place)) continue;
     if (own.gaps.has(place) ? !isGap : isGap && !seams.has(place)) return false;
   }
   return true;
 }
 
-/** Code and formulas have a notation of their own. */
+/** Code and formulas have their own notation. */
 function isApart({ element, nodes }: Block): boolean {
   const is = ({ tag }: PageElement) => APART.has(tag);
   return is(element) || closest(element, is) !== undefined || nodes.some((node) => closest(node, is) !== undefined);
 }
 
-/** Markdown without what is not text: addresses, pictures, escapes, emphasis inside of words. */
+/** The text of Markdown without addresses, pictures, escapes and emphasis within words. */
 function plain(markdown: string): string {
-  // A note that is nothing but an address would be read as where a link leads.
+  // A note that consists of an address would be parsed as a link definition.
   const html = Bun.markdown.html(markdown.replace(/^\[\^([^\]]+)\]:/gm, "$1:"));
   return html
     .replace(/<img\b[^>]*>/g, "")

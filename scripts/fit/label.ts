@@ -1,8 +1,8 @@
-// Labels the blocks of a page by what people marked as its main text: which blocks the reference text holds.
+// Labels the blocks of a page by the main text that people marked: the blocks that the reference text contains.
 
 import type { Block } from "../../src/pages/content/blocks.ts";
 
-/** What is known about a page's main text: all of it, or pieces that must and must not be there. */
+/** The known main text of a page: all of it, or pieces that must and must not be in it. */
 export interface Truth {
   readonly url?: string;
   readonly text: string;
@@ -10,24 +10,24 @@ export interface Truth {
   readonly without?: readonly string[];
 }
 
-/** Share of a block that is main text, and how much the block counts (0: nothing is known). */
+/** The share of a block that is main text, and the block's weight (0: nothing is known). */
 export interface Label {
   target: number;
   weight: number;
 }
 
 const SHINGLE = 4;
-/** Shorter texts repeat by chance. */
+/** Shorter texts are repeated by chance. */
 const COPY_TOKENS_MIN = 12;
-/** Negative blocks of a page together count at most this much more than its main text. */
+/** The limit of the combined weight of a page's blocks. */
 const PAGE_WEIGHT_MAX = 5;
 
-/** Tokens as the scorers see them. */
+/** Tokens as the scorers count them. */
 export function tokensOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
 }
 
-/** Labels by full reference text. */
+/** Labels blocks by the full reference text. */
 export function labelByText(blocks: readonly Block[], truth: string): Label[] {
   const reference = tokensOf(truth);
   const at = indexShingles(reference);
@@ -53,10 +53,10 @@ export function labelByText(blocks: readonly Block[], truth: string): Label[] {
     const { hits, known, first } = claim(own, at, taken);
     (labels[i] as Label).target = hits;
     if (hits >= 0.5) place[i] = first;
-    // The main text once more: which copy is meant is no one's fault.
+    // The main text occurs twice. Which copy is meant is unknown, so this one has no weight.
     else if (own.length >= COPY_TOKENS_MIN && known > 0.9) (labels[i] as Label).weight = 0;
   }
-  // Short blocks are matched only between the places of their surroundings: "Home" is in every text.
+  // Short blocks are matched only between the positions of their neighbours, since "Home" occurs in every text.
   for (let i = 0; i < blocks.length; i++) {
     const own = tokens[i] as string[];
     if (own.length === 0 || own.length >= SHINGLE) continue;
@@ -78,7 +78,7 @@ export function labelByText(blocks: readonly Block[], truth: string): Label[] {
   return labels;
 }
 
-/** Labels by pieces that must or must not be there; all other blocks are unknown. */
+/** Labels blocks by pieces that must or must not be in the main text; all other blocks are unknown. */
 export function labelByPieces(blocks: readonly Block[], truth: Truth): Label[] {
   const clean = (text: string) => text.replace(/\s+/g, " ").trim();
   const wanted = (truth.with ?? []).map(clean);
@@ -95,7 +95,7 @@ export function labelByPieces(blocks: readonly Block[], truth: Truth): Label[] {
   return labels;
 }
 
-/** Long blocks that say again, in one piece, what several others say: data for machines. */
+/** Finds long blocks that repeat the text of several other blocks, such as data for programs. */
 function findCopies(tokens: readonly (readonly string[])[]): boolean[] {
   const keysOf = (own: readonly string[]) =>
     own.slice(0, Math.max(0, own.length - SHINGLE + 1)).map((_, i) => own.slice(i, i + SHINGLE).join(" "));

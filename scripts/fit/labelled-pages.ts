@@ -1,4 +1,5 @@
-// Labelled pages as the fit sees them: blocks, their traits, and which of them people marked as main text.
+// Reads labelled pages for the fit: their blocks, the features of the blocks, and which of them people marked as main
+// text.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +19,7 @@ import { type Label, labelByPieces, labelByText, type Truth, tokensOf } from "./
 export interface LabelledPage {
   readonly set: string;
   readonly id: string;
-  /** Pages of one site share it; they must not straddle folds. */
+  /** Pages of the same site have the same value; they must be in the same fold. */
   readonly site: string;
   readonly document: PageDocument;
   readonly blocks: readonly Block[];
@@ -27,15 +28,15 @@ export interface LabelledPage {
   readonly labels: readonly Label[];
 }
 
-/** The address pages are judged at; their own is read from the page. */
+/** The address with which pages are read; their own addresses are taken from the pages. */
 export const ADDRESS = "http://127.0.0.1/page";
 
-/** The page as text. */
+/** The HTML of a page. */
 export function readHtml(root: string, set: string, id: string): string {
   return decodeHtml(gunzipSync(readFileSync(join(root, set, "html", `${id}.html.gz`))), null);
 }
 
-/** DIR/SET/{ground-truth.json,split.json,html/ID.html.gz} for every set. */
+/** Reads DIR/SET/{ground-truth.json,split.json,html/ID.html.gz} of every set. */
 export function readPages(root: string): LabelledPage[] {
   const found: LabelledPage[] = [];
   for (const entry of readdirSync(root, { withFileTypes: true }).filter((one) => one.isDirectory())) {
@@ -48,7 +49,7 @@ export function readPages(root: string): LabelledPage[] {
       tidy(document, ADDRESS, createTrace(false));
       const blocks = cutBlocks(document.body);
       const truth = truths[id] as Truth;
-      // What people left empty is no page without text: nothing is known about it.
+      // An empty reference does not mean that the page has no text, so nothing is known about it.
       if (set !== "trafilatura" && tokensOf(truth.text).length === 0) continue;
       const labels = set === "trafilatura" ? labelByPieces(blocks, truth) : labelByText(blocks, truth.text);
       forgiveExpected(document, blocks, labels);
@@ -68,7 +69,7 @@ export function readPages(root: string): LabelledPage[] {
   return found;
 }
 
-/** References leave out headlines, prices, captions and notes, which readers want: nothing is learned from that. */
+/** References omit headlines, prices, captions and notes, which readers want. Such blocks get no weight. */
 function forgiveExpected(document: PageDocument, blocks: readonly Block[], labels: readonly Label[]): void {
   const isMain = (block: Block) => (labels[block.index]?.target ?? 0) >= 0.5;
   const expected = [
@@ -83,7 +84,7 @@ function forgiveExpected(document: PageDocument, blocks: readonly Block[], label
   }
 }
 
-/** The registrable part of a host name, near enough. */
+/** Approximately the registrable part of a host name. */
 function siteOf(address: string): string {
   const trimmed = address.trim().replace(/^https?:\/\/web\.archive\.org\/web\/[^/]*\//, "");
   if (!URL.canParse(trimmed)) return "";

@@ -1,4 +1,5 @@
-// Fits the two looks of the extractor. The second one learns from first looks at pages that the first had not seen.
+// Fits the two stages of the extractor. The second stage is trained on the first stage's results for pages that it has
+// not seen.
 
 import { type Ensemble, evaluateAll, sigmoid } from "../../src/pages/content/boost.ts";
 import type { Weights } from "../../src/pages/content/choose.ts";
@@ -6,7 +7,7 @@ import { contextRows } from "../../src/pages/content/context.ts";
 import { binRows, type FitOptions, fit, type Samples, seeded } from "./boost-fit.ts";
 import type { LabelledPage } from "./labelled-pages.ts";
 
-/** Small trees, each looking at a tenth of the traits: on pages that were not seen they err less than large ones. */
+/** Small trees that each use a tenth of the features: on unseen pages they have smaller errors than large trees. */
 const FIRST: FitOptions = {
   trees: 300,
   leaves: 12,
@@ -16,13 +17,13 @@ const FIRST: FitOptions = {
   featureShare: 0.1,
   rowShare: 0.7,
 };
-/** Verdicts on neighbours say much; fewer trees are enough to weigh them. */
+/** The results of neighbouring blocks are strong features, so fewer trees are enough. */
 const SECOND: FitOptions = { ...FIRST, trees: 200 };
 const FOLDS = 5;
-/** Sets of few pages weigh more. */
+/** Sets with few pages have a higher weight. */
 const SET_WEIGHT: Readonly<Record<string, number>> = { aeb: 3 };
 
-/** Deals sites, not pages, into folds, so that no page is judged by what was learned from its sibling. */
+/** Assigns sites (not pages) to folds, so that no page is scored with weights learned from another page of its site. */
 export function foldsOf(pages: readonly LabelledPage[], seed: number): Map<LabelledPage, number> {
   const order = new Map<string, number>();
   const random = shuffleKey(seed);
@@ -39,14 +40,14 @@ function shuffleKey(seed: number): (text: string) => number {
   return (text) => Number(Bun.hash.xxHash32(text, seed));
 }
 
-/** First looks at every page by trees that had not seen its site, and the trees of each fold. */
+/** The first stage's results for every page, by trees that have not seen its site; and the trees of each fold. */
 export interface FirstLooks {
   readonly folds: ReadonlyMap<LabelledPage, number>;
   readonly ensembles: readonly Ensemble[];
   readonly held: ReadonlyMap<LabelledPage, readonly number[]>;
 }
 
-/** Takes the first look fold by fold. */
+/** Fits the first stage for each fold. */
 export function lookFirst(pages: readonly LabelledPage[], seed = 1): FirstLooks {
   const folds = foldsOf(pages, seed);
   const sample = samplesOf(pages, (page) => page.rows);
@@ -63,7 +64,7 @@ export function lookFirst(pages: readonly LabelledPage[], seed = 1): FirstLooks 
   return { folds, ensembles, held };
 }
 
-/** Fits on all pages: what goes into the program. */
+/** Fits the weights on all pages, for the program. */
 export function train(pages: readonly LabelledPage[], looks: FirstLooks = lookFirst(pages)): Weights {
   const isAny = () => true;
   return {
@@ -73,8 +74,8 @@ export function train(pages: readonly LabelledPage[], looks: FirstLooks = lookFi
 }
 
 /**
- * For each fold, weights fitted without the pages of that fold. The second look learns from first looks of which none had
- * seen the page it is about.
+ * For each fold, weights fitted without its pages. The second stage is trained on results of the first stage for pages
+ * that it has not seen.
  */
 export function trainFolds(pages: readonly LabelledPage[], looks: FirstLooks): Weights[] {
   const sample = secondSamples(pages, looks);
@@ -87,7 +88,7 @@ export function trainFolds(pages: readonly LabelledPage[], looks: FirstLooks): W
   }));
 }
 
-/** Rows of less weight are thinned out: a few of them stand for all. */
+/** Rows with a smaller weight are sampled, and the sampled rows stand for all of them. */
 const LIGHT = 0.004;
 
 type Sample = (isIn: (page: LabelledPage) => boolean) => Samples;
@@ -96,7 +97,7 @@ function secondSamples(pages: readonly LabelledPage[], { held }: FirstLooks): Sa
   return samplesOf(pages, (page) => contextRows(page.blocks, page.rows, held.get(page) ?? []));
 }
 
-/** Labelled rows of all pages, sorted into bins once; gives those of some of the pages. */
+/** The labelled rows of all pages, assigned to bins once; the result selects those of some pages. */
 function samplesOf(pages: readonly LabelledPage[], rowsOf: (page: LabelledPage) => readonly Float32Array[]): Sample {
   const rows: Float32Array[] = [];
   const targets: number[] = [];

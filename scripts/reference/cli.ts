@@ -1,4 +1,4 @@
-// The page of commands, from the list that the program runs.
+// The page of commands, generated from the program's list.
 
 import type { Command } from "../../src/cli/command.ts";
 import { COMMON_OPTIONS, type CommandOption } from "../../src/cli/flags.ts";

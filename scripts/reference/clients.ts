@@ -1,4 +1,4 @@
-// docs/reference/clients.md: which calls of which programs are tried by the tests.
+// docs/reference/clients.md: the calls of client programs that the tests try.
 
 import { CLIENT_CALLS } from "../../test/clients/calls.ts";
 
@@ -24,7 +24,7 @@ ${CLIENT_CALLS.map(({ client, use, method, path }) => `| ${client} | ${use} | \`
 `;
 }
 
-/** Without the query, and with the deployment's name as a parameter. */
+/** The path without its query, and with a parameter in place of the deployment's name. */
 function bare(path: string): string {
   return (path.split("?")[0] as string).replace(/(\/deployments\/)[^/]+/, "$1NAME");
 }

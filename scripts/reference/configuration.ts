@@ -1,4 +1,4 @@
-// The page of configuration keys, from the schema that the reader itself uses.
+// The page of configuration keys, generated from the schema with which the file is read.
 
 import { OptionalKind, type TSchema } from "@sinclair/typebox";
 import { KNOWN_NAMES } from "../../src/app/names.ts";
@@ -40,7 +40,7 @@ function section([key, node]: readonly [string, Node]): string {
   return [`## ${key}`, group?.[3] ?? "", table(HEAD, rows), ...preset].join("\n\n");
 }
 
-/** One row for the node and one for each below it. */
+/** A row for the key, and one for each key below it. */
 function rowsOf(key: string, node: Node): string[][] {
   const own = (type: string) => [`\`${key}\``, type, defaultOf(node), wordsOf(key, node)];
   if (node.properties !== undefined) {
@@ -104,7 +104,7 @@ function namesOf({ names }: Node): readonly string[] | undefined {
   return names === undefined ? undefined : KNOWN_NAMES[names];
 }
 
-/** Entries of a map that are there unless they are written otherwise. */
+/** The entries that a map has by default. */
 function entriesOf(key: string, node: Node): string[] {
   const entries = Object.entries(node.entries ?? {});
   if (entries.length === 0) return [];

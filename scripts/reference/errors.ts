@@ -1,4 +1,4 @@
-// The page of error codes, from the one table of them.
+// The page of error codes, generated from the table of errors.
 
 import { ERROR_HELP } from "../../src/base/error-help.ts";
 import { ERRORS, type ErrorCode } from "../../src/base/errors.ts";

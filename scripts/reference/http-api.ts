@@ -1,10 +1,10 @@
-// The page of the HTTP API, printed from the OpenAPI document.
+// The page of the HTTP API, generated from the OpenAPI document.
 
 import { openApi } from "../../src/app/endpoints.ts";
 import { anchorOf, groupsOf, operationMarkdown } from "../../src/docs/http-api.ts";
 import { table } from "../../src/docs/table.ts";
 
-/** The address in the document that is printed: where a gateway listens by default. */
+/** The server address in the generated document: the default address of a gateway. */
 const SERVER = "http://127.0.0.1:8787";
 
 /** The page's text. */

@@ -1,4 +1,4 @@
-// The page of providers, from the vendors' files.
+// The page of providers, generated from the vendors' files.
 
 import { CALLABLE, type CallableVendor } from "../../src/vendors/look-up.ts";
 import type { VendorApi } from "../../src/vendors/vendor.ts";

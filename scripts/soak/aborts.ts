@@ -1,4 +1,4 @@
-// Streams whose clients leave: no provider continues talking to no one, and memory stays flat.
+// Streams whose clients disconnect: no provider continues to send, and memory stays constant.
 
 import { ask } from "./client.ts";
 import { makeHome, readBooks, startGateway } from "./gateway.ts";
@@ -8,7 +8,7 @@ import { HANG, LEAVE, startSoakUpstream } from "./upstream.ts";
 
 const STREAMS = 1500;
 const AT_ONCE = 50;
-/** The first streams warm up caches and code; growth is measured from there. */
+/** The first streams fill caches and compile code, so growth is measured after them. */
 const WARM_UP = 300;
 const GROWTH_MEGABYTES_MAX = 20;
 

@@ -1,5 +1,5 @@
-// A client that believes nothing: every answer must be one a provider gave, whole and in order; every error must be one of
-// those the contract allows.
+// A client that checks everything: every answer must be complete, in order, and sent by a provider; every error must be
+// one that the HTTP API documents.
 
 import type { Told } from "./upstream.ts";
 
@@ -10,17 +10,17 @@ export interface Ask {
   model: string;
   prompt: string;
   stream: boolean;
-  /** Leaves once this text has come. */
+  /** Disconnects when this text has arrived. */
   leaveAt?: string;
 }
 
-/** How a request ended. */
+/** The outcome of a request. */
 export type Outcome =
   | { kind: "whole"; text: string; usage: { input: number; output: number } | undefined }
   | { kind: "broken"; text: string; code: string }
   | { kind: "left"; text: string }
   | { kind: "refused"; status: number; code: string; retryAfter: string | null }
-  /** Something no client may ever get. */
+  /** An answer that no client may receive. */
   | { kind: "wrong"; why: string };
 
 export interface Target {
@@ -28,7 +28,7 @@ export interface Target {
   key: string;
 }
 
-/** Asks once. A connection that breaks is `wrong`, unless `mayBreak`. */
+/** Sends a request. A broken connection is `wrong` unless `mayBreak` is set. */
 export async function ask(target: Target, one: Ask): Promise<Outcome> {
   const leaving = new AbortController();
   let response: Response;
@@ -52,7 +52,7 @@ export async function ask(target: Target, one: Ask): Promise<Outcome> {
   }
 }
 
-/** Whether an answer is what a provider said; the reason when it is not. */
+/** Compares an answer with what the provider sent; returns the difference, or undefined if they are equal. */
 export function judge(outcome: Outcome, told: (id: string) => Told | undefined): string | undefined {
   if (outcome.kind === "wrong") return outcome.why;
   if (outcome.kind === "refused") return undefined;
@@ -126,7 +126,7 @@ async function readStream(response: Response, one: Ask, leaving: AbortController
       rest = rest.slice(at + 2);
       if (data === undefined) continue;
       if (ended || code !== undefined) {
-        // The Responses stream ends with a terminator of its own after its last event.
+        // A Responses stream has its own terminator after its last event.
         if (data === "[DONE]" && one.path === "/v1/responses") continue;
         return { kind: "wrong", why: `after the end: ${data.slice(0, 100)}` };
       }

@@ -1,4 +1,4 @@
-// SIGTERM while streams are open: all of them finish, no one new is admitted, and the program exits 0.
+// SIGTERM while streams are open: all of them finish, new requests are refused, and the program exits with 0.
 
 import { ask, judge } from "./client.ts";
 import { makeHome, readBooks, startGateway } from "./gateway.ts";

@@ -1,4 +1,4 @@
-// The real program as a process of its own, with an account and a key, for the trials in this folder.
+// The real program as a separate process with an account and a key, for the trials in this folder.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { keyStore } from "../../src/store/access/keys.ts";
 import { openStore } from "../../src/store/engine/open.ts";
 import { usageStore } from "../../src/store/usage/usage.ts";
 
-/** A data directory with one account and one key. */
+/** A data directory with an account and a key. */
 export interface Home {
   dataDir: string;
   key: string;
@@ -17,7 +17,7 @@ export interface Home {
   remove(): void;
 }
 
-/** Makes the directory and writes the configuration into it. */
+/** Creates the directory and writes the configuration into it. */
 export async function makeHome(config: Record<string, unknown>): Promise<Home> {
   const dataDir = mkdtempSync(join(tmpdir(), "sallyport-soak-"));
   const configFile = join(dataDir, "soak.yaml");
@@ -49,18 +49,21 @@ export interface Running {
   url: string;
   pid: number;
   rssMegabytes(): number;
-  /** The same, with all processes that it has started and that live now: the same program, whose pages are there once. */
+  /**
+   * The same including all live processes that it has started. They are the same program, so shared memory pages count
+   * once.
+   */
   treeMegabytes(): number;
   signal(name: "SIGTERM" | "SIGKILL"): void;
-  /** Its exit code; a signal's death gives 128 and more. */
+  /** The exit code; after a signal it is 128 or more. */
   exited: Promise<number>;
-  /** What it wrote to stderr, the end of it. */
+  /** The end of its output on stderr. */
   complaints(): string;
 }
 
 const LOG_CHARS_MAX = 20_000;
 
-/** Starts the program from source, or `binary`; resolves when it listens. */
+/** Starts the program from its sources, or `binary`; resolves when it listens. */
 export async function startGateway(home: Home, binary?: string): Promise<Running> {
   const command = binary === undefined ? [process.execPath, join(import.meta.dir, "../../src/main.ts")] : [binary];
   const child = Bun.spawn(
@@ -95,7 +98,7 @@ export async function startGateway(home: Home, binary?: string): Promise<Running
   };
 }
 
-/** Zero for a process that has ended meanwhile. */
+/** The memory of a process; 0 if it has ended meanwhile. */
 function megabytesOf(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(procFile(pid, "status"))?.[1] ?? 0) / 1024;
 }
@@ -117,7 +120,7 @@ function procFile(pid: number, name: string): string {
   }
 }
 
-/** What the database holds once no one writes to it. */
+/** The recorded usage, read when nothing writes to the database any more. */
 export async function readBooks(home: Home) {
   const store = openStore({ dataDir: home.dataDir, create: false });
   try {

@@ -1,6 +1,6 @@
-// What strangers can send to stall the gateway or to fill its memory: crawls with patterns made to be slow, PDFs that
-// unpack without end, bodies of a million keys, of nothing but objects, and many of the largest size. First each alone,
-// then all together; beside them someone chats and asks whether the gateway lives.
+// Requests that strangers can send to stall the gateway or to fill its memory: crawls with slow patterns, PDFs that
+// decompress without end, bodies with a million keys, bodies of nested objects only, and many bodies of the largest
+// size. First each of them alone, then all together. Meanwhile a client chats and queries the health of the gateway.
 
 import { deflateSync } from "node:zlib";
 import { pdfOf, twiceDeflated } from "../../test/support/pdf.ts";
@@ -10,12 +10,12 @@ import { Report } from "./report.ts";
 const SECONDS = 6;
 const PDF_MEGABYTES_MAX = 400;
 const BODIES_MEGABYTES_MAX = 1000;
-/** Bodies, the process for a PDF, and the threads that read pages. */
+/** The limit for bodies, the process that converts PDFs, and the threads that convert pages. */
 const ALL_MEGABYTES_MAX = 1500;
 const LIVEZ_P99_MS_MAX = 50;
 const CHAT_SHARE_MIN = 0.8;
 const CANCEL_MS_MAX = 1000;
-/** What a trial leaves behind may take so much more than there was at first, and is gone within this time. */
+/** The memory that may remain in use after a trial, and the time within which the rest is released. */
 const LEFT_MEGABYTES_MAX = 75;
 const SETTLING_MS_MAX = 20_000;
 
@@ -26,7 +26,7 @@ interface Probe {
   readonly livezLongestMs: number;
 }
 
-/** Runs until it is told to stop; gives how its requests ended, by status. */
+/** Sends requests until it is aborted; returns the number of answers by status. */
 type Attack = (signal: AbortSignal) => Promise<ReadonlyMap<number, number>>;
 
 export async function hostile(options: { binary?: string | undefined }): Promise<string[]> {
@@ -50,7 +50,7 @@ export async function hostile(options: { binary?: string | undefined }): Promise
     await probe(gateway, home, 2);
     const idleMegabytes = gateway.treeMegabytes();
     const settle = () => settled(gateway, idleMegabytes + LEFT_MEGABYTES_MAX, report);
-    // Before and after, as the machine may have other work for a while.
+    // Measured before and after, since the machine may have other work for a while.
     const before = await trial("nothing", [], { gateway, home, report });
     const crawling = await trial("crawls", [crawls], { gateway, home, report });
     await settle();
@@ -79,7 +79,7 @@ export async function hostile(options: { binary?: string | undefined }): Promise
   return report.problems;
 }
 
-/** Waits until the memory is given back. */
+/** Waits until the memory is released. */
 async function settled(gateway: Running, megabytesMax: number, report: Report): Promise<void> {
   const startedMs = performance.now();
   let megabytes = gateway.treeMegabytes();
@@ -95,7 +95,7 @@ async function settled(gateway: Running, megabytesMax: number, report: Report): 
 type Chats = Pick<Probe, "chats">;
 const share = (some: Chats, all: Chats) => `${((100 * some.chats) / all.chats).toFixed(0)} %`;
 
-/** What one trial is held in. */
+/** The setting of a trial. */
 interface Trial {
   readonly gateway: Running;
   readonly home: Home;
@@ -140,7 +140,7 @@ function caller({ url }: Running, { key }: Home): Call {
     });
 }
 
-/** Sends what `make` gives for each turn, `lanes` turns at once, and counts the answers. */
+/** Sends the requests that `make` returns for each turn, with `lanes` turns at once, and counts the answers. */
 function repeated(lanes: number, make: (turn: number) => Promise<Response>[]): Attack {
   return async (signal) => {
     const counts = new Map<number, number>();
@@ -199,7 +199,7 @@ function bodyAttack(call: Call): Attack {
 }
 
 async function answerChat(request: Request): Promise<Response> {
-  // Read in pieces: this process has no need of the largest ones.
+  // Read in pieces, so that this process does not hold the largest bodies.
   for await (const _ of request.body ?? []);
   const message = { role: "assistant", content: "hello" };
   return Response.json({
@@ -213,7 +213,7 @@ async function answerChat(request: Request): Promise<Response> {
 }
 
 const LINKS = Array.from({ length: 2000 }, (_, index) => `<a href="/${"a".repeat(1900)}${index}">x</a>`).join("\n");
-/** Seen by whoever looks before parsing, and seen by no one who does not unpack it. */
+/** PDFs whose size is visible before parsing, and others whose size is visible only after decompression. */
 const PDFS: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
   "/0.pdf": pdfOf(twiceDeflated(1000), "/Subtype/Image/Filter[/FlateDecode/FlateDecode]"),
   "/1.pdf": pdfOf(deflateSync("(a) Tj 1 0 Td ".repeat(600_000)), "/Filter/FlateDecode"),

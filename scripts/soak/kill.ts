@@ -1,4 +1,4 @@
-// kill -9 under load, again and again over the same data.
+// kill -9 under load, several times with the same data.
 
 import { ask, judge } from "./client.ts";
 import { makeHome, readBooks, startGateway } from "./gateway.ts";
@@ -9,7 +9,7 @@ import { startSoakUpstream } from "./upstream.ts";
 const ROUNDS = 3;
 const ROUND_MS = 4000;
 const CLIENTS = 20;
-/** What a killed process may lose. */
+/** How much usage a killed process may lose. */
 const LOSS_MS_MAX = 1000;
 
 export async function kill(options: { seed: number; binary?: string | undefined }): Promise<string[]> {
@@ -20,7 +20,7 @@ export async function kill(options: { seed: number; binary?: string | undefined 
     providers: { one: { kind: "openai", base_url: up.baseUrl, discover: false } },
     models: [{ id: "solo", routes: [{ provider: "one", model: "m" }] }],
   });
-  /** Tokens of answers that clients had whole, by when. */
+  /** The tokens of answers that clients received completely, with their times. */
   const had: { atMs: number; tokens: number }[] = [];
   let mayLack = 0;
   for (let round = 0; round < ROUNDS; round++) {
@@ -35,7 +35,7 @@ export async function kill(options: { seed: number; binary?: string | undefined 
           had.push({ atMs: performance.now(), tokens: outcome.usage.input + outcome.usage.output });
         }
         const why = judge(outcome, (id) => up.told.get(id));
-        // A connection that breaks is right once the program is dead.
+        // After the program was killed, a broken connection is correct.
         if (why !== undefined && killedMs === undefined) report.fail(why);
       }
     };
@@ -50,7 +50,7 @@ export async function kill(options: { seed: number; binary?: string | undefined 
     const tokens = totals.inputTokens + totals.outputTokens;
     const all = had.reduce((sum, one) => sum + one.tokens, 0);
     const lately = had.filter(({ atMs }) => atMs >= killedMs - LOSS_MS_MAX).reduce((sum, one) => sum + one.tokens, 0);
-    // What an earlier round lost stays lost.
+    // Usage lost in an earlier round stays lost.
     mayLack += lately;
     const charged = up.charged.input + up.charged.output;
     report.say(

@@ -1,4 +1,4 @@
-// Mixed load with providers failing at random.
+// Mixed load while providers fail at random.
 
 import { countTokens } from "../../src/tokens/count.ts";
 import { ask, judge, type Outcome, type Path } from "./client.ts";
@@ -8,7 +8,7 @@ import { Report } from "./report.ts";
 import { HANG, LEAVE, type Odds, REFUSE, type SoakUpstream, startSoakUpstream } from "./upstream.ts";
 
 const CLIENTS = 40;
-/** A refused client waits a little, or open breakers would be all that is tried. */
+/** A refused client waits a little. Otherwise most requests would only meet open breakers. */
 const REFUSED_PAUSE_MS = 50;
 const PATHS: readonly Path[] = ["/v1/chat/completions", "/v1/messages", "/v1/responses"];
 
@@ -61,7 +61,7 @@ export async function load(options: { minutes: number; seed: number; binary?: st
       const label = "code" in outcome ? `${outcome.kind} ${outcome.code}` : outcome.kind;
       tally.set(label, (tally.get(label) ?? 0) + 1);
       if (outcome.kind === "refused") await Bun.sleep(REFUSED_PAUSE_MS);
-      // What no one charged for was counted by the gateway; the trial counts it by its own lights.
+      // Tokens that no provider reported were counted by the gateway. The trial counts them separately.
       if (outcome.kind === "left" || (outcome.kind === "broken" && outcome.text !== "")) {
         estimated.input += told(outcome.text.slice(0, 36))?.inputTold ?? countTokens(prompt);
         estimated.output += countTokens(outcome.text);

@@ -1,6 +1,6 @@
-// Someone who uses the gateway while others try to stall it, in a process of its own so that only the gateway is
-// measured. Usage: bun scripts/soak/probe.ts URL KEY SECONDS → one line of JSON: { chats, livezP99Ms, livezLongestMs,
-// failures }
+// A client that uses the gateway while others try to stall it. It runs in a separate process, so that only the gateway
+// is measured. Usage: bun scripts/soak/probe.ts URL KEY SECONDS → one line of JSON: { chats, livezP99Ms,
+// livezLongestMs, failures }
 
 const [url = "", key = "", seconds = "5"] = process.argv.slice(2);
 const CHATS_AT_ONCE = 8;

@@ -1,4 +1,4 @@
-// Random numbers that come again with the same seed, so that a failure can be repeated.
+// Random numbers that are the same for the same seed, so that a failure can be repeated.
 
 /** A generator of numbers in [0, 1). */
 export function seeded(seed: number): () => number {
@@ -16,7 +16,7 @@ export function seeded(seed: number): () => number {
 const WORDS =
   "stone river lantern copper orchard signal harbour velvet thunder meadow compass ember willow anchor".split(" ");
 
-/** This many words. */
+/** A list of this many random words. */
 export function words(count: number, random: () => number): string[] {
   return Array.from({ length: count }, () => `${WORDS[Math.floor(random() * WORDS.length)]} `);
 }

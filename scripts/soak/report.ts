@@ -1,13 +1,13 @@
-// What a trial prints, and the problems it collects.
+// Prints the figures of a trial and collects its problems.
 
-/** Problems told in full; more are only counted. */
+/** The limit of problems that are printed; further ones are only counted. */
 const TOLD_MAX = 20;
 
 export class Report {
   readonly #problems: string[] = [];
   #more = 0;
 
-  /** A figure. */
+  /** Prints a figure. */
   say(line: string): void {
     process.stdout.write(`  ${line}\n`);
   }

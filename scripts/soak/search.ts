@@ -1,5 +1,5 @@
-// Searches over engines on loopback: what the gateway adds to the slowest engine that an answer needs, many at once, and ten
-// thousand with engines that fail in every way they know.
+// Searches with engines on loopback: the time that the gateway adds to the slowest engine that an answer needs, many
+// searches at once, and ten thousand with engines that fail in every known way.
 
 import { breads, type SearchSite, startSearchSite } from "../../test/web/search-site.ts";
 import { type Home, makeHome, type Running, startGateway } from "./gateway.ts";
@@ -7,21 +7,21 @@ import { seeded } from "./random.ts";
 import { Report } from "./report.ts";
 
 const ENGINES = ["searxng", "hackernews", "github", "gitlab", "stackexchange", "hugging-face"];
-/** The slowest engine of the measurement takes so long. */
+/** The time of the slowest engine in the measurement. */
 const SLOWEST_MS = 80;
 const MEASURED = 200;
 const ADDED_MS_MAX = 20;
 const AT_ONCE = 50;
 const SEARCHES = 10_000;
 const SEARCHES_AT_ONCE = 20;
-/** Caches are full and code is compiled by then; growth is measured from there. */
+/** After this number of searches caches are full and code is compiled, so growth is measured from there. */
 const WARM_UP = 2500;
 const GROWTH_MEGABYTES_MAX = 40;
 const HITS = 10;
-/** An engine that fails is left alone for a while, so that few failures are many searches without it. */
+/** A failing engine is not used for a while, so a few failures cause many searches without it. */
 const GOOD_SHARE = 0.97;
 
-/** Runs it. */
+/** Runs the trial. */
 export async function search(options: { binary?: string | undefined; seed: number }): Promise<string[]> {
   const report = new Report();
   const site = startSearchSite();
@@ -47,7 +47,7 @@ interface Trial {
   readonly report: Report;
 }
 
-/** One after the other, and then many at once: how much longer an answer takes than its slowest engine. */
+/** Sequential searches, then many at once: how much longer an answer takes than its slowest engine. */
 async function addedLatency({ site, home, gateway, report }: Trial): Promise<void> {
   ENGINES.forEach((engine, index) => {
     const body = JSON.stringify(site.shapes(engine, breads(engine, HITS)));
@@ -72,7 +72,7 @@ async function addedLatency({ site, home, gateway, report }: Trial): Promise<voi
   );
 }
 
-/** Every engine but one fails now and then: answers are whole or properly refused, and memory is bounded. */
+/** All engines but one fail now and then: answers are complete or properly refused, and memory is limited. */
 async function manyFailing({ site, home, gateway, report, random }: Trial & { random: () => number }): Promise<void> {
   for (const engine of ENGINES) {
     const body = JSON.stringify(site.shapes(engine, breads(engine, HITS)));
@@ -110,7 +110,7 @@ function failure(request: Request, which: number): Response | Promise<Response> 
   if (which < 0.6) return new Response('{"cut": [', JSON_TYPE);
   if (which < 0.7) return new Response(new Uint8Array(5 * 1024 * 1024));
   if (which < 0.8) return Response.redirect(request.url);
-  // Says nothing until it is left.
+  // Sends nothing until the client disconnects.
   return new Promise((done) => request.signal.addEventListener("abort", () => done(new Response("")), { once: true }));
 }
 
@@ -127,7 +127,7 @@ async function askOne({ url }: Running, { key }: Home, text: string) {
   return { ms, status: answer.status, isWhole };
 }
 
-/** The time that such a share of them kept to, in tenths of a millisecond. */
+/** The time within which this share of searches ended, in tenths of a millisecond. */
 function share(times: readonly number[], part: number): number {
   const sorted = [...times].sort((a, b) => a - b);
   return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0) * 10) / 10;

@@ -1,10 +1,10 @@
-// A provider that answers, or fails in one of many ways at random, and keeps its own count of what it charged for. Speaks
-// chat completions and messages.
+// A provider that answers, or fails in one of many ways at random, and counts what it has charged. It has the formats
+// of chat completions and messages.
 
 import { randomUUID } from "node:crypto";
 import { words } from "./random.ts";
 
-/** What a provider did with a request. */
+/** The provider's reaction to a request. */
 export type Deed =
   | "answer"
   | "status"
@@ -18,19 +18,19 @@ export type Deed =
   | "hang"
   | "refuse";
 
-/** One answer that was begun, by its id, which its text begins with. */
+/** An answer that was started. It is identified by its id, with which its text begins. */
 export interface Told {
   text: string;
   deed: Deed;
-  /** Input tokens that were told before the text, as the messages protocol does. */
+  /** Input tokens that were reported before the text, as in the messages format. */
   inputTold?: number | undefined;
 }
 
 export interface SoakUpstream {
   baseUrl: string;
-  /** Answers begun; whoever has checked one deletes it. */
+  /** The answers that were started. Whoever has checked one deletes it. */
   told: Map<string, Told>;
-  /** Tokens in the answers that said what they cost. */
+  /** The tokens of the answers that reported their usage. */
   charged: { input: number; output: number; answers: number };
   deeds: Map<Deed, number>;
   /** Requests in progress. */
@@ -38,25 +38,25 @@ export interface SoakUpstream {
   stop(): Promise<void>;
 }
 
-/** How often each failure happens; what is left is answered. */
+/** The probability of each failure; all other requests are answered. */
 export type Odds = Readonly<Partial<Record<Deed, number>>>;
 
-/** Text by which a client asks for a refusal, and for an answer that never ends. */
+/** The text with which a client requests a refusal, and the one for an answer that never ends. */
 export const REFUSE = "please refuse";
 export const HANG = "please hang";
-/** The last words of an answer that never ends. */
+/** The last words before an endless answer stops sending. */
 export const LEAVE = "[[leave]]";
 
 export interface SoakOptions {
   protocol: "openai" | "anthropic";
   odds: Odds;
   random(): number;
-  /** Words of an answer, and milliseconds between them. */
+  /** The number of words in an answer, and the milliseconds between them. */
   words?: number;
   paceMs?: number;
 }
 
-/** Starts it on a free port. */
+/** Starts the provider on a free port. */
 export function startSoakUpstream(options: SoakOptions): SoakUpstream {
   const told = new Map<string, Told>();
   const charged = { input: 0, output: 0, answers: 0 };
@@ -126,14 +126,14 @@ function once(work: () => void): () => void {
   };
 }
 
-/** Frames one at a time, so that what was sent is known. */
+/** Sends one frame at a time, so that it is known what was sent. */
 function stream(
   { deed, pieces, usage }: { deed: Deed; pieces: string[]; usage: Usage },
   { options, charge, end }: { options: SoakOptions; charge(usage: Usage): void; end(): void },
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const frames = streamFrames(options.protocol, pieces, usage);
-  // Failures come after the opening and some content, but before the cost is told.
+  // Failures come after the start and some content, but before the usage is reported.
   const breaksAt =
     deed === "cut-early"
       ? 0
@@ -147,7 +147,7 @@ function stream(
         if (options.paceMs !== undefined) await Bun.sleep(options.paceMs);
         if (at >= breaksAt) {
           if (deed === "hang") return new Promise<void>(() => {});
-          // What was sent may still be on its way: a reset would overtake it.
+          // What was sent may not have arrived yet, and a reset would overtake it.
           if (deed === "cut-late") await Bun.sleep(50);
           end();
           if (deed === "error-late") controller.enqueue(encoder.encode(frames.error));
@@ -168,7 +168,7 @@ function stream(
   );
 }
 
-/** What is done with a request. */
+/** Chooses the reaction to a request. */
 function pick(prompt: string, options: SoakOptions): Deed {
   if (prompt.includes(REFUSE)) return "refuse";
   if (prompt.includes(HANG)) return "hang";
@@ -180,7 +180,7 @@ function pick(prompt: string, options: SoakOptions): Deed {
   return "answer";
 }
 
-/** The answer of a request that gets none of ours. */
+/** The answer for a reaction that fails; undefined for the others. */
 async function failureOf(deed: Deed, request: Request, options: SoakOptions): Promise<Response | undefined> {
   switch (deed) {
     case "status":
@@ -205,7 +205,7 @@ function failure(status: number, headers: Record<string, string> = {}): Response
   return Response.json({ type: "error", error: { type: "api_error", message: "as asked" } }, { status, headers });
 }
 
-/** A body that breaks off half-way. */
+/** A body that ends half-way. */
 function cut(text: string): Response {
   let sent = false;
   return new Response(
@@ -256,7 +256,7 @@ const openaiUsage = ({ input, output }: Cost) => ({
 
 interface Frame {
   text: string;
-  /** This frame says what the answer cost. */
+  /** This frame reports the usage. */
   charges?: true;
 }
 

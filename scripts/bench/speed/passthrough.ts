@@ -1,5 +1,6 @@
-// The least that a gateway on this runtime can do: reads no bytes and streams them on. What ours costs is told in its terms,
-// so that figures of different machines can be compared. Usage: passthrough.ts UPSTREAM; prints its port.
+// The least that a gateway on this runtime can do: it forwards bytes without reading them. The gateway's cost is given
+// relative to it, so that figures from different machines can be compared. Usage: passthrough.ts UPSTREAM; prints its
+// port.
 
 const [upstream = ""] = process.argv.slice(2);
 

@@ -1,7 +1,7 @@
-// A provider that costs as little as one can, in a process of its own. Prints its port.
-// It streams CHUNKS chunks when asked to stream, in writes of a few, as networks deliver them.
+// A provider that uses as little processor time as possible, in a separate process. Prints its port. If a stream is
+// requested, it sends CHUNKS chunks, a few in each write, as networks deliver them.
 
-/** Chunks of one stream. */
+/** The number of chunks in a stream. */
 export const CHUNKS = 500;
 const CHUNKS_PER_WRITE = 5;
 
@@ -29,7 +29,7 @@ if (import.meta.main) {
         const write = writes[next++];
         controller.enqueue(write ?? encoder.encode(end));
         if (write === undefined) controller.close();
-        // Each write goes out by itself.
+        // Waits, so that each write is sent separately.
         else await new Promise((resolve) => setImmediate(resolve));
       },
     });
