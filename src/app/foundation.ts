@@ -173,12 +173,14 @@ export interface Node {
   readonly name: string;
   /** The number of live nodes, including this one. */
   live(): number;
+  /** Tells the others that this node is stopping. Does not wait. */
+  announceLeaving(): void;
   /** The nodes in the answer of `/health`; absent where there can be only one. */
   readonly state?: () => Promise<SubsystemState>;
 }
 
 /** The place of a program that does not share its database. */
-const SINGLE: Node = { name: "gateway", live: () => 1 };
+const SINGLE: Node = { name: "gateway", live: () => 1, announceLeaving: () => undefined };
 
 /** Opens the database for a server. Either no other server uses it, or it is configured to be shared. */
 function takeDatabase(config: Config, opening: Opening) {
@@ -221,6 +223,7 @@ async function takeShared(config: Config, { clock, log }: Opening) {
     const node: Node = {
       name: place.name,
       live: place.live,
+      announceLeaving: place.announceLeaving,
       state: async () => ({ status: place.holds() ? "ok" : "degraded", live: place.live() }),
     };
     return {

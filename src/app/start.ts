@@ -18,6 +18,7 @@ import { createWeb } from "../web/assemble.ts";
 import { createWebhookSecrets } from "../web/firecrawl/webhook-secret.ts";
 import { createChat } from "./chat.ts";
 import { createDashboard, playOf } from "./dashboard.ts";
+import { createDrain } from "./drain.ts";
 import { createEdgeService } from "./edge.ts";
 import { addFoundation, type Foundation } from "./foundation.ts";
 import { createWatch } from "./health-watch.ts";
@@ -165,7 +166,8 @@ async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeo
     }),
   );
   const pseudonymSecret = await verbs.secrets.secret("pseudonym_salt");
-  add("status", createStatus({ ...features, watch, pseudonymSecret }));
+  const drain = createDrain(features);
+  add("status", createStatus({ ...features, watch, pseudonymSecret, isLeaving: drain.isLeaving }));
   add("documentation", {
     routes: docsRoutes({
       // Loaded on request: not needed at the start.
@@ -175,5 +177,6 @@ async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeo
   });
   const edge = add("edge", createEdgeService({ ...features, routes: lifecycle.routes(), direct: chat.direct }));
   add("live views", dashboard.liveViews);
+  add("drain", drain.service);
   return edge;
 }

@@ -8,6 +8,7 @@ import { type linksOf, statusRoutes } from "../status/routes.ts";
 import type { Store } from "../store/engine/store.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { createWeb } from "../web/assemble.ts";
+import type { Node } from "./foundation.ts";
 import { type createWatch, isListed } from "./health-watch.ts";
 import type { Observer } from "./observe.ts";
 
@@ -18,6 +19,9 @@ export interface StatusServiceDeps {
   readonly verbs: Pick<Verbs, "usage">;
   readonly fleet: Fleet;
   readonly observer: Observer;
+  readonly node: Pick<Node, "live">;
+  /** Whether the program is stopping. */
+  isLeaving(): boolean;
   readonly watch: ReturnType<typeof createWatch>;
   readonly web: Pick<ReturnType<typeof createWeb>, "count">;
   readonly uptimeSeconds: () => number;
@@ -42,9 +46,11 @@ export function createStatus(deps: StatusServiceDeps) {
     pseudonymSecret,
     links,
     ready: async () => {
+      if (deps.isLeaving()) return false;
       await store.ping();
       return true;
     },
+    activeNodes: deps.node.live,
     listedModels: watch.listedCount,
     modelHealth: watch.modelHealth,
     daysOf: watch.daysOf,

@@ -75,6 +75,11 @@ export const ServerSection = section("How the gateway listens and answers.", {
     "128MiB",
     { least: 1024 ** 2, most: 1024 * GIB },
   ),
+  drain_delay: duration(
+    "How long a stopping program still accepts requests while /readyz says 503, so that load balancers leave it first.",
+    "0s",
+    0,
+  ),
   drain_timeout: duration("How long open requests and streams may continue after SIGTERM or SIGINT.", "30s", 0),
   request_timeout: duration("The overall deadline of a request that is not streaming.", "10m"),
   maintenance: section("While on, /v1/* answers 503 (auth, status, stats and capabilities still work).", {

@@ -78,17 +78,22 @@ export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
   }),
   get("/readyz", "getReadiness", {
     summary: "Can it take requests?",
-    description: "200 while the database answers, else 503 with `status` `unavailable`. For load balancers.",
+    description:
+      "200 while the database answers and the program is not stopping, else 503 with `status` `unavailable`. For load balancers.",
     answer: "It can.",
     schema: STATE,
-    otherFailures: [{ status: 503, description: "the database does not answer", schema: STATE }],
+    otherFailures: [{ status: 503, description: "the database does not answer, or the program is stopping", schema: STATE }],
   }),
   get("/v1/status/runtime", "getRuntime", {
     summary: "Nodes, models, uptime",
     description: "Public figures of the running service.",
     answer: "The figures.",
     schema: Type.Object(
-      { active_nodes: Type.Integer(), active_models: Type.Integer(), uptime_seconds: Type.Integer() },
+      {
+        active_nodes: Type.Integer({ description: "Live nodes of this database; one that left is gone within 30 s." }),
+        active_models: Type.Integer(),
+        uptime_seconds: Type.Integer(),
+      },
       { $id: "Runtime" },
     ),
   }),

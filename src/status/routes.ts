@@ -15,6 +15,8 @@ export interface StatusRoutesDeps extends HealthDeps, StatsDeps {
   links(): { documentation: string; dashboard: string };
   /** Whether the database answers and no shutdown is in progress. */
   ready(): Promise<boolean>;
+  /** Live nodes of this database, including this one. */
+  activeNodes(): number;
   /** Publicly listed models. */
   listedModels(): number;
   readonly modelHealth: Pick<ModelHealth, "view">;
@@ -46,7 +48,7 @@ export function statusRoutes(deps: StatusRoutesDeps) {
     })
     .get("/v1/status/runtime", () =>
       Response.json({
-        active_nodes: 1,
+        active_nodes: deps.activeNodes(),
         active_models: deps.listedModels(),
         uptime_seconds: deps.uptimeSeconds(),
       }),

@@ -29,6 +29,7 @@ function app(over: Partial<StatusRoutesDeps> = {}) {
     links: () => ({ documentation: "http://h/docs", dashboard: "http://h/dashboard" }),
     ready: async () => true,
     listedModels: () => 7,
+    activeNodes: () => 3,
     modelHealth: { view: () => ({ models: [], refreshed_at: null }) },
     daysOf: () => [],
     clock: new FakeClock(OPENED),
@@ -63,7 +64,7 @@ test("the plain ones, every field", async () => {
   );
   expect(await get("/livez")).toEqual(ok({ status: "ok" }) as never);
   expect(await get("/v1/status/runtime")).toEqual(
-    ok({ active_nodes: 1, active_models: 7, uptime_seconds: 42 }) as never,
+    ok({ active_nodes: 3, active_models: 7, uptime_seconds: 42 }) as never,
   );
   expect(await get("/v1/status/models")).toEqual(ok({ models: [], refreshed_at: null }) as never);
 });

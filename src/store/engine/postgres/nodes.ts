@@ -7,6 +7,7 @@ import postgres from "postgres";
 import { VERSION } from "../../../base/version.ts";
 import type { Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
+import { KNOWN_STEPS, NODE_GONE_MS } from "./migrate.ts";
 import type { PostgresStore } from "./open.ts";
 
 /** How a node joins. */
@@ -28,6 +29,8 @@ export interface NodePlace {
   live(): number;
   /** False while another node may have taken the name, because the connection was lost and is not restored. */
   holds(): boolean;
+  /** Tells the others that this node is stopping. The name stays taken until `leave`. */
+  announceLeaving(): void;
   leave(): Promise<void>;
 }
 
@@ -42,9 +45,8 @@ export interface LiveNode {
 const LOCKS = 725_501;
 /** The lock that every node takes: exclusively if it must be alone, otherwise shared. */
 const EVERY_NODE = 0;
+/** A third of the time after which a node counts as gone. */
 const BEAT_MS = 5000;
-/** A node that missed three heartbeats counts as gone. */
-const LIVE_MS = 15_000;
 /** The limit of nodes on one host. */
 const NUMBERS_MAX = 100;
 /** The server needs some time to notice a lost connection, so a program that restarts tries again. */
@@ -114,6 +116,8 @@ function place({ sql, name, alone, problem, take, connection }: Place): NodePlac
   let left = false;
   let beat: ReturnType<typeof setInterval> | undefined;
   let own: Store | undefined;
+  let beating: Promise<void> | undefined;
+  let leaving: Promise<void> | undefined;
   let live = 1;
   const startedMs = () => own?.clock.now() ?? 0;
 
@@ -134,6 +138,16 @@ function place({ sql, name, alone, problem, take, connection }: Place): NodePlac
     void takeAgain();
   };
 
+  const announceLeaving = (): Promise<void> => {
+    clearInterval(beat);
+    leaving ??= (async () => {
+      // A heartbeat that is on its way would write the row again.
+      await beating;
+      await own?.statement("DELETE FROM nodes WHERE name = ?").run([name]);
+    })().catch((error: unknown) => problem("the node could not write that it leaves", error));
+    return leaving;
+  };
+
   return {
     name,
     live: () => live,
@@ -142,26 +156,25 @@ function place({ sql, name, alone, problem, take, connection }: Place): NodePlac
       own = store;
       const started = startedMs();
       const seen = store.statement(
-        `INSERT INTO nodes (name, version, url, started_at, seen_at) VALUES ($name, $version, '', $started, $now)
-         ON CONFLICT (name) DO UPDATE SET version = excluded.version, started_at = excluded.started_at, seen_at = excluded.seen_at`,
+        `INSERT INTO nodes (name, version, url, started_at, seen_at, steps)
+         VALUES ($name, $version, '', $started, $now, $steps)
+         ON CONFLICT (name) DO UPDATE SET version = excluded.version, started_at = excluded.started_at,
+           seen_at = excluded.seen_at, steps = excluded.steps`,
       );
+      const steps = KNOWN_STEPS.join(" ");
       const write = async () => {
-        await seen.run({ name, version: VERSION, started, now: store.clock.now() });
+        await seen.run({ name, version: VERSION, started, now: store.clock.now(), steps });
         live = Math.max(1, (await liveNodes(store)).length);
       };
       await write();
       beat = setInterval(() => {
-        write().catch((error: unknown) => problem("the node could not write that it is there", error));
+        beating = write().catch((error: unknown) => problem("the node could not write that it is there", error));
       }, BEAT_MS);
     },
+    announceLeaving,
     async leave() {
       left = true;
-      clearInterval(beat);
-      try {
-        await own?.statement("DELETE FROM nodes WHERE name = ?").run([name]);
-      } catch (error) {
-        problem("the node could not write that it leaves", error);
-      }
+      await announceLeaving();
       await sql.end({ timeout: 1 });
     },
   };
@@ -175,7 +188,7 @@ export async function requireNoNode({ pool }: PostgresStore): Promise<void> {
 
 /** The nodes that were seen recently. */
 export async function liveNodes(store: Store): Promise<LiveNode[]> {
-  const since = store.clock.now() - LIVE_MS;
+  const since = store.clock.now() - NODE_GONE_MS;
   return store
     .statement<LiveNode>("SELECT name, version, started_at FROM nodes WHERE seen_at > ? ORDER BY name")
     .all([since]);
