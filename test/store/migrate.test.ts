@@ -106,7 +106,7 @@ test("a database of a newer program is refused", () => {
   const store = openStore({ dataDir });
   store.sqlite.run("INSERT INTO _migrations VALUES ('9999_future', 0)");
   store.close();
-  expect(() => openStore({ dataDir })).toThrow("newer version");
+  expect(() => openStore({ dataDir })).toThrow(/newer version .* Start that version, or restore a backup/);
 });
 
 test("processes that start together migrate once", async () => {

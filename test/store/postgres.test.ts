@@ -24,7 +24,7 @@ const open: PostgresStore[] = [];
 afterAll(async () => {
   await Promise.all(open.map((store) => store.close()));
   await Promise.all(databases.map((database) => database.drop()));
-});
+}, 60_000);
 
 async function database(): Promise<string> {
   const made = await server!.database();

@@ -23,6 +23,11 @@ import { StoreError } from "./store-error.ts";
 export interface Migration {
   readonly name: string;
   readonly sql: string;
+  /**
+   * PostgreSQL, where nodes of two versions run side by side during an upgrade: the oldest step whose programs can still use the
+   * database after this one. Absent: only programs that know this step itself.
+   */
+  readonly usableFrom?: string;
 }
 
 /** All migrations in order. Append only: a released migration is never edited. */
@@ -79,7 +84,9 @@ function missing(sqlite: Database, steps: readonly Migration[]): Migration[] {
   const known = new Set(steps.map((step) => step.name));
   for (const name of done) {
     if (!known.has(name)) {
-      throw new StoreError(`The database was made by a newer version of Sallyport (it has migration ${name}).`);
+      throw new StoreError(
+        `The database was made by a newer version of Sallyport (it has migration ${name}). Start that version, or restore a backup of this one.`,
+      );
     }
   }
   return steps.filter((step) => !done.has(step.name));

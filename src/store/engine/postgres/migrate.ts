@@ -1,6 +1,7 @@
 // Brings a PostgreSQL database to this program's schema: SQLite's migrations in PostgreSQL's SQL, and those that only
-// PostgreSQL has. All missing migrations are applied in one transaction, by one program at a time. A newer schema is
-// refused.
+// PostgreSQL has. All missing migrations are applied in one transaction, by one program at a time. During an upgrade, nodes
+// of two versions run side by side: a newer schema is accepted if its steps say so, and a step that a live node could not
+// use is not applied.
 
 import { MIGRATIONS, type Migration } from "../migrate.ts";
 import { StoreError } from "../store-error.ts";
@@ -13,14 +14,28 @@ const LOCK = 7_255_019_401;
 /** The last migration before PostgreSQL was supported. No database has rows when it is applied. */
 const BASE = "0010_keys_without_store";
 
+/** A node that was not seen for this long counts as gone. */
+export const NODE_GONE_MS = 15_000;
+
 /** All migrations in order. The shared ones come first, since the others build on them. */
 const STEPS: readonly Migration[] = [...MIGRATIONS, ...OWN_STEPS];
 
+/** The names of the migrations that this program knows. */
+export const KNOWN_STEPS: readonly string[] = STEPS.map(({ name }) => name);
+
+/** How a database is brought to this program's schema. */
+export interface MigrateOptions {
+  readonly nowMs: number;
+  /** If false, throws when the database does not have our tables yet. */
+  readonly create: boolean;
+  /** This program's own name among the nodes. */
+  readonly node: string;
+  readonly steps?: readonly Migration[];
+}
+
 /** Applies the missing migrations and returns their names. */
-export async function migratePostgres(
-  pool: Pool,
-  { nowMs, create, steps = STEPS }: { nowMs: number; create: boolean; steps?: readonly Migration[] },
-): Promise<string[]> {
+export async function migratePostgres(pool: Pool, options: MigrateOptions): Promise<string[]> {
+  const { nowMs, create, node, steps = STEPS } = options;
   const missing = missingOf(await appliedSteps(pool.query), steps);
   if (missing.length === 0) return [];
   if (missing.length === steps.length && !create)
@@ -32,14 +47,18 @@ export async function migratePostgres(
       'CREATE TABLE IF NOT EXISTS _migrations (name TEXT COLLATE "C" PRIMARY KEY, applied_at BIGINT NOT NULL)',
       [],
     );
+    await query('ALTER TABLE _migrations ADD COLUMN IF NOT EXISTS usable_from TEXT COLLATE "C"', []);
     // Read again under the lock, since another program may have applied them meanwhile.
-    const applied: string[] = [];
-    for (const step of missingOf(await appliedSteps(query), steps)) {
+    const missing = missingOf(await appliedSteps(query), steps);
+    await requireUsable(query, missing, node);
+    for (const step of missing) {
       for (const text of statementsOf(step)) await query(text, []);
-      await query("INSERT INTO _migrations (name, applied_at) VALUES ($1, $2)", [step.name, nowMs]);
-      applied.push(step.name);
+      const { name, usableFrom = null } = step;
+      await query("INSERT INTO _migrations (name, applied_at, usable_from) VALUES ($1, $2, $3)", [
+        ...[name, nowMs, usableFrom],
+      ]);
     }
-    return applied;
+    return missing.map(({ name }) => name);
   });
 }
 
@@ -48,22 +67,46 @@ function statementsOf(step: Migration): string[] {
   return postgresStatements(step, step.name <= BASE);
 }
 
-async function appliedSteps(query: Query): Promise<ReadonlySet<unknown>> {
-  const there = await query("SELECT to_regclass('_migrations') IS NOT NULL", []);
-  if (there.values[0]?.[0] !== true) return new Set();
-  const { values } = await query("SELECT name FROM _migrations", []);
-  return new Set(values.map(([name]) => name));
+/** The migrations that the database has: name and `usableFrom`. */
+async function appliedSteps(query: Query): Promise<ReadonlyMap<unknown, unknown>> {
+  if (!(await hasTable(query, "_migrations"))) return new Map();
+  // Older versions made the table without this column.
+  const { values } = await query("SELECT name, to_jsonb(m) ->> 'usable_from' FROM _migrations m", []);
+  return new Map(values.map(([name, usableFrom]) => [name, usableFrom]));
 }
 
-function missingOf(done: ReadonlySet<unknown>, steps: readonly Migration[]): Migration[] {
+async function hasTable(query: Query, name: string): Promise<boolean> {
+  const { values } = await query("SELECT to_regclass($1) IS NOT NULL", [name]);
+  return values[0]?.[0] === true;
+}
+
+function missingOf(done: ReadonlyMap<unknown, unknown>, steps: readonly Migration[]): Migration[] {
   const names = new Set<unknown>(steps.map(({ name }) => name));
-  for (const name of done) {
-    if (!names.has(name))
+  for (const [name, usableFrom] of done) {
+    if (!names.has(name) && !names.has(usableFrom))
       throw new StoreError(
         `The database of database.url was made by a newer version of Sallyport (it has migration ${name}). Upgrade this node.`,
       );
   }
   return steps.filter(({ name }) => !done.has(name));
+}
+
+/** Throws if a live node of another version could not use the database any more. */
+async function requireUsable(query: Query, missing: readonly Migration[], self: string): Promise<void> {
+  if (missing.length === 0 || !(await hasTable(query, "nodes"))) return;
+  const { values } = await query(
+    `SELECT name, version, to_jsonb(n) ->> 'steps' FROM nodes n
+     WHERE name <> $1 AND seen_at > extract(epoch FROM clock_timestamp()) * 1000 - ${NODE_GONE_MS}`,
+    [self],
+  );
+  for (const [name, version, steps] of values) {
+    const known = new Set(String(steps ?? "").split(" "));
+    const tooNew = missing.find(({ usableFrom }) => usableFrom === undefined || !known.has(usableFrom));
+    if (tooNew !== undefined)
+      throw new StoreError(
+        `The node ${name} (version ${version}) could not use the database any more after migration ${tooNew.name}. Stop all nodes of that version first.`,
+      );
+  }
 }
 
 async function requireUtf8(query: Query): Promise<void> {

@@ -42,7 +42,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   const { url, dataDir, clock = systemClock, node = `sallyport ${crypto.randomUUID()}` } = options;
   const pool = openPool({ ...options, url, name: node });
   try {
-    await migratePostgres(pool, { nowMs: clock.now(), create: options.create !== false });
+    await migratePostgres(pool, { nowMs: clock.now(), create: options.create !== false, node });
     if (options.copying !== true) await requireWhole(pool);
     // Other programs report their changes. Reports may have been missed while nobody listened, so that counts as a
     // change.

@@ -57,4 +57,10 @@ WHEN (to_jsonb(OLD) - '{spent_micros,last_used_at,budget_window_start}'::TEXT[]
   IS DISTINCT FROM to_jsonb(NEW) - '{spent_micros,last_used_at,budget_window_start}'::TEXT[])
 EXECUTE FUNCTION tell_change()`,
   },
+  {
+    // The names of the migrations that a node knows, separated by spaces.
+    name: "pg_0002_steps_of_nodes",
+    sql: `ALTER TABLE nodes ADD COLUMN steps TEXT COLLATE "C" NOT NULL DEFAULT ''`,
+    usableFrom: "pg_0001_key_changes",
+  },
 ];
