@@ -82,7 +82,9 @@ export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
       "200 while the database answers and the program is not stopping, else 503 with `status` `unavailable`. For load balancers.",
     answer: "It can.",
     schema: STATE,
-    otherFailures: [{ status: 503, description: "the database does not answer, or the program is stopping", schema: STATE }],
+    otherFailures: [
+      { status: 503, description: "the database does not answer, or the program is stopping", schema: STATE },
+    ],
   }),
   get("/v1/status/runtime", "getRuntime", {
     summary: "Nodes, models, uptime",
