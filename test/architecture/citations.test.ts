@@ -9,7 +9,7 @@ import { readFiles } from "./source.ts";
 const root = join(import.meta.dir, "../..");
 const sources = await readFiles(root, ["src", "scripts"]);
 
-/** The anchor that hosts of Markdown give a heading. */
+/** The anchor that Markdown hosts generate for a heading. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
@@ -26,7 +26,7 @@ function anchorsOf(path: string): ReadonlySet<string> {
   return found;
 }
 
-/** What is wrong with a citation such as `docs/web.md#search`; undefined for a good one. */
+/** The problem of a citation such as `docs/web.md#search`; undefined if its target exists. */
 function fault(path: string, anchor: string | undefined): string | undefined {
   if (!existsSync(join(root, path))) return "no such document";
   return anchor === undefined || anchorsOf(path).has(anchor) ? undefined : "no such heading";
@@ -36,7 +36,7 @@ test("every cited document and heading is there", () => {
   let cited = 0;
   const faults: string[] = [];
   for (const [file, text] of sources) {
-    // A comment may be wrapped within a citation's sentence, never within the citation.
+    // A comment may be wrapped between words, but not within a citation.
     for (const [whole, path = "", anchor] of text.matchAll(/\b(docs\/[\w/-]+\.md)(?:#([\w-]+))?/g)) {
       cited += 1;
       const why = fault(path, anchor);

@@ -9,7 +9,7 @@ import { scripts } from "../../package.json";
 const root = join(import.meta.dir, "../..");
 const read = (path: string) => Bun.file(join(root, path)).text();
 
-/** Documents whose paths are held to the repository, with the folders that their paths may start from. */
+/** The documents whose paths are checked, with the folders in which their paths may start. */
 const BASES: Readonly<Record<string, readonly string[]>> = {
   "CONTRIBUTING.md": [""],
   "AGENTS.md": [""],
@@ -19,7 +19,7 @@ const BASES: Readonly<Record<string, readonly string[]>> = {
 const RECORDS = readdirSync(join(root, "docs/decisions")).sort();
 const LINKING = [...Object.keys(BASES), "README.md", "SECURITY.md", ...RECORDS.map((name) => `docs/decisions/${name}`)];
 
-/** What is made by a build or written by an operator. */
+/** Files that a build creates or an operator writes. */
 const ELSEWHERE = new Set(["dist/sallyport", "sallyport.yaml"]);
 
 const FILES = [".", "src", "test", "scripts", "docs", ".github", ".ci"].flatMap((folder) =>
@@ -30,7 +30,7 @@ const FOLDERS = new Set(
 );
 const KNOWN = [...FILES, ...FOLDERS];
 
-/** The words of a document that stand in backticks or in a block of code, each with its line. */
+/** The texts in backticks or in code blocks of a document, each with its line. */
 function codeWords(text: string): { word: string; line: string }[] {
   let inBlock = false;
   return text.split("\n").flatMap((line) => {
@@ -42,16 +42,16 @@ function codeWords(text: string): { word: string; line: string }[] {
   });
 }
 
-/** A path of the repository: with a slash, or with the ending of a file. */
+/** A path of the repository: it contains a slash or ends like a file name. */
 const looksLikePath = (word: string) =>
   /^[\w.*-]+(\/[\w.*-]+)+\/?$|^[\w-]+\/$|^[\w*-]+\.(tsx?|md|json|ya?ml|toml|sql)$/.test(word) && !ELSEWHERE.has(word);
 
-/** The paths that a document names and the repository does not have. Words in capitals stand for any name. */
+/** Paths in a document that do not exist in the repository. Words in capitals are placeholders. */
 function missingPaths(text: string, bases: readonly string[]): string[] {
   const named = codeWords(text).filter(({ word }) => looksLikePath(word));
   const missing = named.filter(({ word, line }) => {
     const path = word.replace(/\/$/, "").replace(/\b[A-Z][A-Z_]+\b(?!\.md$)/g, "*");
-    // A row of the code map names files of its room; a file without its folder may be anywhere.
+    // A row of the code map names files of its room; a file name without a folder may be anywhere.
     const rooms = [...(/^\| \d+ \| ([^|]+) \|/.exec(line)?.[1] ?? "").matchAll(/`([^`]+\/)`/g)];
     const from = [...bases, ...rooms.map(([, room = ""]) => `src/${room}`), ...(word.includes("/") ? [] : ["**/"])];
     return !from.some((base) => {
@@ -62,7 +62,7 @@ function missingPaths(text: string, bases: readonly string[]): string[] {
   return missing.map(({ word }) => word);
 }
 
-/** The relative links of a document that lead nowhere. */
+/** The relative links of a document whose targets do not exist. */
 function deadLinks(document: string, text: string): string[] {
   const targets = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = ""]) => target);
   const inside = targets.filter((target) => !/^[a-z]+:/.test(target));

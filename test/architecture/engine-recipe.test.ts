@@ -1,5 +1,5 @@
-// A search engine is one file, one line in the list (with its import) and a folder of samples: performed in a copy of the
-// repository with an unknown engine. The configuration and all tests include it automatically.
+// Adds an unknown search engine in a copy of the repository: one file, one line in the list (with its import) and a
+// folder of samples. The configuration and all tests must include it automatically.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Copy, copyRepository } from "./recipe.ts";
@@ -64,7 +64,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   },
 };
 
-/** Asks the configuration what it knows of the new engine. */
+/** Reads what the configuration contains about the new engine. */
 const QUESTIONS = `
 import { KNOWN_NAMES } from "./src/app/names.ts";
 

@@ -4,16 +4,16 @@ import { type Node, parseSync, visitorKeys } from "oxc-parser";
 
 /** A function of a file. */
 export interface FunctionSpan {
-  /** What it is called, or the variable, member or call that it is given to. */
+  /** Its name, or that of the variable, member or call to which it is given. */
   readonly name: string;
-  /** The line that it begins on. */
+  /** The number of its first line. */
   readonly line: number;
   readonly lines: number;
-  /** Is it a list of tests rather than code: what is handed to `describe`? */
+  /** Whether it is a list of tests, that is, an argument of `describe`. */
   readonly listsTests: boolean;
 }
 
-/** Every function of a file, the inner ones too. Throws when the file cannot be parsed. */
+/** Every function of a file, including nested ones. Throws if the file cannot be parsed. */
 export function functionsOf(path: string, text: string): FunctionSpan[] {
   const lineOf = lineFinder(text);
   const found: FunctionSpan[] = [];
@@ -30,7 +30,7 @@ export function functionsOf(path: string, text: string): FunctionSpan[] {
   return found;
 }
 
-/** Uses of a function's variable that stand above its declaration: in inner functions, which could run too early. */
+/** Uses of a function's variables above their declaration, in nested functions that could run too early. */
 export function usesBeforeDeclaration(path: string, text: string): string[] {
   const lineOf = lineFinder(text);
   const found: string[] = [];
@@ -67,7 +67,7 @@ function ownName(node: Node): string | undefined {
   return "id" in node && node.id !== null && node.id?.type === "Identifier" ? node.id.name : undefined;
 }
 
-/** What a node calls the function that it holds. */
+/** The name that a node gives to the function in it. */
 function nameGiven(node: Node): string | undefined {
   if (node.type === "VariableDeclarator" || node.type === "FunctionDeclaration") return ownName(node);
   if (node.type === "Property" || node.type === "MethodDefinition" || node.type === "PropertyDefinition")
@@ -78,7 +78,9 @@ function nameGiven(node: Node): string | undefined {
   return callee.type === "MemberExpression" && "name" in callee.property ? `${callee.property.name}(…)` : undefined;
 }
 
-/** Names that a function binds: variables of its body from where they are declared, parameters from its start. */
+/**
+ * The names that a function binds: its parameters from its start, and the variables of its body from their declaration.
+ */
 function bindingsOf(node: Node): Map<string, number> {
   const names = new Map<string, number>();
   const bind = (pattern: Node, from: number): void => {
@@ -98,7 +100,7 @@ function bindingsOf(node: Node): Map<string, number> {
   return names;
 }
 
-/** The nodes under a node, without the names of members and the keys of objects. */
+/** The nodes below a node, without the names of members and the keys of objects. */
 function childrenOf(node: Node): Node[] {
   const children: Node[] = [];
   for (const key of visitorKeys[node.type] ?? []) {
@@ -111,7 +113,7 @@ function childrenOf(node: Node): Node[] {
   return children;
 }
 
-/** Returns the line, from 1, of a place in a text. */
+/** The line number of a position in a text, counted from 1. */
 function lineFinder(text: string): (at: number) => number {
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);

@@ -1,5 +1,5 @@
-// The one style of imports: after the header and a blank line, in one block; each module once; types alone by `import type`.
-// Biome keeps their order and the `node:` prefix.
+// The style of imports: one block after the header and a blank line; each module once; types alone with `import type`.
+// Biome checks their order and the `node:` prefix.
 
 import type { Finding, Rule } from "./rules.ts";
 import type { FileMap } from "./source.ts";
@@ -8,7 +8,7 @@ const HEADER = /^(?:#![^\n]*\n)?(?:\/\/[^\n]*\n|\/\*[\s\S]*?\*\/\n)*/;
 const STATEMENT = /^import\b[^;]*?["']([^"']+)["'][^;\n]*;\n/;
 const COMMENTS = /^(?:\/\/[^\n]*\n)+(?=import\b)/;
 
-/** Every file has its imports in the same style. */
+/** Every file uses the same style of imports. */
 export const importStyle: Rule = {
   name: "imports stand in one block after the header and a blank line",
   check(files: FileMap): Finding {
@@ -36,7 +36,7 @@ function styleFaults(text: string): string[] {
   return faults;
 }
 
-/** Does `import { type A, type B }` name nothing but types? */
+/** Whether a clause such as `{ type A, type B }` names only types. */
 function onlyTypes(statement: string): boolean {
   const names = /^import\s*\{([^}]*)\}/
     .exec(statement)?.[1]

@@ -5,7 +5,7 @@ import { type Node, parseSync, visitorKeys } from "oxc-parser";
 import type { Finding } from "./rules.ts";
 import type { FileMap } from "./source.ts";
 
-/** Methods that other programs call, or that tests need to move the clock. */
+/** Methods that only other programs call, or that tests need to move the clock. */
 const CALLED_ELSEWHERE = new Map([
   ["getDerivedStateFromError", "Preact calls it"],
   ["removeChild", "turndown calls it"],
@@ -13,7 +13,10 @@ const CALLED_ELSEWHERE = new Map([
   ["advance", "tests move the clock by it"],
 ]);
 
-/** Methods that are declared in src and named by no code there. Names are compared, so one name in use hides another. */
+/**
+ * Methods that are declared in src and not named by any other code there. Only names are compared, so a used name hides
+ * others.
+ */
 export function unusedMethods(files: FileMap): Finding {
   const declared = new Map<string, string>();
   const used = new Set<string>(CALLED_ELSEWHERE.keys());
@@ -29,7 +32,7 @@ export function unusedMethods(files: FileMap): Finding {
   return { looked: declared.size, violations };
 }
 
-/** The verbs of the store that no code outside their own domain uses. `files`: the sources. */
+/** The store's verbs that no code outside their own domain uses. `files`: the sources. */
 export function unusedVerbs(files: FileMap, verbs: readonly string[]): Finding {
   const used = new Set<string>();
   for (const [path, text] of files) {
@@ -47,7 +50,7 @@ function methodOf(node: Node): string | undefined {
   return node.type === "MethodDefinition" && node.kind !== "constructor" ? nameOf(node.key) : undefined;
 }
 
-/** The names of members that a node reads: `x.name`, `{ name } = x`, `"name"` (as in `Pick`), `name=` of JSX. */
+/** The names of members that a node reads: `x.name`, `{ name } = x`, `"name"` (as in `Pick`), and `name=` in JSX. */
 function namesUsed(node: Node): string[] {
   const names = namesRead(node);
   return names.filter((name) => name !== undefined);

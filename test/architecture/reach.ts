@@ -1,4 +1,4 @@
-// Which tests reach a source file by imports, the nearest first.
+// Finds the tests that reach a source file by imports, the closest first.
 
 import { type FileMap, importsOf } from "./source.ts";
 
@@ -23,7 +23,7 @@ export function testsBySource(files: FileMap): Map<string, { test: string; steps
 
 function stepsFrom(start: string, edges: ReadonlyMap<string, readonly string[]>): Map<string, number> {
   const steps = new Map([[start, 0]]);
-  // A map keeps the order of insertion, so this visits breadth first while it grows.
+  // A map keeps the order of insertion, so the loop visits files breadth first while the map grows.
   for (const [path, count] of steps) {
     for (const next of edges.get(path) ?? []) if (!steps.has(next)) steps.set(next, count + 1);
   }

@@ -1,28 +1,28 @@
-// Performs a recipe in a copy of the repository: new files are written, lines are added to lists, tests are run there.
+// Performs a recipe in a copy of the repository: writes new files, adds lines to lists, and runs tests there.
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../..");
-/** What sources and tests need of the repository. */
+/** The parts of the repository that sources and tests need. */
 const COPIED = ["src", "test", "scripts", "docs", "package.json", "tsconfig.json", "bunfig.toml", "README.md"];
 
 /** A copy that may be changed. */
 export interface Copy {
   readonly dir: string;
-  /** Writes a file that was not there; the folders on its way are made. */
+  /** Writes a new file and creates its folders. */
   add(path: string, text: string): void;
-  /** Puts a line above the first one that contains `mark`. */
+  /** Inserts a line above the first line that contains `mark`. */
   addLine(path: string, mark: string, line: string): void;
-  /** Replaces the one place that a pattern finds. */
+  /** Replaces the only match of a pattern. */
   replace(path: string, pattern: RegExp, text: string): void;
-  /** Runs Bun there. */
+  /** Runs Bun in the copy. */
   bun(...args: string[]): Promise<{ readonly ok: boolean; readonly text: string }>;
   remove(): void;
 }
 
-/** Makes a copy. Remove it when done. */
+/** Creates a copy. Remove it when the test ends. */
 export function copyRepository(): Copy {
   const dir = mkdtempSync(join(tmpdir(), "sallyport-recipe-"));
   for (const name of COPIED) cpSync(join(ROOT, name), join(dir, name), { recursive: true });

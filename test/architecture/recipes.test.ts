@@ -1,6 +1,6 @@
-// Recipes of one file and one line, performed in a copy of the repository: a command, a client format, a decision backend, an
-// endpoint for models that do not chat, a tool for agents. (Vendors and search engines have their own files:
-// vendor-recipe.test.ts, engine-recipe.test.ts.)
+// Recipes of one file and one line in a list, performed in a copy of the repository: a command, a client format, a
+// decision backend, an endpoint for models that do not chat, a tool for agents. (vendor-recipe.test.ts and
+// engine-recipe.test.ts perform those for vendors and search engines.)
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -110,7 +110,7 @@ export const fixture: ToolFixture = {
 };
 `;
 
-/** Asks a running gateway of the copy what it knows of the toys. */
+/** Reads from a running gateway of the copy what it contains about the additions. */
 const QUESTIONS = `
 import { expect, test } from "bun:test";
 import { KNOWN_NAMES } from "../src/app/names.ts";
@@ -206,7 +206,7 @@ test(
     cpSync(join(goldens, "openai-completions"), join(goldens, "toy-completions"), { recursive: true });
     for (const name of readdirSync(join(goldens, "toy-completions"))) {
       const file = join(goldens, "toy-completions", name);
-      // The toy's answers are those of completions, except for the beginning of their ids.
+      // The answers of the added format are those of completions, except for the prefix of their ids.
       writeFileSync(file, readFileSync(file, "utf8").replaceAll("cmpl-", "toy-"));
     }
     await run(...suite);

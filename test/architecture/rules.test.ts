@@ -9,7 +9,7 @@ import { ALLOWED, namedIn } from "./vendor-names.ts";
 const root = join(import.meta.dir, "../..");
 const real = await readFiles(root, ["src", "test", "scripts"]);
 
-/** A rule that is about the sources must not be satisfied by an empty folder. */
+/** A rule about the sources must not pass because a folder is empty. */
 const SOURCE_FILES_MIN = 10;
 
 describe("the tree", () => {
@@ -30,7 +30,7 @@ describe("the tree", () => {
       const { looked, violations } = rule.check(real);
       expect(looked).toBeGreaterThan(SOURCE_FILES_MIN);
       expect(violations).toEqual([]);
-      // Parsing every file takes a second, and more where other tests run beside it.
+      // Parsing every file takes a second, or longer while other tests run.
     },
     30_000,
   );

@@ -6,7 +6,7 @@ import { importStyle } from "./import-rules.ts";
 import { codeOf, type FileMap, type Import, importsOf } from "./source.ts";
 import { vendorNames } from "./vendor-names.ts";
 
-/** Room → floor. `main.ts`, the commands and `app` are one room, `program`: it alone may see everything. */
+/** Room → floor. `main.ts`, the commands and `app` are one room, `program`, which alone may import everything. */
 export const FLOORS: Readonly<Record<string, number>> = {
   program: 6,
   decisions: 5,
@@ -36,7 +36,7 @@ export const FLOORS: Readonly<Record<string, number>> = {
   vendors: 0,
 };
 
-/** What a rule found, and how much it examined: a rule that examined nothing proves nothing. */
+/** The result of a rule, and how much it examined. A rule that examined nothing proves nothing. */
 export interface Finding {
   looked: number;
   violations: string[];
@@ -71,7 +71,7 @@ function importRule(name: string, refuse: (one: Import) => string | false): Rule
   };
 }
 
-/** A rule over the code lines (without comments) of the files that `where` takes. */
+/** A rule about the lines of code (without comments) in the files that `where` accepts. */
 function lineRule(name: string, pattern: RegExp, where: (path: string) => boolean): Rule {
   return {
     name,
@@ -120,7 +120,7 @@ const inside = importRule("relative imports stay in src and name the file with i
   const { from, target } = one;
   if (target === undefined) return false;
   if (target === "package.json" && from === "src/base/version.ts") return false;
-  // The manual that the program carries is the repository's own.
+  // The manual that the program contains is the repository's own.
   if (from === "src/docs/pages/manual.ts" && /^docs\/.+\.md$/.test(target)) return false;
   if (!isSource(target)) return "outside src";
   return posix.extname(target) === "" ? "no extension" : false;
@@ -294,7 +294,7 @@ const length = fileRule(`no file over ${LINES_MAX} lines`, (_path, text) => {
 
 const FUNCTION_LINES_MAX = 80;
 
-// What is handed to `describe` is a list of tests, each of which is counted.
+// An argument of `describe` is a list of tests, each of which is checked separately.
 const functionLength = fileRule(`no function over ${FUNCTION_LINES_MAX} lines`, (path, text) => {
   if (text.split("\n").length <= FUNCTION_LINES_MAX) return false;
   const long = functionsOf(path, text).filter(({ lines, listsTests }) => lines > FUNCTION_LINES_MAX && !listsTests);

@@ -5,7 +5,7 @@ import { posix } from "node:path";
 /** Repository path (`src/base/ids.ts`) → text. */
 export type FileMap = ReadonlyMap<string, string>;
 
-/** The files of `folders` under `root` that hold code, styles or pages. */
+/** The files below `folders` in `root` that contain code, styles or pages. */
 export async function readFiles(root: string, folders: readonly string[]): Promise<FileMap> {
   const files = new Map<string, string>();
   for (const folder of folders) {
@@ -16,11 +16,11 @@ export async function readFiles(root: string, folders: readonly string[]): Promi
   return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** One import: what is written, and the repository path it means when it is relative. */
+/** One import: the text in quotes, and if that is relative, the path in the repository. */
 export interface Import {
   from: string;
   specifier: string;
-  /** Undefined for packages and builtins. */
+  /** Undefined for packages and built-in modules. */
   target: string | undefined;
 }
 
@@ -29,11 +29,11 @@ const IMPORT_SHAPES: readonly RegExp[] = [
   /^[ \t]*import\s*["']([^"']+)["']/gm,
   /\bimport\s*\(\s*["'`]([^"'`]+)["'`]/g,
   /\brequire(?:\.resolve)?\s*\(\s*["'`]([^"'`]+)["'`]/g,
-  // A worker's entry file is an import too.
+  // The entry file of a worker counts as an import too.
   /\bnew\s+(?:URL|Worker)\s*\(\s*["'`](\.{1,2}\/[^"'`]+)["'`]/g,
 ];
 
-/** Every import of a file, in any of the ways TypeScript knows. */
+/** Every import of a file, in any form that TypeScript allows. */
 export function importsOf(path: string, text: string): Import[] {
   const code = codeOf(text);
   const found = IMPORT_SHAPES.flatMap((shape) => [...code.matchAll(shape)].map((match) => match[1] ?? ""));
@@ -44,7 +44,7 @@ export function importsOf(path: string, text: string): Import[] {
   }));
 }
 
-/** The text without comments; line numbers stay. Errs on the side of keeping text, so that nothing is hidden from a rule. */
+/** The text without comments; line numbers stay the same. In doubt, text is kept, so that no violation is hidden. */
 export function codeOf(text: string): string {
   const withoutBlocks = text.replace(/^[ \t]*\/\*[\s\S]*?\*\//gm, (block) => block.replace(/[^\n]/g, ""));
   return withoutBlocks
@@ -56,7 +56,7 @@ export function codeOf(text: string): string {
 function withoutTrailingComment(line: string): string {
   const at = line.lastIndexOf(" // ");
   if (at < 0) return line;
-  // An odd number of quotes before it: it stands inside a string.
+  // An odd number of quotes before it means that it is inside a string.
   const quotes = line.slice(0, at).match(/["'`]/g)?.length ?? 0;
   return quotes % 2 === 0 ? line.slice(0, at) : line;
 }

@@ -1,5 +1,5 @@
-// Checks that the store's verbs only use SQL that every engine understands alike, and shows each rule failing on a planted
-// violation.
+// Checks that the store's verbs use only SQL that all engines interpret in the same way, and shows each rule failing on
+// a planted violation.
 
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { SQL_RULES } from "./sql-rules.ts";
 
 const real = await readFiles(join(import.meta.dir, "../.."), ["src"]);
 
-/** Files that hold verbs; fewer mean that the rules look in the wrong place. */
+/** The number of files with verbs. Fewer files mean that the rules search in the wrong place. */
 const VERB_FILES_MIN = 20;
 
 test.each(SQL_RULES.map((rule) => [rule.name, rule] as const))("%s", (_name, rule) => {

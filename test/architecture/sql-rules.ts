@@ -1,13 +1,13 @@
-// Keeps the verbs of the store portable: SQL that means the same in every engine, text ordered by bytes. Engine-specific code
-// belongs in src/store/engine.
+// Keeps the store's verbs portable: SQL with the same meaning in every engine, and text ordered by its bytes. Code for
+// a single engine belongs in src/store/engine.
 
 import type { Finding, Rule } from "./rules.ts";
 import { codeOf, type FileMap } from "./source.ts";
 
-/** Where verbs are: everything of the store that is not an engine's own. */
+/** The files with verbs: everything in the store outside the folder of the engines. */
 const isVerbs = (path: string) => path.startsWith("src/store/") && !path.startsWith("src/store/engine/");
 
-/** A rule over the code of the store's verbs; statements may be longer than a line, so the text is read as a whole. */
+/** A rule about the code of the verbs. The text is read as a whole, since statements may have several lines. */
 function sqlRule(name: string, pattern: RegExp): Rule {
   return { name, check: (files) => search(files, () => pattern) };
 }
@@ -26,7 +26,7 @@ function search(files: FileMap, patternOf: (text: string) => RegExp | undefined)
   return { looked: read.length, violations };
 }
 
-/** A table of the schema, and what stands between its brackets. */
+/** A table of the schema, and the text between its brackets. */
 const TABLE = /export const (\w+) = sqliteTable\(([\s\S]*?)\n(?:\}\);|\);)/g;
 
 /** Text columns of the schema by table: `accounts` → `id`, `username`, … */

@@ -6,7 +6,7 @@ import { codeOf, type FileMap } from "./source.ts";
 const tests = (files: FileMap) => [...files].filter(([path]) => path.startsWith("test/"));
 const lineOf = (text: string, at: number) => text.slice(0, at).split("\n").length;
 
-/** `expect(performance.now() - began).toBeLessThan(…)`, or of a name that was such a difference. */
+/** `expect(performance.now() - began).toBeLessThan(…)`, or the same with a variable that holds such a difference. */
 const DURATION =
   /expect\((?:[^;]*?(?:performance|Date)\.now\(\) - |\w*(?:elapsed|took|duration)\w*\))[^;]*?\.toBeLessThan/gi;
 
@@ -24,7 +24,7 @@ const durations: Rule = {
   },
 };
 
-/** Shorter pauses stand in loops that ask for something again. */
+/** Shorter pauses are allowed, since loops use them between two checks. */
 const LONG_MS = 50;
 
 const pauses: Rule = {
@@ -42,5 +42,5 @@ const pauses: Rule = {
   },
 };
 
-/** Both have planted violations in time-rules.test.ts. */
+/** Both rules have planted violations in time-rules.test.ts. */
 export const TIME_RULES: readonly Rule[] = [durations, pauses];

@@ -1,11 +1,11 @@
-// The rule that keeps facts about vendors in one place: outside src/vendors no code names a vendor, its domains, its
+// The rule that keeps facts about vendors in one place: outside src/vendors, no code names a vendor, its domains, its
 // environment variables or its families of models.
 
 import { VENDORS } from "../../src/vendors/index.ts";
 import type { Finding, Rule } from "./rules.ts";
 import { codeOf } from "./source.ts";
 
-/** Where a word that is also a vendor's stands for something else. */
+/** Places where a word that is also a vendor's name has another meaning. */
 export const ALLOWED: readonly { readonly path: RegExp; readonly words: readonly string[]; readonly why: string }[] = [
   { path: /^src\/dashboard\/ui\//, words: ["openai", "codex", "demo", "OPENAI_API_KEY"], why: "examples for people" },
   { path: /^src\/chat\/seals\.ts$/, words: ["gemini"], why: "the name of a protocol" },
@@ -17,7 +17,7 @@ export const ALLOWED: readonly { readonly path: RegExp; readonly words: readonly
   { path: /^src\/catalog\/routes\.ts$/, words: ["anthropic"], why: "a family of clients" },
 ];
 
-/** Words that name a vendor where they are a whole text or key. */
+/** Words that name a vendor if they are a whole string or key. */
 const WORDS = new Set(
   VENDORS.flatMap(({ name, title, api, families = [] }) => [
     name,
@@ -29,14 +29,14 @@ const WORDS = new Set(
 const VARIABLES = VENDORS.flatMap(({ api }) => (api?.variable === undefined ? [] : [api.variable.name]));
 const DOMAINS = VENDORS.flatMap(({ api }) => api?.domains ?? []).map((domain) => ({
   domain,
-  // Also as a regular expression has it.
+  // The domain may also be part of a regular expression, with escaped dots.
   pattern: new RegExp(`(?<![\\w-])${domain.replaceAll(".", "\\\\?\\.")}(?![\\w.-])`),
 }));
 
 const TEXT = /(["'`])((?:\\.|(?!\1)[^\\])*)\1/g;
 const KEY = /(?:^|[{,])\s*(\w+)\s*:/g;
 
-/** No vendor is named outside src/vendors. */
+/** The rule that no code outside src/vendors names a vendor. */
 export const vendorNames: Rule = {
   name: "only vendors names a vendor",
   check(files): Finding {
@@ -52,7 +52,7 @@ export const vendorNames: Rule = {
   },
 };
 
-/** The vendors' words in a file, with their lines. */
+/** The vendors' words in a file, each with its line. */
 export function namedIn(text: string): { word: string; line: number }[] {
   return codeOf(text)
     .split("\n")

@@ -1,5 +1,5 @@
-// A provider is one file, one line in the list (with its import) and a sample of its model list: performed in a copy of the
-// repository with an unknown vendor. Everything else includes it automatically, and a second place is refused.
+// Adds an unknown vendor in a copy of the repository: one file, one line in the list (with its import) and a sample of
+// its model list. Everything else must include it automatically, and a second place that names it must be refused.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Copy, copyRepository } from "./recipe.ts";
@@ -45,7 +45,7 @@ const SAMPLE = JSON.stringify({
   ],
 });
 
-/** Asks each part of the program what it knows of the new vendor. */
+/** Reads what each part of the program contains about the new vendor. */
 const QUESTIONS = `
 import { costMicros } from "./src/catalog/prices.ts";
 import { loadMetadata } from "./src/catalog/metadata.ts";
@@ -76,7 +76,7 @@ console.log(JSON.stringify({
 }));
 `;
 
-/** The suites that loop over the list, and those that hold generated files to it. */
+/** The tests that loop over the list, and those that compare generated files with it. */
 const SUITES = [
   "test/vendors",
   "test/upstream/providers.test.ts",
@@ -144,7 +144,7 @@ describe("a provider in one file and one line", () => {
 
   test("breaks no rule of the house", async () => expect(await rules()).toEqual([]));
 
-  // The words of the rule come from the list, so the copy's own rule is asked.
+  // The rule takes its words from the list, so the rule of the copy is used.
   test.each([
     ["src/telemetry/names.ts", 'export const NAMES = { "cerebras.ai": "cerebras" };'],
     ["src/catalog/names.ts", 'export const PRICED = ["cerebras"];'],

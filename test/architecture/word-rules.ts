@@ -1,15 +1,16 @@
-// Rules about words: each exported name means one thing, and coined words are refused (docs/glossary.md has the usual terms).
+// Rules about words: each exported name has one meaning, and coined words are refused (docs/glossary.md has the usual
+// terms).
 
 import type { Finding } from "./rules.ts";
 import { codeOf, type FileMap } from "./source.ts";
 
-/** Names that several files may export, each with its reason. */
+/** Names that several files may export, each with the reason. */
 const SHARED_NAMES: Readonly<Record<string, string>> = {};
 
 const EXPORTED =
   /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:interface|type|class|enum|const|let|function\*?)\s+([\w$]+)/gm;
 
-/** Exported names that are declared in more than one file of src/. */
+/** Exported names that more than one file of src/ declares. */
 export function namesDeclaredTwice(files: FileMap): Finding {
   const declaring = new Map<string, string[]>();
   for (const [path, text] of files) {
@@ -23,7 +24,10 @@ export function namesDeclaredTwice(files: FileMap): Finding {
   return { looked: declaring.size, violations };
 }
 
-/** Words that were coined here, each with the usual term. They are refused in code and comments, not in texts. */
+/**
+ * Words that were coined in this repository, each with the usual term. They are refused in code and comments, but not
+ * in strings.
+ */
 const COINED: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bmanners?\b/i, "host scheduler"],
   [/\bpoliteness\b/i, "request rate, schedule"],
@@ -35,7 +39,7 @@ const COINED: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\brested\b/i, "suspended"],
 ];
 
-/** Coined words in the code and comments of src/; literals may hold any words. */
+/** Coined words in the code and comments of src/; strings may contain any words. */
 export function coinedWords(files: FileMap): Finding {
   let looked = 0;
   const violations: string[] = [];
@@ -57,14 +61,14 @@ export function coinedWords(files: FileMap): Finding {
   return { looked, violations };
 }
 
-/** The names of tests: what is handed to `test`, `describe` and their tables. */
+/** The names of tests: the first arguments of `test`, `describe` and their tables. */
 const TEST_NAME =
   /\b(?:test|it|describe)(?:\.(?:each|only|skip|todo|skipIf|if)\b[^"'`\n]*)?\(\s*("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)/g;
-/** A running number, as Bun inserts it or as a loop's variable. */
+/** A running number, as Bun or a loop variable inserts it. */
 const RUNNING_NUMBER =
   /%#|\$#|\b(?:case|row|example|sample|variant|spelling|test|number|no\.?)\s*#?\s*(?:\d+\b|\$\{(?:i|n|at|index|nth|row|number)(?: \+ 1)?\})/i;
 
-/** Tests that are named by their number in a list instead of by what they show. */
+/** Tests whose names are their numbers in a list instead of what they show. */
 export function numberedTests(files: FileMap): Finding {
   let looked = 0;
   const violations: string[] = [];

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { DIALECTS } from "../support/fake-model.ts";
 import { type Clients, FORECAST, GREETING, startClients, stopClients, THOUGHT, WEATHER } from "./fixture.ts";
 
-// The library's advice about its own interface is not what is tested here.
+// The library's warnings about its own interface are not tested here.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
 let clients: Clients;

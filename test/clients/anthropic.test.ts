@@ -69,7 +69,7 @@ describe.each([...DIALECTS])("over %s", (model) => {
       { role: "user", content: [result] },
     ]);
     expect(second.content).toMatchObject([{ type: "text", text: `It is ${WEATHER} in Oslo.` }]);
-    // The provider that signed gets its signature back byte for byte; who cannot sign gets none.
+    // The provider that issued the signature receives it unchanged; other providers receive none.
     const [sent] = clients.sent();
     if (model === "openai-chat") expect(sent?.text).not.toContain(THOUGHT.signature);
     else expect(sent?.text).toContain(`"${THOUGHT.signature}"`);
@@ -97,7 +97,7 @@ describe.each([...DIALECTS])("over %s", (model) => {
     const last = await runner.runUntilDone();
     expect(last.content).toMatchObject([{ type: "text", text: `It is ${WEATHER} in Oslo.` }]);
     expect(asked).toEqual([{ city: "Oslo" }]);
-    // The runner wants the conversation held for it; where no one does that it is told, and sends all of it.
+    // The tool runner requests that the conversation be stored. If that is refused, it sends the whole conversation.
     const sent = clients.sent().at(-1)?.text;
     expect(sent).toContain(WEATHER);
     if (model !== "anthropic-messages") expect(sent).toContain("How warm is it in Oslo?");
@@ -141,7 +141,7 @@ test("models and files", async () => {
   const names: string[] = [];
   for await (const model of bearer.models.list({ limit: 1000 })) names.push(model.id);
   expect(names).toEqual(expect.arrayContaining([...DIALECTS]));
-  // With the library's own header too.
+  // With the library's own header as well.
   expect((await anthropic.models.list()).data.map(({ id }) => id)).toEqual(names);
   expect(await anthropic.models.retrieve("gemini")).toMatchObject({
     id: "gemini",

@@ -1,4 +1,4 @@
-// Every call of the list, sent as the program sends it.
+// Sends every call of the list as the client program sends it.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Program, startProgram } from "../support/program.ts";
@@ -24,7 +24,7 @@ function send({ method, path, keyHeader, headers, body, form, file }: ClientCall
   });
 }
 
-/** What of the expected is not there, by its place. An element of a list may stand anywhere in it. */
+/** The paths of expected values that are missing. An element of a list may be anywhere in the answer's list. */
 function missing(expected: unknown, found: unknown, place = "answer"): string[] {
   if (typeof expected === "function") return expected(found) === true ? [] : [place];
   if (Array.isArray(expected)) {

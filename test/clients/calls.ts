@@ -1,22 +1,22 @@
-// Calls that programs make when they are set up with a gateway and in use, as their public sources make them. Each is sent
-// by a test (calls.test.ts), and docs/reference/clients.md lists them.
+// Calls that programs make when they are set up and used with a gateway, taken from their public sources. calls.test.ts
+// sends each of them, and docs/reference/clients.md lists them.
 
 /** One call of a program. */
 export interface ClientCall {
   readonly client: string;
-  /** What it is for, as a few words. */
+  /** The purpose, in a few words. */
   readonly use: string;
   readonly method: "GET" | "POST";
   readonly path: string;
-  /** Where the key goes; default `authorization`. */
+  /** The header for the key; default `authorization`. */
   readonly keyHeader?: "x-api-key" | "api-key";
   readonly headers?: Readonly<Record<string, string>>;
-  /** A JSON body. */
+  /** The JSON body. */
   readonly body?: Readonly<Record<string, unknown>>;
-  /** Or a form: fields, and one file. */
+  /** Or a form with fields and one file. */
   readonly form?: Readonly<Record<string, string>>;
   readonly file?: readonly [name: string, content: string];
-  /** What the answer holds; of what is no JSON the media type. */
+  /** The expected content of the answer; for an answer that is not JSON, its media type. */
   readonly answer: Readonly<Record<string, unknown>> | string;
 }
 
@@ -27,17 +27,17 @@ const VECTOR = { object: "list", data: [{ object: "embedding", index: 0 }] };
 const RANKED = { results: [{ index: 1 }] };
 const DOCUMENTS = ["About steel", "About bread"];
 
-/** Stands for a text in an expected answer. */
+/** Stands for any string in an expected answer. */
 function expectText(value: unknown): boolean {
   return typeof value === "string" && value !== "";
 }
 
-/** Stands for a number. */
+/** Stands for any number. */
 function expectNumber(value: unknown): boolean {
   return typeof value === "number";
 }
 
-/** Every one. */
+/** All calls. */
 export const CLIENT_CALLS: readonly ClientCall[] = [
   { client: "Open WebUI", use: "list models", method: "GET", path: "/v1/models", ...bearer, answer: MODELS },
   {

@@ -22,7 +22,7 @@ const tools = [
   },
 ];
 
-/** The kinds of a conversation's items, in their order; over as many pages as there are. */
+/** The kinds of a conversation's items in their order, from all pages. */
 async function kinds(id: string): Promise<string[]> {
   const out: string[] = [];
   for await (const item of openai.conversations.items.list(id, { order: "asc", limit: 2 })) {

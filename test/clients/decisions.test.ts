@@ -35,7 +35,7 @@ const LEVELS: [string, string, string] = ["calm", "annoyed", "angry"];
 test.each(["", "/typesafe"])("TypeSafe's own SDK at %p", async (prefix) => {
   const client = new TypeSafeClient({ apiKey: key, baseURL: gateway.url + prefix });
   const { answers, model } = await client.systemOne({
-    // Long enough to be compressed by clients that do so.
+    // Long enough that clients with compression compress it.
     state: { document: "I was charged twice. ".repeat(100) },
     questions: {
       category: choice("What is this about?", CRITERIA),

@@ -23,7 +23,7 @@ afterAll(async () => {
   await model.upstream.stop();
 });
 
-// The client's own type of it is for schemas of another library.
+// The client's own type accepts only schemas of another library.
 const schema = { type: "object", properties: { name: { type: "string" }, price: { type: "number" } } } as never;
 const good = { name: "Desk lamp", price: 19.5 };
 
@@ -39,7 +39,7 @@ test("extract", async () => {
   expect(found.data as unknown).toEqual(good);
   expect(found.sources as unknown).toMatchObject({ price: [{ url: `${site.url}/lamp`, quote: "Price: 19.50 EUR" }] });
   expect(model.asked[0]?.system).toContain("Be exact.");
-  // Without words, which these clients may leave to the schema.
+  // Without a prompt, which these clients may omit if there is a schema.
   const again = await client.extract([`${site.url}/lamp`], { schema });
   expect(again.success && (again.data as unknown)).toEqual(good);
 });

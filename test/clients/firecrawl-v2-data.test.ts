@@ -1,4 +1,4 @@
-// What Firecrawl's own client of today is given of search, of maps and of a model, by the running program.
+// The data that Firecrawl's current client (the v2 API) receives from searches, maps and extraction.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Firecrawl } from "firecrawl";

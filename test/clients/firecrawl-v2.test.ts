@@ -1,4 +1,4 @@
-// Firecrawl's own client of today (the v2 API) against the running program, unchanged but for its address.
+// Firecrawl's current client (the v2 API) against the running program; only its address is changed.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Firecrawl } from "firecrawl";
@@ -40,7 +40,7 @@ test("a failure is told in words, and asked for once", async () => {
   );
   const before = site.count("/bad");
   await expect(client.scrape(`${site.url}/bad`)).rejects.toThrow("The server answered 500.");
-  // Tried again politely by the gateway, and not by the client, which would do so after a 502.
+  // The gateway repeats the request to the site; the client does not, although it would after a 502.
   expect(site.count("/bad") - before).toBeLessThanOrEqual(3);
 });
 
@@ -72,7 +72,7 @@ test("crawl, its paging, its errors and its cancellation", async () => {
   const first = (await page.json()) as { data: unknown[]; next: string };
   expect([first.data.length, first.next]).toEqual([2, `${app.url}/v2/crawl/${started.id}?skip=2&limit=2`]);
   expect(await client.getCrawlErrors(started.id)).toEqual({ errors: [], robotsBlocked: [] });
-  // It has ended already.
+  // The job has ended already.
   expect(await client.cancelCrawl(started.id)).toBe(false);
   await expect(client.getCrawlStatus("crawl_unknown")).rejects.toThrow("There is no such crawl");
 });

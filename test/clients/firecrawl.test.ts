@@ -49,7 +49,7 @@ test("a failure is told in words", async () => {
   const wrong = { formats: ["smoke" as "markdown"] };
   await expect(client.scrapeUrl(`${site.url}/a`, wrong)).rejects.toThrow(/Status code: 400. Error: .*formats/);
   await expect(client.crawlUrl(site.url, { limit: -1 }, 0.05)).rejects.toThrow(/400. Error: limit must/);
-  // The specification's own shape for everybody else.
+  // All other clients receive the format of the specification.
   const plain = await fetch(`${app.url}/v1/scrape`, {
     method: "POST",
     headers: { authorization: `Bearer ${app.key}`, "content-type": "application/json" },

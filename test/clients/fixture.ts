@@ -1,25 +1,25 @@
-// The running program in front of a scripted model with every upstream protocol: shared by the tests of real clients. The
-// model calls the tool it is given, reports the tool's result, and answers in JSON if a schema is requested.
+// The running program with a scripted model behind every upstream protocol, for the tests of real clients. The model
+// calls the tool that it is given, reports the tool's result, and answers in JSON if a schema is requested.
 
 import { DIALECTS, KINDS, type Said, say } from "../support/fake-model.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { type FakeUpstream, type Received, startUpstream } from "../support/upstream.ts";
 
-/** What a tool of the tests says; the model repeats it. */
+/** The result of the tests' tool, which the model repeats. */
 export const WEATHER = "4 degrees and sunny";
-/** The model's words without tools. */
+/** The model's answer without tools. */
 export const GREETING = "Hello from 東京 👋";
-/** The object the model gives where a schema is asked for. */
+/** The object that the model returns if a schema is requested. */
 export const FORECAST = { city: "Oslo", degrees: 4 };
-/** What it thinks before it calls. */
+/** The reasoning before its call. */
 export const THOUGHT = { text: "I should look it up.", signature: "c2lnbmF0dXJlLW9mLXRoZS1tb2RlbA==" };
 
 export interface Clients {
   app: Program;
   upstream: FakeUpstream;
-  /** The model ids: each is served by the protocol of its name. */
+  /** The ids of the models. Each is served in the protocol of its name. */
   models: readonly string[];
-  /** The bodies of the calls so far, then forgets them. */
+  /** Returns the bodies of the calls so far, and discards them. */
   sent(): Received[];
 }
 
@@ -47,15 +47,15 @@ function reply({ text, json }: Received): Said {
   const split = 11;
   if (text.includes(WEATHER))
     return { text: `It is ${WEATHER} in Oslo.`, split, usage: { input: 60, output: 12, cached: 40 } };
-  // Some clients ask for an object by a tool of this name.
+  // Some clients request an object with a tool of this name.
   if (text.includes('"name":"json"')) return { calls: [{ id: "call_json", name: "json", args: FORECAST }], split };
-  // Models are told of the schema in words where their protocol has no parameter for it.
+  // If the protocol has no parameter for a schema, the prompt describes it.
   if (/json_schema|JsonSchema|JSON Schema/.test(text) && !text.includes("weather")) {
     return { text: JSON.stringify(FORECAST), split };
   }
   if (text.includes('"break"')) return { text: GREETING, split, breaks: { after: 3, with: "end" } };
   if (text.includes('"cut"')) return { text: GREETING, split, cut: true };
-  // Some clients send an empty list where they have none.
+  // Some clients send an empty list instead of none.
   if (Array.isArray(json?.["tools"]) && json["tools"].length > 0) {
     return { reasoning: THOUGHT, calls: [{ id: "call_weather", name: "weather", args: { city: "Oslo" } }], split };
   }

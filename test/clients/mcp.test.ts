@@ -22,7 +22,7 @@ import { type SearchSite, startSearchSite } from "../web/search-site.ts";
 import { webConfig } from "../web/support.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
-/** A process that is started on a busy machine. */
+/** The time for starting a process on a busy machine. */
 const SLOW_MS = 60_000;
 
 const slow = hangingPage();
@@ -65,7 +65,7 @@ afterAll(async () => {
 });
 
 const binary = process.env["TEST_BINARY"];
-/** How the program is started; its temporary files are in the folder of the test. */
+/** The command that starts the program. Its temporary files are in the folder of the test. */
 const program = () => ({
   command: binary ?? process.execPath,
   args: [...(binary === undefined ? [MAIN] : []), "mcp", "--config", fileOf()],
@@ -126,7 +126,7 @@ describe.each(Object.entries(CLIENTS))("%s", (_name, connect) => {
         stop.abort(new Error("enough"));
         expect(await call.catch((error: unknown) => String(error))).toContain("enough");
         await request.gone;
-        // It goes on serving.
+        // The program continues to serve.
         expect((await client.call("scrape", { url: `${site.url}/` })).isError).toBeUndefined();
       } finally {
         await client.close();

@@ -1,5 +1,4 @@
-// Sound and pictures through the clients that people use: OpenAI's and Vercel's, against the running program and its
-// built-in models.
+// Audio and pictures with the clients of OpenAI and Vercel, against the running program and its built-in models.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createOpenAI } from "@ai-sdk/openai";

@@ -139,7 +139,7 @@ const events = new Map(
   ]),
 );
 
-/** What is wrong with a value, one line per member; empty when nothing is. */
+/** The problems of a value, one line for each member; empty if there are none. */
 export function problemsOf(schema: z.ZodType, value: unknown): string[] {
   const { error } = schema.safeParse(value);
   return (error?.issues ?? []).map(({ path, message }) => `${path.join(".")}: ${message}`);

@@ -42,7 +42,7 @@ async function create(model: string, body: Json): Promise<Json> {
   return answer;
 }
 
-/** The events of a stream, each of them and the answer at the end as the specification wants them. */
+/** The events of a stream, after checking each of them and the final answer against the specification. */
 async function stream(model: string, body: Json): Promise<{ events: Json[]; answer: Json }> {
   const response = await post({ model, ...body, stream: true });
   expect(response.status).toBe(200);
@@ -116,7 +116,7 @@ describe.each([...DIALECTS])("over %s", (model) => {
   test("parameters of every sort", async () => {
     const sent = { temperature: 0.2, top_p: 0.9, max_output_tokens: 500, metadata: { a: "b" }, store: false };
     const answer = await says({ input: "Hi", ...sent });
-    // Upstreams of the same protocol say themselves what they used.
+    // Upstreams with the same protocol report the usage themselves.
     if (model !== "openai-responses") expect(answer).toMatchObject(sent);
   });
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => stopClients(clients));
 
-/** One call has both kinds of answer: which one it is, is the test's to say. */
+/** One method returns both kinds of answer; the test states which one it expects. */
 function whole<T extends object>(answer: T): Exclude<T, AsyncIterable<unknown>> {
   if (Symbol.asyncIterator in answer) throw new Error("a stream came");
   return answer as Exclude<T, AsyncIterable<unknown>>;

@@ -1,5 +1,6 @@
-// Conversations held by an upstream, with Anthropic's own client library: its tool runner starts one by itself, and continues
-// with new messages only. The upstream here holds them as Anthropic's does, and forgets or refuses them when told to.
+// Conversations that an upstream stores, with Anthropic's own client library. Its tool runner starts a conversation by
+// itself and then sends only new messages. The upstream here stores conversations as Anthropic's does, and loses or
+// refuses them if a test tells it to.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
@@ -15,13 +16,13 @@ import { WEATHER } from "./fixture.ts";
 type Json = Record<string, unknown>;
 
 interface Holder extends FakeUpstream {
-  /** The messages that lead up to each answer. */
+  /** The messages that precede each answer. */
   held: Map<string, unknown[]>;
-  /** What it does instead of holding them. */
+  /** What it does instead of storing conversations. */
   mood: { forgetsNext: boolean; refuses: boolean };
 }
 
-/** An upstream that holds threads; ids begin with `name`. */
+/** An upstream that stores threads; their ids begin with `name`. */
 function startHolder(name: string): Holder {
   const held = new Map<string, unknown[]>();
   let answers = 0;

@@ -1,5 +1,5 @@
-// A gateway on which every documented endpoint can be called: built-in models, a decision model, a search engine and a site,
-// all on loopback, and an account that can sign in.
+// A gateway on which every documented endpoint can be called: built-in models, a decision model, a search engine and a
+// site, all on loopback, and an account that can sign in.
 
 import type { PasswordHasher } from "../../src/accounts/passwords/hash-queue.ts";
 import { ENDPOINTS } from "../../src/app/endpoints.ts";
@@ -14,12 +14,12 @@ import { webConfig } from "../web/support.ts";
 
 export type Json = Record<string, unknown>;
 
-/** The site that the examples name. */
+/** The site in the examples. */
 const EXAMPLE_SITE = "https://example.com";
 const PASSWORD = "correct horse battery staple";
-/** Hashing is no part of this. */
+/** A fast replacement, since password hashing is not tested here. */
 const QUICK: PasswordHasher = { hash: async () => "any", verify: async () => true };
-/** The smallest picture. */
+/** The smallest possible picture. */
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
@@ -33,7 +33,7 @@ export interface Call {
   readonly headers?: Record<string, string>;
 }
 
-/** What came back. */
+/** An answer. */
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
@@ -43,23 +43,23 @@ export interface Reply {
 
 export interface DocumentedGateway {
   readonly app: TestApp;
-  /** The document, as it is served. */
+  /** The OpenAPI document as the gateway serves it. */
   readonly document: Json;
-  /** Asks an endpoint with the credential that it wants. */
+  /** Calls an endpoint with the credential that it needs. */
   ask(endpoint: ApiEndpoint, call?: Call): Promise<Reply>;
-  /** What an endpoint must be asked with so that it has something to answer with; undefined: nothing special. */
+  /** The request that makes an endpoint return something; undefined if any request does. */
   prepare(endpoint: ApiEndpoint): Promise<Call>;
-  /** An example, about the site that there is here. */
+  /** An example, changed to the site of this test. */
   here<T>(example: T): T;
   stop(): Promise<void>;
 }
 
-/** An error, in whichever shape it comes; undefined where there is none. */
+/** The error in an answer, in any format; undefined if there is none. */
 export function errorOf({ error, code, param }: Json): Json | undefined {
   return typeof error === "string" ? { message: error, code, param } : ((error ?? undefined) as Json | undefined);
 }
 
-/** Starts it. */
+/** Starts the gateway. */
 export async function startDocumentedGateway(): Promise<DocumentedGateway> {
   const site = startSearchSite({
     "/": linesPage("Example Domain", ["Title: Example Domain"]),
@@ -126,7 +126,7 @@ function textFile(): FormData {
   return form;
 }
 
-/** By what each of these is started, and where it is then. */
+/** The operation that starts each of these, and where the result is found. */
 const FIRECRAWL_JOBS: Readonly<Record<string, readonly [start: string, path: string]>> = {
   firecrawlGetCrawl: ["firecrawlStartCrawl", "/v2/crawl/ID"],
   firecrawlGetCrawlErrors: ["firecrawlStartCrawl", "/v2/crawl/ID/errors"],
@@ -167,12 +167,12 @@ function asker(app: TestApp): Ask {
   };
 }
 
-/** A session of its own for each call: some end it. */
+/** Each call has its own session, since some of them end it. */
 async function signIn(app: TestApp): Promise<string> {
   return String((await tokens(app))["access_token"]);
 }
 
-/** Headers of an endpoint as its examples have them. */
+/** The headers of an endpoint as in its examples. */
 function headersOf({ parameters = [] }: ApiEndpoint, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     parameters.flatMap(({ name, example }) => (names.includes(name) ? [[name, String(example)]] : [])),
@@ -188,7 +188,7 @@ async function tokens(app: TestApp): Promise<Json> {
   return (await response.json()) as Json;
 }
 
-/** Makes what endpoints with an id in their path are asked about. */
+/** Creates the objects that endpoints with an id in their path refer to. */
 function formWith(fields: Readonly<Record<string, string>>, files: Readonly<Record<string, Blob>>): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);

@@ -1,5 +1,5 @@
-// The guides work: their examples run, their configurations are valid, the metrics they name exist, and their statements
-// about commands and keys are true.
+// Checks the guides: their examples run, their configurations are valid, the metrics in them exist, and their
+// statements about commands and keys are true.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -85,7 +85,7 @@ describe("configurations are accepted", () => {
       const folder = mkdtempSync(join(tmpdir(), "sallyport-guide-"));
       try {
         const file = join(folder, "sallyport.yaml");
-        // Keys come from where the reader keeps them; models may name providers of another example.
+        // Keys come from the place where the reader keeps them; models may name providers of another example.
         const text = code.replaceAll(/\$\{file:[^}]+\}/g, "secret");
         const providers =
           /^models:/m.test(code) && !/^providers:/m.test(code)

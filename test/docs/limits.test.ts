@@ -1,4 +1,4 @@
-// Every limit in the document is the program's own: a value above it is refused with the documented error, and a value at the
+// Checks every limit in the document: a value above the limit is refused with the documented error, and a value at the
 // limit is not.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -16,20 +16,20 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** One bound of one member of a body: what is too much, and what is just right. */
+/** One limit of one member of a body: a value that exceeds it, and a value that is just allowed. */
 interface Bound {
   readonly endpoint: ApiEndpoint;
   readonly member: string;
   readonly keyword: string;
   readonly beyond: unknown;
-  /** Undefined: what is right cannot be made up. */
+  /** Undefined if no allowed value can be generated. */
   readonly within: unknown;
 }
 
-/** Members whose type no one can make up a value for, and those that need others beside them. */
+/** Members for which no value can be generated, and those that require other members. */
 const BESIDE: Readonly<Record<string, Json>> = { top_logprobs: { logprobs: true } };
 
-/** A text of that length: an address where one is wanted. */
+/** A text of this length; an address if the member requires one. */
 function lettersFor(member: string, length: number): string {
   const start = member === "url" ? gateway.here("https://example.com/") : "";
   return start.padEnd(length, "a");
@@ -55,14 +55,14 @@ function boundsOf(endpoint: ApiEndpoint, member: string, schema: Json): Bound[] 
   if (type === "integer") add("type", 1.5);
   if (type === "boolean") add("type", "maybe");
   for (const branch of (schema["anyOf"] as Json[] | undefined) ?? []) {
-    // Whatever a branch refuses another one may take, except for the length of its lists.
+    // What one branch refuses another may accept, except for the length of its lists.
     const found = boundsOf(endpoint, member, branch).filter(({ keyword }) => keyword.endsWith("Items"));
     out.push(...found);
   }
   return out;
 }
 
-/** A list of that length whose items are right: those of the schema's examples, or those of the example where they are objects. */
+/** A list of this length with valid items: those of the schema's examples, or for objects those of the example. */
 function filled(
   schema: Json,
   member: string,
@@ -84,7 +84,7 @@ function filled(
 
 function allBounds(): Bound[] {
   return ENDPOINTS.flatMap((endpoint) => {
-    // What stands below an id is examined where it is made.
+    // Members below an id are checked where the object is created.
     if (endpoint.path.includes(":") || endpoint.body === undefined || Object.keys(endpoint.body.examples).length === 0)
       return [];
     const { properties } = endpoint.body.schema as unknown as { properties: Record<string, Json> };
@@ -92,13 +92,13 @@ function allBounds(): Bound[] {
   });
 }
 
-/** Only providers with a cache of prompts take 0, and the demo has none. */
+/** Only providers with a prompt cache accept 0, and the demo has none. */
 const ONLY_SOME = "POST /v1/messages max_tokens minimum";
 
-/** What is wrong with a value alone, whatever else may be wrong with it. */
+/** The codes of errors that are caused by a value of the request. */
 const OF_THE_REQUEST: ReadonlySet<unknown> = new Set<ErrorCode>(["invalid_request", "invalid_question"]);
 
-/** How an error names the member. */
+/** The name of the member in errors. */
 const names = (param: unknown, member: string) =>
   typeof param === "string" && (param === member || /^[.[]/.test(param.slice(member.length)));
 

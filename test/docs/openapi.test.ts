@@ -34,13 +34,13 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Not described: the dashboard's own API is for the dashboard alone, and some addresses are there to say no. */
+/** Paths that are not described: the dashboard's API, which only the dashboard uses, and addresses that only refuse. */
 const isLeftOut = (path: string) =>
   /^\/dashboard(?:\/|$)/.test(path) ||
   HOSTED_ADDRESSES.includes(path) ||
   [...NOT_OFFERED_PATHS, ...HOSTED_PATHS].some((refused) => path === refused || path === `${refused}/*`);
 
-/** The methods of a route that takes every method. */
+/** The methods of a route that accepts every method. */
 const DESCRIBED_OF_ALL = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 test("every route is described, and nothing else is", () => {
@@ -84,7 +84,7 @@ test("what is said to people names no endpoint that there is not", () => {
   expect(wrong).toEqual([]);
 });
 
-/** Ours, which no SDK has. */
+/** Parameters of ours that no SDK has. */
 const OURS = "model messages thread_id conversation_id usage reasoning presence_penalty frequency_penalty".split(" ");
 
 test.each([
@@ -100,7 +100,7 @@ test.each([
   expect(documented.filter((name) => !known.has(name) && !OURS.includes(name))).toEqual([]);
 });
 
-/** Cannot be done here: what they answer instead. */
+/** Endpoints that cannot succeed here, with their answers. */
 const REFUSED: Readonly<Record<string, ErrorCode>> = {
   ...Object.fromEntries(
     ["Get", "Post", "Put", "Patch", "Delete"].map((method) => [`passthrough${method}`, "permission_denied"] as const),

@@ -1,5 +1,5 @@
-// The manual at /docs: every page exists, has no broken links, loads nothing from other hosts, and is accessible; and readers
-// can send a request from it.
+// Checks the manual at /docs: every page exists, has no broken links, loads nothing from other hosts and is accessible,
+// and readers can send a request from it.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -92,7 +92,7 @@ test("a page names the address under which it was asked for, and nothing of what
   expect(await ask(`a"onload=1`)).not.toContain(`"onload=1`);
 });
 
-/** One page of each kind, and those with the most on them. */
+/** One page of each kind, and the largest pages. */
 const LOOKED_AT = [
   "/docs",
   "/docs/guides/deployment",
@@ -112,7 +112,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       const found: string[] = [];
       for (const address of addresses) {
         await page.goto(app.url + address);
-        // Pages of one kind are made alike.
+        // Pages of one kind have the same structure.
         if (LOOKED_AT.includes(address))
           found.push(...(await faults(page)).map((fault) => `${address}: ${fault.slice(0, 300)}`));
         const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
@@ -138,7 +138,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.keyboard.press("Enter");
       await section.locator("output p", { hasText: /^200 after/ }).waitFor();
       expect(await section.locator("output pre").textContent()).toContain('"object": "chat.completion"');
-      // What was typed is in no place where it would be found later.
+      // The typed text is not stored anywhere.
       expect(await page.evaluate(() => localStorage.length + sessionStorage.length)).toBe(0);
       expect(complaints).toEqual([]);
       await context.close();

@@ -6,7 +6,7 @@ import type { ApiEndpoint } from "../../src/http/endpoint.ts";
 
 type Json = Record<string, unknown>;
 
-/** What the document says of an endpoint. */
+/** The description of an endpoint in the document. */
 export function operationOf(document: Json, endpoint: ApiEndpoint): Json {
   const item = (document["paths"] as Record<string, Record<string, Json>>)[documentPath(endpoint)];
   const found = item?.[endpoint.method.toLowerCase()];
@@ -14,7 +14,7 @@ export function operationOf(document: Json, endpoint: ApiEndpoint): Json {
   return found;
 }
 
-/** The schema with its reference followed. */
+/** The schema after following its reference. */
 export function resolved(document: Json, schema: Json): Json {
   const { $ref, ...rest } = schema;
   if (typeof $ref !== "string") return schema;
@@ -23,10 +23,13 @@ export function resolved(document: Json, schema: Json): Json {
   return { ...resolved(document, at as Json), ...rest };
 }
 
-/** Says what is wrong with a value that should be as the schema at a place of the document; undefined where nothing is. */
+/** Describes how a value differs from the schema at a place in the document; undefined if it does not. */
 export type Check = (place: readonly string[], value: unknown) => string | undefined;
 
-/** Holds values to a document, of which objects have no members but those that are named, unless it says so. */
+/**
+ * Validates values against a document. Objects may have only the members that their schema names, unless it allows
+ * others.
+ */
 export function checker(document: Json): Check {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addSchema(closed(document) as Json, "document");

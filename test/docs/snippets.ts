@@ -7,18 +7,18 @@ import { join } from "node:path";
 const root = join(import.meta.dir, "../..");
 const GUIDES = join(root, "docs/guides");
 
-/** A block of code of a guide. */
+/** A code block of a guide. */
 export interface Snippet {
   readonly guide: string;
-  /** The heading it stands under. */
+  /** The heading above it. */
   readonly heading: string;
   readonly language: string;
-  /** What follows the language: `run`, or `install=PACKAGE@VERSION,…`. */
+  /** The words after the language: `run`, or `install=PACKAGE@VERSION,…`. */
   readonly marks: readonly string[];
   readonly code: string;
 }
 
-/** Every block of every guide. */
+/** Every code block of every guide. */
 export function allSnippets(): Snippet[] {
   const guides = readdirSync(GUIDES).filter((name) => name.endsWith(".md"));
   return guides.flatMap((guide) => {
@@ -33,14 +33,14 @@ export function allSnippets(): Snippet[] {
   });
 }
 
-/** Where a snippet finds the gateway, and a site in place of the one that it names. */
+/** The addresses for a snippet: of the gateway, and of the site that replaces the one in the text. */
 export interface SnippetWorld {
   readonly url: string;
   readonly key: string;
   readonly site: string;
 }
 
-/** Runs it as a reader would, in a folder of its own. `modules`: where its packages are. */
+/** Runs a snippet in its own folder, as a reader would. `modules`: the folder with its packages. */
 export async function runSnippet(
   { language, code }: Snippet,
   { url, key, site }: SnippetWorld,

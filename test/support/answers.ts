@@ -1,27 +1,30 @@
-// Notes which failures the programs under test answered with, for scripts/test.ts to compare with the OpenAPI document.
+// Records the failed requests that the tested programs answered, which scripts/test.ts compares with the OpenAPI
+// document.
 
 import { appendFileSync } from "node:fs";
 import { ENDPOINTS } from "../../src/app/endpoints.ts";
 import { HOSTED_PATHS } from "../../src/web/firecrawl/hosted.ts";
 
-/** Log lines contain this much of a path: of a longer one the end is missing. */
+/** The limit of a path's length in log lines; the end of a longer path is missing. */
 const LOGGED_PATH_CHARS_MAX = 200;
 
 const file = process.env["TEST_ANSWERS"];
 const noted = new Set<string>();
 
-/** The documented paths, those first that the router prefers: plain ones, then parameters, then wildcards. */
+/**
+ * The documented paths in the order of the router's preference: plain ones, then those with parameters, then wildcards.
+ */
 const ROUTES = ENDPOINTS.map(({ method, path }) => ({
   method,
   path,
   pattern: new RegExp(`^${path.replace(/[.]/g, "\\.").replace(/:\w+/g, "[^/]+").replaceAll("*", ".*")}$`),
 })).sort((one, other) => openness(one.path) - openness(other.path) || other.path.length - one.path.length);
 
-/** Takes a log line; each failure of a documented endpoint is noted once, as `METHOD path status code`. */
+/** Reads a log line. Each failure of a documented endpoint is recorded once, as `METHOD path status code`. */
 export function noteAnswer({ msg, method: asked, path, status, error }: Record<string, unknown>): void {
   if (file === undefined || msg !== "request" || typeof status !== "number" || status < 400) return;
   if (typeof path !== "string" || path.length >= LOGGED_PATH_CHARS_MAX) return;
-  // Not documented, but `/v2/crawl/:id` covers one of them.
+  // This path is not documented, but `/v2/crawl/:id` would match it.
   if (HOSTED_PATHS.some((hosted) => path === hosted || path.startsWith(`${hosted}/`))) return;
   const method = asked === "HEAD" ? "GET" : asked;
   const route = ROUTES.find((one) => one.method === method && one.pattern.test(path));
@@ -29,7 +32,7 @@ export function noteAnswer({ msg, method: asked, path, status, error }: Record<s
   const line = `${method} ${route.path} ${status} ${error ?? "none"}\n`;
   if (noted.has(line)) return;
   noted.add(line);
-  // Several processes add to the file: whole lines, at its end.
+  // Several processes append to the file, so each write consists of whole lines.
   appendFileSync(file, line);
 }
 

@@ -15,42 +15,44 @@ import { createLogger } from "../../src/telemetry/log.ts";
 import { noteAnswer } from "./answers.ts";
 
 export interface TestAppOptions {
-  /** The configuration in its file form; data_dir, host and port are the test's. */
+  /** The configuration in its file form. The test sets data_dir, host and port. */
   config?: Record<string, unknown>;
-  /** Name of the ready-made account; another one where programs share a database. */
+  /** The name of the prepared account. Programs that share a database need different names. */
   name?: string;
-  /** Tier of the ready-made account. */
+  /** The plan of the prepared account. */
   tier?: "free" | "pro" | "premium";
-  /** Further columns of the ready-made account and key. */
+  /** Further columns of the prepared account and of its key. */
   account?: { trialEndsAtMs?: number; subscriptionUntilMs?: number; emailVerified?: boolean };
   key?: { rpm?: number; budgetMicros?: number; expiresAtMs?: number };
-  /** The machine's unless a test moves the time. */
+  /** The system clock, unless a test controls the time. */
   clock?: Clock;
-  /** The program's own unless a test wants quick ones. */
+  /** The program's own intervals, unless a test needs shorter ones. */
   hasher?: PasswordHasher;
-  /** How long a stream's headers wait for its first event; the contract's 10 s unless a test is in a hurry. */
+  /**
+   * How long the headers of a stream wait for its first event: the program's 10 s, unless a test needs a shorter time.
+   */
   peekMs?: number;
 }
 
 export interface TestApp {
   readonly url: string;
-  /** A key of the ready-made account. */
+  /** A key of the prepared account. */
   key: string;
   accountId: string;
   dataDir: string;
-  /** Log lines so far, parsed. */
+  /** The log lines so far, parsed. */
   logs: Record<string, unknown>[];
   /** `fetch` with the key, and JSON for an object body. */
   call(path: string, init?: CallInit): Promise<Response>;
-  /** POST of a JSON body with the key. */
+  /** Sends a POST request with the key and a JSON body. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Resolves when everything logged so far is in `logs`. */
+  /** Resolves when everything that was logged so far is in `logs`. */
   flushLogs(): Promise<void>;
   /** Every route of the program. */
   routes(): readonly { method: string; path: string }[];
   /** Replaces the configuration of the running program. */
   reconfigure(config: Record<string, unknown>): Promise<void>;
-  /** Ends the program and starts it again over the same data; `url` changes. */
+  /** Stops the program and starts it again with the same data; `url` changes. */
   restart(config?: Record<string, unknown>): Promise<void>;
   stop(): Promise<void>;
 }

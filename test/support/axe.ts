@@ -1,11 +1,11 @@
-// axe's rules (WCAG 2.2 A and AA, and its best practices) over a page in a real browser.
+// Applies the rules of axe (WCAG 2.2 A and AA, and its best practices) to a page in a real browser.
 
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 
-/** What axe finds, each with where. */
+/** The violations that axe finds, each with its place. */
 export async function faults(page: Page): Promise<string[]> {
-  // Through the debugger: the page itself may run nothing but its own files.
+  // Injected with the debugger protocol, since the page itself may run only its own files.
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };

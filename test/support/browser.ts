@@ -1,33 +1,34 @@
-// A real Chromium for tests of pages, with its console messages.
+// A real Chromium for tests of pages; it collects console messages.
 
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { findBrowser } from "../../src/pages/browser/browser.ts";
 
-/** Tests of pages are skipped where there is none. */
+/** Tests of pages are skipped if this is undefined. */
 export const CHROMIUM = findBrowser("");
 
 export interface Visitor {
   readonly page: Page;
   readonly context: BrowserContext;
-  /**
-   * Errors and warnings of the console (violations of the security policy are among them), and errors no one caught.
-   */
+  /** Errors and warnings of the console, including violations of the security policy, and uncaught errors. */
   readonly complaints: string[];
 }
 
 export interface TestBrowser {
-  /** Someone new, without cookies. */
+  /** Opens a page for a new visitor without cookies. */
   visitor(options?: { width?: number; dark?: boolean; address?: string }): Promise<Visitor>;
   close(): Promise<void>;
 }
 
-/** Leads to this machine, but browsers do not trust it as they trust loopback: plain HTTP there is as on any network. */
+/**
+ * A host name that resolves to this machine but that browsers do not trust like loopback, so plain HTTP behaves as on
+ * any other network.
+ */
 export const LAN_HOST = "gateway.lan";
 
-/** A narrow window is a phone's. */
+/** A narrow window is that of a phone. */
 const HEIGHT = 844;
 
-/** Starts it. */
+/** Starts the browser. */
 export async function startBrowser(): Promise<TestBrowser> {
   if (CHROMIUM === undefined) throw new Error("there is no Chromium");
   const browser: Browser = await chromium.launch({
@@ -44,7 +45,7 @@ export async function startBrowser(): Promise<TestBrowser> {
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on("console", (message) => {
-        // A refusal that a test provokes is logged by the browser too; what the page does with it is examined there.
+        // The browser also logs refusals that a test causes. The test checks the page's reaction to them.
         const refused = /^Failed to load resource: the server responded with a status of 4\d\d/.test(message.text());
         if (["error", "warning"].includes(message.type()) && !refused) complaints.push(message.text());
       });

@@ -1,8 +1,8 @@
-// Every kind of provider failure, by the stage at which it occurs, and what the client is told.
+// Every kind of provider failure, by the stage at which it occurs, and the error that the client receives.
 
 import { CUT, chatAnswer, chatChunk, HANG, type Script, sse } from "./upstream.ts";
 
-/** What a client gets when there is no other route. */
+/** The error that a client receives if there is no other route. */
 export interface Told {
   status: number;
   code: string;
@@ -10,15 +10,15 @@ export interface Told {
 
 export interface Failure {
   name: string;
-  /** What a scripted provider answers; `stream` differs where a failure looks different in a stream. */
+  /** The scripted provider's answer; `stream` is different where a failure in a stream is different. */
   whole: Script;
   stream?: Script;
   told: Told;
-  /** Another route is tried. */
+  /** Whether another route is tried. */
   elsewhere: boolean;
-  /** Calls of this route, of the two that its provider allows. */
+  /** The number of calls on this route; its provider allows two. */
   calls: 1 | 2;
-  /** It counts against the provider's breaker. */
+  /** Whether the provider's breaker counts the failure. */
   counts: boolean;
 }
 
@@ -43,7 +43,7 @@ const UNAVAILABLE = {
 const REFUSED = { elsewhere: false, calls: 1, counts: false } as const;
 const OURS = { elsewhere: true, calls: 1, counts: false } as const;
 
-/** Failures before any content: another route may take over where that can help. */
+/** Failures before any content, after which another route may be tried if that can help. */
 export const EARLY: readonly Failure[] = [
   { name: "400", whole: status(400), told: { status: 400, code: "invalid_request" }, ...REFUSED },
   { name: "413", whole: status(413), told: { status: 413, code: "invalid_request" }, ...REFUSED },
@@ -160,15 +160,17 @@ const BEGIN = [
 ];
 const END = [chatChunk({}, { finish: "stop" })];
 
-/** A stream that has begun, and how it continues once the client has seen its content. No other route may be tried. */
+/**
+ * A stream that has begun, and how it continues after the client has received its content. No other route may be tried.
+ */
 export interface LateFailure {
   name: string;
   rest: Parameters<typeof sse>[0];
-  /** What follows when the client has seen the finish, too. */
+  /** What follows after the client has received the finish. */
   atLast?: Parameters<typeof sse>[0];
-  /** The answer is whole all the same. */
+  /** The answer is complete in spite of the failure. */
   whole: boolean;
-  /** The provider said what it cost. */
+  /** The provider has reported the usage. */
   reported?: { input: number; output: number };
 }
 
@@ -196,17 +198,20 @@ export const LATE: readonly LateFailure[] = [
   },
 ];
 
-/** What a client has seen. */
+/** The part of the answer that the client has received. */
 export interface Seen {
   content: Promise<unknown>;
   finish: Promise<unknown>;
 }
 
-/** A late failure: what follows the beginning waits until the client has seen what came before, lest the break swallow it. */
+/**
+ * A failure late in a stream. The rest waits until the client has received the first part, which the break could
+ * otherwise discard.
+ */
 export const begun = ({ rest, atLast }: LateFailure, seen: Seen): Response =>
   sse([...BEGIN, seen.content, ...rest, ...(atLast === undefined ? [] : [seen.finish, ...atLast])]);
 
-/** The answer of a provider that is well. */
+/** The answer of a provider that does not fail. */
 export const well: Script = ({ json }) =>
   json?.["stream"] === true
     ? sse([

@@ -1,19 +1,23 @@
-// A name server on loopback whose answers a test scripts, one per query, so that a name's addresses can change.
+// A name server on loopback. A test scripts its answers, one for each query, so that the addresses of a name can
+// change.
 
 import { createSocket } from "node:dgram";
 
 /** A running fake name server. */
 export interface FakeDns {
-  /** `IP:port` for a resolver's server list. */
+  /** `IP:port`, for the list of servers of a resolver. */
   readonly server: string;
-  /** Questions for IPv4 addresses so far. */
+  /** The number of queries for IPv4 addresses so far. */
   readonly asked: string[];
   close(): void;
 }
 
 const A = 1;
 
-/** Answers IPv4 questions with what `answer` gives (none: no such name) and every other question with nothing. */
+/**
+ * Answers queries for IPv4 addresses with the result of `answer` (none: no such name), and all other queries with an
+ * empty answer.
+ */
 export async function startFakeDns(answer: (name: string, nth: number) => string[]): Promise<FakeDns> {
   const socket = createSocket("udp4");
   const asked: string[] = [];

@@ -1,23 +1,23 @@
-// One scripted answer in every upstream protocol, whole and streamed, written by hand from the protocols' documentation: what
-// a provider would send for the same model output.
+// One scripted answer in every upstream protocol, whole and streamed. It was written by hand from the protocols'
+// documentation and is what a provider would send for the same output of a model.
 
 import { type Received, sse } from "./upstream.ts";
 
 type Json = Record<string, unknown>;
 
-/** What the model says. */
+/** The output of the model. */
 export interface Said {
   reasoning?: { text: string; signature?: string };
   text?: string;
   calls?: { id: string; name: string; args: Json }[];
   usage?: { input: number; output: number; cached?: number; reasoning?: number };
-  /** Responses: the provider keeps the answer; set from the request. */
+  /** Responses: whether the provider stores the answer; taken from the request. */
   store?: boolean;
-  /** The output limit ended it. */
+  /** Whether the output limit ended the answer. */
   cut?: boolean;
-  /** Breaks the stream after this many frames: by closing, or by the protocol's own error event. */
+  /** Breaks off the stream after this many frames: by closing it, or with the protocol's error event. */
   breaks?: { after: number; with: "end" | "error" };
-  /** Bytes per network write of a stream; 0 sends it whole. */
+  /** The number of bytes in each network write of a stream; 0 sends it as a whole. */
   split?: number;
 }
 
@@ -25,7 +25,7 @@ export interface Said {
 export const DIALECTS = ["openai-chat", "openai-responses", "anthropic-messages", "gemini"] as const;
 export type DialectName = (typeof DIALECTS)[number];
 
-/** `kind` of a provider in the configuration. */
+/** The `kind` of a provider in the configuration. */
 export const KINDS: Readonly<Record<DialectName, string>> = {
   "openai-chat": "openai",
   "openai-responses": "openai-responses",
@@ -33,14 +33,14 @@ export const KINDS: Readonly<Record<DialectName, string>> = {
   gemini: "gemini",
 };
 
-/** The message of an upstream's own error in a stream. */
+/** The message of an upstream's error in a stream. */
 export const BROKE = "The model server is overloaded.";
 
-/** Answers a request in the protocol of its path. */
+/** Answers a request in the protocol that its path indicates. */
 export function say(received: Received, said: Said): Response {
   const dialect = dialectOf(received.path);
   const streaming = dialect === "gemini" ? received.path.includes(":stream") : received.json?.["stream"] === true;
-  // OpenAI stores what it is not told to leave.
+  // OpenAI stores an answer unless the request says otherwise.
   const asked = dialect === "openai-responses" ? { ...said, store: received.json?.["store"] !== false } : said;
   if (!streaming) return Response.json(WHOLE[dialect](asked));
   let frames = FRAMES[dialect](asked);
@@ -51,7 +51,7 @@ export function say(received: Received, said: Said): Response {
   return sse(split(frames.join(""), said.split ?? 0));
 }
 
-/** The protocol of a request's path. */
+/** The protocol that a request's path indicates. */
 export function dialectOf(path: string): DialectName {
   if (path.endsWith("/chat/completions")) return "openai-chat";
   if (path.endsWith("/responses")) return "openai-responses";
@@ -67,7 +67,7 @@ function split(text: string, size: number): Uint8Array[] {
   return pieces;
 }
 
-/** A text in a few fragments. */
+/** A text in several fragments. */
 function fragments(text: string): string[] {
   const letters = [...text];
   const third = Math.max(1, Math.ceil(letters.length / 3));
@@ -155,7 +155,7 @@ function responsesItems(said: Said): Json[] {
   return items;
 }
 
-/** What a provider repeats of a request that leaves everything to it. */
+/** The parameters that a provider repeats from a request that sets none of them. */
 const RESPONSES_ECHO = {
   background: false,
   frequency_penalty: 0,

@@ -1,24 +1,24 @@
-// A web site on loopback, defined by pages per path, that records its requests.
+// A web site on loopback that is defined by a page for each path. It records its requests.
 
-/** What a path answers: HTML, or a function of the request. */
+/** The answer for a path: HTML, or a function of the request. */
 export type SitePage = string | ((request: Request) => Response | Promise<Response>);
 
 export interface FakeSite {
-  /** Without a trailing slash. */
+  /** The address without a trailing slash. */
   readonly url: string;
   /** `127.0.0.1:PORT`, for `allow_hosts`. */
   readonly host: string;
-  /** Paths with their query, in order; robots.txt and sitemaps too. */
+  /** The requested paths with their queries, in order, including robots.txt and sitemaps. */
   readonly hits: string[];
-  /** How often a path was asked for. */
+  /** How often a path was requested. */
   count(path: string): number;
-  /** Resolves when the path was asked for `times` times. */
+  /** Resolves when the path was requested `times` times. */
   asked(path: string, times?: number): Promise<void>;
   set(path: string, page: SitePage): void;
   stop(): Promise<void>;
 }
 
-/** Starts a site. Paths are looked up with their query first, then without; others are 404. */
+/** Starts a site. Paths are looked up with their query first, then without it; all others are 404. */
 export function startFakeSite(pages: Record<string, SitePage>): FakeSite {
   const known = new Map(Object.entries(pages));
   const hits: string[] = [];
@@ -62,7 +62,7 @@ export function html(body: string, init: { status?: number; headers?: Record<str
   return new Response(body, { ...init, headers: { "content-type": "text/html; charset=utf-8", ...init.headers } });
 }
 
-/** A page with a title, enough text to be a page, and links. */
+/** A page with a title, links, and enough text for a page. */
 export function page(title: string, links: readonly string[] = [], head = ""): string {
   const list = links.map((href) => `<li><a href="${href}">${href}</a></li>`).join("");
   return `<!doctype html><html lang="en"><head><title>${title}</title>${head}</head><body>

@@ -1,11 +1,11 @@
-// Damaged JSON: values of another type, members removed, duplicated, swapped and renamed. Most untrusted input is almost
-// valid, so damage to a real document reaches further into a reader than random input.
+// Damaged JSON: values of another type, and members that are removed, duplicated, swapped or renamed. Most untrusted
+// input is almost valid, so a damaged real document reaches more code of a reader than random input.
 
 import fc from "fast-check";
 import { parseFrames } from "../../src/base/sse.ts";
 import { transcript } from "./transcripts.ts";
 
-/** Words that an object already knows, and words that protocols know. */
+/** Names of members that every object has, and names that the protocols use. */
 const WORDS = [
   "__proto__",
   "constructor",
@@ -19,7 +19,7 @@ const WORDS = [
   "error",
 ];
 
-/** Values that are hard to be prepared for. */
+/** Values that programs often do not expect. */
 const ODD: readonly unknown[] = [
   null,
   true,
@@ -45,7 +45,7 @@ const ODD: readonly unknown[] = [
   JSON.parse('{"__proto__":{"type":"text","index":0}}'),
 ];
 
-/** Anything at all. */
+/** Any JSON value. */
 export const odd: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(...ODD),
   fc.constantFrom(...WORDS),
@@ -53,7 +53,7 @@ export const odd: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** What happens to one place. */
+/** The kinds of damage to one place. */
 const damage = fc.record({
   place: fc.nat(),
   other: fc.nat(),
@@ -80,12 +80,12 @@ function write({ holder, key }: Slot, value: unknown): void {
   Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** The value with some places of it damaged. */
+/** The value with damage in some places. */
 export function garbled<T>(values: fc.Arbitrary<T>): fc.Arbitrary<unknown> {
   return fc.tuple(values, fc.array(damage, { maxLength: 4 })).map(([value, damages]) => {
     const whole = { value: structuredClone(value) as unknown };
     for (const { place, other, how, put: odd, word } of damages) {
-      // A copy each time, lest a value be put into itself.
+      // A copy is used each time, since a value must not contain itself.
       const put = JSON.parse(JSON.stringify(odd)) as unknown;
       const slots = slotsOf(whole);
       const at = slots[place % slots.length] as Slot;
@@ -107,7 +107,7 @@ export function garbled<T>(values: fc.Arbitrary<T>): fc.Arbitrary<unknown> {
   });
 }
 
-/** A recorded stream of the dialect with some damage: whole frames of whole JSON all the same. */
+/** A recorded stream of the dialect with some damage. Its frames are still complete and contain valid JSON. */
 export function garbledStream(dialect: string, names: readonly string[]): fc.Arbitrary<string> {
   const frames = fc.constantFrom(...names).map((name) =>
     parseFrames(new TextDecoder().decode(transcript(dialect, name))).map(({ event, data }) => {

@@ -1,5 +1,5 @@
-// What a client of each format receives, read independently of the program: one shape for whole and streamed answers, so that
-// formats, dialects and modes can be compared.
+// Parses what a client of each format receives, without the program's own code. Whole and streamed answers have the
+// same form, so that formats, dialects and modes can be compared.
 
 import { parseFrames } from "../../src/base/sse.ts";
 import { gatherMessage } from "../wire/messages-order.ts";
@@ -16,16 +16,16 @@ export interface Heard {
   usage: { input: number; output: number; cached: number; reasoning: number } | undefined;
 }
 
-/** The client formats: path, a request, and how answers are read. */
+/** The client formats: the path, a request, and how answers are parsed. */
 export interface ClientFormat {
   name: string;
   path: string;
-  /** A plain request; `tools` where the format has them. */
+  /** A plain request; with `tools`, if the format has them. */
   body(options: { stream: boolean; tools: boolean }): Json;
   whole(body: Json): Heard;
-  /** Throws when the stream breaks the protocol's order. */
+  /** Throws if the stream violates the protocol's order. */
   streamed(text: string): Heard;
-  /** The error a stream ended with; undefined when it ended well. */
+  /** The error with which a stream ended; undefined if it ended without one. */
   failure(text: string): Json | undefined;
 }
 
@@ -181,7 +181,7 @@ const messages: ClientFormat = {
         .join(""),
       calls: of("tool_use").map((block) => ({ name: text(block["name"]), args: block["input"] })),
       stop: body["stop_reason"],
-      // This protocol has no word for reasoning tokens, and counts cached ones apart.
+      // This protocol has no field for reasoning tokens, and counts cached tokens separately.
       usage: {
         input: number(usage["input_tokens"]) + cached,
         output: number(usage["output_tokens"]),

@@ -1,4 +1,4 @@
-// Identity providers on loopback: one that speaks OAuth 2 as GitHub does, and an OpenID Connect issuer.
+// Identity providers on loopback: an OAuth 2 server like GitHub's, and an OpenID Connect issuer.
 
 import { createHash } from "node:crypto";
 import { OAuth2Server } from "oauth2-mock-server";
@@ -6,26 +6,29 @@ import { OAuth2Server } from "oauth2-mock-server";
 export const CLIENT_ID = "gateway-client";
 export const CLIENT_SECRET = "provider-client-secret-1";
 
-/** Whom the provider signs in. */
+/** The person that the provider signs in. */
 export interface FakePerson {
-  /** GitHub sends a whole number. */
+  /** GitHub sends an integer. */
   id: unknown;
   login: string;
   emails: { email: string; primary: boolean; verified: boolean }[];
 }
 
 export interface FakeGithub {
-  /** `auth.oauth.github`. */
+  /** The configuration `auth.oauth.github`. */
   readonly config: Record<string, string>;
   person: FakePerson;
-  /** What happens elsewhere while the profile is asked for. */
+  /** Called while the profile is requested, so that a test can change something meanwhile. */
   meanwhile: () => Promise<void>;
-  /** Paths asked for. */
+  /** The requested paths. */
   readonly asked: string[];
   stop(): Promise<void>;
 }
 
-/** Checks all that GitHub checks: client, redirect address, single use of the code, PKCE. */
+/**
+ * A server that checks everything that GitHub checks: the client, the redirect address, the single use of the code, and
+ * PKCE.
+ */
 export function startFakeGithub(): FakeGithub {
   const codes: Codes = new Map();
   const tokens = new Set<string>();
@@ -45,7 +48,7 @@ export function startFakeGithub(): FakeGithub {
       const token = request.headers.get("authorization")?.replace("Bearer ", "") ?? "";
       if (!tokens.has(token) || !request.headers.has("user-agent")) return new Response("{}", { status: 401 });
       const { id, login, emails } = state.person;
-      // The profile's own address may be anybody's.
+      // The address in the profile may belong to anyone.
       if (url.pathname === "/user") await state.meanwhile();
       if (url.pathname === "/user") return Response.json({ id, login, email: "anybody@example.com" });
       if (url.pathname === "/user/emails") return Response.json(emails);
@@ -79,7 +82,7 @@ export function startFakeGithub(): FakeGithub {
   };
 }
 
-/** What a code was given out for. */
+/** The request for which a code was issued. */
 type Codes = Map<string, { challenge: string; redirectUri: string }>;
 
 function authorize(url: URL, codes: Codes): Response {
@@ -94,7 +97,7 @@ function authorize(url: URL, codes: Codes): Response {
   const code = crypto.randomUUID();
   codes.set(code, { challenge: code_challenge, redirectUri: redirect_uri });
   const back = new URL(redirect_uri);
-  // As GitHub does: it names an issuer though it publishes no metadata.
+  // Like GitHub, it names an issuer although it publishes no metadata.
   for (const [name, value] of Object.entries({ code, state, iss: "https://github.com/login/oauth" })) {
     back.searchParams.set(name, value ?? "");
   }
@@ -114,7 +117,7 @@ async function grant(request: Request, codes: Codes, tokens: Set<string>): Promi
     code?.challenge === challenge &&
     code.redirectUri === form.get("redirect_uri") &&
     request.headers.get("accept")?.includes("application/json");
-  // GitHub's refusals are a 200.
+  // GitHub's refusals have status 200.
   if (!good) return Response.json({ error: "bad_verification_code" });
   const token = `gho_${crypto.randomUUID()}`;
   tokens.add(token);
@@ -122,13 +125,13 @@ async function grant(request: Request, codes: Codes, tokens: Set<string>): Promi
 }
 
 export interface FakeIssuer {
-  /** `auth.oauth.SLUG`. */
+  /** The configuration `auth.oauth.SLUG`. */
   readonly config: Record<string, string>;
-  /** Claims laid over those of the ID token. */
+  /** Claims that override those of the ID token. */
   claims: Record<string, unknown>;
-  /** What the userinfo endpoint says beside `sub`. */
+  /** Members of the userinfo answer besides `sub`. */
   userinfo: Record<string, unknown>;
-  /** What becomes of the ID token on its way. */
+  /** Changes the ID token before it is sent. */
   tamper: (idToken: string) => string;
   stop(): Promise<void>;
 }

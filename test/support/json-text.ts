@@ -25,7 +25,7 @@ const CHARACTERS = [
 ];
 const SHORT: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "/": "\\/", "\n": "\\n" };
 
-/** One character of a string as it may be written. */
+/** One character of a string, in any allowed spelling. */
 const spelled = fc
   .tuple(fc.oneof(fc.constantFrom(...CHARACTERS, ",", ":", "\ud83d", "\ude00"), fc.string({ maxLength: 1 })), fc.nat(2))
   .map(([character, style]) => {
@@ -42,7 +42,7 @@ const text = fc.array(spelled, { maxLength: 6 }).map((parts) => `"${parts.join("
 
 const number = fc.constantFrom("0", "-0", "1.0", "-1.5e-7", "1E+2", "1e400", "9007199254740993", "0.1e0", "-12");
 
-/** Names that mean something to objects, and ordinary ones, so that keys come twice. */
+/** Names with a meaning for objects, and ordinary names. There are few, so that keys are repeated. */
 const key = fc.oneof(
   fc.constantFrom('"a"', '"a"', '"b"', '"model"', '"m\\u006fdel"', '"__proto__"', '"constructor"', '""', '"0"'),
   text,
@@ -79,7 +79,7 @@ export const jsonText: fc.Arbitrary<string> = fc.tuple(space, node, space).map((
 /** The text of a JSON object. */
 export const objectText: fc.Arbitrary<string> = fc.tuple(space, object, space).map((parts) => parts.join(""));
 
-/** JSON that lost, doubled or gained a few characters, or its end. */
+/** JSON in which a few characters, or the end, were removed, duplicated or added. */
 export const damagedText: fc.Arbitrary<string> = fc
   .tuple(
     jsonText,

@@ -1,15 +1,15 @@
-// Parses llms.txt as strictly as the description on llmstxt.org and its reference parser (llms_txt in Python): a first-level
-// heading, an optional quoted summary, text without headings, then second-level sections with lists of links and notes.
-// Supports no escapes: a bracket ends what is in brackets.
+// Parses llms.txt as strictly as the description on llmstxt.org and its reference parser (llms_txt in Python): a
+// first-level heading, an optional quoted summary, text without headings, then second-level sections with lists of
+// links and notes. It supports no escapes, so a bracket ends the text in brackets.
 
-/** A link of a section. */
+/** A link in a section. */
 export interface ParsedLink {
   readonly title: string;
   readonly url: string;
   readonly note: string;
 }
 
-/** A file that was read. */
+/** A parsed file. */
 export interface ParsedLlmstxt {
   readonly title: string;
   readonly summary: string;
@@ -19,7 +19,7 @@ export interface ParsedLlmstxt {
 
 const LINK = /^-\s*\[([^\]]+)\]\(([^)\s]+)\)(?::\s*(.*))?$/;
 
-/** Reads a file. Throws on whatever is no llms.txt. */
+/** Parses a file. Throws if it is not a valid llms.txt. */
 export function parseLlmstxt(text: string): ParsedLlmstxt {
   if (/[\r\u0085\u2028\u2029]/.test(text)) throw new Error("a line ends otherwise than by a line feed");
   const [head = "", ...parts] = text.split(/^##(?!#)\s*/m);

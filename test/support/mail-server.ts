@@ -5,14 +5,14 @@ import { SMTPServer } from "smtp-server";
 import { TEST_CERT, TEST_KEY } from "./tls.ts";
 
 export interface MailServer {
-  /** With name and password; the certificate is our own, so it is not checked. */
+  /** The URL with user name and password. The certificate is self-signed, so it is not verified. */
   readonly url: string;
   readonly mails: readonly ParsedMail[];
-  /** How each mail came. */
+  /** How each mail was delivered. */
   readonly sessions: readonly { secure: boolean; user: string | undefined }[];
-  /** Refuses this many mails, for now or for good. */
+  /** Refuses this many mails, temporarily or permanently. */
   refuse(times: number, responseCode: number): void;
-  /** Resolves when `count` mails are there. */
+  /** Resolves when `count` mails have arrived. */
   received(count: number): Promise<readonly ParsedMail[]>;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface MailServer {
 const USER = "gateway";
 const PASSWORD = "smtp-pass-word-1";
 
-/** Starts it. */
+/** Starts the server. */
 export async function startMailServer(): Promise<MailServer> {
   const mails: ParsedMail[] = [];
   const sessions: { secure: boolean; user: string | undefined }[] = [];

@@ -1,10 +1,10 @@
-// Reads the mails of a program that has no mail server.
+// Reads the mails of a program that is not connected to a mail server.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ParsedMail, simpleParser } from "mailparser";
 
-/** The newest unread mail to this address, and with this subject where one is given; waits for it. */
+/** Waits for the newest unread mail to this address (and with this subject, if one is given), and returns it. */
 export async function mailTo(dataDir: string, address: string, subject?: string): Promise<ParsedMail> {
   for (;;) {
     for (const { path, mail } of (await mails(dataDir)).reverse()) {

@@ -1,7 +1,7 @@
-// Whole pages with the Markdown that is expected of them. A page is two files in test/pages/corpus: KIND-NAME.html, in which
-// `data-main` marks the elements that a reader came for, and KIND-NAME.md.
+// Whole pages with the expected Markdown. A page consists of two files in test/pages/corpus: KIND-NAME.html, in which
+// `data-main` marks the main content, and KIND-NAME.md.
 //   bun test/support/page-corpus.ts --update [NAME…]
-// writes what comes out now; the floors in test/pages/corpus.test.ts say whether that may stay.
+// writes the current output. The lower limits in test/pages/corpus.test.ts decide whether it is acceptable.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export interface CorpusPage {
   readonly name: string;
   readonly kind: string;
   readonly html: string;
-  /** Undefined: none was written yet. */
+  /** Undefined if the file does not exist yet. */
   readonly expected: string | undefined;
 }
 
@@ -34,14 +34,14 @@ export function corpusPages(): CorpusPage[] {
     });
 }
 
-/** What the page comes out as, at the address that it gives for itself. */
+/** The Markdown of the page, converted with the address that the page gives for itself. */
 export function convertPage({ html }: CorpusPage): string {
   const url = /rel="canonical" href="([^"]+)"/.exec(html)?.[1] ?? "https://site.example/page";
   const options = { url, onlyMainContent: true, markdown: true, html: false, links: false };
   return `${extractPage(html, options).markdown}\n`;
 }
 
-/** F1 over words of what came out against the elements marked as what a reader came for. */
+/** The F1 score over words of the output, compared with the marked elements. */
 export function scorePage({ html }: CorpusPage, markdown: string): number {
   const wanted = markedWords(html);
   const found = shownWords(markdown);
@@ -69,7 +69,7 @@ function markedWords(html: string): string[] {
   return wordsOf(text);
 }
 
-/** Words as a reader sees them: without addresses, pictures, languages of listings and labels of notes. */
+/** The words that a reader sees: without addresses, pictures, languages of listings and labels of notes. */
 function shownWords(markdown: string): string[] {
   return wordsOf(
     markdown

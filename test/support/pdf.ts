@@ -2,7 +2,7 @@
 
 import { deflateSync } from "node:zlib";
 
-/** A PDF of one page whose content is `data`, under the filters that `filter` names as a PDF does. */
+/** A PDF of one page with the content `data` and the filters `filter`, in the notation of a PDF. */
 export function pdfOf(data: Uint8Array | string, filter = ""): Uint8Array<ArrayBuffer> {
   const content = Buffer.from(data as Uint8Array);
   const objects = [
@@ -16,10 +16,10 @@ export function pdfOf(data: Uint8Array | string, filter = ""): Uint8Array<ArrayB
   return Uint8Array.from(Buffer.from(`%PDF-1.4\n${body}trailer<</Root 1 0 R>>\n%%EOF`, "latin1"));
 }
 
-/** What a page says to show a text. */
+/** The content of a page that shows a text. */
 export const shown = (text: string) => `BT /F1 12 Tf 10 100 Td (${text}) Tj ET`;
 
-/** Two kilobytes that unpack, under two filters, to `megabytes` of spaces. */
+/** Two kilobytes that two filters decompress to `megabytes` of spaces. */
 export function twiceDeflated(megabytes: number): Buffer {
   return deflateSync(deflateSync(Buffer.alloc(megabytes * 1024 * 1024, 32), { level: 9 }), { level: 9 });
 }

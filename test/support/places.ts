@@ -1,4 +1,4 @@
-// A limit on concurrent pages of all kinds.
+// A limit of concurrent pages of all kinds.
 
 /** For `createHostScheduler`. */
 export function places(count: number): Record<"jobs" | "singles" | "browser", () => number> {

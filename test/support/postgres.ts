@@ -1,16 +1,17 @@
-// A private PostgreSQL for the tests of one process: made in a temporary folder when the first test asks for it, gone with the
-// process however that ends. Each test gets a database of its own. Where PostgreSQL is not installed there is none.
+// A private PostgreSQL server for the tests of one process. It is created in a temporary folder when the first test
+// needs it, and removed when the process ends in any way. Each test has its own database. If PostgreSQL is not
+// installed, there is none.
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
 
-/** A database of a test. */
+/** The database of one test. */
 export interface TestDatabase {
   readonly url: string;
   readonly name: string;
-  /** Takes every row out of it, but those of its migrations. */
+  /** Deletes all rows except those of the migrations. */
   clear(): Promise<void>;
   drop(): Promise<void>;
 }
@@ -18,9 +19,9 @@ export interface TestDatabase {
 /** The running server. */
 export interface TestServer {
   readonly port: number;
-  /** An empty database. */
+  /** Creates an empty database. */
   database(): Promise<TestDatabase>;
-  /** A copy of the database that `prepare` filled, once for a process. */
+  /** Creates a copy of the database that `prepare` filled, which is done once in each process. */
   copyOf(template: string, prepare: (url: string) => Promise<void>): Promise<TestDatabase>;
   /** Ends the server at once, as a crash would, and starts it again. */
   restart(): Promise<void>;
@@ -47,12 +48,12 @@ function binary(name: string): string | undefined {
     .find((path) => existsSync(path));
 }
 
-/** PostgreSQL refuses to be root's. */
+/** PostgreSQL refuses to run as root. */
 function asItsUser(): string[] {
   return process.getuid?.() === 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : [];
 }
 
-// A commit is kept when the server ends, not when the machine does.
+// A commit must survive the end of the server, but not of the machine.
 const SETTINGS = [
   "fsync=off",
   "full_page_writes=off",
@@ -71,7 +72,8 @@ async function start(): Promise<TestServer> {
   const port = freePort();
   const command = [...asItsUser(), binary("postgres") ?? "", "-D", data, "-p", String(port), "-h", "127.0.0.1"];
   const run = [...command, ...SETTINGS.flatMap((setting) => ["-c", setting])];
-  // The shell outlives this process for a moment: when its input ends, however that happens, so do server and folder.
+  // The shell outlives this process for a moment. When its input ends, for any reason, it removes the server and the
+  // folder.
   const script = `
     "$@" 2>"$DIR/log" & server=$!
     while read -r number; do
@@ -86,7 +88,7 @@ async function start(): Promise<TestServer> {
     stderr: "ignore",
     env: { ...process.env, DIR: dir },
   });
-  // Not what keeps the process running.
+  // The server must not keep the process alive.
   shell.unref();
   const urlOf = (name: string) => `postgres://test@127.0.0.1:${port}/${name}`;
   await answers(urlOf("postgres"));
@@ -135,13 +137,13 @@ function freePort(): number {
   return port;
 }
 
-/** Deletes; truncating would make every file anew. */
+/** Rows are deleted, since truncating would create every file again. */
 async function clear(url: string): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => undefined });
   try {
     const tables = await sql`SELECT relname FROM pg_class
       WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> '_migrations'`;
-    // Rows that refer to others go with them, or have gone.
+    // Rows that refer to others are deleted with them, or were deleted before.
     await sql.unsafe(tables.map(({ relname }) => `DELETE FROM ${relname};`).join(""));
   } finally {
     await sql.end();

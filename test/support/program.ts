@@ -1,5 +1,5 @@
-// The program as its clients see it: an address and a key. In the test's own process, or the compiled program in a separate
-// one if TEST_BINARY names it (`bun scripts/test.ts --binary dist/sallyport test/clients`).
+// The program as its clients see it: an address and a key. It runs in the test's process or, if TEST_BINARY names the
+// compiled program, in a separate one (`bun scripts/test.ts --binary dist/sallyport test/clients`).
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ export async function startProgram(config: Record<string, unknown>): Promise<Pro
 const START_MS_MAX = 60_000;
 
 async function startBinary(binary: string, config: Record<string, unknown>): Promise<Program> {
-  // Nothing of the repository or of whoever runs the tests is within its reach.
+  // It has no access to the repository or to the environment of the person who runs the tests.
   const home = mkdtempSync(join(tmpdir(), "sallyport-client-"));
   const file = join(home, "test.yaml");
   await Bun.write(file, JSON.stringify(config));
@@ -66,7 +66,7 @@ async function startBinary(binary: string, config: Record<string, unknown>): Pro
   };
 }
 
-/** The address on the program's one line; undefined when it ends without. */
+/** The address in the program's only line; undefined if it ends without one. */
 async function address(stdout: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string | undefined> {
   let said = "";
   for await (const text of stdout.pipeThrough(new TextDecoderStream())) {

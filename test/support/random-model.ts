@@ -1,14 +1,15 @@
-// A llama model of random weights in the GGUF format, a few hundred kilobytes: its output is noise, but always the same
-// noise, and it tends to begin with a capital letter. Lets a real engine run where no real model is available.
+// A llama model with random weights in the GGUF format, a few hundred kilobytes in size. Its output is noise, but
+// always the same noise, and often begins with a capital letter. With it a real engine can run where no real model is
+// available.
 
-/** Letters, pairs of them and bytes; small enough to run anywhere at once. */
+/** The vocabulary: letters, pairs of letters, and bytes. It is small, so that the model runs anywhere. */
 const WIDTH = 32;
 const INNER = 64;
 const HEADS = 4;
 const LAYERS = 2;
 const CONTEXT = 8192;
 
-/** Types of the metadata's values, as the format numbers them. */
+/** The numbers of the types of metadata values in the format. */
 const U32 = 4;
 const I32 = 5;
 const F32 = 6;
@@ -16,7 +17,7 @@ const BOOL = 7;
 const TEXT = 8;
 const LIST = 9;
 
-/** Types of tokens, as the format numbers them. */
+/** The numbers of the types of tokens in the format. */
 const NORMAL = 1;
 const UNKNOWN = 2;
 const CONTROL = 3;
@@ -24,7 +25,7 @@ const BYTE = 6;
 
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
 
-/** The model's file. */
+/** The content of the model's file. */
 export function randomModel(seed: number): Uint8Array {
   const vocabulary = tokens();
   const tensors = weights(vocabulary, seed);
@@ -55,7 +56,7 @@ export function randomModel(seed: number): Uint8Array {
 interface Token {
   text: string;
   type: number;
-  /** How much the model likes to begin with it. */
+  /** How strongly the model prefers to begin with this token. */
   liking: number;
 }
 
@@ -100,7 +101,7 @@ function metadataOf(vocabulary: readonly Token[]): ((out: Writer) => void)[] {
     (out) => out.key("llama.attention.layer_norm_rms_epsilon", F32).f32(1e-5),
     text("tokenizer.ggml.model", "llama"),
     list("tokenizer.ggml.tokens", TEXT, (out, token) => out.text(token.text)),
-    // Of two ways to join, the one of the higher score is taken.
+    // Of two possible merges, the one with the higher score is chosen.
     list("tokenizer.ggml.scores", F32, (out, _, at) => out.f32(-at)),
     list("tokenizer.ggml.token_type", I32, (out, token) => out.u32(token.type)),
     u32("tokenizer.ggml.unknown_token_id", 0),
@@ -126,7 +127,7 @@ function weights(vocabulary: readonly Token[], seed: number): Tensor[] {
   const ones = (name: string): Tensor => ({ name, shape: [WIDTH], values: new Float32Array(WIDTH).fill(1) });
   const embedding = noise("token_embd.weight", [WIDTH, vocabulary.length], 0.5);
   const output = noise("output.weight", [WIDTH, vocabulary.length], 0.15);
-  // The first coordinate is the same for all tokens: what the output makes of it is a liking for tokens.
+  // The first coordinate is the same for all tokens, so its output weights are the model's preferences for tokens.
   vocabulary.forEach(({ liking }, at) => {
     embedding.values[at * WIDTH] = 3;
     output.values[at * WIDTH] = liking;
@@ -144,7 +145,7 @@ function weights(vocabulary: readonly Token[], seed: number): Tensor[] {
   return [embedding, ...layers.flat(), ones("output_norm.weight"), output];
 }
 
-/** Normally distributed numbers, the same for the same seed. */
+/** Normally distributed random numbers, determined by the seed. */
 function normals(seed: number): () => number {
   let state = seed >>> 0;
   const uniform = () => {
@@ -157,7 +158,7 @@ function normals(seed: number): () => number {
 const ALIGNMENT = 32;
 const aligned = (size: number) => Math.ceil(size / ALIGNMENT) * ALIGNMENT;
 
-/** Little-endian bytes, one after the other. */
+/** Appends values as little-endian bytes. */
 class Writer {
   readonly #parts: Uint8Array[] = [];
   #size = 0;

@@ -1,25 +1,25 @@
-// Providers that fail below HTTP: they refuse, hang while connecting, reset, fail the TLS handshake, or stop in the middle of
-// an answer. On loopback.
+// Providers on loopback that fail below HTTP: they refuse, hang while connecting, reset, fail the TLS handshake, or
+// stop in the middle of an answer.
 
 import { dlopen, FFIType, ptr } from "bun:ffi";
 import { connect, type Socket } from "node:net";
 
-/** A TCP server that does as its script says once it has read a whole request head. */
+/** A TCP server that runs its script after it has read a complete request head. */
 export interface RawUpstream {
   port: number;
-  /** The heads of the requests so far. */
+  /** The request heads so far. */
   heads: string[];
   stop(): void;
 }
 
-/** What to do with one connection: send bytes, end it in order, or reset it. */
+/** Actions on one connection: send bytes, close it, or reset it. */
 export interface RawConnection {
   send(text: string): void;
   end(): void;
   reset(): void;
 }
 
-/** Starts a server that speaks plain words to whoever connects, whatever they say. */
+/** Starts a server that sends plain text to every connection, whatever it receives. */
 export function startPlain(): RawUpstream {
   const listener = Bun.listen({
     hostname: "127.0.0.1",
@@ -34,7 +34,7 @@ export function startPlain(): RawUpstream {
   return { port: listener.port, heads: [], stop: () => listener.stop(true) };
 }
 
-/** Starts a server that hands every request to `script`. */
+/** Starts a server that passes every request to `script`. */
 export function startRaw(script: (connection: RawConnection, head: string) => void): RawUpstream {
   const heads: string[] = [];
   const listener = Bun.listen<{ head: string }>({
@@ -66,7 +66,7 @@ export function startRaw(script: (connection: RawConnection, head: string) => vo
   return { port: listener.port, heads, stop: () => listener.stop(true) };
 }
 
-/** A port of loopback on which no one listens. */
+/** A port of loopback on which nothing listens. */
 export function closedPort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = listener;
@@ -75,8 +75,8 @@ export function closedPort(): number {
 }
 
 /**
- * A port that answers no connection attempt: its queue is full and no one accepts, so that further attempts hang as
- * they do with a host that is down. Linux only.
+ * A port that answers no connection attempt: its queue is full and nothing accepts connections, so further attempts
+ * hang as they do with a host that is down. Linux only.
  */
 export async function startBlackhole(): Promise<{ port: number; stop(): void }> {
   const libc = dlopen("libc.so.6", {
@@ -95,8 +95,9 @@ export async function startBlackhole(): Promise<{ port: number; stop(): void }> 
     throw new Error("The black hole could not be dug.");
   libc.symbols.getsockname(fd, ptr(address), ptr(new Uint32Array([ADDRESS_BYTES])));
   const port = (address[2] ?? 0) * 256 + (address[3] ?? 0);
-  // What fits into the queue is admitted; the first attempt that is not says that the queue is full. The time is waited
-  // for in parts: where the machine stood still, a connection that was let in is heard of before all of them are over.
+  // Connections are accepted until the queue is full; the first attempt that is not accepted shows that it is. The wait
+  // is divided into parts, so that after a stall of the machine an accepted connection is noticed before all parts are
+  // over.
   const fillers: Socket[] = [];
   for (let full = false; !full && fillers.length < 16; ) {
     const socket = connect({ host: "127.0.0.1", port });

@@ -1,7 +1,7 @@
 // What tests may assert about time. The machine may stall at any moment, so no duration and no order of two timers is
-// certain; a thread's CPU time, and whether there was a stall, can be measured.
+// certain. The CPU time of a thread, and whether the machine stalled, can be measured.
 
-/** Milliseconds of processor time that `work` took on this thread: what other threads and programs take is not in it. */
+/** The milliseconds of processor time that `work` used on this thread, without those of other threads and programs. */
 export function cpuMs(work: () => unknown): number;
 export function cpuMs(work: () => Promise<unknown>): Promise<number>;
 export function cpuMs(work: () => unknown): number | Promise<number> {
@@ -15,11 +15,11 @@ export function cpuMs(work: () => unknown): number | Promise<number> {
 }
 
 const BEAT_MS = 10;
-/** What is later than this was kept from running. */
+/** A timer that is later than this was delayed by the machine. */
 const STANDSTILL_MS = 150;
 const TRIES = 25;
 
-/** Runs a check that depends on real time; where it fails and this thread stood still meanwhile, once more. */
+/** Runs a check that depends on real time. If it fails and this thread was stalled meanwhile, runs it once more. */
 export async function whileSteady<T>(check: () => Promise<T>): Promise<T> {
   for (let left = TRIES; ; left--) {
     let [lastMs, stoodStill] = [performance.now(), false];

@@ -1,4 +1,5 @@
-// A private Redis for a test, on loopback, that keeps nothing: it can be killed and started again empty on the same port.
+// A private Redis server for a test, on loopback and without persistence. It can be killed and started again, empty, on
+// the same port.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +21,7 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
-/** Starts it. Stop it in afterAll. */
+/** Starts the server. Stop it in afterAll. */
 export async function startRedis(): Promise<TestRedis> {
   const dir = mkdtempSync(join(tmpdir(), "sallyport-redis-"));
   const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
@@ -41,7 +42,7 @@ export async function startRedis(): Promise<TestRedis> {
   const start = async () => {
     const own = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir];
     child = Bun.spawn(["redis-server", ...own], { stdin: "ignore", stdout: "ignore", stderr: "ignore" });
-    // It says that it listens in words only: asked until it answers.
+    // It reports only in its log that it is ready, so it is queried until it answers.
     for (;;) {
       const answers = await ask("PING").catch(() => undefined);
       if (answers === "PONG") return;

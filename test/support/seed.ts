@@ -1,5 +1,5 @@
-// Properties use the same values on every run, so that failures are caused by changes and not by chance. `bun scripts/test.ts
-// --seed random` uses others.
+// Property tests use the same values in every run, so that failures are caused by changes and not by chance. `bun
+// scripts/test.ts --seed random` uses other values.
 
 import fc from "fast-check";
 

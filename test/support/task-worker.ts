@@ -1,4 +1,4 @@
-// A worker thread for tests of the pool: echoes, throws, loops for ever, or stops itself.
+// A worker thread for tests of the pool: it echoes, throws, loops forever, or stops itself.
 
 import { getPriority } from "node:os";
 import { serveTasks } from "../../src/workers/serve.ts";

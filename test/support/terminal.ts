@@ -3,7 +3,7 @@
 import { PassThrough } from "node:stream";
 import type { Io } from "../../src/cli/command.ts";
 
-/** An `Io` that remembers. */
+/** An `Io` that records its output. */
 export class FakeTerminal implements Io {
   stdout = "";
   stderr = "";
@@ -23,7 +23,7 @@ export class FakeTerminal implements Io {
     this.#stops.add(stop);
     return () => this.#stops.delete(stop);
   }
-  /** Ctrl-C. */
+  /** Presses Ctrl-C. */
   interrupt(): void {
     for (const stop of this.#stops) stop();
   }
@@ -36,7 +36,7 @@ export class FakeTerminal implements Io {
   async readStdin(): Promise<string> {
     return this.#stdin;
   }
-  /** What is written there is no part of `stdout`. */
+  /** Text written there is not part of `stdout`. */
   readonly streams = () => ({ input: this.input, output: this.output });
   readonly input = new PassThrough();
   readonly output = new PassThrough();

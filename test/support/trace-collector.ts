@@ -1,6 +1,6 @@
-// A receiver of OpenTelemetry traces on loopback, and a program started to send to it.
+// A receiver of OpenTelemetry traces on loopback, and a program that sends its traces to it.
 
-/** A span as it is sent, with what tests look at. */
+/** A span as it is sent, with the members that tests check. */
 export interface SentSpan {
   readonly name: string;
   readonly traceId: string;
@@ -10,15 +10,18 @@ export interface SentSpan {
 }
 
 export interface TraceCollector {
-  /** What was received, as text. */
+  /** The received requests, as text. */
   readonly bodies: readonly string[];
   spans(): SentSpan[];
-  /** Starts a program while the variables that send traces here are set; those started later do not see them. */
+  /**
+   * Starts a program while the variables that send traces here are set. Programs that are started later do not see
+   * them.
+   */
   sending<App>(start: () => Promise<App>): Promise<App>;
   stop(): Promise<void>;
 }
 
-/** Starts it. */
+/** Starts the receiver. */
 export function startTraceCollector(): TraceCollector {
   const bodies: string[] = [];
   const server = Bun.serve({

@@ -1,5 +1,5 @@
-// Golden transcripts: upstream streams and the neutral events that they must be read as. UPDATE_GOLDEN=1 rewrites the events;
-// otherwise a missing golden fails.
+// Golden transcripts: upstream streams, and the neutral events as which they must be read. UPDATE_GOLDEN=1 writes the
+// events again; otherwise a missing golden file is a failure.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import type { EventReader, FrameRelay } from "../../src/upstream/dialect.ts";
 
 const golden = join(import.meta.dir, "../golden");
 
-/** Names of the transcripts of a dialect. */
+/** The names of a dialect's transcripts. */
 export function transcripts(dialect: string): string[] {
   const names = readdirSync(join(golden, "upstream", dialect)).filter((name) => name.endsWith(".sse"));
   return names.map((name) => name.slice(0, -4)).sort();
@@ -20,7 +20,7 @@ export function transcript(dialect: string, name: string): Uint8Array {
   return new Uint8Array(readFileSync(join(golden, "upstream", dialect, `${name}.sse`)));
 }
 
-/** The golden events of a case; with UPDATE_GOLDEN=1 `events` become the golden. */
+/** The golden events of a case. With UPDATE_GOLDEN=1, `events` become the golden events. */
 export function goldenEvents(name: string, events: readonly ChatEvent[]): unknown[] {
   const path = join(golden, "neutral", `${name}.jsonl`);
   if (Bun.env["UPDATE_GOLDEN"] === "1") {
@@ -31,13 +31,13 @@ export function goldenEvents(name: string, events: readonly ChatEvent[]): unknow
   return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as unknown);
 }
 
-/** Pieces of `bytes` cut at the given offsets. */
+/** `bytes` in pieces, cut at the given offsets. */
 function pieces(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   const at = [0, ...[...new Set(cuts)].filter((cut) => cut < bytes.length).sort((a, b) => a - b), bytes.length];
   return at.slice(1).map((end, i) => bytes.subarray(at[i], end));
 }
 
-/** Reads a stream as it would come off a socket that splits at `cuts`. */
+/** Reads a stream as if a socket had split it at `cuts`. */
 export function readStream(reader: EventReader, bytes: Uint8Array, cuts: readonly number[] = []): ChatEvent[] {
   const cutter = new FrameCutter();
   const out: ChatEvent[] = [];
@@ -47,7 +47,7 @@ export function readStream(reader: EventReader, bytes: Uint8Array, cuts: readonl
   return out;
 }
 
-/** Relays a stream that comes in pieces. */
+/** Relays a stream that arrives in pieces. */
 export function relayStream(relay: FrameRelay, bytes: Uint8Array, cuts: readonly number[] = []): string {
   const cutter = new FrameCutter();
   let out = "";

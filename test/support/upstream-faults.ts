@@ -1,23 +1,23 @@
-// Error responses of providers in every protocol, and the expected result: for the client, for the provider's breaker, and
-// for secrets in the text.
+// Error responses of providers in every protocol, with the expected results: for the client, for the provider's
+// breaker, and for secrets in the text.
 
 import type { DialectName } from "./fake-model.ts";
 
 type Json = Record<string, unknown>;
 
-/** The provider's key, and who the operator is there: never to reach a client. */
+/** The provider's key and the operator's account there, which must never reach a client. */
 export const SECRET = "up-planted-key-0123456789";
 export const ORGANISATION = "org-Pl4nt3dOrganis4tion01";
 export const PLAN = "check your plan and billing details";
-/** What every provider's error says beside the words of its case. */
+/** The part of every provider's error that is the same in all cases. */
 export const LEAKY = `key ${SECRET} of ${ORGANISATION}`;
 
-/** What a provider says of a failure, whatever its protocol. */
+/** A provider's description of a failure, independent of the protocol. */
 export interface FaultWords {
   status: number;
   message: string;
   code?: string;
-  /** The category, in the words of OpenAI, Anthropic and Gemini. */
+  /** The category in the terms of OpenAI, Anthropic and Gemini. */
   types: readonly [string, string, string];
   param?: string;
   details?: Json;
@@ -35,7 +35,7 @@ export function faultBody(dialect: DialectName, { status, message, code, types, 
   };
 }
 
-/** The frame that reports it within a stream. */
+/** The frame that reports the error within a stream. */
 export function faultFrame(dialect: DialectName, words: FaultWords): string {
   const body = faultBody(dialect, words);
   if (dialect === "anthropic-messages") return `event: error\ndata: ${JSON.stringify(body)}\n\n`;
@@ -54,15 +54,15 @@ export interface FaultCase {
   told: {
     status: number;
     code: string;
-    /** What the client reads; absent: our own words, which hold none of the provider's. */
+    /** The message for the client; absent: a message of ours that contains no text of the provider's. */
     says?: string;
     param?: string;
     details?: Json;
     retryAfter?: string;
   };
-  /** The provider's breaker counts it. */
+  /** Whether the provider's breaker counts the failure. */
   counts: boolean;
-  /** What it comes to over Gemini, which has no codes. */
+  /** The result with Gemini, which has no error codes. */
   plain?: FaultCase["told"];
 }
 
@@ -179,7 +179,7 @@ export const HTTP_FAULTS: readonly FaultCase[] = [
   })),
 ];
 
-/** Errors reported with status 200: within a whole answer, within a stream, or as JSON where a stream was asked for. */
+/** Errors reported with status 200: in a whole answer, in a stream, or as JSON although a stream was requested. */
 export const ANSWER_FAULTS: readonly FaultCase[] = HTTP_FAULTS.filter(({ name }) =>
   ["400 with code, param and details", "a prompt that does not fit", "401", "429 that tells the plan", "503"].includes(
     name,

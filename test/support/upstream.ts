@@ -5,17 +5,17 @@ export interface Received {
   path: string;
   headers: Headers;
   text: string;
-  /** The parsed body; undefined when it is not JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   json: Record<string, unknown> | undefined;
-  /** Resolves when the caller hung up before the answer was complete. */
+  /** Resolves if the caller disconnects before the answer is complete. */
   aborted: Promise<void>;
 }
 
-/** What the provider does with one request. */
+/** The provider's reaction to one request. */
 export type Script = (received: Received) => Response | Promise<Response>;
 
 export interface FakeUpstream {
-  /** With the version segment, as `base_url` takes it. */
+  /** The address with its version segment, for `base_url`. */
   baseUrl: string;
   received: Received[];
   /** Replaces the script. */
@@ -25,7 +25,7 @@ export interface FakeUpstream {
   stop(): Promise<void>;
 }
 
-/** Starts a provider. GET …/models lists `models`. */
+/** Starts a provider. GET …/models returns `models`. */
 export function startUpstream(
   script: Script = () => new Response("no script", { status: 500 }),
   models: string[] = [],
@@ -89,7 +89,7 @@ export function sse(pieces: readonly (string | Uint8Array | Promise<unknown> | t
           const piece = pieces[at++];
           if (piece === undefined) return controller.close();
           if (piece === HANG) return new Promise<void>(() => {});
-          // With an Error the server would print it, and what fails would drown in that.
+          // The server would print an Error, and the message of a failing test would be hard to find.
           if (piece === CUT) return controller.error(undefined);
           if (piece instanceof Promise) await piece;
           else return controller.enqueue(typeof piece === "string" ? encoder.encode(piece) : piece);
@@ -101,7 +101,7 @@ export function sse(pieces: readonly (string | Uint8Array | Promise<unknown> | t
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-/** Never sends anything more. */
+/** Stops sending, but keeps the connection open. */
 export const HANG = Symbol("hang");
 /** Breaks the connection. */
 export const CUT = Symbol("cut");
@@ -113,7 +113,7 @@ export function chatChunk(delta: unknown, options: { finish?: string; usage?: un
   return `data: ${JSON.stringify({ ...chunk, ...(options.usage === undefined ? {} : { usage: options.usage }) })}\n\n`;
 }
 
-/** A whole OpenAI chat answer. */
+/** A complete OpenAI chat answer. */
 export function chatAnswer(
   message: Record<string, unknown>,
   options: { finish?: string; extra?: Record<string, unknown> } = {},
@@ -129,7 +129,7 @@ export function chatAnswer(
   });
 }
 
-/** The data of every SSE frame of a response, parsed; `[DONE]` stays a string. */
+/** The parsed data of every SSE frame in a response; `[DONE]` stays a string. */
 export async function framesOf(response: Response): Promise<unknown[]> {
   const text = await response.text();
   return text
