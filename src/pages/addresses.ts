@@ -1,6 +1,6 @@
-// Tells which addresses are not pages, or not worth fetching.
+// Recognises addresses that do not lead to pages, or that are not worth fetching.
 
-/** Addresses beyond these bounds are more often crawler traps than pages. */
+/** An address that exceeds one of these bounds is more often a crawler trap than a page. */
 export const ADDRESS_CHARS_MAX = 2000;
 const SEGMENTS_MAX = 20;
 const REPEATS_MAX = 3;
@@ -19,7 +19,7 @@ export function isTrap(address: string): boolean {
 const NO_PAGE =
   /\.(?:jpe?g|png|gif|webp|avif|svg|ico|bmp|tiff?|mp[34]|m4[av]|avi|mov|wmv|webm|ogg|wav|flac|zip|gz|tgz|bz2|xz|7z|rar|tar|exe|dmg|msi|deb|rpm|apk|iso|bin|css|m?js|map|woff2?|ttf|eot|otf|docx?|xlsx?|pptx?|odt|ods|epub|mobi)$/i;
 
-/** Whether a crawl may expect a page at this address. */
+/** Whether a crawl can expect a page at this address. */
 export function mayBePage(address: string, { documents }: { documents: boolean }): boolean {
   const { pathname } = new URL(address);
   if (NO_PAGE.test(pathname)) return false;

@@ -1,18 +1,18 @@
-// Path patterns: `*` within a segment, `**` across segments, `?` one character; anchored at both ends. Matched against the
-// path, or against the whole address if the pattern has a scheme. A pattern without a leading slash gets one. Patterns are
-// untrusted: a match never backtracks, so it is a few native searches over the address.
+// Path patterns: `*` matches within a segment, `**` across segments, `?` one character. They must match the whole path, or the
+// whole address if the pattern has a scheme; a missing leading slash is added. Patterns are untrusted, so a match never
+// backtracks: it takes a few native searches over the address.
 
 import { percentDecoded } from "../base/percent.ts";
 
 /** Longer patterns are refused. */
 const CHARS_MAX = 500;
-/** Each may be searched for again in every segment of an address. */
+/** Maximum number of wildcards in a pattern; each may be searched for in every segment of an address. */
 const WILDCARDS_MAX = 30;
 
-/** Whether a pattern matches an address; `paths` are the address's paths, for callers that test many patterns. */
+/** Tells whether an address matches the pattern. `paths` are the address's paths, for callers that test many patterns. */
 export type Glob = (address: string, paths?: readonly string[]) => boolean;
 
-/** A test for addresses; undefined when the pattern cannot be used. */
+/** Compiles a pattern; undefined if it is invalid. */
 export function compileGlob(pattern: string): Glob | undefined {
   const text = pattern.trim();
   if (text === "" || text.length > CHARS_MAX) return undefined;
@@ -27,31 +27,31 @@ export function compileGlob(pattern: string): Glob | undefined {
   return (address, paths = pathsOf(address)) => paths.some((path) => matches(runs, path));
 }
 
-/** The path of an address, and its unescaped spelling if that differs. */
+/** The path of an address, and its unescaped form if that differs. */
 export function pathsOf(address: string): readonly string[] {
   const { pathname } = new URL(address);
   const plain = percentDecoded(pathname);
   return plain === pathname ? [pathname] : [pathname, plain];
 }
 
-/** The cost of a pattern per letter of an address: all of it is searched for each `?`. */
+/** The cost of a pattern per letter of an address. Each `?` searches all of the address. */
 export function globCost(pattern: string): number {
   return 1 + [...pattern].filter((letter) => letter === "?").length;
 }
 
-/** `**` together with the slashes around it is `/` or any number of whole segments. */
+/** `**` with a slash on each side matches a slash, or any number of whole segments with their slashes. */
 const WILDCARDS: ReadonlySet<string> = new Set(["*", "**", "?", "/**/"]);
 
-/** Consecutive letters, including `?`. */
+/** A part of a pattern without `*`; it may contain `?`. */
 interface Piece {
   length: number;
   readonly texts: { readonly offset: number; readonly text: string }[];
   readonly anyAt: number[];
 }
 
-/** The part between two `**`: pieces separated by `*`. It covers as many slashes as it names. */
+/** The part of a pattern between two `**`: pieces separated by `*`. It matches exactly as many slashes as it contains. */
 interface Run {
-  /** Where it may begin: `anywhere` after the previous run, or only `after a slash`. */
+  /** Where a match may begin: `anywhere` after the previous run, or only `after a slash`. */
   readonly begins: "anywhere" | "after a slash";
   readonly pieces: [Piece, ...Piece[]];
 }
@@ -74,7 +74,7 @@ function readRuns(tokens: readonly string[]): [Run, ...Run[]] {
   for (const token of tokens) {
     if (token === "**") begin("anywhere");
     else if (token === "/**/") {
-      // Its first slash ends the previous run; its last one may be the same slash.
+      // The first slash of `/**/` ends the previous run. Its last slash may be the same one.
       add("/");
       begin("after a slash");
     } else if (token === "*") {
@@ -86,7 +86,7 @@ function readRuns(tokens: readonly string[]): [Run, ...Run[]] {
   return runs;
 }
 
-/** The earliest end of a run leaves the most to the following ones, so none needs to be tried twice. */
+/** Matches each run at its earliest end, which leaves the most text to the following runs, so no run has to be tried twice. */
 function matches(runs: readonly [Run, ...Run[]], text: string): boolean {
   const last = runs.length - 1;
   let end = endFrom(runs[0], text, { at: 0, mustEnd: last === 0 });
@@ -95,7 +95,7 @@ function matches(runs: readonly [Run, ...Run[]], text: string): boolean {
   return end >= 0;
 }
 
-/** The earliest end of a run that begins at `from` or later; -1 if there is none. */
+/** The earliest end of a match that begins at `from` or later; -1 if there is none. */
 function endAfter(run: Run, text: string, { from, mustEnd }: { from: number; mustEnd: boolean }): number {
   const [first, ...others] = run.pieces;
   if (run.begins === "anywhere" && others.length === 0) {
@@ -107,7 +107,7 @@ function endAfter(run: Run, text: string, { from, mustEnd }: { from: number; mus
     if (start < 0) return -1;
     const end = endFrom(run, text, { at: start, mustEnd });
     if (end >= 0) return end;
-    // A later start in the same segment finds no more than this one did.
+    // Within the same segment, a later start cannot find more than this one did.
     const slash = text.indexOf("/", start);
     if (slash < 0) return -1;
     at = slash + 1;
@@ -115,7 +115,7 @@ function endAfter(run: Run, text: string, { from, mustEnd }: { from: number; mus
   return -1;
 }
 
-/** The earliest end of a run that begins at `at`; -1 if it does not match. */
+/** The earliest end of a match that begins at `at`; -1 if there is none. */
 function endFrom(run: Run, text: string, { at, mustEnd }: { at: number; mustEnd: boolean }): number {
   const { pieces } = run;
   let end = at;
@@ -135,7 +135,7 @@ function endFrom(run: Run, text: string, { at, mustEnd }: { at: number; mustEnd:
   return mustEnd && end !== text.length ? -1 : end;
 }
 
-/** The first position of a piece between `from` and `last`; -1 if there is none. */
+/** The first position of a piece from `from` to `last`; -1 if there is none. */
 function find(piece: Piece, text: string, { from, last }: { from: number; last: number }): number {
   const [key] = piece.texts;
   if (key === undefined) {

@@ -1,5 +1,5 @@
-// Loads one page: scheduled with its host, by HTTP first and in a browser only if necessary, and converted in a thread.
-// Throws `PageError`, `BlockedAddress`, or the caller's abort reason.
+// Loads one page. It is scheduled with its host, fetched by HTTP first and shown in a browser only if necessary, and converted in
+// a thread. Throws `PageError`, `BlockedAddress`, or the caller's abort reason.
 
 import { pause } from "../base/retry.ts";
 import { FetchError, type Fetched, type GuardedFetch } from "../net/fetch.ts";
@@ -14,53 +14,53 @@ import { PageError } from "./page-error.ts";
 import { RETRIED_STATUSES, retryAfterMs } from "./retry-after.ts";
 import type { Robots } from "./robots/robots.ts";
 
-/** What is wanted from a page. */
+/** What to load, and what to return. */
 export interface LoadRequest {
   readonly url: string;
-  /** The account that the page is for. */
+  /** The account for which the page is loaded. */
   readonly accountId: string;
   readonly markdown: boolean;
   readonly html: boolean;
   readonly links: boolean;
-  /** The text and position of each link of the page. */
+  /** Whether to return the text and position of each link of the page. */
   readonly navigation?: boolean;
-  /** A PNG of the page. */
+  /** Whether to take a screenshot of the page, and of which part. */
   readonly screenshot: "none" | "viewport" | "full";
   readonly onlyMainContent: boolean;
-  /** Read the page's structured data. */
+  /** Whether to read the page's structured data. */
   readonly structured?: boolean | undefined;
-  /** Record why each part was kept or removed. */
+  /** Whether to record why each part was kept or removed. */
   readonly explain?: boolean | undefined;
-  /** Convert PDF, text, JSON, XML and feeds to Markdown instead of failing. */
+  /** Whether to convert PDF, text, JSON, XML and feeds to Markdown. Otherwise they are a failure. */
   readonly documents: boolean;
-  /** False: PDFs are a failure all the same. */
+  /** Whether to read PDFs if `documents` is set; by default they are read. */
   readonly pdf?: boolean | undefined;
-  /** Further request headers; credentials among them stay with the origin they were given for. */
+  /** Additional request headers. Credentials among them are only sent to the origin for which they were given. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** What the caller chooses of the page by itself. */
+  /** The caller's own choice of parts. */
   readonly picks?: PagePicks | undefined;
-  /** What the caller wants done in the browser. */
+  /** Options and steps that the caller wants in the browser. */
   readonly browsing?: Browsing | undefined;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Replaces the loader's own fetch, for callers that keep the response. */
+  /** Replaces the loader's own fetch, for callers that store the responses. */
   readonly fetch?: GuardedFetch | undefined;
-  /** Renders an address, for the same callers. */
+  /** Wraps the rendering of an address, for the same callers. */
   readonly rendering?: ((url: string, render: () => Promise<Rendered>) => Promise<Rendered>) | undefined;
-  /** Nobody waits for it: pages that someone waits for are converted first. */
+  /** Whether nobody waits for the page. Pages for which someone waits are converted first. */
   readonly later?: boolean;
 }
 
 /** A loaded page. */
 export interface LoadedPage extends Extracted {
-  /** After redirects. */
+  /** The address of the page after redirects. */
   readonly url: string;
   readonly status: number;
   readonly screenshot?: Uint8Array;
   readonly rendered: boolean;
-  /** As its server says it. */
+  /** The content type that the server stated. */
   readonly contentType?: string | undefined;
-  /** What the caller's steps in the browser gave. */
+  /** The results of the caller's steps in the browser. */
   readonly acted?: Acted;
 }
 
@@ -71,7 +71,7 @@ export type LoadPage = (request: LoadRequest) => Promise<LoadedPage>;
 export interface LoaderDeps {
   readonly fetch: GuardedFetch;
   readonly converter: Converter;
-  /** Undefined: there is no browser. */
+  /** If undefined, there is no browser. */
   readonly renderer: Renderer | undefined;
   readonly robots: Robots;
   readonly settings: () => LoaderSettings;
@@ -85,18 +85,18 @@ export interface LoaderSettings {
   readonly render: "auto" | "always" | "never";
 }
 
-/** Attempts for one page in all, if the site asks to come back later. */
+/** Maximum number of attempts for one page if the site asks for a later retry. */
 const TRIES_MAX = 3;
-/** <meta refresh> redirects that are followed without a browser. */
+/** Maximum number of <meta refresh> redirects that are followed without a browser. */
 const REFRESHES_MAX = 3;
-/** Time limit of one conversion; the slowest real pages take a second. */
+/** Time limit of one conversion. The slowest real pages take a second. */
 const CONVERT_TIMEOUT_MS = 20_000;
-/** With selectors of the caller's, which may take as long as they like. */
+/** Time limit of a conversion with the caller's own selectors, whose cost is unknown. */
 const PICKED_TIMEOUT_MS = 8000;
-/** A page is not rendered for fewer milliseconds than this. */
+/** A page is not rendered if less time than this is left. */
 const RENDER_TIME_MIN_MS = 500;
 
-/** Makes a loader. */
+/** Creates a loader. */
 export function createLoader(deps: LoaderDeps): LoadPage {
   return async (request) => {
     const endsMs = performance.now() + request.timeoutMs;
@@ -154,7 +154,7 @@ async function obeyRobots({ deps, signal }: Load, url: string): Promise<void> {
   await rules.check(url, signal);
 }
 
-/** Fetches; "too many requests" and server errors are retried while there is time. */
+/** Fetches a page. If the server answers "too many requests" or with an error, the request is repeated while there is time. */
 async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
   const { userAgent, pageBytesMax } = at.deps.settings();
   const get = at.request.fetch ?? at.deps.fetch;
@@ -163,7 +163,7 @@ async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
       bytesMax: pageBytesMax,
       timeoutMs: at.leftMs(),
       signal: at.signal,
-      // The target of a redirect may be forbidden too.
+      // robots.txt may also forbid the target of a redirect.
       onRedirect: (next) => obeyRobots(at, next),
       headers: {
         "user-agent": userAgentOf(userAgent, at.request),
@@ -175,7 +175,7 @@ async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
     if (attempt >= TRIES_MAX || !RETRIED_STATUSES.has(answer.status)) return answer;
     if (isChallenge(answer.status, answer.headers, answer.body)) return answer;
     const waitMs = retryAfterMs(answer.headers.get("retry-after"), attempt);
-    // Waiting past the deadline is pointless; the result is the response that arrived.
+    // If the retry would come after the deadline, the response that arrived is the result.
     if (waitMs > at.leftMs() - RENDER_TIME_MIN_MS) return answer;
     await pause(waitMs, at.signal);
   }
@@ -201,7 +201,7 @@ async function readDocument(at: Load, answer: Fetched, kind: DocumentKind | unde
   return finish(answer, await at.deps.converter.convert(task, convertOptions(at)));
 }
 
-/** The name of a body's kind for people: its declared type if that is plausible. */
+/** Describes the kind of a body in an error message, by its declared type if that is plausible. */
 function nameOf({ headers }: Fetched, kind: DocumentKind | undefined): string {
   const type = headers.get("content-type")?.split(";", 1)[0]?.trim() ?? "";
   if (kind === "pdf") return "a PDF";
@@ -216,7 +216,8 @@ async function convert(at: Load, answer: Fetched): Promise<Extracted> {
 
 async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
   const { renderer } = at.deps;
-  if (renderer === undefined) throw new PageError("no_browser", "This page needs a browser, and there is none.");
+  if (renderer === undefined)
+    throw new PageError("no_browser", "This page needs a browser, and this gateway has none.");
   const render = () =>
     renderer.render({
       url: answer.url,
@@ -238,12 +239,12 @@ async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
     throw new PageError("refused", refusalText(rendered.status, true), { status: rendered.status });
   if ((rendered.status ?? 200) >= 500)
     throw new PageError("upstream", `The server answered ${rendered.status}.`, { status: rendered.status });
-  // Scripts can navigate to generated documents (blob:, about:blank): the address stays the page's own.
+  // Scripts can navigate to generated documents (blob:, about:blank). In that case, the page keeps its own address.
   const url = /^https?:/.test(rendered.url) ? rendered.url : answer.url;
   return finishRendered(at, { ...rendered, url }, answer.status);
 }
 
-/** Undefined when the page's scripts navigated to an unreachable host: then the HTTP response is the page. */
+/** Renders the page. Undefined if its scripts navigated to an unreachable host; then the HTTP response is the page. */
 async function renderUnlessLost(at: Load, answer: Fetched): Promise<LoadedPage | undefined> {
   try {
     return await renderPage(at, answer);
@@ -254,7 +255,9 @@ async function renderUnlessLost(at: Load, answer: Fetched): Promise<LoadedPage |
   }
 }
 
-/** A page that its scripts have emptied or left for an empty address keeps the text that was sent. */
+/**
+ * Returns the rendered page. If scripts have removed its text or left it for an empty address, the text that was sent is used.
+ */
 async function orAsSent(at: Load, answer: Fetched, shown: LoadedPage | undefined): Promise<LoadedPage> {
   if (shown === undefined) return finish(answer, await convert(at, answer));
   const text = shown.markdown ?? shown.html?.replace(/<[^<>]*>/g, "");
@@ -264,7 +267,7 @@ async function orAsSent(at: Load, answer: Fetched, shown: LoadedPage | undefined
   return { ...page, ...(screenshot === undefined ? {} : { screenshot }), ...(acted === undefined ? {} : { acted }) };
 }
 
-/** As telephones introduce themselves, with the operator's own words behind it. */
+/** The user agent of a mobile browser. The configured user agent is appended to it. */
 const MOBILE_AGENT =
   "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Mobile Safari/537.36";
 
@@ -272,13 +275,13 @@ function userAgentOf(own: string, { browsing, headers }: LoadRequest): string {
   return headers?.["user-agent"] ?? (browsing?.isMobile === true ? `${MOBILE_AGENT} ${own}` : own);
 }
 
-/** A page that was sent on to another origin is no place for headers that were given for the first. */
+/** The caller's options for the browser. Its headers are left out if the page was redirected to another origin. */
 function browsingAt({ request: { url, browsing } }: Load, now: string): Browsing | undefined {
   if (browsing === undefined || new URL(url).origin === new URL(now).origin) return browsing;
   return { ...browsing, headers: {} };
 }
 
-/** Renders a page that looked empty. Undefined if that gave no more text than there was. */
+/** Renders a page that looked empty. Undefined if the result has less text than the page as it was sent. */
 async function renderBetter(at: Load, answer: Fetched, plain: Extracted): Promise<LoadedPage | undefined> {
   if (at.leftMs() < RENDER_TIME_MIN_MS) return undefined;
   try {
@@ -286,8 +289,8 @@ async function renderBetter(at: Load, answer: Fetched, plain: Extracted): Promis
     return (page.markdown ?? page.html ?? "").length >= (plain.markdown ?? plain.html ?? "").length ? page : undefined;
   } catch (error) {
     at.request.signal?.throwIfAborted();
-    // What came by HTTP is a page, if a poor one, however busy the browser is; only a refusal by the address guard discards
-    // it.
+    // The page fetched by HTTP is better than none, even if the browser is busy or fails. Only a refusal by the site or
+    // by the address guard ends the request.
     if (error instanceof PoolFull || (error instanceof PageError && error.fault !== "refused")) return undefined;
     throw error;
   }
@@ -340,7 +343,7 @@ function isRefusal(status: number): boolean {
 
 function refusalText(status: number, challenged: boolean): string {
   return challenged
-    ? "The site is behind a bot protection that did not let us in."
+    ? "The site is behind a bot protection that did not let this gateway in."
     : `The site refuses to show this page (${status}).`;
 }
 

@@ -1,30 +1,30 @@
-// Why a page could not be loaded, in this room's terms; callers decide what clients are told.
+// The reasons why a page could not be loaded, in the terms of this room. The callers decide what clients are told.
 
 /** Kinds of failure. */
 export type PageFault =
-  /** Not loaded by the deadline. */
+  /** The page was not loaded before the deadline. */
   | "timeout"
-  /** 5xx after retries, refused, reset, DNS, TLS, too many redirects. */
+  /** The server failed: a 5xx status after retries, a refused or reset connection, DNS, TLS, or too many redirects. */
   | "upstream"
-  /** 401, 403, 429 or a challenge: the site refuses us. */
+  /** The site refuses the request: status 401, 403 or 429, or a challenge. */
   | "refused"
-  /** Neither a page nor one of the requested document types. */
+  /** The body is neither a page nor one of the requested document types. */
   | "not_html"
   | "too_large"
-  /** robots.txt forbids it. */
+  /** The site's robots.txt forbids the page. */
   | "robots"
-  /** A step that the caller wants done in the browser cannot be done on this page. */
+  /** A step that the caller wants in the browser cannot be done on this page. */
   | "action"
-  /** A browser is needed and there is none. */
+  /** The page needs a browser, and there is none. */
   | "no_browser"
-  /** Conversion failed. */
+  /** The conversion failed. */
   | "conversion";
 
-/** A page could not be loaded. The message is public. */
+/** A page that could not be loaded. The message is shown to clients. */
 export class PageError extends Error {
   override name = "PageError";
   readonly fault: PageFault;
-  /** HTTP status of the page, when there was one. */
+  /** The HTTP status of the page, if a server answered. */
   readonly status: number | undefined;
   constructor(fault: PageFault, message: string, detail: { status?: number | undefined; cause?: unknown } = {}) {
     super(message, { cause: detail.cause });

@@ -1,16 +1,16 @@
-// When to retry after a site asked to come back later.
+// When to repeat a request after a site asked for a later retry.
 
-/** Responses that may change soon. */
+/** Statuses of responses that may soon be different. */
 export const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 const BASE_MS = 500;
 const MAX_MS = 8000;
-/** A site that asks for a longer wait is not retried within one request. */
+/** If a site asks for a longer wait, the request is not repeated. */
 const ASKED_MAX_MS = 30_000;
 
 /**
- * The wait before the next attempt: what the header asks for (in seconds; dates are rare and count as the longest wait), else
- * growing.
+ * The wait before the next attempt: what the header asks for in seconds, or else a growing time. Dates, which are rare, count as
+ * the longest wait.
  */
 export function retryAfterMs(header: string | null, attempt: number): number {
   const seconds = header === null ? Number.NaN : Number(header);

@@ -1,5 +1,5 @@
-// Collects addresses from sitemaps and the sitemaps they list. Bounded in files, depth, bytes and addresses; large files are
-// read in a thread.
+// Collects addresses from sitemaps and from the sitemaps that they list. The number of files, their depth, bytes and addresses
+// are limited; large files are read in a thread.
 
 import { createTurns } from "../base/turns.ts";
 import { decompress, type GuardedFetch, isGzip } from "../net/fetch.ts";
@@ -19,32 +19,32 @@ export interface SitemapDeps {
 export interface SitemapOptions {
   readonly urlsMax: number;
   readonly timeoutMs: number;
-  /** Time limit for one file; ten seconds by default. */
+  /** The time limit for one file; ten seconds by default. */
   readonly fileTimeoutMs?: number;
   readonly userAgent: string;
-  /** The page whose site it is: addresses from robots.txt or an index are fetched as the site's, not as the caller's. */
+  /** A page of the site. Addresses from robots.txt or an index are fetched as addresses of this site, not as the caller's. */
   readonly home: string;
   readonly signal?: AbortSignal | undefined;
-  /** Called for each page whose priority a sitemap states, 0 to 1. */
+  /** Called for each page for which a sitemap states a priority, from 0 to 1. */
   readonly onPriority?: (url: string, priority: number) => void;
 }
 
 const FILES_MAX = 50;
-/** An index within an index is not allowed, but occurs. */
+/** Maximum depth of indexes. The protocol does not allow an index within an index, but they occur. */
 const DEPTH_MAX = 3;
-/** The protocol's own limit. */
+/** The protocol's own limit of bytes in one file. */
 const BYTES_MAX = 50 * 1024 * 1024;
-/** For all files of one call. */
+/** The limit of bytes in all files of one call. */
 const BYTES_TOTAL_MAX = 4 * BYTES_MAX;
-/** Files up to this size are read immediately: sending them to a thread would take longer. */
+/** Files up to this size are read immediately, as sending them to a thread would take longer. */
 const BYTES_HERE_MAX = 64 * 1024;
-/** Time limit for one file: a site that hangs would otherwise delay the answer until its deadline. */
+/** The time limit for one file. Otherwise, a site that hangs would delay the answer until its deadline. */
 const FILE_TIMEOUT_MS = 10_000;
-/** After this many timeouts no more files are fetched. */
+/** After this many timeouts, no more files are fetched. */
 const HANGS_MAX = 2;
 const PARSE_TIMEOUT_MS = 20_000;
 
-/** Reads sitemaps and those they list, in order, until there are enough addresses. Files that fail are skipped. */
+/** Reads sitemaps and those that they list, in order, until there are enough addresses. Files that cannot be read are skipped. */
 export async function readSitemaps(
   deps: SitemapDeps,
   starts: readonly string[],
@@ -113,7 +113,7 @@ async function readBytes(
     return isGzip(body) ? await decompress("gzip", body, BYTES_MAX) : body;
   } catch {
     options.signal?.throwIfAborted();
-    // A missing, broken or forbidden sitemap says nothing about the site.
+    // A missing, broken or forbidden sitemap does not prevent others from being read.
     return timer.aborted ? "hung" : undefined;
   }
 }
@@ -129,7 +129,7 @@ async function readLinks(
     return await converter.readSitemap({ bytes, url }, { timeoutMs, signal });
   } catch (error) {
     signal?.throwIfAborted();
-    // A file that takes too long, or crashes its thread, counts as missing.
+    // A file that takes too long to read, or crashes its thread, counts as missing.
     if (error instanceof TaskTimeout || error instanceof TaskFailed) return { urls: [], sitemaps: [] };
     throw error;
   }

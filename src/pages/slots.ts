@@ -1,4 +1,4 @@
-// Limits concurrency, first come first served; a waiter that aborts leaves the queue.
+// Limits concurrency in the order of arrival. A waiter that aborts leaves the queue.
 
 /** A counting semaphore. */
 export interface Slots {
@@ -18,7 +18,7 @@ export function createSlots(count: number): Slots {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const stop = () => {
       const at = waiting.indexOf(resolve);
-      // Already granted: the waiter that notices the signal uses and releases the slot.
+      // The slot was already granted: the waiter notices the signal itself and releases the slot.
       if (at < 0) return;
       waiting.splice(at, 1);
       reject(signal.reason);

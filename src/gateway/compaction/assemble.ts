@@ -1,4 +1,4 @@
-// Assembles compaction, once per program.
+// Creates the parts of compaction and connects them; this happens once per program.
 
 import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -20,20 +20,20 @@ import { Windows } from "./windows.ts";
 export interface CompactionDeps {
   clock: Clock;
   store: ThreadStore & { makeRoom(accountId: string, bytes: number): Promise<boolean> };
-  /** Seals what is stored. */
+  /** The secret from which the key for stored and carried text is derived. */
   secret: string;
-  /** Configuration `compaction`. */
+  /** The configuration section `compaction`. */
   settings(): { enabled: boolean; threshold: number; keepLast: number; model: string; retentionMs: number };
-  /** A model by its id. */
+  /** Finds a model by its id. */
   model(id: string): { model: CatalogModel; routes: readonly ModelRoute[] } | undefined;
-  /** The model call for a summary. */
+  /** What the call of the summarising model needs. */
   ask: ModelCallDeps;
   warn(message: string, fields: Record<string, unknown>): void;
-  /** Throws 401. */
+  /** Identifies the account of a request. Throws 401 without a valid key. */
   authenticate(request: Request): AtOnce<{ accountId: string }>;
 }
 
-/** Compaction and the stored threads. */
+/** Creates compaction and the stored threads. */
 export function createCompaction(deps: CompactionDeps) {
   const nowMs = () => deps.clock.now();
   const stopping = new AbortController();
@@ -64,7 +64,7 @@ export function createCompaction(deps: CompactionDeps) {
     provider: deps.ask.provider,
     model: deps.model,
     ask: (question, options) => askModel(deps.ask, question, { ...options, stopping: stopping.signal }),
-    keepFailed: (error, requestId) => deps.warn("a thread could not be kept", { request_id: requestId, error }),
+    keepFailed: (error, requestId) => deps.warn("a thread could not be stored", { request_id: requestId, error }),
   });
   const stored = createStoredThreads({
     threads,

@@ -1,31 +1,31 @@
-// Clearing on the client's request: old tool results become placeholders, the reasoning of old turns is dropped.
-// Deterministic: the same list and edits always give the same text.
+// Clears parts of a conversation on the client's request: old tool results become placeholders, and the reasoning of old turns is
+// removed. The result is deterministic: the same list and edits always give the same text.
 
 import type { ClearedEdit, ClearReasoningEdit, ClearResultsEdit, ContextEdit } from "../../chat/context-edits.ts";
 import type { Element, EntryFormat } from "../../chat/entries.ts";
 import type { MeasuredElement, TokenMemory } from "./measure.ts";
 import { callNames, placeholder } from "./shape.ts";
 
-/** A list as it is after clearing. */
+/** A list after clearing. */
 export interface Cleared {
   list: readonly MeasuredElement[];
   cleared: ClearedEdit[];
-  /** Tokens removed, as counted here. */
+  /** Tokens removed, as counted by the gateway. */
   gone: number;
 }
 
-/** What to clear, and how to count. */
+/** What to clear, and how to count tokens. */
 export interface Clearing {
   edits: readonly ContextEdit[];
   format: EntryFormat;
   tokens: TokenMemory;
   /** The model whose token counts apply. */
   model: string;
-  /** Tokens of instructions and tools, as counted here. */
+  /** Tokens of instructions and tools, as counted by the gateway. */
   fixed: number;
 }
 
-/** Applies the edits in order, each if its trigger is reached. */
+/** Applies the edits in order. An edit is skipped if its trigger is not reached. */
 export async function clear(list: readonly MeasuredElement[], clearing: Clearing): Promise<Cleared> {
   const { edits, format, tokens, model, fixed } = clearing;
   const before = countOf(list);
@@ -48,7 +48,7 @@ export async function clear(list: readonly MeasuredElement[], clearing: Clearing
   return out;
 }
 
-/** Tokens of a list, as counted here. */
+/** Tokens of a list, as counted by the gateway. */
 export function countOf(list: readonly MeasuredElement[]): number {
   return list.reduce((sum, { tokens }) => sum + tokens, 0);
 }
@@ -78,7 +78,7 @@ function withoutResults(
   const rewritten = list.map(({ element }) => {
     const left = format.withResults(element, (result) => {
       const said = placeholder(result, names);
-      // A placeholder would be longer, or is already there.
+      // A result is left alone if its placeholder would be longer than the result, or if it already is a placeholder.
       if (!old.has(result.id) || (result.text.length <= said.length && result.media.length === 0)) return undefined;
       touched.add(result.id);
       return said;
@@ -94,7 +94,7 @@ function withoutResults(
   return touched.size === 0 ? undefined : { list: rewritten, count: touched.size };
 }
 
-/** A turn is everything that the assistant says between two user messages: a loop of tool calls is one turn. */
+/** A turn is everything that the assistant says between two user messages; a loop of tool calls is one turn. */
 function withoutThoughts(
   list: readonly MeasuredElement[],
   format: EntryFormat,

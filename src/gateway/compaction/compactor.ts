@@ -1,5 +1,6 @@
-// The steps of compaction, applied in order to a conversation that is too long for its model. Below the limit nothing is
-// done. Each step is only taken if the earlier ones do not suffice, and a failed step falls through to the next.
+// The steps of compaction, applied in order to a conversation that is too long for its model. A conversation below the limit is
+// sent unchanged; when it comes close to the limit, a compaction is prepared for later requests. Each step is only taken if the
+// earlier ones do not suffice, and if a step fails, the next one is tried.
 
 import { uuid } from "../../base/ids.ts";
 import type { Element, EntryFormat } from "../../chat/entries.ts";
@@ -17,34 +18,34 @@ export type CompactionAction = "cleared" | "reused" | "compacted" | "truncated";
 /** A conversation in a request. */
 export interface Conversation {
   accountId: string;
-  /** Present if the client names it: its compactions are stored. */
+  /** The client's name for the conversation. If it is present, the conversation's compactions are stored. */
   threadId: string | undefined;
   keeps?: ConversationName["keeps"];
-  /** When the request arrived, on the memory's clock; defaults to now. */
+  /** When the request arrived, as a mark of the memory; by default the current mark. */
   since?: number | undefined;
   /** The model whose token counts apply. */
   model: string;
   list: readonly Element[];
   format: EntryFormat;
-  /** Instructions and tools. */
+  /** The text of the instructions and tools. */
   fixed: string;
   space: Space;
   keepLast: number;
   work: SummaryWork;
-  /** The client requests a record: clearing results is not enough, and a small saving is not worth one. */
+  /** The client requests a record: clearing results is not enough, and a record that saves little is not made. */
   demanded?: boolean;
 }
 
-/** A conversation in its short form. */
+/** A shortened conversation. */
 export interface Shortened {
   list: Element[];
   action: CompactionAction;
-  /** Tokens of the whole request. */
+  /** Tokens of the whole request before and after shortening, corrected by what the model's providers report. */
   before: number;
   after: number;
-  /** The same as counted here, before correction by the model's counts. */
+  /** Tokens after shortening as counted by the gateway, without that correction. */
   counted: number;
-  /** Calls that lost the reasoning behind them. */
+  /** Ids of the tool calls whose reasoning was removed. */
   strippedCalls: ReadonlySet<string>;
   /** The text that replaces what was left out. */
   record: string | undefined;
@@ -56,7 +57,7 @@ export interface CompactorDeps {
   tokens: TokenMemory;
   memory: CompactionMemory;
   nowMs(): number;
-  /** A summary could not be obtained. */
+  /** Called when a summary could not be obtained. */
   failed(error: unknown, threadId: string | undefined): void;
 }
 
@@ -66,7 +67,7 @@ interface Measure {
   list: readonly MeasuredElement[];
   /** Tokens of instructions and tools. */
   fixed: number;
-  /** Tokens of everything, in the model's counts. */
+  /** Tokens of the whole request, corrected by what the model's providers report. */
   total: number;
 }
 
@@ -94,7 +95,7 @@ export class Compactor {
       const isWorthIt = await this.#isWorthIt(conversation, measure);
       if (!isWorthIt) return this.#reuse(conversation, measure, { anyway: true });
     }
-    // A compaction that was started earlier may suffice.
+    // A compaction that is already in progress may suffice.
     const flight = this.#flights.get(keyOf(measure.name));
     if (flight !== undefined) {
       await flight;
@@ -105,7 +106,9 @@ export class Compactor {
     return this.#apply(conversation, measure, made);
   }
 
-  /** Compacts everything before the last messages, whatever its length. Undefined if there is nothing before them. */
+  /**
+   * Compacts everything before the last messages, whatever the conversation's length. Undefined if there is nothing before them.
+   */
   async compactAll(conversation: Conversation): Promise<Shortened | undefined> {
     const measure = await this.#measure(conversation);
     const tail = tailStart(measure.list, { keepLast: conversation.keepLast, tokens: 0 });
@@ -119,7 +122,7 @@ export class Compactor {
     return this.#apply(conversation, measure, await this.#summarised(conversation, measure, { before, tail }));
   }
 
-  /** A record of the whole conversation. */
+  /** Makes a record of the whole conversation. */
   async record(conversation: Conversation): Promise<{ text: string; tokens: number; before: number }> {
     const { tokens, memory, failed } = this.#deps;
     const { list, name, total } = await this.#measure(conversation);
@@ -137,7 +140,7 @@ export class Compactor {
     return { text, tokens: await tokens.count(text), before: total };
   }
 
-  /** Tokens of a conversation as counted here, before any correction. */
+  /** Tokens of a conversation as counted by the gateway, without correction. */
   async counted({ list, format, fixed }: Conversation): Promise<number> {
     const { tokens } = this.#deps;
     const measured = await tokens.measure(list, format);
@@ -160,7 +163,7 @@ export class Compactor {
     return { name, list: measured, fixed: fixedTokens, total: tokens.own(model, counted) };
   }
 
-  /** An earlier compaction, if it still suffices, or `anyway`. */
+  /** Applies an earlier compaction if it makes the conversation short enough; with `anyway`, even if it does not. */
   async #reuse(conversation: Conversation, measure: Measure, { anyway = false } = {}): Promise<Shortened | undefined> {
     const compaction = await this.#deps.memory.match(measure.name, measure.list);
     if (compaction === undefined || (conversation.demanded === true && compaction.record === undefined))
@@ -172,21 +175,22 @@ export class Compactor {
     return done;
   }
 
-  /** Starts a compaction in parallel to the request, unless one is in progress or done. */
+  /** Starts a compaction in the background of the request, unless one is in progress or an earlier one is still good enough. */
   async #ahead(conversation: Conversation, measure: Measure): Promise<void> {
     const key = keyOf(measure.name);
     if (this.#flights.has(key)) return;
     const before = await this.#deps.memory.match(measure.name, measure.list);
-    // A compaction that is done and not yet needed: while little was added after it, another is pointless.
+    // An earlier compaction is good enough while the conversation shortened by it stays below the size at which the next one
+    // starts.
     if (before !== undefined && !before.truncated) {
       const done = await this.#apply(conversation, measure, { compaction: before, action: "reused", dry: true });
       if (done.after <= conversation.space.soon) return;
     }
-    // The failure is reported where the compaction ends; the next request starts another.
+    // `#start` reports the failure; the next request starts another compaction.
     if (!this.#flights.has(key)) void this.#start(conversation, measure).catch(() => undefined);
   }
 
-  /** A compaction in progress: registered from now on, so that no second one starts. */
+  /** Starts a compaction and registers it at once, so that no second one starts for the same conversation. */
   #start(conversation: Conversation, measure: Measure): Promise<Made> {
     const key = keyOf(measure.name);
     const making = this.#deps.memory.match(measure.name, measure.list).then((before) => {
@@ -207,7 +211,7 @@ export class Compactor {
     return making;
   }
 
-  /** Clears results if that suffices, else summarises, else drops messages. */
+  /** Clears results if that suffices; otherwise summarises; if that fails, drops messages. */
   async #make(conversation: Conversation, measure: Measure, { before, tail }: Start): Promise<Made> {
     const { space } = conversation;
     const from = before?.upTo ?? 0;
@@ -219,7 +223,7 @@ export class Compactor {
     return this.#summarised(conversation, measure, { before, tail });
   }
 
-  /** Whether a record would replace enough to save tokens. */
+  /** Whether a record would replace enough text to be worth a model call. */
   async #isWorthIt({ keepLast, space }: Conversation, measure: Measure): Promise<boolean> {
     const { list, name } = measure;
     const from = (await this.#deps.memory.match(name, list))?.upTo ?? 0;
@@ -270,7 +274,7 @@ export class Compactor {
     };
   }
 
-  /** The short form; its text is recorded on first use. `dry`: it is only measured. */
+  /** Shortens the conversation by a compaction. The first use of a compaction is recorded. `dry`: the result is only measured. */
   async #apply(
     conversation: Conversation,
     measure: Measure,
@@ -298,7 +302,7 @@ export class Compactor {
     return { shape, counted, after: tokens.own(model, counted) };
   }
 
-  /** Cuts the first user message if the verbatim parts would take more than half the window. */
+  /** Cuts the first user message if the shortened request exceeds `space.whole`. */
   async #fit(
     conversation: Conversation,
     measure: Measure,
@@ -317,7 +321,9 @@ export class Compactor {
     return done.after <= space.most ? done : this.#clip(conversation, measure, done);
   }
 
-  /** Cuts long results in the tail, the longest first: the last resort. */
+  /**
+   * Cuts long tool results in the tail, all to the same length, which is reduced until the request fits. This is the last resort.
+   */
   async #clip(conversation: Conversation, measure: Measure, given: Sized): Promise<Sized> {
     const { space, format } = conversation;
     let done = given;
@@ -331,13 +337,13 @@ export class Compactor {
   }
 }
 
-/** Below this share of the allowed size a requested record is not worth its call. */
+/** A requested record is only made if it replaces at least this share of the token limit. */
 const WORTH_SHARE = 0.2;
 
-/** A twentieth of the window for names, at three characters per token. */
+/** The names in a record may take a twentieth of the window, at three characters per token. */
 const NAMES_CHARS_PER_TOKEN = 3 / 20;
 
-/** What is left for the tail besides the verbatim parts and the record. */
+/** Tokens that are available for the tail beside the unchanged messages and the record. */
 function tailTokens({ list, fixed }: Measure, { tail, aim, record }: Space): number {
   const first = firstUserAt(list);
   const stays = list.reduce(
@@ -347,27 +353,27 @@ function tailTokens({ list, fixed }: Measure, { tail, aim, record }: Space): num
   return Math.max(0, Math.min(tail, aim - record - stays));
 }
 
-/** A short form and its size. */
+/** A shortened list and its size. */
 interface Sized {
   shape: ShortenedList;
-  /** Tokens as counted here, and as the model counts. */
+  /** Tokens as counted by the gateway (`counted`) and as corrected by the model's reports (`after`). */
   counted: number;
   after: number;
 }
 
-/** What a compaction continues from, and where it ends. */
+/** The compaction to continue from, and the index where the kept tail begins. */
 interface Start {
   before: Compaction | undefined;
   tail: number;
 }
 
-/** A compaction and what was done. */
+/** A compaction and the action that it took. */
 interface Made {
   compaction: Compaction;
   action: CompactionAction;
 }
 
-/** A first message keeps at least this many tokens. */
+/** The first user message is never cut below this many tokens. */
 const FIRST_USER_LEAST = 200;
 /** Results in the tail are cut to this many characters, then to a quarter of that, and so on. */
 const RESULT_CHARS_FIRST = 64_000;

@@ -1,6 +1,6 @@
-// `context_management` for clients whose provider does not support it: old results and reasoning are cleared, and a
-// conversation above the client's threshold is compacted, with the record in the answer. The record is sealed together with
-// the kept messages, so that the client may drop everything before it.
+// `context_management` for clients whose provider does not support it. Old results and reasoning are cleared, and a conversation
+// above the client's threshold is compacted, with the record in the answer. The record is sealed together with the messages that
+// were kept, so that the client may drop everything before it.
 
 import { prefixedId } from "../../base/ids.ts";
 import type { CompactEdit, EditedContext } from "../../chat/context-edits.ts";
@@ -20,21 +20,21 @@ export interface ContextEditingDeps {
   compactor: Compactor;
   tokens: TokenMemory;
   sealer: Sealer;
-  /** What the model's window allows; undefined if it is unknown. */
+  /** The token limits of the request's model; undefined if its window is unknown. */
   spaceOf(admitted: AdmittedRequest): Space | undefined;
-  /** The conversation of a request; undefined if its format has no list. */
+  /** The conversation of a request; undefined if its format has no list of messages. */
   conversationOf(admitted: AdmittedRequest, space: Space): Conversation | undefined;
 }
 
-/** Below this share of the limit, the length alone shows that a request is short. */
+/** Estimates from the length are multiplied by this before they are compared with a limit, as they may be too low. */
 const GUESS_MARGIN = 1.15;
-/** For requests without compaction. */
+/** The limits for requests without compaction. */
 const ANY_SPACE: Space = { ...spaceOf(1, 1), limit: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFINITY };
 
-/** This share of the limit must be new before a client is paused again. */
+/** A client is only paused again when the text outside of records has at least this share of the limit. */
 const NEW_SHARE = 0.5;
 
-/** A request that was measured and cleared. */
+/** A request after its tokens were counted and its edits applied. */
 interface Measure {
   admitted: AdmittedRequest;
   format: EntryFormat;
@@ -42,12 +42,12 @@ interface Measure {
   clearing: Clearing;
   list: readonly MeasuredElement[];
   cleared: Awaited<ReturnType<typeof clear>>;
-  /** Tokens before and after clearing, as the model counts. */
+  /** Tokens before and after clearing, corrected by what the model's providers report. */
   before: number;
   after: number;
 }
 
-/** Applies the edits that clients ask for. */
+/** Applies the context edits that clients request. */
 export class ContextEditing {
   readonly #deps: ContextEditingDeps;
   /** All routes of one request get the same result. */
@@ -57,7 +57,7 @@ export class ContextEditing {
     this.#deps = deps;
   }
 
-  /** The request to send to a provider that does not support edits. */
+  /** The request to send to a provider that does not support context edits. */
   fit(admitted: AdmittedRequest): AdmittedRequest | Promise<AdmittedRequest> {
     const space = this.#space(admitted);
     if (this.#isShort(admitted, space)) return withoutWish(admitted, { done: NOTHING_DONE, atWall: false });
@@ -69,19 +69,22 @@ export class ContextEditing {
     return edited;
   }
 
-  /** The request within the space that is left after a provider refused it as too long. */
+  /** The request, shortened to `space` after a provider refused it as too long. */
   atWall(admitted: AdmittedRequest, space: Space): Promise<AdmittedRequest> {
     return this.#edit(admitted, space, true);
   }
 
-  /** The request for the record that a client wants before its answer; undefined while it is not due. */
+  /**
+   * The request that makes the record for which the client wants to pause; undefined while the conversation is below the
+   * threshold.
+   */
   async pausing(admitted: AdmittedRequest): Promise<AdmittedRequest | undefined> {
     const compact = compactOf(admitted);
     const space = this.#space(admitted);
     if (compact?.pauses !== true || this.#isShort(admitted, space)) return undefined;
     const measure = await this.#measure(admitted, space);
     if (measure === undefined || measure.after <= space.limit) return undefined;
-    // Otherwise a record and the messages that the client puts back beside it would cause endless pauses.
+    // Without this check, a record and the messages that the client sends beside it would cause endless pauses.
     const said = countOf(measure.list.filter(({ entry }) => recordOf(entry) === undefined));
     if (this.#deps.tokens.own(admitted.model.id, said) < space.limit * NEW_SHARE) return undefined;
     const { cleared } = measure.cleared;
@@ -93,7 +96,7 @@ export class ContextEditing {
     };
   }
 
-  /** The threshold of compaction. */
+  /** The token limits: those that the client requested, or those of the model's window. */
   #space(admitted: AdmittedRequest): Space {
     const compact = compactOf(admitted);
     if (compact === undefined && admitted.conversation?.threadId === undefined) return ANY_SPACE;
@@ -101,7 +104,7 @@ export class ContextEditing {
     return compact?.above === undefined ? (base ?? ANY_SPACE) : spaceAbove(compact.above, base);
   }
 
-  /** Whether its length alone shows that nothing is to be done. */
+  /** Whether the length of the request alone shows that no edit applies. */
   #isShort(admitted: AdmittedRequest, { limit }: Space): boolean {
     let least = limit;
     for (const edit of admitted.conversation?.edits ?? []) {
@@ -148,7 +151,7 @@ export class ContextEditing {
     );
   }
 
-  /** Compacts what the client sent, which gives a better record, and clears the rest. */
+  /** Compacts the client's original messages, as these give a better record than cleared ones, and then clears the result. */
   async #compact(measure: Measure, space: Space, atWall: boolean): Promise<AdmittedRequest> {
     const { admitted, format, conversation, clearing } = measure;
     const compact = compactOf(admitted);
@@ -156,7 +159,7 @@ export class ContextEditing {
     conversation.demanded = compact !== undefined;
     conversation.work = { ...withCountedUsage(conversation.work, usage), wish: compact?.wish };
     const short = await this.#deps.compactor.shorten(conversation);
-    // If a summary fails or saves nothing, nothing is dropped that still fits.
+    // If the summary fails or saves nothing, a conversation that still fits is sent without compaction.
     const isOfUse = short !== undefined && short.action !== "truncated" && short.after < measure.after;
     const failed = short !== undefined && !isOfUse && measure.after <= space.most;
     if (short === undefined || failed) {
@@ -177,7 +180,7 @@ export class ContextEditing {
   }
 
   #recordOf(admitted: AdmittedRequest, format: EntryFormat, { list, record, action }: Shortened): Element | undefined {
-    // The client keeps what could not be summarised.
+    // The client keeps the messages that could not be summarised.
     if (record === undefined || action === "truncated") return format.editing?.failedRecord;
     const { sealer } = this.#deps;
     const { accountId } = admitted.caller;
@@ -192,7 +195,7 @@ function compactOf(admitted: AdmittedRequest): CompactEdit | undefined {
   return admitted.conversation?.edits?.find((edit) => edit.type === "compact");
 }
 
-/** The request with its list unchanged, and without the edits, which are done. */
+/** The request with its list unchanged and without the member that requests edits, as these have been applied. */
 function withoutWish(
   admitted: AdmittedRequest,
   { done, atWall }: { done: EditedContext; atWall: boolean },

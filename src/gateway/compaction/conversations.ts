@@ -1,5 +1,5 @@
-// Compaction in the pipeline of a chat request: which requests it applies to, the shortened request, what happens when a
-// provider refuses a prompt as too long, and what is learned and stored after an answer.
+// Compaction in the pipeline of a chat request: decides which requests it applies to, shortens them, shortens them further when a
+// provider refuses a prompt as too long, and after an answer learns token counts and stores the thread.
 
 import { ApiError } from "../../base/errors.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
@@ -33,26 +33,26 @@ export interface ConversationsDeps {
   windows: Windows;
   threads: KeptThreads;
   sealer: Sealer;
-  /** Configuration `compaction`. */
+  /** The configuration section `compaction`. */
   settings(): { enabled: boolean; threshold: number; keepLast: number; model: string };
   provider(name: string): Provider | undefined;
-  /** A model by its id, for summaries. */
+  /** Finds the model for summaries by its id. */
   model(id: string): { model: CatalogModel; routes: readonly ModelRoute[] } | undefined;
   ask(question: Prompt, options: { payer: Payer; timeoutMs: number }): Promise<ModelAnswer>;
-  /** A thread could not be kept. */
+  /** Called when a thread could not be stored. */
   keepFailed(error: unknown, requestId: string): void;
 }
 
-/** A conversation, as far as a record needs it. */
+/** The members of a request that are needed to make a record of its conversation. */
 export type RecordSource = Pick<
   AdmittedRequest,
   "exchange" | "caller" | "model" | "routes" | "body" | "format" | "members" | "conversation" | "asksRecord" | "hold"
 >;
 
-/** The result of a direct compaction. */
+/** The result of a compaction that a client requested explicitly. */
 export interface CompactedNow {
   list: Element[] | undefined;
-  /** Tokens of everything. */
+  /** Tokens of the whole conversation before and after. */
   before: number;
   after: number;
   usage: Usage;
@@ -60,14 +60,14 @@ export interface CompactedNow {
 
 /** How long a summary may take. */
 const SUMMARY_MS = 120_000;
-/** Below this share of the limit, the length alone shows that a request is short. */
+/** Estimates from the length are multiplied by this before they are compared with a limit, as they may be too low. */
 const GUESS_MARGIN = 1.15;
 
-/** The service. */
+/** Applies compaction to chat requests. */
 export class Conversations {
   readonly #deps: ConversationsDeps;
   readonly #editing: ContextEditing;
-  /** All routes of one request get the same short form. */
+  /** All routes of one request get the same shortened request. */
   readonly #fitted = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
 
   constructor(deps: ConversationsDeps) {
@@ -79,7 +79,7 @@ export class Conversations {
     });
   }
 
-  /** What compaction may do to a request; undefined if it does not apply. */
+  /** The conversation's state if automatic compaction applies to the request: its client names a thread. Otherwise undefined. */
   of(chat: ChatRequest, format: WireFormat): ConversationState | undefined {
     if (chat.threadId === undefined || chat.threadId === "" || format.entries === undefined) return undefined;
     const { settings, memory } = this.#deps;
@@ -87,8 +87,8 @@ export class Conversations {
   }
 
   /**
-   * Whether the answer is to be a record, if one is requested: made by the routes that support it, else here. Undefined for
-   * most requests. Throws 400 if the request for it is misplaced.
+   * How a requested record is made: by the routes that support it, if there are any, otherwise by the gateway. Undefined for most
+   * requests, which ask for no record. Throws 400 if the request for a record is in the wrong place.
    */
   asked(
     body: Element,
@@ -100,11 +100,11 @@ export class Conversations {
     if (asksRecord === undefined && !pauses) return undefined;
     const native = nativeRoutes(routes, format, this.#deps.provider);
     if (native.length > 0) return { routes: native };
-    // An unsupported request is refused by name where it is translated.
+    // If compaction is disabled, the request for a record is refused later, where it is translated.
     return this.#deps.settings().enabled ? { asksRecord } : undefined;
   }
 
-  /** The request to send to a provider: unchanged, and synchronously, while it is short. */
+  /** The request to send to a provider. A short request is returned unchanged and synchronously. */
   fit(admitted: AdmittedRequest, provider: Provider): AdmittedRequest | Promise<AdmittedRequest> {
     const { conversation } = admitted;
     if (conversation === undefined || conversation.shortened !== undefined || conversation.edited !== undefined)
@@ -145,15 +145,15 @@ export class Conversations {
     const window = this.#deps.windows.of(admitted.model);
     const told = counts.limit === undefined ? undefined : window;
     const known = told === undefined ? undefined : spaceOf(told, settings().threshold, admitted.chat.maxTokens);
-    // Without usable figures from the provider, half of what was sent is certainly less than what was too much.
+    // Without usable figures from the provider, half of what was sent is assumed to fit.
     const space = known === undefined || sent <= known.limit ? halfOf(sent) : known;
     if (edited !== undefined) return this.#editing.atWall(edited.original, space);
     return this.#shorten(wholeOf(admitted), space, { atWall: true });
   }
 
   /**
-   * The edits in a body that may have to be applied here; undefined if there are none, or all its providers apply them.
-   * Throws 400 for invalid ones.
+   * The edits in a body that the gateway may have to apply; undefined if there are none, or if all of the model's providers apply
+   * them. Throws 400 if they are invalid.
    */
   editsOf(
     body: Element,
@@ -165,7 +165,7 @@ export class Conversations {
     return editing.edits(body) ?? [];
   }
 
-  /** The list of a body after clearing, and the tokens removed; undefined if it asks for no edits. */
+  /** The list of a body after clearing, and the number of tokens removed; undefined if the body requests no edits. */
   async cleared(
     body: Element,
     { entries }: WireFormat,
@@ -180,27 +180,34 @@ export class Conversations {
     return { list: done.list.map(({ element }) => element), gone: tokens.own(model, done.gone) };
   }
 
-  /** The request for a record instead of an answer, if its client wants to see it before it continues. */
+  /** The request for a record instead of an answer, if the client wants to pause after compaction. */
   pausing(admitted: AdmittedRequest): Promise<AdmittedRequest | undefined> | undefined {
     return admitted.conversation?.edits === undefined ? undefined : this.#editing.pausing(admitted);
   }
 
-  /** The requested record, sealed for its account, and its usage. Throws 400 if a tool call has no result yet. */
+  /**
+   * The requested record, sealed for its account, and its usage. Throws 400 if a conversation in messages form ends with a tool
+   * call that has no result.
+   */
   async record(source: RecordSource): Promise<{ text: string; sealed: string; usage: Usage }> {
     const { compactor, sealer } = this.#deps;
     const { conversation, usage } = this.#accounted(source);
     const last = conversation.list.at(-1);
     const isOpen = last !== undefined && conversation.format.entry(last).pieces.some(({ type }) => type === "call");
     if (isOpen && conversation.format.member === "messages") {
-      throw new ApiError("invalid_request", "A conversation that ends with an open tool call cannot be compacted.", {
-        param: "compaction",
-      });
+      throw new ApiError(
+        "invalid_request",
+        "A conversation that ends with a tool call cannot be compacted. Add the tool's result and try again.",
+        {
+          param: "compaction",
+        },
+      );
     }
     const { text } = await compactor.record(conversation);
     return { text, sealed: sealer.sealText(text, source.caller.accountId), usage };
   }
 
-  /** Compacts all but the last messages; `list` is undefined if there is nothing before them. */
+  /** Compacts everything but the last messages; `list` is undefined if there is nothing before them. */
   async compactNow(source: RecordSource): Promise<CompactedNow> {
     const { conversation, usage } = this.#accounted(source);
     const before = await this.tokensOf(source);
@@ -208,13 +215,13 @@ export class Conversations {
     return { list: done?.list, before, after: done?.after ?? before, usage };
   }
 
-  /** Tokens of a conversation, in its model's counts. */
+  /** Tokens of a conversation, corrected by what the model's providers report. */
   async tokensOf(source: RecordSource): Promise<number> {
     const { compactor, tokens } = this.#deps;
     return tokens.own(source.model.id, await compactor.counted(this.#accounted(source).conversation));
   }
 
-  /** A conversation whose summaries' usage is added up. */
+  /** The conversation of a request, and the usage to which the calls for its summaries are added. */
   #accounted(source: RecordSource): { conversation: Conversation; usage: Usage } {
     const window = this.#deps.windows.of(source.model) ?? source.model.contextLength;
     const usage: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -224,7 +231,7 @@ export class Conversations {
     return { conversation, usage };
   }
 
-  /** After an answer: learns token counts and stores the thread. Never throws. */
+  /** After an answer, learns token counts and stores the thread. Never throws. */
   answered(admitted: AdmittedRequest, { text, usage }: { text: string; usage: Usage | undefined }): void {
     const { conversation } = admitted;
     if (conversation === undefined) return;
@@ -269,7 +276,7 @@ export class Conversations {
     return spaceOf(window, this.#deps.settings().threshold, chat.maxTokens);
   }
 
-  /** The client's list, as received or as completed here. */
+  /** The client's list, as received or with stored history and files inserted. */
   #list(admitted: RecordSource): readonly Element[] | undefined {
     const { body, members, format, asksRecord } = wholeOf(admitted);
     const whole = { ...body, ...members };
@@ -295,11 +302,11 @@ export class Conversations {
     };
   }
 
-  /** The model for summaries: the configured one, else the request's own. */
+  /** How summaries are made: by the configured model, or by the request's own model. */
   #work({ model, routes, caller, exchange, hold }: RecordSource): SummaryWork {
     const { settings, windows, ask } = this.#deps;
     const configured = settings().model === "" ? undefined : this.#deps.model(settings().model);
-    // Discovery may find out later that a model does not chat.
+    // The configured model is only used for chat: discovery may find out later that it is of another kind.
     const by = configured?.model.kind === "chat" ? configured : { model, routes };
     const payer = { caller, requestId: exchange.requestId, endpoint: exchange.path, hold };
     return {
@@ -309,7 +316,7 @@ export class Conversations {
   }
 }
 
-/** For counting only. */
+/** Limits for conversations that are only counted. */
 const NO_SPACE: Space = spaceOf(1, 1);
 
 function halfOf(tokens: number): Space {

@@ -1,5 +1,5 @@
-// Names that a summary must not lose: paths, addresses, identifiers and amounts, extracted from the text by rule, since
-// models drop or change them. The newest are kept.
+// The ledger: names that a summary must not lose, such as paths, addresses, identifiers and amounts. They are extracted from the
+// text by patterns, since models drop or change them. The newest names are kept.
 
 /** The names of a conversation, oldest first. */
 export interface Ledger {
@@ -10,7 +10,7 @@ export interface Ledger {
   media: string[];
 }
 
-/** The kinds, in the order in which they are written, with their headings. */
+/** The kinds of names with their headings, in the order in which they are written. */
 export const LEDGER_KINDS = {
   paths: "Paths",
   urls: "Addresses",
@@ -19,17 +19,17 @@ export const LEDGER_KINDS = {
   media: "Images and files",
 } as const satisfies Record<keyof Ledger, string>;
 
-/** Names of one kind. */
+/** Maximum number of names of one kind. */
 const NAMES_MAX = 150;
-/** Nobody repeats longer names. */
+/** Longer names are left out: nobody needs them word for word. */
 const NAME_CHARS_MAX = 200;
-/** Characters of all kinds in a record, and the share of one kind. */
+/** Maximum number of characters of all kinds together, and the share that one kind may take. */
 const CHARS_MAX = 12_000;
 const KIND_SHARE = 1 / 3;
-/** How much of one text is examined, at its beginning and its end. */
+/** Maximum number of characters of one text that are examined: half at its beginning, half at its end. */
 const TEXT_CHARS_MAX = 20_000;
 
-// Every repetition is bounded, so that the work per character is bounded.
+// Every repetition in these patterns is bounded, so that the work per character is bounded.
 const URL = /\bhttps?:\/\/[^\s"'<>`\\)\]}]{1,500}/g;
 const PATH = /(?:\.{0,2}\/|~\/|[A-Za-z]:\\)?[\w.@+-]{1,80}(?:[/\\][\w.@+-]{1,80}){1,20}\/?/g;
 const FILE =
@@ -63,12 +63,12 @@ export function enter(ledger: Ledger, text: string): Ledger {
   };
 }
 
-/** The ledger with images and files added. */
+/** The ledger with the labels of images and files added. */
 export function enterMedia(ledger: Ledger, labels: readonly string[]): Ledger {
   return labels.length === 0 ? ledger : { ...ledger, media: together(ledger.media, labels) };
 }
 
-/** Words separated by a slash are alternatives more often than paths. */
+/** Words separated by a slash are alternatives ("and/or") more often than paths. */
 function isPath(name: string): boolean {
   return name.includes("\\") || /^[.~/]/.test(name) || /\.\w{1,8}$/.test(name) || name.split("/").length > 2;
 }
@@ -79,7 +79,7 @@ function namesIn(text: string, pattern: RegExp): string[] {
     .filter((name) => name.length <= NAME_CHARS_MAX);
 }
 
-/** Both lists, each name once at the position of its last mention. */
+/** Both lists joined; a name that occurs twice keeps only its last position. */
 function together(before: readonly string[], found: readonly string[]): string[] {
   if (found.length === 0) return [...before];
   const names = new Set(before);

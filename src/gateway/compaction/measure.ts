@@ -1,61 +1,61 @@
-// Counts the tokens of a conversation: an estimate from its length that costs nothing on the request path, and a count of
-// each message, once, off it. Both are corrected by what providers report.
+// Counts the tokens of a conversation. An estimate from its length costs almost nothing for each request; if that is not enough,
+// each message is counted once. Both are corrected by what providers report.
 
 import { createTurns } from "../../base/turns.ts";
 import { type Element, type Entry, type EntryFormat, type Piece, textOfEntry } from "../../chat/entries.ts";
 import { TokenCounter } from "../../tokens/count.ts";
 
-/** An element with what is known about it. */
+/** An element with its tokens and its hash. */
 export interface MeasuredElement {
   element: Element;
   entry: Entry;
   tokens: number;
-  /** Hash of all elements up to this one, except system messages, which are never changed. */
+  /** Hash of all elements up to this one. System messages are left out, as compaction never changes them. */
   prefix: string;
 }
 
-/** Tokens of a large image; pixels are not examined here. */
+/** Tokens of a large image; the gateway does not examine its pixels. */
 const IMAGE_TOKENS = 1600;
-/** Tokens of a document's first pages. */
+/** Tokens assumed for a document. */
 const DOCUMENT_TOKENS = 3000;
-/** Role marks and separators around a message. */
+/** Tokens of the role and the separators around a message. */
 const MESSAGE_TOKENS = 4;
 
-/** Messages whose count is remembered; a few dozen bytes each. */
+/** Maximum number of remembered message counts; each takes a few dozen bytes. */
 const COUNTS_MAX = 100_000;
-/** Models whose correction is remembered. */
+/** Maximum number of models whose correction is remembered. */
 const MODELS_MAX = 1000;
 
-/** Tokens per character of JSON until a model's own ratio is known: more than most texts have. */
+/** Tokens per character of JSON, assumed until the model's own ratio is known. Most texts have fewer. */
 const FIRST_GUESS = 0.4;
-/** No text has fewer tokens per character: a lower report leaves something out, such as cached tokens. */
+/** No text has fewer tokens per character. A report below this leaves something out, such as cached tokens. */
 const PER_CHAR_MIN = 0.1;
-/** Weight of a new report relative to earlier ones. */
+/** The weight of a new report against the earlier ones. */
 const NEW_SHARE = 0.2;
 
-/** A model's ratios to characters, and to tokens counted here. */
+/** A model's reported tokens per character, and per token counted by the gateway. */
 interface Rates {
   perChar: number | undefined;
-  /** The model's tokens per token counted here. */
+  /** The model's tokens per token counted by the gateway. */
   perToken: number | undefined;
 }
 
-/** Remembers counts and ratios. */
+/** Remembers the token counts of texts and the ratios of models. */
 export class TokenMemory {
   readonly #counts = new Map<number | bigint, number>();
   readonly #rates = new Map<string, Rates>();
 
-  /** Tokens of a request's text by its length alone. */
+  /** Estimates the tokens of a request by the length of its text alone. */
   guess(model: string, chars: number): number {
     return chars * (this.#rates.get(model)?.perChar ?? FIRST_GUESS);
   }
 
-  /** Corrects a count by the model's ratio. */
+  /** Corrects the gateway's count by the model's ratio. */
   own(model: string, counted: number): number {
     return Math.ceil(counted * (this.#rates.get(model)?.perToken ?? 1));
   }
 
-  /** A model reported the tokens of a request with this many characters or counted tokens. */
+  /** Learns from the tokens that a model reported for a request with this many characters or counted tokens. */
   learn(model: string, reported: number, sent: { chars?: number | undefined; counted?: number | undefined }): void {
     if (!(reported > 0)) return;
     const { perChar, perToken } = this.#rates.get(model) ?? {};
@@ -66,7 +66,7 @@ export class TokenMemory {
     });
   }
 
-  /** A model refused what was counted to fit: its ratio is higher than learned. */
+  /** Raises a model's ratio after it refused a request that was counted as short enough. */
   correct(model: string, reported: number, counted: number): void {
     if (counted <= 0) return;
     const known = this.#rates.get(model);
@@ -78,7 +78,7 @@ export class TokenMemory {
     if (this.#rates.has(model) || this.#rates.size < MODELS_MAX) this.#rates.set(model, rates);
   }
 
-  /** The elements with their counts, which are made in turns. */
+  /** The elements with their token counts. Lets other work run between two elements. */
   async measure(list: readonly Element[], format: EntryFormat): Promise<MeasuredElement[]> {
     const counter = new TokenCounter();
     const turn = createTurns();
@@ -102,7 +102,7 @@ export class TokenMemory {
     return out;
   }
 
-  /** Tokens of a text, counted in steps, and only once. */
+  /** Counts the tokens of a text; each text is counted only once. */
   async count(text: string): Promise<number> {
     return this.#count(Bun.hash(text), text, new TokenCounter());
   }
@@ -120,7 +120,7 @@ export class TokenMemory {
   }
 }
 
-/** For shorter requests the ratio depends mostly on the protocol overhead. */
+/** In shorter requests the ratio depends mostly on the protocol's overhead, so nothing is learned from them. */
 const CHARS_MIN = 2000;
 const COUNTED_MIN = 500;
 
@@ -132,7 +132,7 @@ function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value));
 }
 
-/** Includes kinds and names of parts, so that a call and a text with the same words differ. */
+/** The kinds and ids of an entry's parts, so that a call and a text with the same words have different hashes. */
 function shapeOf(entry: Entry): string {
   return entry.pieces
     .filter((piece) => piece.type !== "reasoning")
@@ -140,7 +140,7 @@ function shapeOf(entry: Entry): string {
     .join(",");
 }
 
-/** Tokens of parts that are not counted text. */
+/** Tokens of an entry beside its text: separators, media and reasoning. */
 function besides(entry: Entry): number {
   return MESSAGE_TOKENS + entry.pieces.reduce((sum, piece) => sum + tokensBeside(piece), 0);
 }
@@ -148,7 +148,7 @@ function besides(entry: Entry): number {
 function tokensBeside(piece: Piece): number {
   if (piece.type === "media") return mediaTokens(piece.label);
   if (piece.type === "result") return MESSAGE_TOKENS + piece.media.reduce((sum, label) => sum + mediaTokens(label), 0);
-  // Providers mostly drop earlier reasoning; an estimate from its length suffices.
+  // Most providers drop earlier reasoning, so an estimate from its length suffices.
   if (piece.type === "reasoning") return Math.ceil(piece.text.length / 4);
   return piece.type === "call" ? MESSAGE_TOKENS : 0;
 }

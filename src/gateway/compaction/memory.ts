@@ -1,5 +1,5 @@
-// Earlier compactions, newest last, so that later requests of the same conversation are shortened the same way and nothing is
-// summarised twice. In memory and bounded; conversations with a thread are also stored.
+// Remembers earlier compactions, so that later requests of a conversation are shortened in the same way and nothing is summarised
+// twice. They are held in memory, up to a limit; those of conversations with a thread are also stored.
 
 import type { ThreadName } from "../../store/work/thread-name.ts";
 import type { MeasuredElement } from "./measure.ts";
@@ -7,24 +7,24 @@ import type { MeasuredElement } from "./measure.ts";
 /** One compaction of a conversation. */
 export interface Compaction {
   id: string;
-  /** Hash of the elements that it covers. */
+  /** Hash of the elements that the compaction covers. */
   prefix: string;
-  /** Elements before it are in the record. */
+  /** Index up to which elements are replaced by the record. */
   upTo: number;
-  /** Tool results of elements before it are placeholders. */
+  /** Index up to which tool results are replaced by placeholders. */
   clearedTo: number;
-  /** Elements before it were written after a different history; undefined until its first use. */
+  /** Index up to which assistant messages were generated from a different history; undefined until the compaction's first use. */
   strippedTo: number | undefined;
-  /** The record's text; undefined if only results were cleared. */
+  /** The text of the record; undefined if only results were cleared. */
   record: string | undefined;
   /** Tokens of the record. */
   tokens: number;
-  /** Messages were dropped because no summary could be obtained: retried later. */
+  /** Messages were dropped because no summary could be obtained; a summary is tried again later. */
   truncated: boolean;
   createdAtMs: number;
 }
 
-/** Where compactions of threads are kept. */
+/** Where the compactions of threads are stored. */
 export interface CompactionStore {
   load(name: ThreadName): Promise<Compaction[]>;
   save(name: ThreadName, compaction: Compaction): Promise<void>;
@@ -35,26 +35,26 @@ export interface ConversationName {
   accountId: string;
   /** The client's name for it, if it is to be stored. */
   threadId: string | undefined;
-  /** What is stored of it; undefined: everything of a thread. */
+  /** Which part of the conversation is stored; if undefined, everything that belongs to a thread. */
   keeps?: "conversation" | "nothing" | undefined;
-  /** Distinguishes it from the account's other unnamed conversations. */
+  /** Hash of the list up to the first user message: it tells apart the account's conversations without a name. */
   opening: string;
-  /** The memory's `mark()` when the request arrived: what is deleted after it stays deleted. */
+  /** The memory's `mark()` when the request arrived. A conversation that is deleted after that is not recorded again. */
   since?: number | undefined;
 }
 
-/** Compactions of one conversation; more belong to abandoned branches. */
+/** Maximum number of compactions of one conversation; if there are more, some belong to abandoned branches. */
 const PER_CONVERSATION_MAX = 8;
-/** Characters of all records in memory. */
+/** Maximum number of characters of all records in memory. */
 const CHARS_MAX = 32 * 1024 * 1024;
 const CONVERSATIONS_MAX = 20_000;
-/** How long a conversation is shortened without a summary before another attempt. */
+/** How long a compaction without a summary is used before a summary is tried again. */
 const TRUNCATED_MS = 60_000;
 
-/** The memory. */
+/** The compactions of all conversations. */
 export class CompactionMemory {
   readonly #held = new Map<string, Compaction[]>();
-  /** Deleted conversations, by when. */
+  /** Deleted conversations, each with the number of its deletion. */
   readonly #forgotten = new Map<string, number>();
   #forgets = 0;
   #chars = 0;
@@ -66,7 +66,7 @@ export class CompactionMemory {
     this.#nowMs = nowMs;
   }
 
-  /** The compaction that covers the longest prefix of the list. */
+  /** Finds the compaction that covers the most of the list's beginning. */
   async match(name: ConversationName, list: readonly MeasuredElement[]): Promise<Compaction | undefined> {
     const known = await this.#of(name);
     const freshMs = this.#nowMs() - TRUNCATED_MS;
@@ -80,7 +80,9 @@ export class CompactionMemory {
     return best;
   }
 
-  /** Records a compaction; those of a thread are stored. Does nothing for a conversation that was deleted meanwhile. */
+  /**
+   * Records a compaction, and stores it if the conversation is a thread. Does nothing if the conversation was deleted meanwhile.
+   */
   async keep(name: ConversationName, compaction: Compaction): Promise<void> {
     const key = keyOf(name);
     const known = (await this.#of(name)).filter(({ id }) => id !== compaction.id);
@@ -90,7 +92,7 @@ export class CompactionMemory {
     if (kept !== undefined && !compaction.truncated) await this.#store.save(kept, compaction);
   }
 
-  /** Forgets a conversation, including results of requests that are in progress. */
+  /** Forgets a conversation. Requests that are in progress can no longer record anything for it. */
   forget(name: ConversationName): void {
     const key = keyOf(name);
     this.#put(key, []);
@@ -100,7 +102,7 @@ export class CompactionMemory {
     if (this.#forgotten.size > CONVERSATIONS_MAX && oldest !== undefined) this.#forgotten.delete(oldest);
   }
 
-  /** A mark of the current time, to find out later what was forgotten since. */
+  /** The number of deletions so far, to find out later what was deleted since. */
   mark(): number {
     return this.#forgets;
   }
@@ -120,7 +122,7 @@ export class CompactionMemory {
     }
     const kept = keptName(name);
     const loaded = kept === undefined ? [] : await this.#store.load(kept);
-    // Another request may have loaded it meanwhile.
+    // Another request may have loaded the compactions meanwhile.
     const now = this.#held.get(key);
     if (now !== undefined) return now;
     if (name.threadId !== undefined || loaded.length > 0) this.#put(key, loaded.slice(-PER_CONVERSATION_MAX));
@@ -156,12 +158,12 @@ function charsOf(compactions: readonly Compaction[]): number {
   return compactions.reduce((sum, { record = "" }) => sum + record.length, 0);
 }
 
-/** Where its compactions are stored; undefined: nowhere. */
+/** The name under which the compactions are stored; undefined if they are not stored. */
 function keptName({ accountId, threadId, keeps }: ConversationName): ThreadName | undefined {
   return threadId === undefined || keeps === "nothing" ? undefined : { accountId, kind: keeps ?? "thread", threadId };
 }
 
-/** A unique key for a conversation. */
+/** The key of a conversation in the memory. */
 export function keyOf({ accountId, threadId, keeps, opening }: ConversationName): string {
   return threadId === undefined
     ? `${accountId}\u0000opening\u0000${opening}`

@@ -1,10 +1,10 @@
-// The prompt for a summary, and the part of the answer that is used. The model gets the conversation as a transcript, not as
-// its own turns, so that it neither answers nor obeys it; tool results are cut short.
+// The prompt for a summary, and the reader of its answer. The model gets the conversation as a transcript instead of as its own
+// turns, so that it neither answers it nor follows instructions in it. Tool results are cut short.
 
 import type { MeasuredElement } from "./measure.ts";
 import { callNames, cutMiddle } from "./shape.ts";
 
-/** The headings of every summary; together they list what must not be lost. */
+/** The headings of every summary. Together they name everything that must not be lost. */
 export const SECTIONS = [
   "Task",
   "Decisions and reasons",
@@ -46,10 +46,10 @@ export function summaryPrompt(previous: string, transcript: string, wish?: strin
   };
 }
 
-/** Characters of a tool result or a call's arguments in the transcript. */
+/** Maximum number of characters of a tool result, and of a call's arguments, in the transcript. */
 const RESULT_CHARS = 1200;
 const CALL_CHARS = 600;
-/** Characters of one message's own text. */
+/** Maximum number of characters of one message's own text. */
 const WORDS_CHARS = 24_000;
 
 function messageText({ entry }: MeasuredElement, names: ReadonlyMap<string, string>): string {
@@ -81,7 +81,10 @@ function messageText({ entry }: MeasuredElement, names: ReadonlyMap<string, stri
   return said === "" ? "" : `${entry.role.toUpperCase()}: ${said}`;
 }
 
-/** Parts of a conversation that each fit into one call, in order; a single message may be a part. */
+/**
+ * Splits a conversation, in order, into parts that each fit into one call. A message is never split over two parts; a long one is
+ * cut.
+ */
 export function partsFor(middle: readonly MeasuredElement[], charsMax: number): string[] {
   const names = callNames(middle);
   const parts: string[] = [];
@@ -99,7 +102,7 @@ export function partsFor(middle: readonly MeasuredElement[], charsMax: number): 
   return parts;
 }
 
-/** A summary longer than this share of the window would leave no space for the conversation. */
+/** A longer summary would leave too little of the window for the conversation. */
 const SHARE_MAX = 0.2;
 
 /** The summary in an answer; undefined if there is none or it is too long. */

@@ -1,12 +1,12 @@
-// The record that replaces the earlier part of a conversation: a model's summary under fixed headings, and the ledger. It is
-// sent as a user message that says what it is, so that its text is not taken for a request.
+// The record that replaces the earlier part of a conversation: a model's summary under fixed headings, and the ledger. It is sent
+// as a user message that states its purpose, so that its text is not taken for a request.
 
 import type { Entry } from "../../chat/entries.ts";
 import { emptyLedger, type Ledger, ledgerText, parseLedger } from "./ledger.ts";
 
 /** The content of a record. */
 export interface ConversationRecord {
-  /** Empty if messages were only dropped, without a summary. */
+  /** Empty if messages were dropped without a summary. */
   summary: string;
   ledger: Ledger;
   /** Number of messages that it replaces. */
@@ -23,7 +23,7 @@ const LEDGER_HEAD = "## Names and figures (taken from the text word for word)";
 const OMITTED = /^\[(\d+) earlier messages were left out: the conversation is longer than the model's context\.\]$/m;
 const STANDS_FOR = /^Messages in this record: (\d+)$/m;
 
-/** The record as text. `namesMax`: characters of its ledger. */
+/** Writes a record as text. `namesMax`: the maximum number of characters of its ledger. */
 export function recordText({ summary, ledger, messages, omitted }: ConversationRecord, namesMax?: number): string {
   const names = ledgerText(ledger, namesMax);
   return [
@@ -33,14 +33,14 @@ export function recordText({ summary, ledger, messages, omitted }: ConversationR
     ...(omitted > 0
       ? [`[${omitted} earlier messages were left out: the conversation is longer than the model's context.]`]
       : []),
-    // The record must contain its end marker only once.
+    // Only the end of the record may contain the end marker.
     ...(summary === "" ? [] : ["", summary.replaceAll(CLOSE, "").trim()]),
     ...(names === "" ? [] : ["", LEDGER_HEAD, names.replaceAll(CLOSE, "")]),
     CLOSE,
   ].join("\n");
 }
 
-/** Reads what `recordText` wrote; any other text is a summary. */
+/** Reads the text that `recordText` wrote. Any other text is taken as a summary. */
 export function parseConversationRecord(text: string): ConversationRecord {
   const inner = text.replace(OPEN, "").replace(CLOSE, "").replace(HEAD, "");
   const at = inner.lastIndexOf(LEDGER_HEAD);
@@ -51,7 +51,7 @@ export function parseConversationRecord(text: string): ConversationRecord {
   return { summary, ledger, messages: count(STANDS_FOR), omitted: count(OMITTED) };
 }
 
-/** The record in an entry; undefined if the entry is a user's own message. */
+/** The record in an entry; undefined if the entry is an ordinary message. */
 export function recordOf(entry: Entry): ConversationRecord | undefined {
   if (entry.role !== "user") return undefined;
   const [piece] = entry.pieces;

@@ -1,21 +1,21 @@
-// Seals text that leaves the process: records that clients carry, and what is stored in the database. AES-256-GCM with a key
-// derived from one secret, bound to the account and the purpose: nothing sealed for one account or purpose can be opened for
+// Seals text that leaves the process: records that clients carry, and texts stored in the database. It uses AES-256-GCM with a
+// key derived from one secret, bound to the account and the purpose. Text sealed for one account and purpose cannot be opened for
 // another.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
-/** What is sealed for whom. */
+/** The account and the purpose for which a text is sealed. */
 export interface SealedFor {
   accountId: string;
   purpose: "item" | "thread" | "summary";
 }
 
-/** The prefix of sealed texts. No vendor's value can begin this way: the dot is not in any base64 alphabet. */
+/** The prefix of sealed texts. No vendor's value can begin like this, since no base64 alphabet contains the dot. */
 const MARK = "sallyport.c1.";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Seals and opens. */
+/** Seals and opens texts. */
 export class Sealer {
   readonly #key: Buffer;
 
@@ -23,7 +23,7 @@ export class Sealer {
     this.#key = Buffer.from(hkdfSync("sha256", secret, "", "sallyport compaction 1", 32));
   }
 
-  /** The text as bytes that only this program can read. */
+  /** Seals a text as bytes that only this gateway can open. */
   seal(text: string, bound: SealedFor): Buffer {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv("aes-256-gcm", this.#key, iv).setAAD(boundTo(bound));
@@ -32,7 +32,7 @@ export class Sealer {
     return Buffer.concat([iv, sealed, cipher.getAuthTag()]);
   }
 
-  /** The text; undefined for bytes that were not sealed this way. */
+  /** Opens sealed bytes; undefined if they were not sealed for this account and purpose. */
   open(bytes: Uint8Array, bound: SealedFor): string | undefined {
     if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
     const end = bytes.length - TAG_BYTES;
@@ -43,28 +43,28 @@ export class Sealer {
       const packed = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, end)), decipher.final()]);
       return new TextDecoder().decode(Bun.zstdDecompressSync(packed));
     } catch {
-      // Fails if the account or the secret differs, or the value was changed.
+      // Decryption fails if the account or the secret differs, or if the value was changed.
       return undefined;
     }
   }
 
-  /** The text as a string that a client can carry. */
+  /** Seals a text as a string that a client can carry. */
   sealText(text: string, accountId: string): string {
     return MARK + this.seal(text, { accountId, purpose: "item" }).toString("base64url");
   }
 
-  /** What `sealText` sealed for this account; undefined for anything else. */
+  /** Opens a text that `sealText` sealed for this account; undefined for any other text. */
   openText(sealed: string, accountId: string): string | undefined {
     if (!isSealedHere(sealed)) return undefined;
     const text = sealed.slice(MARK.length);
     const bytes = Buffer.from(text, "base64url");
-    // Decoding ignores invalid base64 characters.
+    // Decoding skips invalid base64 characters, so a changed text could pass without this check.
     if (bytes.toString("base64url") !== text) return undefined;
     return this.open(bytes, { accountId, purpose: "item" });
   }
 }
 
-/** Whether a text has our prefix, even if it cannot be opened. */
+/** Whether a text has the gateway's prefix, even if it cannot be opened. */
 export function isSealedHere(text: string): boolean {
   return text.startsWith(MARK);
 }

@@ -1,5 +1,5 @@
-// Builds the shortened list: system messages and the first user message unchanged, the record instead of what it replaces,
-// old tool results as placeholders, the tail. Order is kept, and the same cut of the same list gives the same text.
+// Builds the shortened list: the system messages and the first user message, the record in place of what it replaces, then the
+// tail, with placeholders for old tool results. The order is kept, and the same cut of the same list always gives the same text.
 
 import { type Element, type EntryFormat, type ResultPiece, textOfEntry } from "../../chat/entries.ts";
 import type { MeasuredElement } from "./measure.ts";
@@ -7,25 +7,28 @@ import { recordOf } from "./record.ts";
 
 /** Where a list is cut. */
 export interface Cut {
-  /** Elements before it are in the record. */
+  /** Index up to which elements are replaced by the record. */
   upTo: number;
-  /** Tool results of elements before it are placeholders. */
+  /** Index up to which tool results are replaced by placeholders. */
   clearedTo: number;
-  /** Elements before it were written after a different history: bound reasoning is dropped. */
+  /**
+   * Index up to which assistant messages were generated from a different history. Their reasoning, which is bound to that
+   * history, is removed.
+   */
   strippedTo: number;
 }
 
-/** A list in its short form. */
+/** A shortened list of messages. */
 export interface ShortenedList {
   list: Element[];
-  /** The calls that lost the reasoning behind them. */
+  /** Ids of the tool calls whose reasoning was removed. */
   strippedCalls: Set<string>;
 }
 
-/** Smaller results are kept: a placeholder would save nothing. */
+/** Smaller results are kept, as a placeholder would save nothing. */
 const CLEARED_CHARS_MIN = 200;
 
-/** Index of the first message with text from a user; undefined if there is none. */
+/** Index of the first user message with text; undefined if there is none. */
 export function firstUserAt(list: readonly MeasuredElement[]): number | undefined {
   const at = list.findIndex(
     ({ entry }) =>
@@ -38,7 +41,8 @@ export function firstUserAt(list: readonly MeasuredElement[]): number | undefine
 }
 
 /**
- * The short form. `record`: the text that replaces what is left out. `firstUser`: the text of a first message that is cut.
+ * Builds the shortened list. `record`: the text that replaces the elements left out. `firstUser`: the text of the first user
+ * message, if it is cut.
  */
 export function shapeList(
   list: readonly MeasuredElement[],
@@ -79,7 +83,7 @@ export function shapeList(
   return { list: out, strippedCalls };
 }
 
-/** The element with placeholders for its results. */
+/** The element with placeholders in place of its results. */
 function cleared(element: Element, format: EntryFormat, names: ReadonlyMap<string, string>): Element {
   return format.withResults(element, (result) => {
     if (result.text.length < CLEARED_CHARS_MIN && result.media.length === 0) return undefined;
@@ -87,14 +91,14 @@ function cleared(element: Element, format: EntryFormat, names: ReadonlyMap<strin
   });
 }
 
-/** The placeholder of a result: its tool and its size, so that the model can call the tool again. */
+/** The placeholder of a result. It names the tool and the size, so that the model can call the tool again. */
 export function placeholder(result: ResultPiece, names: ReadonlyMap<string, string>): string {
   const media = result.media.length === 0 ? "" : `, ${result.media.length} image or file`;
   const tokens = Math.ceil(result.text.length / 4);
   return `[cleared: about ${tokens} tokens, tool ${names.get(result.id) || "unknown"}${media}]`;
 }
 
-/** Calls' ids to the names of their tools. */
+/** The names of the tools, by the ids of their calls. */
 export function callNames(list: readonly MeasuredElement[]): Map<string, string> {
   const names = new Map<string, string>();
   for (const { entry } of list) {
@@ -103,7 +107,7 @@ export function callNames(list: readonly MeasuredElement[]): Map<string, string>
   return names;
 }
 
-/** A text cut to this many characters: its beginning and end, with a marker in between. */
+/** Cuts a text to this many characters: its beginning and its end remain, with a marker in between. */
 export function cutMiddle(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const marker = `\n[… ${text.length - chars} characters were left out …]\n`;

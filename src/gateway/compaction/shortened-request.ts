@@ -1,4 +1,4 @@
-// A request with a shorter list of messages, and what its client is told about it.
+// Builds a request with a shorter list of messages, and reports the shortening to the client.
 
 import { ApiError } from "../../base/errors.ts";
 import type { Usage } from "../../chat/event.ts";
@@ -7,21 +7,21 @@ import type { Shortened } from "./compactor.ts";
 import type { Space } from "./space.ts";
 import type { SummaryWork } from "./summarise.ts";
 
-/** Characters of a request as sent upstream. */
+/** Approximate number of characters of a request as it is sent upstream. */
 export function lengthOf({ text, members }: AdmittedRequest): number {
   const { messages, input } = members ?? {};
-  // Stored history and files were added here: the client's text does not contain them.
+  // The gateway inserted stored history or files, which the client's text does not contain.
   if (messages === undefined && input === undefined) return text.length;
   return text.length + JSON.stringify(messages ?? input).length;
 }
 
-/** The request with all of the client's messages. */
+/** The request as it was before shortening, with all of the client's messages. */
 export function wholeOf<J extends Pick<AdmittedRequest, "conversation">>(admitted: J): J | AdmittedRequest {
   const { shortened, edited } = admitted.conversation ?? {};
   return shortened?.original ?? edited?.original ?? admitted;
 }
 
-/** Reports what was done, in the response header and the log. */
+/** Reports a compaction in the response header and in the log line. */
 export function note(
   { exchange }: AdmittedRequest,
   { action, before, after }: Pick<Shortened, "action" | "before" | "after">,
@@ -30,7 +30,7 @@ export function note(
   exchange.log["compaction"] = `${action} ${before}>${after}`;
 }
 
-/** The request with a shorter list of messages. `more`: further state of its conversation. */
+/** The request with a shorter list of messages. `more`: further members of the conversation's state. */
 export function withList(
   admitted: AdmittedRequest,
   short: Pick<Shortened, "list" | "strippedCalls" | "counted">,
@@ -56,22 +56,22 @@ export function withList(
   };
 }
 
-/** The request without a top-level member of the client's. */
+/** The request without a certain top-level member of its body. */
 export function withoutMember(admitted: AdmittedRequest, name: string): AdmittedRequest {
   const { [name]: _chat, ...extra } = admitted.chat.extra;
   const members = admitted.members === undefined ? undefined : { ...admitted.members, [name]: undefined };
   return { ...admitted, chat: { ...admitted.chat, extra }, members };
 }
 
-/** The error if a request cannot be shortened further. */
+/** The error for a request that cannot be shortened enough. */
 export function doesNotFit(admitted: AdmittedRequest, { after }: Shortened, { window }: Space): ApiError {
-  const message = `What has to stay of this conversation takes about ${after} tokens, and the context of "${admitted.model.id}" has ${window}.`;
+  const message = `Even when shortened, this conversation takes about ${after} tokens, and the context of "${admitted.model.id}" has ${window}. Shorten its longest messages.`;
   return new ApiError("context_length_exceeded", message, {
     details: { input_tokens: after, context_window: window },
   });
 }
 
-/** The same summary calls; their usage is added up in `usage`. */
+/** The same summary calls, which add their usage to `usage`. */
 export function withCountedUsage(work: SummaryWork, usage: Usage): SummaryWork {
   return {
     ...work,

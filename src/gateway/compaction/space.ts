@@ -1,35 +1,35 @@
-// How much of a model's window a conversation may use, and how much is left after a compaction.
+// How many tokens of a model's window a conversation may use before and after a compaction.
 
 /** The limits of one request, in tokens. */
 export interface Space {
   window: number;
-  /** The client's threshold: a longer request is shortened. */
+  /** A longer request is shortened. Derived from the configured threshold, or set by the client. */
   limit: number;
-  /** Above this a summary is made in advance, while the conversation continues unchanged. */
+  /** Above this size a summary is made in advance, while the conversation is still sent unchanged. */
   soon: number;
-  /** Maximum size of a shortened conversation. */
+  /** Target size of a shortened conversation. */
   aim: number;
-  /** What fits: more is refused, and kept messages are only cut above this. */
+  /** A request that is still longer after shortening is refused; tool results in the tail are cut only above this size. */
   most: number;
-  /** Maximum size of the verbatim parts. */
+  /** If the shortened request is larger than this, its first user message is cut. */
   whole: number;
-  /** Size of the kept tail beyond the messages that are always kept. */
+  /** Maximum size of the kept tail, beyond the messages that are always kept. */
   tail: number;
-  /** Maximum size of the record: a summary, and names. */
+  /** Maximum size of the record, with its summary and its names. */
   record: number;
 }
 
-/** Maximum size of the kept tail, however large the window is. */
+/** Maximum size of the kept tail, however large the window. */
 const TAIL_TOKENS = 20_000;
-/** A summary may take a fifth of the window, names a twentieth. */
+/** A summary may take a fifth of the window, the names a twentieth. */
 const RECORD_SHARE = 0.25;
-/** About three quarters of the window with the default threshold of 0.85. */
+/** Share of the limit; about three quarters of the window with the default threshold of 0.85. */
 const SOON_SHARE = 0.88;
 
-/** The limits for a window. `answer`: the client's output limit, if it gives one. */
+/** The limits for a window. `answer`: the client's output limit, if it states one. */
 export function spaceOf(window: number, threshold: number, answer = 0): Space {
   const left = window - answer;
-  // An output limit as large as the window leaves nothing to plan with.
+  // An output limit that leaves less than a quarter of the window is ignored: it could not be planned with.
   const limit = Math.floor(answer > 0 && left > window / 4 ? Math.min(window * threshold, left) : window * threshold);
   const aim = Math.floor(Math.min(window / 2, limit * 0.9));
   return {
@@ -44,11 +44,11 @@ export function spaceOf(window: number, threshold: number, answer = 0): Space {
   };
 }
 
-/** The limits if a client wants compaction above this many tokens; `base`: what the window allows, if it is known. */
+/** The limits if a client wants compaction above this many tokens. `base`: the limits of the model's window, if it is known. */
 export function spaceAbove(above: number, base: Space | undefined): Space {
   if (base !== undefined && above >= base.limit) return base;
   const own = spaceOf(above, 1);
-  // Nothing is made in advance: the client decides when.
+  // No summary is made in advance, since the client decides when to compact.
   return {
     ...own,
     soon: own.limit,

@@ -1,8 +1,8 @@
-// Where a conversation may be split: never between a call and its result, and preferably before a user's turn.
+// Finds where a conversation may be split: never between a call and its result, and preferably before a user's turn.
 
 import type { MeasuredElement } from "./measure.ts";
 
-/** True at `i` if a cut before element `i` separates nothing; one longer than the list. */
+/** `true` at index `i` if the list may be cut before element `i`. The array is one longer than the list. */
 export function safeSplits(list: readonly MeasuredElement[]): boolean[] {
   const safe = new Array<boolean>(list.length + 1).fill(true);
   const open = new Map<string, number>();
@@ -12,18 +12,18 @@ export function safeSplits(list: readonly MeasuredElement[]): boolean[] {
       if (piece.type === "call") open.set(piece.id, at);
       else if (piece.type === "result") {
         const from = open.get(piece.id);
-        // A result without a preceding call belongs to nothing.
+        // A result without a preceding call is not tied to any other element.
         if (from === undefined) continue;
         spans.push({ from, to: at });
         open.delete(piece.id);
       }
     }
   });
-  // Calls without results yet: only those of the last turn can be.
+  // Of the calls without results, only those of the last turn can still get one.
   const turn = lastTurn(list);
   for (const from of open.values()) if (from >= turn) spans.push({ from, to: list.length });
   closeSpans(safe, spans);
-  // Reasoning belongs to what follows it.
+  // An element of reasoning alone stays with the element that follows it.
   list.forEach(({ entry }, at) => {
     if (entry.role === "assistant" && entry.pieces.every((piece) => piece.type === "reasoning")) safe[at + 1] = false;
   });
@@ -32,7 +32,7 @@ export function safeSplits(list: readonly MeasuredElement[]): boolean[] {
   return safe;
 }
 
-/** The last element that is neither a result nor a call: earlier calls no longer wait. */
+/** Index of the last element that is neither a result nor has a call: no result can follow for the calls before it. */
 function lastTurn(list: readonly MeasuredElement[]): number {
   return list.findLastIndex(
     ({ entry: { role, pieces } }) =>
@@ -40,7 +40,7 @@ function lastTurn(list: readonly MeasuredElement[]): number {
   );
 }
 
-/** No cut lies within a span; linear in both. */
+/** Forbids cuts within the spans, in time linear in the list and the spans. */
 function closeSpans(safe: boolean[], spans: readonly { from: number; to: number }[]): void {
   const steps = new Array<number>(safe.length + 1).fill(0);
   for (const { from, to } of spans) {
@@ -54,15 +54,15 @@ function closeSpans(safe: boolean[], spans: readonly { from: number; to: number 
   }
 }
 
-/** How much of the end is kept unchanged. */
+/** How much of the conversation's end is kept unchanged. */
 export interface TailWish {
-  /** Messages that are always kept. */
+  /** Number of messages that are always kept. */
   keepLast: number;
-  /** More are kept up to this many tokens. */
+  /** Further messages are kept while all together have at most this many tokens. */
   tokens: number;
 }
 
-/** The first element of the kept tail. */
+/** Index of the first element of the kept tail. */
 export function tailStart(list: readonly MeasuredElement[], wish: TailWish): number {
   const safe = safeSplits(list);
   let at = list.length;
@@ -79,7 +79,7 @@ export function tailStart(list: readonly MeasuredElement[], wish: TailWish): num
   return userTurnBefore(list, { at, safe, tokens: wish.tokens / 2 }) ?? at;
 }
 
-/** The start of a user's turn at or shortly before an element, if a cut is allowed there. */
+/** Index of a user's turn at an element or shortly before it where a cut is allowed; undefined if there is none. */
 function userTurnBefore(
   list: readonly MeasuredElement[],
   { at, safe, tokens }: { at: number; safe: readonly boolean[]; tokens: number },

@@ -1,5 +1,5 @@
-// Builds a new record: a model summarises the messages, part by part, merged into the earlier record; the ledger is built by
-// rule.
+// Builds a new record: a model summarises the messages part by part and merges them into the earlier record, and patterns extract
+// the names for the ledger.
 
 import { type Entry, textOfEntry } from "../../chat/entries.ts";
 import type { Usage } from "../../chat/event.ts";
@@ -12,32 +12,32 @@ import type { Space } from "./space.ts";
 /** A model's answer. */
 export interface SummaryAnswer {
   text: string;
-  /** False if a limit cut it off. */
+  /** False if the answer was cut off by an output limit. */
   whole: boolean;
-  /** Its cost, if it is known. */
+  /** The usage of the call, if it is known. */
   usage?: Usage;
 }
 
-/** Calls the summarising model; throws if no provider answers. */
+/** Calls the summarising model. Throws if no provider answers. */
 export type AskSummary = (prompt: SummaryPrompt, maxTokens: number) => Promise<SummaryAnswer>;
 
-/** What to summarise, and with which model. */
+/** The model call for a summary, and what it depends on. */
 export interface SummaryWork {
   ask: AskSummary;
-  /** The window of the summarising model. */
+  /** The context window of the summarising model, in tokens. */
   window: number;
   /** The client's own instructions for the summary. */
   wish?: string | undefined;
 }
 
-/** Calls of one compaction; if more are needed, the oldest part is dropped. */
+/** Maximum number of calls of one compaction. If more are needed, the oldest parts are dropped. */
 const CALLS_MAX = 8;
 /** Share of the window for the conversation in one call; the rest is for the record, the rules and the answer. */
 const PART_SHARE = 0.5;
 /** Maximum output tokens of a call. */
 const ANSWER_TOKENS_MAX = 8192;
 
-/** The record of the messages after `previous`. Throws what `ask` throws; undefined if an answer cannot be used. */
+/** The record of `previous` and the messages after it. Throws what `ask` throws; undefined if an answer cannot be used. */
 export async function summarise(
   tokens: TokenMemory,
   { ask, window, wish }: SummaryWork,
@@ -61,12 +61,12 @@ export async function summarise(
     summary,
     ledger: ledgerOf(record?.ledger ?? emptyLedger(), rest),
     messages: (record?.messages ?? 0) + rest.length,
-    // The number of messages in between is unknown, so it only says that something is missing.
+    // The number of messages in dropped parts is unknown. If any part was dropped, all messages are counted as omitted.
     omitted: (record?.omitted ?? 0) + (all.length > parts.length ? rest.length : 0),
   };
 }
 
-/** The record of messages that are dropped without a summary: the earlier record, and their names. */
+/** The record of messages that are dropped without a summary: the earlier record, with the names of the dropped messages. */
 export function recordWithout(
   middle: readonly MeasuredElement[],
   previous: ConversationRecord | undefined,
@@ -80,7 +80,7 @@ export function recordWithout(
   };
 }
 
-/** The record if no summary can be obtained and nothing else is kept: the latest text verbatim. */
+/** The record if no summary can be obtained and no messages are kept beside it: the latest messages are quoted in it. */
 export function latestOf(
   middle: readonly MeasuredElement[],
   previous: ConversationRecord | undefined,
@@ -94,7 +94,7 @@ export function latestOf(
 
 const LATEST_CHARS_PER_TOKEN = 3;
 
-/** If the client returns a record among the messages, the new one continues from it. */
+/** Separates records from the messages. The last record found replaces `previous`, so that the new one continues from it. */
 function takeRecord(
   middle: readonly MeasuredElement[],
   previous: ConversationRecord | undefined,
@@ -104,7 +104,7 @@ function takeRecord(
   for (const one of middle) {
     const found = recordOf(one.entry);
     if (found === undefined) {
-      // Those are kept verbatim.
+      // System messages are kept unchanged beside the record.
       if (one.entry.role !== "system") rest.push(one);
     } else record = found;
   }

@@ -1,15 +1,15 @@
-// The context windows of models: from the catalog, and from providers' errors when a prompt did not fit.
+// The context windows of models, as the catalog states them and as providers report them when they refuse a prompt as too long.
 
 import type { CatalogModel } from "../../catalog/models.ts";
 
-/** Models whose window a provider has reported. */
+/** Maximum number of models whose reported window is remembered. */
 const MODELS_MAX = 1000;
 
-/** The windows. */
+/** The known context windows, by model. */
 export class Windows {
   readonly #told = new Map<string, number>();
 
-  /** Tokens that a model accepts; undefined if unknown. */
+  /** The number of tokens that a model accepts; undefined if it is unknown. */
   of(model: Pick<CatalogModel, "id" | "contextLength" | "known">): number | undefined {
     const told = this.#told.get(model.id);
     const known = model.known.contextLength ? model.contextLength : undefined;
@@ -17,7 +17,7 @@ export class Windows {
     return Math.min(told, known);
   }
 
-  /** A provider reported the model's limit. */
+  /** Remembers the limit that a provider reported for a model. */
   tell(model: Pick<CatalogModel, "id">, limit: number): void {
     if (this.#told.has(model.id) || this.#told.size < MODELS_MAX) this.#told.set(model.id, limit);
   }

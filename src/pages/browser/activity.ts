@@ -1,22 +1,22 @@
-// Tells whether a page is still fetching what it renders. A long-running request counts as an open channel and is not waited
-// for.
+// Tells whether a page is still fetching what it renders. A request that runs for long is taken for an open channel and is not
+// waited for.
 
 import type { Page, Request } from "playwright-core";
 
-/** Kinds of requests whose responses become text. */
+/** Types of requests whose responses may become text of the page. */
 const DRAWING = new Set(["script", "xhr", "fetch"]);
-/** Responses that take longer are not waited for. */
+/** A response that takes longer than this is not waited for. */
 const ANSWER_MS_MAX = 4000;
 
 /** The network activity of a page. */
 export interface Activity {
   /** Whether a request is in progress. */
   isFetching(): boolean;
-  /** Requests so far. */
+  /** Number of requests so far. */
   count(): number;
 }
 
-/** Starts watching. */
+/** Starts watching the requests of a page. */
 export function watchActivity(page: Page): Activity {
   const sinceMs = new Map<Request, number>();
   let count = 0;

@@ -1,6 +1,6 @@
-// The hosts of the most common advertising networks. What comes from them is never what a page says.
+// The hosts of the most common advertising networks. Nothing that comes from them is part of a page's content.
 
-/** Domains, with all below them. */
+/** Domains; all of their subdomains are included. */
 const DOMAINS: ReadonlySet<string> = new Set([
   "2mdn.net",
   "adform.net",
@@ -35,7 +35,7 @@ const DOMAINS: ReadonlySet<string> = new Set([
   "zedo.com",
 ]);
 
-/** Whether an address belongs to one of them. */
+/** Whether an address belongs to an advertising network. */
 export function isAdvertising(address: string): boolean {
   const { hostname } = new URL(address);
   for (let host = hostname; host.includes("."); host = host.slice(host.indexOf(".") + 1))

@@ -1,5 +1,5 @@
-// The one shared browser: started on first use, replaced when it dies or grows old. Its only way to the network is the
-// filtering proxy of each page.
+// The browser that all pages share. It is started on first use, and replaced when it dies or has shown many pages. It reaches the
+// network only through the filtering proxy that each page gets.
 
 import { accessSync, constants } from "node:fs";
 import type { Browser } from "playwright-core";
@@ -11,9 +11,9 @@ import { lowerBrowsers } from "./processes.ts";
 export interface BrowserSettings {
   /** Path of a Chromium executable; empty: search for one. */
   readonly executable: string;
-  /** CDP or Playwright address of a remote browser; empty: a local one. */
+  /** CDP or Playwright address of a remote browser. If empty, a local browser is used. */
   readonly endpoint: string;
-  /** Memory limit for each page process of a local browser; a process that exceeds it is killed. Absent: no limit. */
+  /** Memory limit of each page process of a local browser; a process above it is killed. If absent, there is no limit. */
   readonly pageBytesMax?: number;
 }
 
@@ -21,16 +21,16 @@ export interface BrowserSettings {
 export interface SharedBrowser {
   /** Gives the running browser; starts one if there is none. Throws `PageError` `no_browser`. */
   get(): Promise<Browser>;
-  /** Counts a page that was opened; an old browser is replaced once it is idle. */
+  /** Reports that a page was opened in the browser. An old browser is replaced once no page is open in it. */
   used(browser: Browser): void;
-  /** Ends that use. */
+  /** Reports that a page was closed. */
   released(browser: Browser): void;
-  /** Reports that the browser went away during use; the next caller gets a new one. */
+  /** Reports that the browser ended while it was in use; the next caller gets a new one. */
   lost(browser: Browser): void;
   close(): Promise<void>;
 }
 
-/** The headless shells do less work for the same page, so they are tried first. */
+/** The headless shells come first, as they do less work for the same page. */
 const NAMES = [
   "chrome-headless-shell",
   "chromium-headless-shell",
@@ -50,7 +50,7 @@ const PATHS = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
-/** Chromium's memory grows with the number of pages it has shown. */
+/** A browser that has shown this many pages is replaced, since Chromium's memory grows with each page. */
 const PAGES_PER_BROWSER_MAX = 200;
 const RENEWAL_WAIT_MS = 5000;
 const START_TIMEOUT_MS = 30_000;
@@ -58,10 +58,10 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTS_MAX = 2;
 const RECONNECTS_MAX = 6;
 const RECONNECT_PAUSE_MS = 500;
-/** Failed browsers that are replaced for one page before it gives up. */
+/** How many failed browsers are replaced for one page before the page fails. */
 const STARTS_MAX = 3;
 
-/** Chromium uses the last list it is given, so this one also includes the features that Playwright turns off. */
+/** If a switch is repeated, Chromium uses the last one, so this list also includes the features that Playwright turns off. */
 const FEATURES_OFF = [
   // Features that connect to the network on their own.
   "AsyncDns",
@@ -74,16 +74,16 @@ const FEATURES_OFF = [
   "PreconnectToSearch",
   "Translate",
   "WebRtcHideLocalIpsWithMdns",
-  // Treats an http address as plain HTTP.
+  // Features that try HTTPS first for http addresses.
   "HttpsFirstBalancedModeAutoEnable",
   "HttpsUpgrades",
-  // Every window would load pages for its own controls: half the work for a small page.
+  // With these features every window loads pages for its own controls, which is half the work for a small page.
   "AimEnabled",
   "PreloadTopChromeWebUI",
   "WebUIOmniboxAimPopup",
   "WebUIOmniboxFullPopup",
   "WebUIOmniboxPopup",
-  // A spare process for a second site is never used: each context shows one page.
+  // Chromium would keep a spare process for a second site, but each context shows only one page.
   "SpareRendererForSitePerProcess",
   // Features that Playwright's own flags turn off.
   "AvoidCorsURLLoaderRestartOnRedirect",
@@ -99,36 +99,38 @@ const ARGUMENTS = [
   "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
   "--webrtc-ip-handling-policy=disable_non_proxied_udp",
   `--disable-features=${FEATURES_OFF.join(",")}`,
-  // Chromium paints invisible windows anyway; pages are laid out in their own viewport.
+  // Chromium paints even windows that nobody sees, so the window is small. Pages are laid out in their own viewport.
   "--window-size=400,300",
-  // Turns off the browser's own animations, a fifth of the work for a small page. The pages' animations stay.
+  // Turns off the animations of the browser's own interface, which are a fifth of the work for a small page. Animations of pages
+  // still run.
   "--wm-window-animations-disabled",
   "--animation-duration-scale=0",
-  // Also hides the bar that warns of a missing sandbox.
+  // Also hides the bar that warns about the missing sandbox.
   "--test-type=webdriver",
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-domain-reliability",
   "--disable-sync",
   "--no-pings",
-  // No pop-ups: the headless shell has a flag for it; for full browsers Playwright's own flag is left out.
+  // Blocks pop-ups. The headless shell has this flag; for full browsers Playwright's flag that allows pop-ups is left out.
   "--block-new-web-contents",
   "--mute-audio",
   "--hide-scrollbars",
   "--disable-gpu",
 ];
-/** Traffic that does not go through the page's own proxy is dropped. */
+/** The proxy for traffic that bypasses the page's own proxy. Nothing listens there, so such traffic is dropped. */
 const NOWHERE = "http://127.0.0.1:9";
 
-/** Whether a local browser runs in its own sandbox: Chromium cannot set it up as root. */
+/** Whether a local browser runs in its own sandbox. As root, Chromium cannot set up its sandbox. */
 export function hasSandbox(): boolean {
   return process.getuid?.() !== 0;
 }
 
-/** Told to the operator when the browser has no sandbox; the network guard applies regardless. */
-export const NO_SANDBOX = "the browser runs without its sandbox, because the program runs as root: use another user";
+/** The warning to the operator when the browser has no sandbox. The address guard applies in any case. */
+export const NO_SANDBOX =
+  "the browser runs without its sandbox because this program runs as root: run it as another user";
 
-/** Path of an installed Chromium; undefined when there is none. */
+/** Path of an installed Chromium; undefined if there is none. */
 export function findBrowser(configured: string): string | undefined {
   if (configured !== "") return canRun(configured) ? configured : undefined;
   for (const name of NAMES) {
@@ -147,7 +149,7 @@ function canRun(path: string): boolean {
   }
 }
 
-/** Creates the holder; no browser is started yet. `started` is called after each start, with the error if it failed. */
+/** Creates the shared browser without starting it. `started` is called after each start, with the error if the start failed. */
 export function createBrowser(
   settings: BrowserSettings,
   started: (error?: unknown) => void = () => undefined,
@@ -157,7 +159,7 @@ export function createBrowser(
   let hasRun = false;
   const memory = settings.endpoint === "" ? watchPages(settings.pageBytesMax ?? Number.POSITIVE_INFINITY) : undefined;
   const uses = createUses(memory);
-  /** Closes a browser that grew old; two at once would take twice the memory. */
+  /** The closing of an old browser. A new one waits for it, since two at once take twice the memory. */
   let renewal: Promise<void> | undefined;
   const makeOld = (browser: Browser) => {
     const use = uses.of(browser);
@@ -166,7 +168,7 @@ export function createBrowser(
     current = undefined;
     const { promise, resolve } = Promise.withResolvers<void>();
     browser.on("disconnected", () => resolve());
-    // Its last page may take minutes; other pages do not wait for it.
+    // The old browser's last page may take minutes, so other pages wait only for a limited time.
     renewal = Promise.race([promise, Bun.sleep(RENEWAL_WAIT_MS)]);
   };
 
@@ -177,7 +179,7 @@ export function createBrowser(
       uses.add(browser);
       browser.on("disconnected", () => {
         uses.remove(browser);
-        // The end of an old browser says nothing about its successor.
+        // The end of an old browser does not affect its successor.
         if (current === starting) current = undefined;
       });
       return browser;
@@ -204,7 +206,7 @@ export function createBrowser(
           throw error;
         }
       }
-      throw new PageError("no_browser", "The browser ends as soon as it is started.");
+      throw new PageError("no_browser", "The browser exits as soon as it is started.");
     },
     used: (browser) => {
       const use = uses.opened(browser, 1);
@@ -219,7 +221,7 @@ export function createBrowser(
     },
     close: async () => {
       isClosed = true;
-      // A browser that is just starting is waited for: nothing else would close it.
+      // Waits for a browser that is just starting, because nothing else would close it.
       await current?.catch(() => undefined);
       current = undefined;
       await Promise.all(uses.browsers().map(closeQuietly));
@@ -231,7 +233,7 @@ function closeQuietly(browser: Browser): Promise<void> {
   return browser.close().catch(() => undefined);
 }
 
-/** Counts the uses of the browsers. Memory is watched while any of them shows a page. */
+/** Counts the pages that are open in each browser. Memory is watched while any of them shows a page. */
 function createUses(memory: ReturnType<typeof watchPages> | undefined) {
   const uses = new Map<Browser, { pages: number; open: number; isOld: boolean }>();
   const watch = () => {
@@ -245,7 +247,7 @@ function createUses(memory: ReturnType<typeof watchPages> | undefined) {
       watch();
     },
     of: (browser: Browser) => uses.get(browser),
-    /** Adds to the number of open pages. */
+    /** Changes the number of open pages by `more`. */
     opened(browser: Browser, more: number) {
       const use = uses.get(browser);
       if (use === undefined) return undefined;
@@ -257,7 +259,7 @@ function createUses(memory: ReturnType<typeof watchPages> | undefined) {
   };
 }
 
-/** A remote browser that went away may come back soon, so it is tried again. */
+/** Connects to a remote browser more than once if it worked before, as it may come back soon. */
 async function launchPatiently(settings: BrowserSettings, hasRun: boolean): Promise<Browser> {
   if (settings.endpoint === "") return launch(settings);
   for (let attempt = 1; ; attempt++) {
@@ -270,7 +272,7 @@ async function launchPatiently(settings: BrowserSettings, hasRun: boolean): Prom
   }
 }
 
-/** A browser that is closing still accepts connections; only one that shows pages counts. */
+/** Connects to a remote browser and opens a context as a test: a browser that is closing still accepts connections. */
 async function connectAlive(settings: BrowserSettings): Promise<Browser> {
   const browser = await launch(settings);
   try {
@@ -278,11 +280,11 @@ async function connectAlive(settings: BrowserSettings): Promise<Browser> {
     return browser;
   } catch (error) {
     await browser.close().catch(() => undefined);
-    throw new PageError("no_browser", "The browser could not be started.", { cause: error });
+    throw new PageError("no_browser", "The remote browser could not be reached.", { cause: error });
   }
 }
 
-/** A browser's WebSocket address ends with it; its successor publishes a new one over HTTP at the same address. */
+/** A browser's WebSocket address ends with the browser. Its successor publishes a new one over HTTP on the same host. */
 function successorOf(endpoint: string): string {
   const { protocol, host } = new URL(endpoint);
   return `${protocol === "wss:" ? "https:" : "http:"}//${host}/`;
@@ -311,7 +313,7 @@ async function launch(settings: BrowserSettings): Promise<Browser> {
       proxy: { server: NOWHERE },
       chromiumSandbox: hasSandbox(),
       timeout: START_TIMEOUT_MS,
-      // The program waits for open pages itself.
+      // The program itself waits for open pages when it is stopped.
       handleSIGINT: false,
       handleSIGTERM: false,
       handleSIGHUP: false,

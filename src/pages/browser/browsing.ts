@@ -1,5 +1,5 @@
-// What a caller does with a page in the browser before it is read: waits, clicks, types, scrolls, takes pictures. Each step
-// passes the same restraints as the page itself, and all of them together end with the page's time.
+// The steps that a caller wants done with a page in the browser before it is read: waiting, clicking, typing, scrolling, taking
+// pictures. The requests that a step causes are checked like those of the page itself, and all steps share the page's time limit.
 
 import type { Page } from "playwright-core";
 import { PageError } from "../page-error.ts";
@@ -18,42 +18,42 @@ export type BrowserAction =
   | { readonly type: "script"; readonly script: string }
   | { readonly type: "pdf"; readonly format: string; readonly landscape: boolean; readonly scale: number };
 
-/** How a page is shown, where that differs from the usual. */
+/** Options for showing a page. */
 export interface Browsing {
-  /** Shown in a browser even where it would not have to be. */
+  /** The page is shown in a browser even if its HTML could be read without one. */
   readonly mustShow: boolean;
-  /** After the page has settled. */
+  /** How long to wait after the page has settled. */
   readonly waitMs: number;
   readonly isMobile: boolean;
-  /** As in `navigator.language`; undefined: the browser's own. */
+  /** A language tag as in `navigator.language`; if undefined, the browser's own is used. */
   readonly locale: string | undefined;
   readonly blocksAds: boolean;
   readonly actions: readonly BrowserAction[];
-  /** Of the screenshot that is a format. */
+  /** Options of the screenshot that the caller requested as an output format. */
   readonly picture: PictureOptions;
-  /** Sent with every request to the page's own origin. */
+  /** Headers that are sent with every request to the page's own origin. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What the steps gave. */
+/** The results of the steps. */
 export interface Acted {
-  /** PNG or JPEG. */
+  /** Images as PNG or JPEG. */
   readonly screenshots: readonly Uint8Array[];
   readonly scrapes: readonly { readonly url: string; readonly html: string }[];
   readonly scriptReturns: readonly { readonly type: string; readonly value: unknown }[];
   readonly pdfs: readonly Uint8Array[];
 }
 
-/** Of everything that the steps give back. */
+/** Maximum size of the results of all steps together. */
 const RESULT_BYTES_MAX = 64 * 1024 * 1024;
-/** Of what one script gives back. */
+/** Maximum length of the result of one script, as JSON. */
 const SCRIPT_CHARS_MAX = 1024 * 1024;
-/** What one click or key sets in motion is given this long before the next step. */
+/** How long the effects of a click or key may take before the next step. */
 const AFTER_STEP_MS = 100;
-/** Elements that one click on all of a sort reaches. */
+/** Maximum number of elements that one step with `all` clicks. */
 const CLICKS_MAX = 50;
 
-/** Takes the steps in turn. Throws `PageError`. */
+/** Performs the steps in order. Throws `PageError`. */
 export async function act(
   page: Page,
   actions: readonly BrowserAction[],
@@ -63,7 +63,7 @@ export async function act(
   let bytesLeft = RESULT_BYTES_MAX;
   const spend = (bytes: number) => {
     bytesLeft -= bytes;
-    if (bytesLeft < 0) throw new PageError("too_large", "The actions give back more than is allowed.");
+    if (bytesLeft < 0) throw new PageError("too_large", "The results of the actions are larger than allowed.");
   };
   for (const [index, action] of actions.entries()) {
     limits.signal.throwIfAborted();
@@ -132,7 +132,7 @@ async function scroll(
   await page.evaluate(`(${source})(${JSON.stringify({ selector: selector ?? null, sign })})`);
 }
 
-/** Steps that give something back. */
+/** Performs a step that has a result. */
 async function take(
   page: Page,
   action: Extract<BrowserAction, { type: "screenshot" | "scrape" | "script" | "pdf" }>,
@@ -156,13 +156,13 @@ async function take(
     const value = await page.evaluate<unknown>(action.script);
     const text = JSON.stringify(value) ?? "null";
     if (text.length > SCRIPT_CHARS_MAX)
-      throw new PageError("too_large", "A script of the actions gives back more than is allowed.");
+      throw new PageError("too_large", "The result of a script among the actions is larger than allowed.");
     spend(text.length);
     acted.scriptReturns.push({ type: value === null ? "null" : typeof value, value: JSON.parse(text) });
   }
 }
 
-/** The page's own clock may be stopped; this one is not. */
+/** Waits by Playwright's own clock, since the page's clock may be stopped. */
 async function pauseIn(page: Page, ms: number): Promise<void> {
   await page.waitForTimeout(ms);
 }
@@ -171,7 +171,7 @@ function asStepFailure(error: unknown, index: number, action: BrowserAction): Pa
   const name = action.type === "wait for" ? "wait" : action.type;
   const isLate = error instanceof PageError || /Timeout/i.test(String(error));
   const text = isLate
-    ? `actions[${index}] (${name}) was not done in time.`
+    ? `actions[${index}] (${name}) did not finish in time.`
     : `actions[${index}] (${name}) could not be done on this page.`;
   return new PageError(isLate ? "timeout" : "action", text, { cause: error });
 }

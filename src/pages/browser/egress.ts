@@ -1,5 +1,5 @@
-// How a page in the browser reaches the network: through its own proxy beside us or, for a browser on another machine,
-// through the one address of ours that it knows.
+// How pages in the browser reach the network: a local browser through a proxy of its own for each page, a browser on another
+// machine through the one address of the gateway that it knows.
 
 import type { AddressGuard } from "../../net/address-guard.ts";
 import type { PageWay } from "../../net/page-egress-policy.ts";
@@ -13,11 +13,11 @@ export interface ProxyTicket {
   readonly password?: string;
 }
 
-/** Opens proxies for pages. */
+/** Opens the proxies for pages. */
 export interface BrowserEgress {
-  /** We did not start this browser, so its command-line switches cannot be relied on. */
+  /** Whether another program started the browser, so that its command-line switches cannot be relied on. */
   readonly isRemote: boolean;
-  /** Opens a proxy; the caller closes it. Throws `PageError` `no_browser`. */
+  /** Opens a proxy for a page; the caller closes it. Throws `PageError` `no_browser`. */
   open(guard: AddressGuard): Promise<{ way: PageWay; ticket: ProxyTicket }>;
   /** Stops listening; open proxies end with it. */
   close(): Promise<void>;
@@ -33,17 +33,15 @@ export const LOCAL_EGRESS: BrowserEgress = {
   close: async () => undefined,
 };
 
-/**
- * The egress proxy of a remote browser that reaches us as `proxyAddress` (`host:port`); it listens when first needed.
- */
+/** The egress of a remote browser that reaches the gateway at `proxyAddress` (`host:port`). It starts to listen on first use. */
 export function createRemoteEgress(proxyAddress: string): BrowserEgress {
   const port = Number(/:(\d+)$/.exec(proxyAddress)?.[1] ?? Number.NaN);
   let listening: Promise<SharedProxy> | undefined;
   return {
     isRemote: true,
     open: async (guard) => {
-      // The address is how the browser reaches us (a container's name, for example); which local address that is is not known
-      // here.
+      // The address is the one by which the browser reaches the gateway, for example a container's name. The matching local
+      // address is unknown, so the proxy listens on all of them.
       listening ??= startSharedProxy({ hostname: proxyAddress.startsWith("[") ? "::" : "0.0.0.0", port });
       try {
         const way = (await listening).open(guard);
@@ -51,7 +49,7 @@ export function createRemoteEgress(proxyAddress: string): BrowserEgress {
         return { way, ticket: { server: `http://${proxyAddress}`, username, password } };
       } catch (error) {
         listening = undefined;
-        throw new PageError("no_browser", "The remote browser's way to this gateway cannot be opened.", {
+        throw new PageError("no_browser", "The proxy for the remote browser could not be opened.", {
           cause: error,
         });
       }

@@ -1,7 +1,7 @@
-// Puts the bodies of frames into the page that shows them. The page is untrusted: each body takes one pass, whatever the page
-// contains.
+// Inserts the bodies of frames into the page that shows them. The page is untrusted; each body is inserted in one pass, whatever
+// the page contains.
 
-/** The page with the element of each numbered frame replaced by the frame's body; frames that are not found are left out. */
+/** The page with each numbered frame element replaced by the frame's body. Bodies whose frame is not found are left out. */
 export function withFrames(html: string, bodies: ReadonlyMap<string, string>): string {
   let whole = html;
   for (const [number, body] of bodies) {

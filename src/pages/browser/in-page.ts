@@ -1,12 +1,11 @@
-// What is run inside a rendered page, as source text: it is sent to the browser and shares nothing with this program.
-// The page is untrusted and may have replaced whatever these functions rely on, so none returns more than it must:
-// functions that wait return nothing or a boolean, and text is measured last, by its own length, which no page can
-// replace.
+// Functions that run inside a rendered page, as source text, since they are sent to the browser and share nothing with this
+// program. The page is untrusted and may have replaced anything that these functions use, so none returns more than it must.
+// Functions that wait return nothing or a boolean; text is measured last, by its own length, which no page can replace.
 
-/** Whether the document has been parsed completely, or as far as it ever will be. */
+/** Whether the document has been parsed completely. */
 export const IS_WHOLE = `() => document.readyState === "complete"`;
 
-/** Returns true when the document has not changed for `quietMs`, at the latest after `maxMs`. */
+/** Returns true once the document has not changed for `quietMs`, or after `maxMs`. */
 export const WAIT_UNTIL_QUIET = `async ({ quietMs, maxMs }) => {
   await new Promise((resolve) => {
     let timer = setTimeout(done, quietMs);
@@ -19,8 +18,7 @@ export const WAIT_UNTIL_QUIET = `async ({ quietMs, maxMs }) => {
 }`;
 
 /**
- * Returns when an application has filled its root element, at the latest after `maxMs`. True: there was something to wait
- * for.
+ * Returns once an application has filled its root element, or after `maxMs`. True if there was an empty root element to wait for.
  */
 export const WAIT_FOR_DRAWING = `async (maxMs) => {
   const isEmpty = () => {
@@ -36,13 +34,15 @@ export const WAIT_FOR_DRAWING = `async (maxMs) => {
   return hasWaited;
 }`;
 
-/** Scrolls down screen by screen so that lazy content loads, then back to the top. False: nothing to scroll. */
+/**
+ * Scrolls down screen by screen so that lazy content loads, then back to the top. Returns false if there is nothing to scroll.
+ */
 export const SCROLL_THROUGH = `async ({ steps, pauseMs }) => {
   let hasMoved = false;
   for (let step = 0; step < steps; step++) {
     const before = window.scrollY;
     window.scrollBy(0, window.innerHeight);
-    // The browser reports scrolling with the next frame, which may be too late when it is busy.
+    // The browser itself reports scrolling with the next frame, which may be too late when it is busy.
     document.dispatchEvent(new Event("scroll", { bubbles: true }));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     if (window.scrollY === before) break;
@@ -80,11 +80,11 @@ export const SERIALIZE = `(max) => {
   const roots = [];
   let size = 0;
   let frames = 0;
-  // The length is measured before the parts are joined: the joined text would be a second copy.
+  // The length is measured before the parts are joined, since the joined text would be a second copy.
   const measure = (scope) => {
     const walker = document.createTreeWalker(scope, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT | NodeFilter.SHOW_COMMENT);
     for (let node = walker.nextNode(); node !== null && size <= max; node = walker.nextNode()) {
-      // Form fields shadow the form's own properties.
+      // The form fields of a form may hide the form's own properties, so forms are not examined.
       if (node instanceof HTMLFormElement) continue;
       if (node.nodeType !== 1) { size += node.data.length; continue; }
       size += node.localName.length * 2 + 5;
@@ -109,19 +109,19 @@ export const SERIALIZE = `(max) => {
   return text.length > max ? null : text;
 }`;
 
-/** The body of a frame, up to the wanted length. */
+/** Returns the body of a frame, up to the given length. */
 export const FRAME_BODY = `(max) => {
   const text = "" + (document.body ? document.body.innerHTML : "");
   const cut = "" + (text.length > max ? text.slice(0, max) : text);
   return cut.length > max ? "" : cut;
 }`;
 
-/** Height of the document. */
+/** Returns the height of the document. */
 export const PAGE_HEIGHT = `() => {
   const height = +document.documentElement.scrollHeight;
   return height;
 }`;
 
-/** For browsers whose switches we do not control: no connections past the proxy and no pop-ups. */
+/** For browsers whose switches are not under our control: prevents connections that bypass the proxy, and pop-ups. */
 export const FOREIGN_BROWSER = `for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete globalThis[name];
 globalThis.open = () => null;`;

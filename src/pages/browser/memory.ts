@@ -1,23 +1,23 @@
 // Limits the memory of page processes. Scripts, WebAssembly and canvases have no useful limit of their own and can take all
-// memory within seconds. This watches the processes of the browsers that this program started and kills those that take too
-// much; to the reader of the page this is a crash. Linux only: elsewhere sizes cannot be read cheaply.
+// memory within seconds. The watcher examines the processes of the browsers that this program started and kills those above the
+// limit; the caller sees a crashed page. It works on Linux only, because elsewhere sizes cannot be read cheaply.
 
 import { childrenOf, procText } from "./processes.ts";
 
-/** Interval between two checks; a page takes about 100 MB more meanwhile. */
+/** Interval between two checks. A page can take about 100 MB more within it. */
 const WATCH_MS = 150;
-/** The kernel's unit in `statm`: four kilobytes on every platform that runs Chromium. */
+/** The unit of sizes in `statm`: a memory page has four kilobytes on every platform that runs Chromium. */
 const PAGE_BYTES = 4096;
-/** Far more than any browser has. */
+/** Maximum number of processes that are examined, far more than any browser has. */
 const PROCESSES_MAX = 1000;
 
-/** Watches until it is stopped. */
+/** A watcher, which runs until it is stopped. */
 export interface MemoryWatch {
   start(): void;
   stop(): void;
 }
 
-/** Creates a watcher that kills every page process with more than `bytesMax`. */
+/** Creates a watcher that kills every page process that uses more than `bytesMax`. */
 export function watchPages(bytesMax: number): MemoryWatch {
   let timer: ReturnType<typeof setInterval> | undefined;
   return {
@@ -38,12 +38,15 @@ function endLarge(bytesMax: number): void {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // The process has ended by itself.
+      // The process has already ended.
     }
   }
 }
 
-/** Descendant processes that show pages; Chromium marks them in their arguments, separated by spaces or NUL bytes. */
+/**
+ * Ids of the descendant processes that show pages. Chromium marks them in their arguments, which are separated by spaces or NUL
+ * bytes.
+ */
 function pageProcesses(): number[] {
   const found: number[] = [];
   const seen = [process.pid];

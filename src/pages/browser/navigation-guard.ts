@@ -1,4 +1,4 @@
-// Restrains a page while it is shown: what it may request, where its main document may navigate, and what it may open.
+// Restricts a page while it is shown: which addresses it may request, where its main document may navigate, and what it may open.
 
 import type { BrowserContext, Frame, Page, Request, Response, Route } from "playwright-core";
 import { type AddressGuard, BlockedAddress } from "../../net/address-guard.ts";
@@ -6,49 +6,54 @@ import type { PageWay } from "../../net/page-egress-policy.ts";
 import { PageError } from "../page-error.ts";
 import { isAdvertising } from "./advertising.ts";
 
-/** What the guard needs. */
+/** What the guard needs, and what it restricts. */
 export interface TamingOptions {
   readonly guard: AddressGuard;
-  /** Undefined: the browser has direct network access, and only what is visible here is checked. */
+  /**
+   * The page's egress. If undefined, the browser has direct network access, and the guard can only check requests that it sees.
+   */
   readonly way: PageWay | undefined;
   /** Images, media and fonts are not loaded. */
   readonly isTextOnly: boolean;
   /** Requests to the common advertising networks are not made. */
   readonly blocksAds: boolean;
-  /** Sent along to the origin that was asked for, and to no other. */
+  /** Headers that are sent to the origin of the requested address, and to no other. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Awaited before the main document goes elsewhere; a throw refuses the page. Servers' redirects cannot be held up. */
+  /**
+   * Awaited before the main document navigates elsewhere; if it throws, the page is refused. Redirects by servers cannot be
+   * delayed.
+   */
   readonly onRedirect: (url: string) => Promise<void>;
 }
 
-/** A restrained page. */
+/** The guard of one page. */
 export interface Tamed {
-  /** Resolves when every request is intercepted; navigating before it resolves bypasses the checks. */
+  /** Resolves once every request is intercepted. Navigating earlier would bypass the checks. */
   readonly isOn: Promise<unknown>;
   /** Throws `BlockedAddress`, or what `onRedirect` threw, if the main document was sent to a forbidden address. */
   throwIfRefused(): void;
   /** Resolves when the server redirects of the main document have been checked. */
   judged(): Promise<unknown>;
-  /** Resolves when a navigation of the main document was blocked: waiting for it to load would never end. */
+  /** Resolves when a navigation of the main document was blocked. Waiting for that navigation to load would never end. */
   readonly stayed: Promise<void>;
-  /** The response for the document shown last; undefined if it came from no server. */
+  /** The HTTP status of the document shown last; undefined if no server sent it. */
   status(): number | undefined;
-  /** The address to which the main document navigated last, if a server answered there. */
+  /** The address and status of the main document's last response; undefined if no server answered its last navigation. */
   answered(): { readonly url: string; readonly status: number } | undefined;
 }
 
-/** Requests of one page; more indicate a loop. */
+/** Maximum number of requests of one page; more indicate a loop. */
 const REQUESTS_MAX = 1000;
-/** Successive navigations of a main document; browsers follow the same number of redirects. */
+/** Maximum number of successive navigations of a main document; browsers follow the same number of redirects. */
 const PLACES_MAX = 20;
 const HEAVY = new Set(["image", "media", "font"]);
-/** Responses that do not navigate. */
+/** Statuses of responses after which the browser stays on the page. */
 const STAYING = new Set([204, 205]);
 
-/** Puts the restraints in place; they last as long as the page. */
+/** Starts guarding a page; the restrictions last as long as the page. */
 export function tame(context: BrowserContext, page: Page, options: TamingOptions): Tamed {
   const restraints = new Restraints(page, options);
-  // The route of a page that is closing can no longer be answered.
+  // A request of a page that is closing can no longer be continued or aborted.
   const isOn = context.route("**/*", (route) => restraints.decide(route).catch(() => undefined));
   quietly(isOn);
   page.on("request", (request) => restraints.begun(request));
@@ -73,7 +78,7 @@ function quietly(work: Promise<unknown>): void {
   work.catch(() => undefined);
 }
 
-/** State of a page's requests, and the decisions based on it. */
+/** The state of a page's requests, and the decisions that depend on it. */
 class Restraints {
   readonly stayed = Promise.withResolvers<void>();
   readonly judging: Promise<unknown>[] = [];
@@ -86,7 +91,7 @@ class Restraints {
   #places = 0;
   #refusal: unknown;
   #isRefused = false;
-  /** Of what was asked for first. */
+  /** The origin of the first request. */
   #origin: string | undefined;
 
   constructor(page: Page, options: TamingOptions) {
@@ -109,7 +114,7 @@ class Restraints {
     const { way, guard } = this.#options;
     this.answered = undefined;
     if (way !== undefined) this.#going.set(request, way.navigating(request.url()));
-    // Redirects are followed without calling the route handler.
+    // Playwright does not call the route handler for redirects.
     else if (request.redirectedFrom() !== null)
       quietly(guard.check(request.url()).catch((error: unknown) => this.#noteBlocked(error)));
     if (request.redirectedFrom() === null) return;
@@ -169,7 +174,7 @@ class Restraints {
     );
   }
 
-  /** The caller's headers, where they may go. */
+  /** The request's headers with the caller's headers added, if it goes to the first origin. */
   #headersOf(request: Request): { headers?: Record<string, string> } {
     const { headers } = this.#options;
     const { origin } = new URL(request.url());
@@ -179,7 +184,8 @@ class Restraints {
   }
 
   /**
-   * If a script navigates to an unreachable host, the page is kept as it is: it is more useful than the browser's error page.
+   * If a script navigates to an unreachable host, the page is kept as it is, since it is more useful than the browser's error
+   * page.
    */
   async #leadsNowhere(request: Request): Promise<boolean> {
     if (this.status === undefined || !this.#isMain(request)) return false;
@@ -188,7 +194,10 @@ class Restraints {
     return checked instanceof Error;
   }
 
-  /** Whether the main document may navigate there; the first navigation is the requested one. */
+  /**
+   * Whether the main document may navigate to the request's address. The first navigation, which the caller requested, is always
+   * allowed.
+   */
   async #mayGoOn(request: Request): Promise<boolean> {
     if (!this.#isMain(request) || this.#places++ === 0) return true;
     await this.#judge(request);
@@ -197,7 +206,7 @@ class Restraints {
 
   async #judge(request: Request): Promise<void> {
     if (this.#refusal !== undefined) return;
-    if (this.#places > PLACES_MAX) this.#refusal = new PageError("upstream", "The page leads on too often.");
+    if (this.#places > PLACES_MAX) this.#refusal = new PageError("upstream", "The page redirects too often.");
     else
       await this.#options.onRedirect(request.url()).catch((error: unknown) => {
         this.#refusal ??= error;

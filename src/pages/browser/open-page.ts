@@ -1,9 +1,9 @@
-// Opens the context and the page for an address. If only text is wanted, the window starts minimised: hardly anything is
+// Opens the context and the page for an address. If only text is wanted, the window starts minimised: then almost nothing is
 // painted, while scripts, animation frames and observers run as usual.
 
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from "playwright-core";
 
-/** Size of the window that pages are laid out for. */
+/** The size of the window for which pages are laid out. */
 export const VIEWPORT = { width: 1280, height: 900 };
 
 /** A context without a page. The caller closes it. */
@@ -42,7 +42,7 @@ export async function openUnseen(browser: Browser, options: BrowserContextOption
 
 async function openMinimised(session: CDPSession, context: BrowserContext, browserContextId: string): Promise<Page> {
   const opened = context.waitForEvent("page", { timeout: OPEN_TIMEOUT_MS });
-  // The first failure is reported; the other's is ignored.
+  // The first failure is reported, so a failure of the other promise is ignored.
   opened.catch(() => undefined);
   const target = { url: "about:blank", browserContextId, newWindow: true, windowState: "minimized" } as const;
   await session.send("Target.createTarget", target);
@@ -52,7 +52,7 @@ async function openMinimised(session: CDPSession, context: BrowserContext, brows
 interface Named {
   readonly session: CDPSession;
   readonly context: BrowserContext;
-  /** The browser's own id for it; undefined when that is ambiguous. */
+  /** The browser's own id of the context; undefined if it could not be determined. */
   readonly id: string | undefined;
 }
 type MakeNamed = (options: BrowserContextOptions) => Promise<Named>;
@@ -66,8 +66,8 @@ function namerOf(browser: Browser): MakeNamed {
 }
 
 /**
- * Playwright does not expose the browser's id of a context: it is the new one in the list, so contexts are created one at a
- * time.
+ * Finds the browser's own id of a new context, which Playwright does not expose: it is the one that is new in the browser's list.
+ * Contexts are therefore created one at a time.
  */
 function createNamer(browser: Browser): MakeNamed {
   let connected: CDPSession | undefined;
@@ -76,7 +76,7 @@ function createNamer(browser: Browser): MakeNamed {
   const make = async (options: BrowserContextOptions): Promise<Named> => {
     connected ??= await browser.newBrowserCDPSession();
     const session = connected;
-    // With a viewport, Playwright would resize the window and thereby open it.
+    // With a viewport, Playwright would resize the window and thereby restore it.
     const context = await browser.newContext({ ...options, viewport: null });
     try {
       const { browserContextIds } = await session.send("Target.getBrowserContexts");

@@ -3,12 +3,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { BEHIND, lowerProcess } from "../../workers/priority.ts";
 
-/** Far more than any browser has. */
+/** Maximum number of processes that are examined, far more than any browser has. */
 const PROCESSES_MAX = 1000;
 
 /**
- * Lowers the priority of the running browsers, and of all that they start from now on, below the event loop. Where it is
- * permitted (as root outside a container), Chromium still raises some threads of its pages.
+ * Lowers the priority of the running browsers, and of all processes that they start from now on, below that of the event loop.
+ * Where it may (as root outside a container), Chromium still raises the priority of some threads of its pages.
  */
 export function lowerBrowsers(): void {
   if (process.platform !== "linux") return;
@@ -20,7 +20,7 @@ export function lowerBrowsers(): void {
   }
 }
 
-/** Each thread lists the children that it has started. */
+/** Ids of a process's children. The kernel lists them by the thread that started them. */
 export function childrenOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
@@ -31,7 +31,7 @@ export function childrenOf(pid: number): number[] {
   }
 }
 
-/** A file below /proc; empty if the process has ended. */
+/** The text of a file below /proc; empty if the process has ended. */
 export function procText(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -1,5 +1,5 @@
-// Waits for a shown page and captures what a reader would see: its HTML with frames and shadow roots, and a screenshot. Every
-// step has a time limit, and every result a size limit.
+// Waits until a shown page has settled, and captures what a reader would see: its HTML with frames and shadow roots, and a
+// screenshot. Every step has a time limit, and every result a size limit.
 
 import type { Frame, Page } from "playwright-core";
 import { PageError } from "../page-error.ts";
@@ -21,36 +21,36 @@ import { VIEWPORT } from "./open-page.ts";
 /** Time reserved for reading the page after the wait. */
 export const READING_MS = 1500;
 
-/** Chromium cannot draw taller images. */
+/** Maximum height of a screenshot, as Chromium cannot draw taller images. */
 const SCREENSHOT_HEIGHT_MAX = 16_000;
-/** A screenshot of noise at the largest size would be 80 MB. */
+/** Maximum size of a screenshot; an image of noise at the largest dimensions would have 80 MB. */
 const SCREENSHOT_BYTES_MAX = 32 * 1024 * 1024;
-/** Most pages have finished by then. */
+/** Interval at which a page is asked whether it is complete. Most pages are complete before the first time. */
 const WHOLE_ASKED_MS = 500;
 const FAILURES_MAX = 3;
 const FAILURE_PAUSE_MS = 50;
-/** For a page that keeps fetching. */
+/** Maximum wait for a page that keeps fetching. */
 const SETTLING_MS_MAX = 8000;
-/** For a page that shows nothing but a loading indicator. */
+/** Maximum wait for a page that shows only a loading indicator. */
 const DRAWING_MS_MAX = 3000;
 const QUIET = { quietMs: 250, maxMs: 5000 };
 const SCROLL = { steps: 12, pauseMs: 60 };
 const SCROLL_FOR_PICTURE = { steps: 25, pauseMs: 120 };
-/** For a list that loads more each time its end is reached. */
+/** How often a list that loads more entries at its end is scrolled to its end. */
 const SCROLLS_MAX = 3;
 const IMAGES_WAIT_MS = 4000;
 const FRAMES_MAX = 5;
 const FRAMES_ASKED_MAX = 20;
 const FRAME_CHARS_MAX = 500_000;
-/** A page can be quiet before its frames have loaded; all of them together get this much more time. */
+/** A page can settle before its frames have loaded. This is the additional time for all of them together. */
 const FRAMES_ARRIVE_MS = 1000;
 const FRAME_ASKED_MS = 50;
-/** A frame with less text is a counter, a button or an advertisement. */
+/** Frames with less text are skipped: they are counters, buttons or advertisements. */
 const FRAME_TEXT_MIN = 100;
-/** Time limit for steps inside the page, which may hang. */
+/** Time limit for a function inside the page, as it may hang. */
 const STEP_TIMEOUT_MS = 10_000;
 
-/** Time left, and how long to wait. */
+/** What reading a page depends on: the time left, the abort signal, and the page's network activity. */
 export interface ReadLimits {
   readonly leftMs: () => number;
   readonly signal: AbortSignal;
@@ -58,7 +58,7 @@ export interface ReadLimits {
 }
 
 /**
- * Resolves when the document is complete although no event said so: a page that navigates to a download, a mail program or a
+ * Resolves when the document is complete even if no event said so: a page that navigates to a download, a mail program or a
  * response without content stops loading and never fires its load event. Stops polling when `signal` aborts.
  */
 export async function wholeDocument(page: Page, signal: AbortSignal): Promise<void> {
@@ -91,7 +91,7 @@ export async function settle(page: Page, reading: ReadLimits, isPicture: boolean
         { ...QUIET, maxMs: Math.min(QUIET.maxMs, Math.max(1, timeLeft())) },
         QUIET.maxMs + 500,
       );
-      // A page that navigates is asked again; one that is closed does not come back.
+      // A page that navigates is asked again. A page that was closed is given up after a few failures.
       if (isQuiet !== true && ++failures > FAILURES_MAX) return;
       if (isQuiet !== true) await Bun.sleep(FAILURE_PAUSE_MS);
       // Data that arrived during the quiet period may be about to be rendered.
@@ -99,13 +99,13 @@ export async function settle(page: Page, reading: ReadLimits, isPicture: boolean
     }
   };
   await quiet();
-  // An application that has rendered nothing yet waits for a timer or a channel of its own.
+  // An application that has rendered nothing yet may be waiting for a timer or for an open channel.
   if ((await step(WAIT_FOR_DRAWING, DRAWING_MS_MAX, DRAWING_MS_MAX + 500)) === true) await quiet();
-  // A list that loads more when its end is reached has a new end then.
+  // A list that loads more at its end must be scrolled again, to its new end.
   for (let round = 0, isFed = true; isFed && round < SCROLLS_MAX; round++) {
     const before = activity.count();
     const hasMoved = await step(SCROLL_THROUGH, isPicture ? SCROLL_FOR_PICTURE : SCROLL, STEP_TIMEOUT_MS);
-    // A page that fits on one screen has nothing to scroll to.
+    // A page that fits on one screen cannot be scrolled.
     if (hasMoved !== false) await quiet();
     isFed = hasMoved !== false && activity.count() > before;
   }
@@ -113,10 +113,10 @@ export async function settle(page: Page, reading: ReadLimits, isPicture: boolean
   await step(DISMISS_CONSENT, null, STEP_TIMEOUT_MS);
 }
 
-/** The page as it is. Throws `PageError` `too_large`. */
+/** The HTML of the page as it is now. Throws `PageError` `too_large`. */
 export async function readHtml(page: Page, { leftMs }: ReadLimits, bytesMax: number): Promise<string> {
   const ask = () => page.evaluate<unknown>(call(SERIALIZE, bytesMax));
-  // A page that navigates while it is read is read again.
+  // If the page navigates while it is read, it is read once more.
   const html = await within(Math.min(STEP_TIMEOUT_MS, leftMs()), ask().catch(ask));
   if (typeof html !== "string" || Buffer.byteLength(html) > bytesMax)
     throw new PageError("too_large", "The page is larger than allowed.");
@@ -146,20 +146,20 @@ async function readFrame(frame: Frame, arrivedByMs: number): Promise<{ number: s
   return isWorth ? { number, body } : undefined;
 }
 
-/** The frame's address has not loaded yet. */
+/** Whether the frame's address has not loaded yet. */
 function isBlank(frame: Frame): boolean {
   return frame.url() === "" || frame.url() === "about:blank";
 }
 
-/** How a picture is taken. */
+/** Options of a screenshot. */
 export interface PictureOptions {
-  /** A JPEG of this quality; absent: a PNG. */
+  /** The quality of a JPEG; if absent, the screenshot is a PNG. */
   readonly quality?: number | undefined;
-  /** The window's size for it. */
+  /** The size of the window for the screenshot. */
   readonly viewport?: { readonly width: number; readonly height: number } | undefined;
 }
 
-/** A PNG, or a JPEG where a quality is asked for. Throws `PageError` `too_large`. */
+/** Takes a screenshot as PNG, or as JPEG if a quality is given. Throws `PageError` `too_large`. */
 export async function photograph(
   page: Page,
   { leftMs }: Pick<ReadLimits, "leftMs">,
@@ -185,7 +185,7 @@ function call(source: string, argument: unknown): string {
   return `(${source})(${JSON.stringify(argument)})`;
 }
 
-/** Throws `PageError` `timeout` when `work` takes longer. */
+/** Returns the result of `work`. Throws `PageError` `timeout` if it takes longer than `ms`. */
 export function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new PageError("timeout", "The page did not answer in time.")), Math.max(1, ms));

@@ -1,5 +1,6 @@
-// Shows a page in the shared browser, in its own context, and returns what a reader would see. All requests of the page pass
-// the filtering proxy; pop-ups, dialogs, downloads, service workers and endless pages are restricted.
+// Shows a page in the shared browser, in a context of its own, and returns what a reader would see. All requests of the page go
+// through the filtering proxy. Pop-ups, dialogs, downloads and service workers are blocked, and a page that never finishes is cut
+// off.
 
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { AddressGuard } from "../../net/address-guard.ts";
@@ -18,29 +19,29 @@ import { photograph, READING_MS, type ReadLimits, readHtml, settle, wholeDocumen
 /** What to render. */
 export interface RenderRequest {
   readonly url: string;
-  /** The account that the page is for: accounts share the browser's slots. */
+  /** The account for which the page is shown. Accounts share the browser's slots evenly. */
   readonly accountId: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly screenshot: "none" | "viewport" | "full";
   readonly userAgent: string;
-  /** A page with more HTML is an error. */
+  /** A page with more HTML fails. */
   readonly bytesMax: number;
-  /** Awaited before the page navigates, or during a server redirect; what it throws is the outcome. */
+  /** Awaited before the page navigates, or while a server redirects it. If it throws, rendering fails with its error. */
   readonly onRedirect?: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
-  /** What the caller wants done with the page. */
+  /** Options and steps that the caller wants in the browser. */
   readonly browsing?: Browsing | undefined;
 }
 
 /** The rendered page. */
 export interface Rendered {
-  /** After redirects and scripts. */
+  /** The address of the page after redirects and scripts. */
   readonly url: string;
-  /** Undefined when the page came from no server (about:blank). */
+  /** The HTTP status; undefined if no server sent the page (as with about:blank). */
   readonly status: number | undefined;
   readonly html: string;
   readonly screenshot?: Uint8Array;
-  /** What the caller's steps gave. */
+  /** The results of the caller's steps. */
   readonly acted?: Acted;
 }
 
@@ -56,18 +57,21 @@ export interface RendererDeps {
   readonly browser: SharedBrowser;
   readonly guard: AddressGuard;
   readonly pagesMax: number;
-  /** Undefined: a remote browser that goes out by itself (private networks are allowed). Not closed here. */
+  /**
+   * The egress of pages. If undefined, a remote browser has direct network access, which is only for gateways that allow private
+   * networks. The caller closes it.
+   */
   readonly egress: BrowserEgress | undefined;
   /** How long a browser may take to open a page; 15 s by default. */
   readonly openTimeoutMs?: number;
 }
 
-/** A page that waits for something that never comes is read as it is. */
+/** A page that has not loaded by then is read as it is. */
 const LOADING_MS_MAX = 20_000;
 const CLOSE_TIMEOUT_MS = 5000;
-/** A telephone's. */
+/** The size of a telephone's screen. */
 const MOBILE_VIEWPORT = { width: 390, height: 844 };
-/** A browser that opens no page in this time hangs. */
+/** A browser that does not open a page within this time is taken to hang. */
 const OPEN_TIMEOUT_MS = 15_000;
 
 /** Creates a renderer. */
@@ -83,9 +87,9 @@ export function createRenderer(deps: RendererDeps): Renderer {
       return await renderIn(browser, request, { deps, way: out?.way, ticket: out?.ticket });
     } catch (error) {
       if (!(error instanceof BrowserGone)) {
-        // A page that was closed because its reader left also reports that its browser is gone.
+        // If the caller aborted, its page was closed, which looks as if the browser had ended.
         request.signal.throwIfAborted();
-        // The error of a page whose browser ended depends on what it was doing.
+        // If the browser ended, the error of the page depends on what it was doing, so any error counts as a lost browser.
         if (browser.isConnected() && !isGone(error)) throw error;
       }
       if (!isCrash(error)) deps.browser.lost(browser);
@@ -97,7 +101,7 @@ export function createRenderer(deps: RendererDeps): Renderer {
   };
 
   return {
-    // A caller that gives up returns at once; the page is closed in the background and keeps its slot until then.
+    // A caller that aborts gets its error at once. The page is closed in the background and keeps its slot until then.
     render: (request) =>
       untilAborted(
         request.signal,
@@ -107,7 +111,7 @@ export function createRenderer(deps: RendererDeps): Renderer {
           } catch (error) {
             request.signal.throwIfAborted();
             if (!(error instanceof BrowserGone)) throw error;
-            // The browser died during the page: one more try in a new one.
+            // The browser died while it showed the page, so the page is tried once more in a new browser.
             return await renderOnce(request).catch((again: unknown) => {
               request.signal.throwIfAborted();
               throw again instanceof BrowserGone ? deadTwice(again) : again;
@@ -127,7 +131,7 @@ interface Showing {
 
 async function renderIn(browser: Browser, request: RenderRequest, showing: Showing): Promise<Rendered> {
   const endsMs = performance.now() + request.timeoutMs;
-  // Windows of other people's browsers are theirs; what is photographed or clicked on has to be painted.
+  // Windows of a remote browser are left as they are, and a page must be painted for screenshots and clicks.
   const isUnseen = request.screenshot === "none" && !isHandled(request) && showing.deps.egress?.isRemote === false;
   const open = isUnseen ? openUnseen : openSeen;
   const opening = open(browser, {
@@ -139,7 +143,7 @@ async function renderIn(browser: Browser, request: RenderRequest, showing: Showi
   });
   const openTimeoutMs = showing.deps.openTimeoutMs ?? OPEN_TIMEOUT_MS;
   const opened = await within(openTimeoutMs, opening).catch((error: unknown) => {
-    // Late results are discarded.
+    // If the context opens after the time limit, it is closed.
     void opening.then(({ context }) => context.close()).catch(() => undefined);
     throw asHanging(error);
   });
@@ -156,17 +160,17 @@ async function renderIn(browser: Browser, request: RenderRequest, showing: Showi
     return await showPage(context, page, { request, ...showing, leftMs });
   } finally {
     request.signal.removeEventListener("abort", stop);
-    // A context that does not close is left until the browser ends.
+    // A context that does not close in time remains until the browser ends.
     await within(CLOSE_TIMEOUT_MS, context.close()).catch(() => undefined);
   }
 }
 
-/** Someone does something with the page, or has it shown in a window of their own. */
+/** Whether the caller wants steps or a device of its own, so that the page has to be shown in a visible window. */
 function isHandled({ browsing }: RenderRequest): boolean {
   return browsing !== undefined && (browsing.actions.length > 0 || browsing.isMobile || browsing.locale !== undefined);
 }
 
-/** The window and its language, where the caller has a wish. */
+/** The size of the window and the language, where the caller sets them. */
 function lookOf(browsing: Browsing | undefined): BrowserContextOptions {
   if (browsing === undefined) return {};
   const { isMobile, locale, picture } = browsing;
@@ -210,8 +214,9 @@ async function showPage(
     const text = String(error);
     if (error instanceof PageError || isGone(error)) throw error;
     const isEmpty = /ERR_HTTP_RESPONSE_CODE_FAILURE/.test(text);
-    if (/Download is starting/.test(text)) throw new PageError("not_html", "The address holds a download, not a page.");
-    // A page that never finishes loading is read as far as it loaded.
+    if (/Download is starting/.test(text))
+      throw new PageError("not_html", "The address leads to a download, not to a page.");
+    // A page that does not finish loading in time is read as far as it has loaded.
     if (!isEmpty && !/Timeout/i.test(text))
       throw new PageError("upstream", "The browser could not load the page.", { cause: error });
   } finally {
@@ -221,7 +226,7 @@ async function showPage(
   return readShown(page, request, { tamed, reading });
 }
 
-/** The page as it stands once it has settled and the caller's steps are done. */
+/** Reads the page after it has settled and the caller's steps are done. */
 async function readShown(
   page: Page,
   request: RenderRequest,
@@ -254,7 +259,10 @@ async function readShown(
   }
 }
 
-/** The browser shows its own page for an error without a body and for an unreachable host. */
+/**
+ * The page for a response without a body. The browser would show an error page of its own for it, as it does for an unreachable
+ * host.
+ */
 function emptyPage(
   answered: { readonly url: string; readonly status: number } | undefined,
   screenshot: Uint8Array | undefined,
@@ -270,7 +278,7 @@ function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", stop));
 }
 
-/** The browser, or its process for this page, failed. */
+/** The browser failed, or its process for this page. */
 class BrowserGone extends Error {
   constructor(detail: { cause: unknown }) {
     super("The browser is gone.", detail);
@@ -283,7 +291,7 @@ function isGone(error: unknown): boolean {
   );
 }
 
-/** The page crashed its own process, not the browser. */
+/** Whether the page crashed its own process, as opposed to the whole browser. */
 function isCrash(error: unknown): boolean {
   return /(?:Target|Page) crashed/i.test(String(error));
 }

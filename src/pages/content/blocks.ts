@@ -3,14 +3,14 @@
 
 import { type PageElement, type PageNode, PageText } from "../dom/node.ts";
 
-/** One run of text. */
+/** One block of text. */
 export interface Block {
   /** Position in the page. */
   readonly index: number;
   /** The nearest block-level element around it. */
   readonly element: PageElement;
   readonly nodes: readonly PageText[];
-  /** White space collapsed and trimmed; never empty. */
+  /** White space is collapsed and trimmed; never empty. */
   readonly text: string;
   /** Characters of `text` inside links. */
   readonly linkChars: number;
@@ -29,12 +29,12 @@ export const BLOCK_TAGS: ReadonlySet<string> = new Set(
     "search section summary table tbody td template tfoot th thead tr ul video audio"
   ).split(" "),
 );
-/** Never part of the page's text. */
+/** Elements whose text is never part of the page's text. */
 const SILENT_TAGS = new Set(["svg", "math-hidden", "textarea", "select", "datalist", "template", "canvas", "iframe"]);
-/** Inline, but each is a separate unit. */
+/** Inline elements that are units of their own, so that they end the text before them. */
 const BREAKING_TAGS = new Set(["button", "label"]);
 
-/** Blocks beyond this number are not examined and are left out of the choice. */
+/** Maximum number of blocks that are examined. Later ones are left out of the main content. */
 const BLOCKS_MAX = 10_000;
 
 interface Run {
@@ -47,7 +47,7 @@ interface Run {
   lastLink: PageElement | undefined;
 }
 
-/** The blocks of a tree in document order. */
+/** Splits a tree into its blocks, in document order. */
 export function cutBlocks(body: PageElement): Block[] {
   const blocks: Block[] = [];
   let run = emptyRun();

@@ -3,18 +3,18 @@
 /** One tree as parallel arrays. A node whose `feature` is -1 is a leaf; the right child follows the left one. */
 export interface Tree {
   readonly feature: readonly number[];
-  /** A leaf's value, or the threshold of the feature: not larger goes left. */
+  /** The value of a leaf, or the threshold of the feature: a row with a smaller or equal feature goes to the left child. */
   readonly value: readonly number[];
   readonly left: readonly number[];
 }
 
-/** Trees whose values add up to log odds. */
+/** Trees whose values add up to the log odds. */
 export interface Ensemble {
   readonly bias: number;
   readonly trees: readonly Tree[];
 }
 
-/** Log odds of many rows, tree by tree, so that the current tree stays in the processor's cache. */
+/** The log odds of many rows. They are evaluated tree by tree, so that the current tree stays in the processor's cache. */
 export function evaluateAll({ bias, trees }: Ensemble, rows: readonly Float32Array[]): Float64Array {
   const sums = new Float64Array(rows.length).fill(bias);
   for (const { feature, value, left } of trees) {

@@ -1,5 +1,5 @@
-// Chooses which blocks of a page are its main content: two passes of fitted decision trees, then the set with the best
-// expected F1. The choice depends on the page's structure and text, never on its site.
+// Chooses which blocks of a page are its main content: two passes of fitted decision trees judge the blocks, then the set with
+// the best expected F1 is taken. The choice depends on the page's structure and text, never on its site.
 
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
@@ -13,7 +13,7 @@ export interface Weights {
   readonly second: Ensemble;
 }
 
-/** The probability of each block to be main content. */
+/** The probability that each block is main content. */
 export function judgeBlocks(
   document: PageDocument,
   blocks: readonly Block[],
@@ -22,15 +22,16 @@ export function judgeBlocks(
   const { rows, beside } = readFeatures(document, blocks, url);
   const first = Array.from(evaluateAll(weights.first, rows), sigmoid);
   const second = Array.from(evaluateAll(weights.second, contextRows(blocks, rows, first)), sigmoid);
-  // The second pass has more features but follows the neighbours; on pages that neither was fitted on, their mean errs least.
+  // The second pass has more features, but its verdict on a block follows those on its neighbours. On pages outside the training
+  // data, the mean of both passes has the smallest error.
   return second.map((verdict, index) =>
     beside.has(blocks[index] as Block) ? 0 : (verdict + (first[index] as number)) / 2,
   );
 }
 
 /**
- * The threshold that maximises the expected F1 over words. A page with uncertain verdicts gets a lower one, so that it is not
- * left empty.
+ * The threshold that maximises the expected F1, weighted by the length of the blocks. A page with uncertain verdicts gets a lower
+ * threshold, so that it is not left empty.
  */
 export function bestThreshold(blocks: readonly Block[], verdicts: readonly number[]): number {
   const size = (block: Block) => block.text.length + 2;

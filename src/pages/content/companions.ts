@@ -1,5 +1,5 @@
-// Keeps short text together with the text that it belongs to: the title of a note, the name of a tab, the source of a
-// quotation, the figure above its label, the author of a post.
+// Keeps short text together with the text to which it belongs: the title of a note, the name of a tab, the source of a quotation,
+// the figure above its label, the author of a post.
 
 import { closest, type PageElement } from "../dom/node.ts";
 import { isNoteTitle, tabPanels } from "../dom/parts.ts";
@@ -7,7 +7,7 @@ import type { Block } from "./blocks.ts";
 import { headingLevel, type JudgedPage, shareOfKept } from "./judged.ts";
 import { isThread } from "./page-traits.ts";
 
-/** Longer titles are text of their own: some disclosure elements put their content into the summary. */
+/** A longer title is text of its own: some disclosure elements hold their content in the summary. */
 const TITLE_CHARS_MAX = 120;
 
 /** Keeps the titles of notes and disclosures that are kept, and drops the titles of those that are not. */
@@ -73,7 +73,7 @@ function isQuoted({ element }: Block): boolean {
   );
 }
 
-/** In the same frame as the quotation, or directly after it. */
+/** Whether a source is in the same frame as the quotation or, if there is no frame, after it under the same parent. */
 function isBeside(said: Block, who: Block, frame: PageElement | undefined): boolean {
   if (frame !== undefined) return upward(said.element, (element) => element === frame) !== undefined;
   const quote = upward(said.element, isQuotation);
@@ -93,16 +93,19 @@ function isFooterOfQuote({ tag, parentNode }: PageElement): boolean {
   return tag === "footer" && parentNode !== null && isQuotation(parentNode);
 }
 
-/** A count, a share or an amount by itself. */
+/** A count, a percentage or an amount that stands alone. */
 const FIGURE = /^[~≈<>+−-]?\s?[$€£¥]?\s?\d[\d.,\u00a0 ]*(?:[%×x]|[kKmMbB]\b|million|billion|bn)?\s?\+?$/;
-/** An amount with cents, or the cents: a price. */
+/** An amount with cents, or the cents alone: these are prices. */
 const PRICE = /[.,]\d\d$|^0/;
 const LABEL_CHARS_MAX = 60;
 const LABEL_REPEATS_MIN = 4;
-/** Share of kept text around figures above which they belong to it. */
+/** If more than this share of the text around figures is kept, the figures are kept too. */
 const AROUND_FIGURES_SHARE = 0.6;
 
-/** Keeps figures together with their labels: neither is useful alone, and amid kept text both are kept. */
+/**
+ * Keeps figures together with their labels, since neither is useful alone. Both are kept if one of them is, or if they stand amid
+ * kept text.
+ */
 export function keepFigures({ blocks, kept }: JudgedPage): void {
   const pairs = figurePairs(blocks);
   if (pairs.length === 0) return;
@@ -124,7 +127,7 @@ interface FigurePair {
   readonly parts: readonly Block[];
 }
 
-/** Two blocks that fill an element, one a figure and one its label, where the sibling elements have the same structure. */
+/** Pairs of blocks that fill one element, a figure and its label, where sibling elements have the same structure. */
 function figurePairs(blocks: readonly Block[]): FigurePair[] {
   const counts = new Map<PageElement, number>();
   for (const { element } of blocks)
@@ -142,13 +145,13 @@ function figurePairs(blocks: readonly Block[]): FigurePair[] {
   }
   const rows = new Map<PageElement | null, number>();
   for (const { frame } of pairs) rows.set(frame.parentNode, (rows.get(frame.parentNode) ?? 0) + 1);
-  // A row of figures holds nothing else.
+  // A row of figures contains nothing but such pairs.
   const alike = new Set<PageElement | null>();
   for (const [row, count] of rows)
     if (count > 1 && row?.children.filter((child) => counts.has(child)).length === count) alike.add(row);
   const labels = new Map<string, number>();
   for (const { parts } of pairs) for (const { text } of parts) labels.set(text, (labels.get(text) ?? 0) + 1);
-  // Text that repeats many times is a button: "Compare".
+  // A label that repeats many times is a button, such as "Compare".
   return pairs.filter(
     ({ frame, parts }) =>
       alike.has(frame.parentNode) &&
@@ -163,12 +166,12 @@ function isFigure({ text }: Block): boolean {
 const AUTHOR =
   /(?:^|[\s_-])(?:author|username|user-?name|message-name|post-?author|poster|creator|bigusername|display-?name|nickname)(?:[\s_-]|$)/i;
 const AUTHOR_CHARS_MAX = 80;
-/** Levels above the name whose class may name the author. */
+/** How many levels above the name are searched for a class that marks an author. */
 const AUTHOR_LEVELS = 3;
-/** Fewer posts are not a thread. */
+/** Fewer posts do not make a thread. */
 const POSTS_MIN = 2;
 
-/** Keeps the author's name beside the kept text of a post. */
+/** Keeps the name of the author of a post whose text is kept. */
 export function keepAuthors({ document, blocks, kept }: JudgedPage): void {
   const named = blocks.filter(isAuthor);
   if (named.length < POSTS_MIN) return;
@@ -184,7 +187,7 @@ export function keepAuthors({ document, blocks, kept }: JudgedPage): void {
   }
   const isForum = isThread(document);
   for (const [post, own] of bodies) {
-    // A part with a headline is a teaser for something else.
+    // A part with a headline is a teaser for another page.
     if (!isForum && own.some((block) => headingLevel(block) > 0)) continue;
     const author = posts.get(post) as Block;
     const name = author.text.slice(0, AUTHOR_CHARS_MAX);
@@ -192,7 +195,9 @@ export function keepAuthors({ document, blocks, kept }: JudgedPage): void {
   }
 }
 
-/** Each post with the first name in it: the smallest element that has a similar sibling with a name beside it. */
+/**
+ * Each post with the first author's name in it. A post is the smallest element that has a similar sibling with an author's name.
+ */
 function postsOf(named: readonly Block[]): ReadonlyMap<PageElement, Block> {
   const holding = new Map<PageElement, Block>();
   for (const block of named)
@@ -215,7 +220,7 @@ function postsOf(named: readonly Block[]): ReadonlyMap<PageElement, Block> {
   return posts;
 }
 
-/** A short text in an element named after the author. */
+/** Whether a block is a short text in an element whose class names an author. */
 function isAuthor({ element, text, nodes }: Block): boolean {
   if (text.length > AUTHOR_CHARS_MAX || !/[\p{L}\p{N}]/u.test(text)) return false;
   let at: PageElement | null = nodes[0]?.parentNode ?? element;
@@ -228,13 +233,13 @@ function isAuthor({ element, text, nodes }: Block): boolean {
   return false;
 }
 
-/** Controls under a post or beside a listing. */
+/** Text of the controls under a post or beside a listing. */
 const BUTTON_TEXT =
   /^(?:reply(?: to this)?|quote|multi-?quote|report(?: post)?|like|share|permalink|back to top|go to top|top|copy(?: code)?|copied!?|edit this page)$/i;
 /** Text of controls, which is not content. */
 const FORUM_TEXT = /^(?:reply with quote|click to expand(?:\.\.\.|…)?|\d+ likes?)$/i;
 const BUTTON_CHARS_MAX = 30;
-/** Share of a text in links and controls above which it is a control. */
+/** A text of which more than this share is in links and controls is a control itself. */
 const PRESSED_SHARE = 0.9;
 
 /** Drops the labels of buttons. */
@@ -251,7 +256,7 @@ function isRoleButton({ nodes }: Block): boolean {
   return nodes.every((node) => closest(node, ({ attributes }) => attributes["role"] === "button") !== undefined);
 }
 
-/** The element itself, or its nearest matching ancestor. */
+/** The element itself if it matches, otherwise its nearest matching ancestor. */
 function upward(element: PageElement, isMeant: (element: PageElement) => boolean): PageElement | undefined {
   return isMeant(element) ? element : closest(element, isMeant);
 }

@@ -1,4 +1,4 @@
-// How text is distributed over the elements of a page, and which element probably holds the main text.
+// Measures how text is distributed over the elements of a page, and which element probably holds the main text.
 
 import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
@@ -10,7 +10,7 @@ export interface BlockTotals {
   blocks: number;
   /** Characters in blocks that read like prose. */
   prose: number;
-  /** Weighted prose that reached this element from below. */
+  /** Weighted prose that the blocks below this element contribute to it. */
   score: number;
 }
 
@@ -20,14 +20,17 @@ export interface ContainerStats {
   readonly totals: ReadonlyMap<PageElement, BlockTotals>;
   /** The element that probably holds the main text. */
   readonly top: PageElement;
-  /** It and its ancestors with their distance from it. */
+  /** The top element and its ancestors, each with its distance from the top element. */
   readonly above: ReadonlyMap<PageElement, number>;
   readonly forBlock: (block: Block) => number[];
 }
 
 /** A block shorter than this does not vote for its container. */
 const PROSE_CHARS_MIN = 60;
-/** A container with a score this close to the best, and above it, is taken instead: text is often divided into sections. */
+/**
+ * A container above the best one is taken instead if its score is at least this share of the best, since a text is often divided
+ * into sections.
+ */
 const PARENT_SHARE = 0.75;
 
 /** Measures all elements that hold blocks. */
@@ -50,7 +53,7 @@ export function measureContainers(body: PageElement, blocks: readonly Block[]): 
       sums.linkChars += block.linkChars;
       sums.blocks++;
       sums.prose += prose;
-      // A paragraph counts for its parent, and less for each ancestor above.
+      // A block's prose counts fully for the parent of its element, and less for each ancestor above.
       if (element !== block.element || share < 1) sums.score += prose * share;
       share = element === block.element ? 1 : share * 0.55;
     }
@@ -82,7 +85,7 @@ export function measureContainers(body: PageElement, blocks: readonly Block[]): 
   };
 }
 
-/** How many characters of a block read like prose. */
+/** The number of characters of a block that read like prose. */
 export function proseOf(block: Block): number {
   const { text } = block;
   if (text.length < PROSE_CHARS_MIN) return 0;
@@ -108,7 +111,7 @@ function bestContainer(totals: ReadonlyMap<PageElement, BlockTotals>, body: Page
   return best;
 }
 
-/** The top container's ancestors with their distance from it. */
+/** The top element and its ancestors, each with its distance. */
 function ancestorsOf(top: PageElement): Map<PageElement, number> {
   const above = new Map<PageElement, number>([[top, 0]]);
   let distance = 0;
@@ -116,12 +119,12 @@ function ancestorsOf(top: PageElement): Map<PageElement, number> {
   return above;
 }
 
-/** Figures of the parent, the grandparent and so on: size, links, blocks, prose. */
+/** The figures (size, links, blocks, prose) of an element and of the ancestors above it. */
 function levelsOf(start: PageElement, totals: ReadonlyMap<PageElement, BlockTotals>): number[] {
   const figures: number[] = [];
   let element: PageElement | null = start;
   let chars = 0;
-  // Only levels that hold more than the level below add information.
+  // Ancestors that hold no more text than the level below are skipped, as they add no information.
   for (let level = 0; level < 4; level++) {
     while (element !== null && level > 0 && (totals.get(element)?.chars ?? 0) <= chars) element = element.parentNode;
     const sums = element === null ? undefined : totals.get(element);

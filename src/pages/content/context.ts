@@ -1,15 +1,15 @@
-// The second pass over a block: what the first pass decided about its neighbours and the elements around it. Main text comes
-// in runs, so a block is judged again in its context.
+// The features of the second pass: a block's first verdict, and the verdicts on its neighbours and on the elements around it.
+// Main text comes in runs, so each block is judged again in its context.
 
 import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 
-/** Neighbours on each side whose verdict is used. */
+/** Number of neighbours on each side whose verdict is used. */
 const REACH = 4;
-/** Levels of containers whose verdict is used. */
+/** Number of levels of containers whose verdicts are used. */
 const LEVELS = 4;
 
-/** The first pass's rows, extended by the verdicts of the neighbourhood. */
+/** The first pass's rows, each extended by the verdicts in its neighbourhood. */
 export function contextRows(
   blocks: readonly Block[],
   rows: readonly Float32Array[],
@@ -74,7 +74,7 @@ export function contextRows(
   });
 }
 
-/** For each block, the verdict of the heading above it and of all text under that heading. */
+/** For each block, the verdict on the heading above it and on all text under that heading. */
 function sectionVerdicts(blocks: readonly Block[], verdicts: readonly number[]): number[][] {
   const found: number[][] = [];
   let start = 0;

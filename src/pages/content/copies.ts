@@ -1,13 +1,13 @@
-// Drops repeated text, which pages carry for print or small screens. Only a second container is dropped, and only if it says
-// nothing but what the first one says, word for word. Similar text, or text beside its like, is kept.
+// Drops text that pages repeat for print or for small screens. Only a second container is dropped, and only if all of its text is
+// also in the first one, word for word. Text that is merely similar is kept, and so are neighbours of the same kind.
 
 import { closest, type PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 import { type JudgedPage, sumChars } from "./judged.ts";
 
-/** Shorter texts repeat for good reasons. */
+/** Shorter texts are often repeated on purpose. */
 const COPY_CHARS_MIN = 100;
-/** Share of all kept text above which a repeating container is a copy, whatever its name. */
+/** A container that repeats more than this share of all kept text is a copy, whatever its name. */
 const COPY_SHARE_MIN = 0.25;
 /** How many occurrences of a text are examined. */
 const PLACES_MAX = 8;
@@ -30,7 +30,7 @@ export function dropCopies({ blocks, kept }: JudgedPage): void {
   dropPieces(order, places, kept);
 }
 
-/** Two or more consecutive blocks that stood in the same words in another container before. */
+/** Drops runs of two or more blocks that have the same text as an earlier run in another container. */
 function dropRuns(order: readonly Block[], places: ReadonlyMap<string, readonly number[]>, kept: Set<Block>): void {
   const total = sumChars(order);
   for (let at = 0; at < order.length; at++) {
@@ -44,12 +44,12 @@ function dropRuns(order: readonly Block[], places: ReadonlyMap<string, readonly 
       for (const block of second) kept.delete(block);
       break;
     }
-    // A repetition of this length is examined once, whether it is a copy or not.
+    // A long repetition is skipped after one examination, whether or not it is a copy.
     if (longest > LONG_RUN_MIN || !kept.has(order[at] as Block)) at += Math.max(0, longest - 1);
   }
 }
 
-/** How many consecutive blocks are equal from both positions on. */
+/** The number of consecutive blocks that are equal when compared from both positions. */
 function runLength(order: readonly Block[], before: number, at: number): number {
   let length = 1;
   while (
@@ -62,7 +62,7 @@ function runLength(order: readonly Block[], before: number, at: number): number 
   return length;
 }
 
-/** One block whose text equals several consecutive blocks of another container. */
+/** Drops single blocks whose text equals several consecutive blocks of another container. */
 function dropPieces(order: readonly Block[], places: ReadonlyMap<string, readonly number[]>, kept: Set<Block>): void {
   const starts = new Map<string, number[]>();
   for (const [text, list] of places) {
@@ -83,7 +83,7 @@ function dropPieces(order: readonly Block[], places: ReadonlyMap<string, readonl
   });
 }
 
-/** The blocks from `start` on whose joined texts equal the block's text; none when they do not. */
+/** The blocks from `start` on whose joined texts equal the block's text; empty if there are none. */
 function partsOf(piece: Block, order: readonly Block[], start: number): Block[] {
   const parts: Block[] = [];
   let said = 0;
@@ -100,21 +100,24 @@ function partsOf(piece: Block, order: readonly Block[], start: number): Block[] 
 interface Repeat {
   readonly first: readonly Block[];
   readonly second: readonly Block[];
-  /** All kept blocks, and where the second run starts among them. */
+  /** All kept blocks. */
   readonly order: readonly Block[];
   readonly at: number;
-  /** Characters of all kept blocks. */
+  /** Number of characters of all kept blocks. */
   readonly total: number;
 }
 
-/** Whether the second run is all text of its container, apart from the first run, and not a neighbour of the same kind. */
+/**
+ * Whether the second run is all the text of its container that is not in the first run, and the container is not a sibling of the
+ * same kind.
+ */
 function isTwin({ first, second, order, at, total }: Repeat): boolean {
   const one = commonElement(first);
   const two = commonElement(second);
   const around = [order[at - 1], order[at + second.length]];
   if (around.some((block) => block !== undefined && isIn(block, two))) return false;
   const above = new Set(pathOf(one));
-  // One contains the other: there is no second container.
+  // If one container contains the other, there is no second container.
   if (above.has(two) || isIn(first[0] as Block, two)) return false;
   const below = pathOf(two).filter((element) => !above.has(element));
   const shared = below[below.length - 1]?.parentNode ?? null;
@@ -122,7 +125,7 @@ function isTwin({ first, second, order, at, total }: Repeat): boolean {
   const beside = path.slice(0, Math.max(0, shared === null ? 0 : path.indexOf(shared)));
   const [branch, other] = [below[below.length - 1], beside[beside.length - 1]];
   if (branch === undefined || (branch.tag === other?.tag && branch.className === other.className)) return false;
-  // Text directly beside a container is a copy only if the container's name says so.
+  // Text directly beside the container, and small repetitions, are only a copy if a class name says so.
   if (other !== undefined && sumChars(second) >= total * COPY_SHARE_MIN) return true;
   return [...below, ...beside].some(({ className, id }) => MEDIUM.test(`${className} ${id}`));
 }
@@ -131,14 +134,14 @@ function isIn({ element }: Block, container: PageElement): boolean {
   return element === container || closest(element, (above) => above === container) !== undefined;
 }
 
-/** The smallest element that holds blocks that follow one another. */
+/** The smallest element that contains all of these consecutive blocks. */
 function commonElement(blocks: readonly Block[]): PageElement {
   const start = (blocks[0] as Block).element;
   const path = new Set(pathOf((blocks[blocks.length - 1] as Block).element));
   return path.has(start) ? start : (closest(start, (element) => path.has(element)) ?? start);
 }
 
-/** The element and those above it, from the inside out. */
+/** The element and its ancestors, from the inside out. */
 function pathOf(element: PageElement): PageElement[] {
   const path: PageElement[] = [];
   for (let at: PageElement | null = element; at !== null; at = at.parentNode) path.push(at);

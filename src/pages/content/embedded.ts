@@ -1,16 +1,16 @@
-// The text of an application page that was sent without markup: many carry their content as data for the script that would
-// render it. Used only when the page itself is an empty shell.
+// Reads the text of application pages that were sent without markup: many carry their content as data for the script that would
+// render it. This is used only if the page itself is an empty shell.
 
 import { PageElement, PageText, walk } from "../dom/node.ts";
 import { type PageDocument, parsePage } from "../dom/parse.ts";
 
-/** Shorter strings are labels and settings. */
+/** Shorter strings are taken for labels and settings. */
 const PROSE_CHARS_MIN = 80;
 const STRINGS_MAX = 500;
 const CHARS_MAX = 1024 * 1024;
 const DEPTH_MAX = 40;
 
-/** Adds the prose of embedded data to the body. Returns whether there was any. */
+/** Adds the prose found in embedded data to the body. Returns whether there was any. */
 export function fillFromState(document: PageDocument): boolean {
   const found = new Set<string>();
   const budget = { chars: CHARS_MAX };
@@ -31,7 +31,7 @@ export function fillFromState(document: PageDocument): boolean {
   return true;
 }
 
-/** Data kept in attributes. */
+/** Embedded data in attributes. */
 function attributeStates(document: PageDocument): string[] {
   const states: string[] = [];
   for (const node of walk(document.body))

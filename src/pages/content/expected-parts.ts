@@ -1,5 +1,5 @@
-// Keeps what a reader expects of a page whatever the fitted model decides: the headline, the price beside a product's
-// headline, the captions of images amid kept text, and the notes that kept text refers to.
+// Keeps the parts that a reader expects of a page, whatever the fitted model decides: the headline, the price beside a product's
+// headline, the captions of images amid kept text, and the notes to which kept text refers.
 
 import { percentDecoded } from "../../base/percent.ts";
 import { closest, elementsOf, type PageElement } from "../dom/node.ts";
@@ -8,9 +8,9 @@ import { BLOCK_TAGS, type Block } from "./blocks.ts";
 import { headingLevel, type JudgedPage, shareOfKept } from "./judged.ts";
 import { metaContent, saysProduct } from "./page-traits.ts";
 
-/** Longer ones are paragraphs marked up as headings. */
+/** Longer headings are paragraphs that are marked up as headings. */
 const HEADLINE_CHARS_MAX = 300;
-/** Words of a headline that the page's title must contain. */
+/** The share of a headline's words that the page's title must contain. */
 const TITLE_SHARE = 0.7;
 
 /** Keeps the headline of the page. */
@@ -45,7 +45,7 @@ export function isTitled(document: PageDocument, text: string): boolean {
     .some((title) => title.length > 0 && names(title, words));
 }
 
-/** Linked to the site's home page, or the last part of a longer title. */
+/** Whether the heading is the name of the site: linked to the home page, or the last part of a longer title. */
 function isSiteName({ title }: PageDocument, heading: PageElement, own: readonly Block[]): boolean {
   const link = heading.getElementsByTagName("a")[0] ?? closest(heading, ({ tag }) => tag === "a");
   const href = link?.attributes["href"] ?? "";
@@ -57,7 +57,7 @@ function isSiteName({ title }: PageDocument, heading: PageElement, own: readonly
   return parts.length > 1 && text === last && first.length > text.length;
 }
 
-/** Neither the site's name nor in a part beside the content. */
+/** Whether the heading is neither the site's name nor in a part beside the content. */
 function isHeadline(heading: PageElement, own: readonly Block[], site: readonly string[]): boolean {
   const text = own.map((block) => block.text).join(" ");
   const words = wordsOf(text);
@@ -70,7 +70,7 @@ function isHeadline(heading: PageElement, own: readonly Block[], site: readonly 
   );
 }
 
-/** Whether a title names the heading: nearly all of its words, or the title is a part of it. */
+/** Whether a title names the heading: it contains nearly all of its words, or is itself a part of the heading. */
 function names(title: readonly string[], words: readonly string[]): boolean {
   const said = new Set(title);
   const shared = words.filter((word) => said.has(word)).length;
@@ -87,19 +87,19 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** An amount of money, in more spellings than are needed to tell kinds of pages apart. */
+/** An amount of money. It accepts more spellings than `PRICE`, which only tells kinds of pages apart. */
 export const AMOUNT =
   /(?:[$€£¥₹₽₩₺₴฿]|\b(?:usd|eur|gbp|chf|cad|aud|pln|sek|nok|dkk|rs\.?|r\$|kr\.?))\s?\d|\d(?:[\d.,' ]*\d)?(?:,-|,–)?\s?(?:[$€£¥₹₽₩₺₴฿]|(?:usd|eur|gbp|chf|cad|aud|pln|sek|nok|dkk|zł|kr|kč|ft|lei|руб)(?![\p{L}]))/iu;
 const PRICE_NAME = /(?:^|[^a-z])(?:price|prices|pricing|amount|preis|prix|precio|prezzo)(?![a-z])|Price(?![a-z])/;
-/** A longer text with an amount says more than the price. */
+/** A longer text with an amount contains more than the price. */
 const PRICE_CHARS_MAX = 160;
-/** Blocks around the headline that are examined, and headings in between that end the search. */
+/** How many blocks around the headline are examined, and after how many headings the search ends. */
 const PRICE_REACH = 40;
 const PRICE_REACH_BEFORE = 4;
-/** Parts of one price: the old and the new price, and what they apply to. */
+/** The maximum number of parts of one price, such as the old and the new price. */
 const PRICE_PARTS_MAX = 8;
 const PRICE_LEVELS = 5;
-/** From this many similar parts on it is a list of other products. */
+/** From this many similar parts on, the parts form a list of other products. */
 const TILES_MIN = 3;
 
 /** Keeps the price beside a product's headline. */
@@ -107,7 +107,7 @@ export function keepPrice({ document, blocks, kept }: JudgedPage): void {
   if (kept.size > 0) for (const block of pricesBeside(document, blocks)) kept.add(block);
 }
 
-/** The blocks of the price that stands beside the headline of a product page. */
+/** The blocks of the price beside the headline of a product page. */
 export function pricesBeside(document: PageDocument, blocks: readonly Block[]): readonly Block[] {
   const headline = headlineOf(document, blocks);
   const [first] = headline;
@@ -128,7 +128,7 @@ export function pricesBeside(document: PageDocument, blocks: readonly Block[]): 
   return parts.length <= PRICE_PARTS_MAX ? parts.filter(isPart) : [found];
 }
 
-/** Whether the block is in one of several similar parts that all name a price, none of which holds the headline. */
+/** Whether the block is in one of several similar parts that each have a price and do not contain the headline. */
 function isInTile({ element }: Block, headline: Block): boolean {
   const above = new Set<PageElement>();
   for (let at: PageElement | null = headline.element; at !== null; at = at.parentNode) above.add(at);
@@ -149,7 +149,7 @@ function isNamed({ element }: Block): boolean {
   return isPrice(element) || closest(element, isPrice) !== undefined;
 }
 
-/** The outermost element around a block whose name says price and which does not hold the headline. */
+/** The outermost element around a block whose name says that it is a price and that does not contain the headline. */
 function boxOf({ element }: Block, headline: Block): PageElement | undefined {
   let box: PageElement | undefined;
   let at: PageElement | null = element;
@@ -169,10 +169,10 @@ function isPrice({ attributes, className, id }: PageElement): boolean {
 
 const CAPTION_CLASS = /(?:^|[\s_-])(?:caption|captions|wp-caption-text|gallery-caption)(?:$|[\s_-])/i;
 const CAPTION_CHARS_MAX = 800;
-/** Share of kept text around an image above which its caption is kept too. */
+/** If more than this share of the text around an image is kept, its caption is kept too. */
 const AROUND_PICTURE_SHARE = 0.6;
 
-/** Keeps the captions of images that stand amid kept text; the image follows its caption. */
+/** Keeps the captions of images amid kept text. The image is then kept with its caption. */
 export function keepCaptions({ blocks, kept }: JudgedPage): void {
   const captions = captionsOf(blocks);
   if (captions.size === 0) return;
@@ -187,7 +187,7 @@ export function keepCaptions({ blocks, kept }: JudgedPage): void {
   }
 }
 
-/** The captions of pictures, each with the element that holds both. */
+/** The captions of images, each with the element that holds the image and the caption. */
 export function captionsOf(blocks: readonly Block[]): ReadonlyMap<Block, PageElement> {
   const found = new Map<Block, PageElement>();
   const figures = new Map<PageElement, boolean>();
@@ -202,7 +202,7 @@ export function captionsOf(blocks: readonly Block[]): ReadonlyMap<Block, PageEle
   return found;
 }
 
-/** Holds an image and not much more text than a caption. */
+/** Whether an element holds an image and hardly more text than a caption. */
 function isFigure(element: PageElement): boolean {
   return elementsOf(element).some(isPicture) && element.textContent.trim().length <= CAPTION_CHARS_MAX * 2;
 }
@@ -225,12 +225,12 @@ function isPicture({ tag }: PageElement): boolean {
   return tag === "img" || tag === "video" || tag === "audio" || tag === "picture" || tag === "iframe";
 }
 
-/** What a note reference shows: a figure, a letter or a symbol. */
+/** The visible text of a reference to a note: a figure, a letter or a symbol. */
 const MARK = /^[[(]?(?:\d{1,3}|[a-z]{1,2}|[ivx]{1,6}|[*†‡§¶]{1,4}|note \d{1,3})[\])]?$/i;
 const NOTE_NAME = /(?:^|[^a-z])_?(?:fn|ftn|edn|note|cite|foot|endnote|bib|ref|doc-noteref)/i;
 const NOTE_CHARS_MAX = 4000;
 
-/** Keeps the notes that kept text refers to, and the heading over them. */
+/** Keeps the notes to which kept text refers, and the heading above them. */
 export function keepNotes({ document, blocks, kept }: JudgedPage): void {
   const notes = referencedNotes(document.body, blocks, (block) => kept.has(block));
   for (const block of notes) kept.add(block);
@@ -240,7 +240,7 @@ export function keepNotes({ document, blocks, kept }: JudgedPage): void {
   }
 }
 
-/** The blocks of notes that are referred to in certain blocks. */
+/** The blocks of the notes to which certain blocks refer. */
 export function referencedNotes(
   body: PageElement,
   blocks: readonly Block[],
@@ -253,7 +253,7 @@ export function referencedNotes(
   for (const element of elementsOf(body)) {
     const id = element.id === "" ? element.attributes["name"] : element.id;
     if (id === undefined || !targets.has(id)) continue;
-    // An anchor at the start of a note stands for the note.
+    // If a reference points to an anchor at the start of a note, the block around the anchor is the note.
     const holder = isBlockLevel(element) ? element : closest(element, isBlockLevel);
     if (holder !== undefined && holder !== body && !holders.has(holder))
       holders.set(holder, holder.textContent.length <= NOTE_CHARS_MAX);
@@ -264,7 +264,7 @@ export function referencedNotes(
   return notes;
 }
 
-/** Ids that note references in the text point to. */
+/** The ids to which the note references in the text point. */
 function markTargets(
   body: PageElement,
   blocks: readonly Block[],

@@ -1,6 +1,6 @@
-// What can be seen of a text block without understanding it: its own text, the elements around it, its neighbours, its place
-// in the page and what the page says it is. One number per feature, in a fixed order; the weights were fitted to exactly this
-// list, so a change here requires a new fit.
+// Features of a text block that can be computed without understanding it: its own text, the elements around it, its neighbours,
+// its place in the page, and the page's metadata. Each feature is one number, in a fixed order. The weights were fitted to
+// exactly this list, so a change here requires a new fit.
 
 import type { PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -10,7 +10,7 @@ import { readPageTraits } from "./page-traits.ts";
 import { DATE, PHRASES, PRICE, wordFigures } from "./phrases.ts";
 import { readStructure } from "./structure.ts";
 
-/** Words in class, id and role of an element that tell what it is for; the order is part of the fit. */
+/** Words in the class, id and role of an element that tell its purpose. The weights depend on the order. */
 const WORD_GROUPS: readonly string[] = [
   "nav navi navbar navigation menu menubar submenu megamenu topbar toolbar",
   "footer foot colophon bottom copyright legal",
@@ -37,21 +37,21 @@ const WORD_GROUPS: readonly string[] = [
   "hidden hide sr visually screen reader print noprint mobile desktop",
   "faq faqs accordion question answer rating stars",
 ];
-/** Each word with the groups it is in, as bits. */
+/** For each word, a bit mask of the groups that contain it. */
 const GROUPS_OF: ReadonlyMap<string, number> = WORD_GROUPS.reduce((masks, group, at) => {
   for (const word of group.split(" ")) masks.set(word, (masks.get(word) ?? 0) | (1 << at));
   return masks;
 }, new Map<string, number>());
-/** Groups of WORD_GROUPS whose text is main content on some pages and secondary on pages that have other prose. */
+/** Indexes of groups whose text is main content on some pages, but secondary on pages that have other prose. */
 const CONTESTED: readonly number[] = [4, 5, 9, 15, 16, 17];
 const COMMENTS = 4;
 const REVIEWS = 15;
-/** Amount of prose beside comments above which they may be secondary, and its least share relative to theirs. */
+/** Comments or reviews are secondary only if the page has at least this much other prose, and at least this share of theirs. */
 const OTHER_PROSE_MIN = 600;
 const OTHER_SHARE_MIN = 0.2;
-/** Signs that a page is an article above which its comments are secondary. */
+/** If a page has more signs of an article than this, its comments are secondary. */
 const ARTICLE_SIGNS_MIN = 2;
-/** Addresses, timestamps and bare figures: written for programs. */
+/** Text written for programs: addresses, timestamps and bare numbers. */
 const MACHINE_TEXT = /^(?:https?:\/\/\S+|\d{4}-\d\d-\d\dT\S+|[\d\s.,:;%+/-]+|[\w-]*\d[\w-]*_[\w-]*)$/;
 const ARTICLE_BODY = /articlebody|reviewbody|description|text/;
 
@@ -106,17 +106,17 @@ const ROLE_TAGS: Readonly<Record<string, string>> = {
 /** What is known about one element without looking below it. */
 interface ElementTraits {
   readonly groups: number;
-  /** Position in AROUND; -1 for others. */
+  /** Its index in AROUND; -1 for other elements. */
   readonly around: number;
   readonly isHidden: boolean;
   readonly isBodyProp: boolean;
 }
 
-/** The features of a page. */
+/** The features of all blocks of a page. */
 export interface Seen {
-  /** Traits of every block, one row each. */
+  /** The features of each block, one row per block. */
   readonly rows: Float32Array[];
-  /** Blocks that are secondary on this page: readers' comments on an article, reviews of a product. */
+  /** Blocks that are secondary on this page: comments on an article, reviews of a product. */
   readonly beside: ReadonlySet<Block>;
 }
 
@@ -201,7 +201,7 @@ function ownTraits(block: Block): Own {
 
 const ENDS = ".!?。！？…";
 const PAUSES = ",;:，、";
-/** What may follow the end of a sentence. */
+/** Characters that may follow the end of a sentence. */
 const AFTER_END = " \"'”’)";
 
 /** Counts ends of sentences, pauses, digits and capitals in one pass. */
@@ -209,7 +209,7 @@ function countSigns(text: string): { ends: number; pauses: number; digits: numbe
   const signs = { ends: 0, pauses: 0, digits: 0, capitals: 0 };
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    // Lower-case letters and spaces: by far the most common characters.
+    // Lower-case letters and spaces are by far the most common characters, so they are skipped first.
     if ((code >= 97 && code <= 122) || code === 32) continue;
     if (code >= 65 && code <= 90) signs.capitals++;
     else if (code >= 48 && code <= 57) signs.digits++;
@@ -255,7 +255,7 @@ function pushAround(row: number[], block: Block, cache: Map<PageElement, Element
     depth++;
     if (traits.isHidden) isHidden = 1;
     if (traits.isBodyProp) isBodyProp = 1;
-    // The nearest one counts: how many levels up.
+    // Only the nearest element of each group counts, by the inverse of its distance.
     for (let fresh = traits.groups & ~seen; fresh !== 0; fresh &= fresh - 1)
       groups[31 - Math.clz32(fresh & -fresh)] = 1 / depth;
     seen |= traits.groups;
@@ -266,13 +266,13 @@ function pushAround(row: number[], block: Block, cache: Map<PageElement, Element
 
 interface Contested {
   readonly forBlock: (block: Block) => number[];
-  /** Readers' comments, with other prose beside them. */
+  /** Whether a block is part of readers' comments on a page that has other prose. */
   readonly isComment: (block: Block) => boolean;
-  /** Customer reviews, with other prose beside them. */
+  /** Whether a block is part of customer reviews on a page that has other prose. */
   readonly isReview: (block: Block) => boolean;
 }
 
-/** For each such group: how much prose the page has outside of it, for blocks inside it; -1 for others. */
+/** For each contested group: the amount of prose outside of the group, for blocks inside it; -1 for other blocks. */
 function measureContested(blocks: readonly Block[], cache: Map<PageElement, ElementTraits>): Contested {
   const masks = new Map<PageElement, number>();
   const maskOf = (element: PageElement): number => {
@@ -293,7 +293,7 @@ function measureContested(blocks: readonly Block[], cache: Map<PageElement, Elem
       if ((mask & (1 << group)) === 0) outside[i] = (outside[i] as number) + prose;
     });
   }
-  // There must be other prose for them to be secondary to.
+  // Whether there is enough other prose for the group to be secondary.
   const hasOther = outside.map((prose) => prose >= OTHER_PROSE_MIN && prose >= (whole - prose) * OTHER_SHARE_MIN);
   const isBeside = ({ element }: Block, at: number) =>
     hasOther[at] === true && (maskOf(element) & (1 << (CONTESTED[at] as number))) !== 0;
@@ -373,7 +373,7 @@ function countRepeats(blocks: readonly Block[]): Repeats {
   return { shapes, texts, firstOf };
 }
 
-/** Blocks of one kind in a list or grid share their structure. */
+/** The structure of a block's element. Blocks of one kind in a list or grid have the same. */
 function shapeOf(block: Block): string {
   const { element } = block;
   const parent = element.parentNode;

@@ -1,16 +1,16 @@
-// Judges the tiles of a grid and the replies of a thread together: blocks at the same position in each of them get one
-// verdict, so that no tile loses its name because a neighbour's is longer.
+// Judges the tiles of a grid, and the replies of a thread, together: blocks at the same position in each of them get one verdict.
+// Otherwise a tile might lose its name because its neighbour's name is longer.
 
 import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 
 /** Fewer similar parts are not a group. */
 const MEMBERS_MIN = 4;
-/** A position that fewer of them have is not part of the group. */
+/** A position must occur in at least this many of the parts. */
 const PLACES_MIN = 3;
 const PATH_LEVELS_MAX = 6;
 
-/** The verdicts, with those at the same position in similar parts set to their mean. */
+/** The verdicts, in which blocks at the same position in similar parts get the mean of their verdicts. */
 export function levelGroups(blocks: readonly Block[], verdicts: readonly number[]): readonly number[] {
   const members = membersOf(blocks);
   const places = new Map<string, { count: number; sum: number }>();
@@ -29,7 +29,7 @@ export function levelGroups(blocks: readonly Block[], verdicts: readonly number[
   });
 }
 
-/** Elements that are one of several of a tag and class under one parent, and hold more than one block. */
+/** The elements that have siblings of the same tag and class and hold more than one block. */
 function membersOf(blocks: readonly Block[]): ReadonlySet<PageElement> {
   const counts = new Map<PageElement, number>();
   for (const { element } of blocks)
@@ -55,7 +55,7 @@ function membersOf(blocks: readonly Block[]): ReadonlySet<PageElement> {
   return members;
 }
 
-/** A block's place in its group: the group and the path down to the block. Undefined outside of groups. */
+/** A block's position: its group and the path from there down to the block. Undefined for blocks outside of groups. */
 function placeOf(
   { element }: Block,
   members: ReadonlySet<PageElement>,

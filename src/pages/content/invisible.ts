@@ -1,25 +1,25 @@
 // Removes text that a page does not show: no reader has seen it, and instructions for language models are often hidden there.
-// What a reader can open (panels, tabs, accordions) is content, shown or not.
+// Parts that a reader can open (panels, tabs, accordions) are content, whether or not they are open.
 
 import { closest, elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Trace } from "./trace.ts";
 
-/** Classes whose text is for screen readers only. */
+/** Class names of text that is only for screen readers. */
 const SCREEN_READER =
   /(?:^|\s)(?:(?:sr|screen-?readers?)-?only|screen-?reader(?:-?text)?|visually-?hidden|visuallyhidden|visually_hidden|[\w]+-visually-hidden|u-hidden-visually|hide-visually|a11y-hidden|a11y-text|assistive-text|element-invisible|a-offscreen|off-?screen(?:-text)?)(?:\s|$)/i;
 const NOT_DISPLAYED = /(?:^|[;\s])display\s*:\s*none/i;
 const NOT_VISIBLE = /(?:^|[;\s])visibility\s*:\s*(?:hidden|collapse)/i;
 const VISIBLE = /(?:^|[;\s])visibility\s*:\s*visible/i;
 const FONT_SIZE = /(?:^|[;\s])font(?:-size)?\s*:[^;]*?(?<![\w.#])(\d*\.?\d+)\s*(px|pt|em|rem|%|)(?![\w.])/i;
-/** Text of this size and less cannot be read. */
+/** Text of at most this size cannot be read. */
 const FONT_PX_MAX = 1;
 const FONT_SHARE_MAX = 0.05;
 const OUT_OF_SIGHT =
   /(?:^|[;\s])(?:text-indent\s*:\s*-\d{3,}|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01]|clip-path\s*:\s*inset\(\s*(?:50|100)%)/i;
 const FAR_AWAY = /(?:^|[;\s])(?:left|right|top)\s*:\s*-\d{3,}/i;
 const LIFTED = /(?:^|[;\s])position\s*:\s*(?:absolute|fixed)/i;
-/** Words in the name or role of a part that the reader can open. */
+/** Words that name a part which the reader can open. */
 const OPENABLE = new Set(
   (
     "tab tabs tabpanel tabpane tabcontent tabbed pane panes panel panels accordion accordions collapse collapsible collapsed " +
@@ -27,15 +27,15 @@ const OPENABLE = new Set(
     "showmore showhide"
   ).split(" "),
 );
-/** Levels above a hidden part where its name may stand. */
+/** How many levels above a hidden part are searched for such a name. */
 const NAME_LEVELS = 2;
 const INLINE_TAGS = new Set("span a b i em strong small label u s font abbr sup sub mark code time cite".split(" "));
-/** React streams parts under such ids; a script moves them into the page. */
+/** React streams parts of a page under such ids, and a script then moves them to their place. */
 const STREAMED = /^S:[0-9a-f]+$/;
-/** Share of the page's text above which a hidden part is the page itself, hidden until its scripts run. */
+/** A hidden part with more than this share of the page's text is the page itself, hidden until its scripts run. */
 const WHOLE_SHARE = 0.8;
 
-/** Removes invisible text in place. A page without any visible word is left unchanged. */
+/** Removes invisible text in place. A page that would lose every word is left unchanged. */
 export function removeInvisible({ body }: PageDocument, trace: Trace): void {
   const found = new Set<PageElement>();
   const small: PageElement[] = [];
@@ -62,7 +62,7 @@ export function removeInvisible({ body }: PageDocument, trace: Trace): void {
   for (const element of found) removeHidden(element, trace);
 }
 
-/** Removes the part, except descendants that are made visible again. */
+/** Removes the part, except for descendants that are made visible again. */
 function removeHidden(element: PageElement, trace: Trace): void {
   const shown = NOT_VISIBLE.test(element.attributes["style"] ?? "")
     ? elementsOf(element).filter((inner) => VISIBLE.test(inner.attributes["style"] ?? ""))
@@ -92,7 +92,10 @@ function isTinyText(style: string): boolean {
   return unit !== "" && value <= FONT_SHARE_MAX * (unit === "%" ? 100 : 1);
 }
 
-/** Pages also set a container's font size to zero to close gaps; its content then has its own size. */
+/**
+ * Removes text that is too small to read. Pages also set the font size of a container to zero to close gaps; then its content has
+ * a size of its own.
+ */
 function removeTinyText(element: PageElement): void {
   const hasSize = ({ attributes }: PageElement) =>
     attributes["class"] !== undefined || /font/i.test(attributes["style"] ?? "");
@@ -104,7 +107,7 @@ function removeTinyText(element: PageElement): void {
   }
 }
 
-/** Named as something the reader can open, or marked by the page as what a button opens. */
+/** Whether the reader can open the part: its name says so, or a button of the page refers to it. */
 function isOpenable(element: PageElement, controlled: ReadonlySet<string>): boolean {
   if (INLINE_TAGS.has(element.tag)) return false;
   if (element.id !== "" && controlled.has(element.id)) return true;
@@ -127,7 +130,7 @@ function isNamedOpenable({ className, id, attributes }: PageElement): boolean {
   );
 }
 
-/** Ids that a tab or a button says it opens. */
+/** The ids of the parts that tabs and buttons open. */
 function controlledIds(body: PageElement): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const { tag, attributes } of elementsOf(body)) {
@@ -145,7 +148,7 @@ function isWholePage(element: PageElement, chars: number): boolean {
   );
 }
 
-/** Formulas are hidden as MathML beside their image; the MathML is what is read here. */
+/** Whether an element is a formula. Formulas are hidden as MathML beside their image, and it is the MathML that is converted. */
 function isFormula(element: PageElement): boolean {
   const formulas = element.getElementsByTagName("math");
   if (formulas.length === 0) return false;
@@ -162,7 +165,7 @@ function hasText(element: PageElement): boolean {
   return false;
 }
 
-/** Whether there is a letter or digit below `root` outside the elements left out. The tree's depth is bounded. */
+/** Whether there is a letter or digit below `root` outside of the elements in `leftOut`. The tree's depth is bounded. */
 function hasWords(root: PageElement, leftOut: ReadonlySet<PageElement>): boolean {
   for (let node = root.firstChild; node !== null; node = node.nextSibling) {
     if (node instanceof PageElement) {

@@ -1,31 +1,31 @@
-// A page with its blocks judged, and what the selection steps ask of it.
+// A page with its judged blocks, and functions that the selection steps share.
 
 import { closest, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
 
-/** A page with its blocks judged. */
+/** A page with its judged blocks. */
 export interface JudgedPage {
   readonly document: PageDocument;
   readonly blocks: readonly Block[];
-  /** Probability of each block to be main content. */
+  /** The probability that each block is main content. */
   readonly verdicts: readonly number[];
   readonly kept: Set<Block>;
 }
 
-/** 1 to 6 for a heading, 0 for other blocks. */
+/** The level of a heading, from 1 to 6; 0 for other blocks. */
 export function headingLevel(block: Block): number {
   return /^h[1-6]$/.test(block.element.tag) ? Number(block.element.tag[1]) : 0;
 }
 
-/** Characters of all of them. */
+/** The number of characters of all these blocks. */
 export function sumChars(blocks: Iterable<Block>): number {
   let chars = 0;
   for (const block of blocks) chars += block.text.length;
   return chars;
 }
 
-/** Whether the block is in, or is, a part that frames the page. */
+/** Whether the block is in a part that frames the page, such as the navigation or the footer. */
 export function isInFrame({ element }: Block): boolean {
   return isFrame(element) || closest(element, isFrame) !== undefined;
 }
@@ -34,7 +34,7 @@ function isFrame(element: PageElement): boolean {
   return element.tag === "nav" || element.tag === "footer" || element.tag === "header" || element.tag === "aside";
 }
 
-/** For each element, how much text it has and what share of it was kept. */
+/** For each element, the length of its text and the share that was kept. */
 export function shareOfKept(
   blocks: Iterable<Block>,
   kept: ReadonlySet<Block>,

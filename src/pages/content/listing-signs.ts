@@ -1,10 +1,10 @@
-// Removes what documentation puts beside code listings: the language's name, line numbers, buttons.
+// Removes what documentation places beside code listings: the language's name, line numbers and buttons.
 
 import type { PageElement } from "../dom/node.ts";
 
 const SIGNS = /^(?:lang|copy|line-numbers-wrapper|line-numbers|highlight-lines)$/;
 
-/** Removes them where a division named after a language holds nothing but a listing and them. */
+/** Removes these where an element named after a language holds nothing but a listing and these. */
 export function dropListingSigns(frame: PageElement): void {
   if (!/(?:^|\s)language-/.test(frame.className)) return;
   const { children } = frame;

@@ -1,5 +1,5 @@
-// Reduces a page to its main content. An ordered list of steps over one tree; each records in the trace what it removed. If
-// the page has text, something is always kept.
+// Reduces a page to its main content. An ordered list of steps works on one tree; each records in the trace what it removed. If
+// the page has text, some of it is always kept.
 
 import { closest, elementsOf, type PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -16,56 +16,56 @@ import { setAside } from "./set-aside.ts";
 import { keepTiles } from "./tiles.ts";
 import type { Trace } from "./trace.ts";
 
-/** One step of choosing, and what it goes by. */
+/** One step of the choice, with its reason for the trace. */
 interface Step {
   readonly name: string;
   readonly because: string;
   readonly run: (page: JudgedPage) => void;
 }
 
-/** The order matters: completing needs a first choice, and dropping lone headings needs the completed one. */
+/** The order matters: the steps that complete parts need a first choice, and dropping lone headings needs completed parts. */
 const STEPS: readonly Step[] = [
-  { name: "choice", because: "how likely it is main content, on this page", run: chooseBlocks },
+  { name: "choice", because: "its probability to be main content", run: chooseBlocks },
   { name: "tables", because: "most of its table is kept", run: completeTables },
-  { name: "code", because: "a listing amid kept text", run: completeCode },
+  { name: "code", because: "a code listing amid kept text", run: completeCode },
   { name: "lists", because: "most of its list is kept", run: completeLists },
-  { name: "terms", because: "a term and what it means go together", run: completeTerms },
+  { name: "terms", because: "a term and its definition belong together", run: completeTerms },
   { name: "inner-headings", because: "a heading right above kept text", run: keepInnerHeadings },
   { name: "lone-headings", because: "a heading with no kept text under it", run: dropLoneHeadings },
   { name: "fallback", because: "nothing else on the page was chosen", run: fallBack },
-  { name: "tiles", because: "the products of a collection", run: keepTiles },
+  { name: "tiles", because: "a product in a list of products", run: keepTiles },
   { name: "headline", because: "the headline of the page", run: keepHeadline },
   { name: "price", because: "the price beside a product's headline", run: keepPrice },
-  { name: "titles", because: "the title of a kept note, or of what a reader opens", run: keepTitles },
-  { name: "attributions", because: "who said what is quoted", run: keepAttributions },
-  { name: "figures", because: "a figure and what it counts go together", run: keepFigures },
+  { name: "titles", because: "the title of a kept note or of a panel that a reader can open", run: keepTitles },
+  { name: "attributions", because: "the source of a kept quotation", run: keepAttributions },
+  { name: "figures", because: "a figure and its label belong together", run: keepFigures },
   { name: "captions", because: "the caption of a picture amid kept text", run: keepCaptions },
-  { name: "notes", because: "a note that kept text points to", run: keepNotes },
-  { name: "authors", because: "who wrote a kept post", run: keepAuthors },
+  { name: "notes", because: "a note to which kept text refers", run: keepNotes },
+  { name: "authors", because: "the author of a kept post", run: keepAuthors },
   { name: "small-page", because: "the page has only a few sentences", run: keepSmall },
-  { name: "buttons", because: "the words on a button", run: dropButtons },
+  { name: "buttons", because: "the label of a button", run: dropButtons },
   { name: "next-article", because: "another article begins here or before", run: dropNextArticle },
-  { name: "copies", because: "another container says the same word for word", run: dropCopies },
+  { name: "copies", because: "another container has the same text", run: dropCopies },
 ];
 
-/** A choice shorter than this is doubtful if the page has much more text. */
+/** A choice with less text than this is doubtful if the page has much more. */
 const DOUBTFUL_CHARS = 120;
-/** Pages with up to this much text are kept whole, without their frame. */
+/** A page with at most this much text is kept whole, except for the parts that frame it. */
 const SMALL_CHARS = 500;
-/** Share of a table's text that must be chosen for the whole table to be kept. */
+/** If at least this share of a table's text is chosen, the whole table is kept. */
 const TABLE_SHARE = 0.5;
-/** The same for tables of short cells, which are kept whole or not at all, and the longest average length of their cells. */
+/** The same for tables of short cells, which are kept whole or not at all. */
 const GRID_SHARE = 0.25;
 const GRID_CELL_CHARS = 60;
 const LIST_SHARE = 0.75;
-/** Share of kept text around a listing above which the listing belongs to it. */
+/** If at least this share of the text around a listing is kept, the listing is kept too. */
 const AROUND_CODE_SHARE = 0.6;
-/** Verdict above which a heading directly above kept text is kept too. */
+/** A heading directly above kept text needs at least this verdict to be kept. */
 const INNER_HEADING_MIN = 0.15;
-/** Verdict below which completing a list does not include an item. */
+/** When a list is completed, items with a lower verdict are left out. */
 const CLEARLY_NOT = 0.08;
 
-/** Cuts the body down to its main content, in place. */
+/** Reduces the body to its main content, in place. */
 export function keepMainContent(
   document: PageDocument,
   { url, weights, trace }: { url: string; weights: Weights; trace: Trace },
@@ -76,7 +76,7 @@ export function keepMainContent(
   prune({ document, blocks, verdicts, kept: chooseMain(document, blocks, verdicts, trace) }, trace);
 }
 
-/** The blocks to keep, given each block's probability to be main content. */
+/** The blocks to keep, given the probability of each to be main content. */
 export function chooseMain(
   document: PageDocument,
   blocks: readonly Block[],
@@ -94,7 +94,7 @@ export function chooseMain(
   return page.kept;
 }
 
-/** Runs the steps and records for each block which of them decided last. */
+/** Runs the steps and records for each block which step decided last. */
 function traceSteps({ blocks, ...page }: JudgedPage, trace: Trace): void {
   const last = new Map<Block, Step>();
   for (const step of STEPS) {
@@ -114,7 +114,7 @@ function chooseBlocks({ blocks, verdicts, kept }: JudgedPage): void {
   for (const block of blocks) if ((verdicts[block.index] as number) >= threshold) kept.add(block);
 }
 
-/** A table with holes is worse than none: if most of it is chosen, it is kept whole. */
+/** A table with gaps is worse than none, so a table of which most is chosen is kept whole. */
 function completeTables(page: JudgedPage): void {
   completeWithin(
     page,
@@ -124,7 +124,7 @@ function completeTables(page: JudgedPage): void {
   keepGridsWhole(page);
 }
 
-/** A figure without its row or column is misleading: a table of short cells is kept whole or not at all. */
+/** A figure without its row or column is misleading, so a table of short cells is kept whole or not at all. */
 function keepGridsWhole({ blocks, kept }: JudgedPage): void {
   const grids = new Map<PageElement, Block[]>();
   for (const block of blocks) {
@@ -144,7 +144,7 @@ function keepGridsWhole({ blocks, kept }: JudgedPage): void {
   }
 }
 
-/** Rows and columns of short cells, not a table that lays out a page. */
+/** Whether a table consists of rows and columns of short cells, as opposed to a table that lays out a page. */
 function isGrid(table: PageElement, cells: readonly Block[], chars: number): boolean {
   const rows = elementsOf(table).filter(({ tag, attributes }) => tag === "tr" || attributes["role"] === "row").length;
   if (rows < 2 || cells.length < rows * 1.5 || chars > cells.length * GRID_CELL_CHARS) return false;
@@ -158,14 +158,14 @@ function isCell({ tag, attributes }: PageElement): boolean {
   return tag === "td" || tag === "th" || /^(?:(?:grid)?cell|(?:column|row)header)$/.test(attributes["role"] ?? "");
 }
 
-/** Listings are kept whole, and those amid kept text are kept with it: prose about missing code is of little use. */
+/** Keeps listings whole, and keeps those amid kept text: prose about a missing listing is of little use. */
 function completeCode(page: JudgedPage): void {
   const isListing = (element: PageElement) => element.tag === "pre";
   completeWithin(page, isListing, 0);
   const { blocks, kept } = page;
   const missing = blocks.filter((block) => !kept.has(block) && isListing(block.element));
   if (missing.length === 0) return;
-  // The text around listings, without the controls to show or copy them.
+  // The text around listings, without the controls that show or copy them.
   const share = shareOfKept(
     blocks.filter((block) => !isListing(block.element) && !isControl(block)),
     kept,
@@ -184,7 +184,7 @@ function completeLists(page: JudgedPage): void {
   completeWithin(page, (element) => element.tag === "ol" || element.tag === "dl" || element.tag === "ul", LIST_SHARE);
 }
 
-/** A definition without its term says nothing, and neither does a term alone. */
+/** Keeps terms and definitions together, as neither is useful without the other. */
 function completeTerms({ blocks, kept }: JudgedPage): void {
   const isPart = ({ tag }: PageElement) => tag === "dt" || tag === "dd";
   let terms: Block[] = [];
@@ -211,7 +211,7 @@ function completeWithin(
 ): void {
   const members = new Map<PageElement, Block[]>();
   const answers = new Map<PageElement, boolean>();
-  // Asked for every block of a table, computed once.
+  // The result is remembered, since it is needed for every block of a table.
   const remembered = (element: PageElement) => {
     const known = answers.get(element);
     if (known !== undefined) return known;
@@ -234,7 +234,7 @@ function completeWithin(
   }
 }
 
-/** A heading amid kept text, with kept text directly under it, belongs to it. */
+/** Keeps headings amid kept text that have kept text directly under them. */
 function keepInnerHeadings({ blocks, verdicts, kept }: JudgedPage): void {
   const first = blocks.find((block) => kept.has(block))?.index ?? blocks.length;
   for (const block of blocks) {
@@ -244,7 +244,7 @@ function keepInnerHeadings({ blocks, verdicts, kept }: JudgedPage): void {
   }
 }
 
-/** A heading that lost everything under it says nothing ("Related stories"). */
+/** Drops headings under which nothing was kept, such as "Related stories". */
 function dropLoneHeadings({ blocks, verdicts, kept }: JudgedPage): void {
   const chosen = blocks.filter((block) => kept.has(block));
   chosen.forEach((block, at) => {
@@ -256,7 +256,7 @@ function dropLoneHeadings({ blocks, verdicts, kept }: JudgedPage): void {
   });
 }
 
-/** When hardly anything was chosen: the page without its frame, or all of it. */
+/** If hardly anything was chosen, keeps the page without the parts that frame it, or else all of it. */
 function fallBack({ blocks, kept }: JudgedPage): void {
   const chosen = sumChars([...kept]);
   if (chosen >= DOUBTFUL_CHARS || chosen >= sumChars(blocks) * 0.5) return;
@@ -266,13 +266,13 @@ function fallBack({ blocks, kept }: JudgedPage): void {
   for (const block of inner.length > 0 ? inner : blocks) kept.add(block);
 }
 
-/** A page of a few sentences has no clutter but its frame, and a heading may be half of its message. */
+/** A page of a few sentences has no clutter except for its frame, and a heading may be half of its message. */
 function keepSmall({ blocks, kept }: JudgedPage): void {
   if (blocks.reduce((sum, { text }) => sum + lengthOf(text), 0) > SMALL_CHARS) return;
   for (const block of blocks) if (!isInFrame(block)) kept.add(block);
 }
 
-/** Characters, those of scripts without letters as many as a word of such a meaning has. */
+/** The length of a text, in which a character of a script without letters counts as much as the letters of an average word. */
 function lengthOf(text: string): number {
   return (
     text.length +
@@ -280,7 +280,7 @@ function lengthOf(text: string): number {
   );
 }
 
-/** Removes every text that was not kept, then every element that holds neither kept text nor an image that belongs to it. */
+/** Removes all text that was not kept, and then every element that holds neither kept text nor an image that belongs to it. */
 function prune(
   { document, blocks, kept }: Omit<JudgedPage, "kept"> & { kept: ReadonlySet<Block> },
   trace: Trace,
@@ -305,14 +305,14 @@ function prune(
       if (node.data.trim() !== "" && !keptNodes.has(node)) node.remove();
     } else if (!holding.has(node as PageElement) && !isSpacer(node as PageElement)) {
       const element = node as PageElement;
-      // Syntax highlighters put spaces into separate elements.
+      // Syntax highlighters wrap spaces in elements of their own, so these must stay.
       if (isBlank(element)) element.unwrap();
       else trace.remove(element, "main-content");
     }
   }
 }
 
-/** An image belongs to the content if the nearest text around it does. */
+/** Whether an image belongs to the content: it does if the nearest text around it does. */
 function belongs(media: PageElement, share: ReturnType<typeof shareOfKept>): boolean {
   if (isAvatar(media) || (media.parentNode !== null && isAvatar(media.parentNode))) return false;
   for (let element = media.parentNode; element !== null; element = element.parentNode) {
@@ -323,7 +323,7 @@ function belongs(media: PageElement, share: ReturnType<typeof shareOfKept>): boo
   return false;
 }
 
-/** The image of a person beside what they wrote. */
+/** Whether an element is the portrait of a person beside their text. */
 function isAvatar({ className }: PageElement): boolean {
   return className !== "" && /(?:^|[\s_-])(?:gr)?avatar(?:[\s_-]|$)/i.test(className);
 }
@@ -332,14 +332,14 @@ function isMedia(element: PageElement): boolean {
   return /^(?:img|video|audio|math)$/.test(element.tag) || isPlayerFrame(element);
 }
 
-/** Within a line; around white space or a line break they keep words apart and do nothing else. */
+/** Inline elements. Around white space or a line break they only keep words apart. */
 const INLINE = new Set(
   "a b code strong i em u s del ins small big font span mark cite q sub sup label abbr time var kbd samp tt".split(" "),
 );
-/** More than this around a blank is no blank. */
+/** An element with more nodes than this is not examined and counts as not blank. */
 const BLANK_NODES_MAX = 50;
 
-/** Holds white space or line breaks, in elements within a line, and nothing else. */
+/** Whether an element holds white space or line breaks in inline elements, and nothing else. */
 function isBlank(element: PageElement): boolean {
   if (element.firstChild === null || !INLINE.has(element.tag)) return false;
   let parts = false;
@@ -355,7 +355,7 @@ function isBlank(element: PageElement): boolean {
   return parts;
 }
 
-/** Elements that mean something while empty. */
+/** Whether an element has a meaning even if it is empty. */
 function isSpacer(element: PageElement): boolean {
   return (
     element.tag === "br" ||

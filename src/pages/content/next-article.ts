@@ -1,5 +1,5 @@
-// Endless pages append the next story to the first one. It begins with its own headline, and everything from there on is
-// dropped.
+// Endless pages append the next article to the first one. The next article begins with its own headline, and everything from
+// there on is dropped.
 
 import { closest, type PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
@@ -8,16 +8,16 @@ import { headingLevel, type JudgedPage, sumChars } from "./judged.ts";
 import { isThread } from "./page-traits.ts";
 import { DATE } from "./phrases.ts";
 
-/** With less kept text under the first headline it is not an article. */
+/** With less kept text under its headline, the first part is not an article. */
 const ARTICLE_CHARS_MIN = 400;
-/** Kept text under the second headline above which it is a story and not a teaser. */
+/** With less kept text under its headline, the second part is a teaser and not an article. */
 const NEXT_CHARS_MIN = 200;
-/** How many blocks after a headline may hold its date and author. */
+/** How many blocks after a headline are searched for a date and an author. */
 const BYLINE_REACH = 5;
 const BYLINE_CHARS_MAX = 160;
 const BYLINE = /^(?:by|von|par|por|di|door)\s+\p{Lu}|^(?:posted|published|updated|written)\b/iu;
 
-/** Drops the next story, with all that follows it. */
+/** Drops the next article and everything after it. */
 export function dropNextArticle({ document, blocks, kept }: JudgedPage): void {
   const headline = headlineOf(document, blocks);
   const first = headline[0];
@@ -36,20 +36,20 @@ export function dropNextArticle({ document, blocks, kept }: JudgedPage): void {
   }
 }
 
-/** The first heading of an <article>. */
+/** Whether the block is the first heading of an <article>. */
 function isArticleHeading(block: Block): boolean {
   return headingLevel(block) === 2 && closest(block.element, ({ tag }) => tag === "article") !== undefined;
 }
 
-/** The start of the story that a headline begins: its container, if that has the same structure as the first one's. */
+/** The start of the article that a headline begins: its container, if that has the same structure as the first article's. */
 function startOf(headline: Block, above: readonly PageElement[], blocks: readonly Block[]): number | undefined {
   const path = pathOf(headline.element);
   const at = path.findIndex((element) => above.includes(element));
   const own = path[at - 1];
   const other = above[above.indexOf(path[at] as PageElement) - 1];
   if (own === undefined || other === undefined) return undefined;
-  // Headings within one page can also have dates, for example in a history; a new story has the structure of the one before
-  // it.
+  // Headings within one article can also have dates, for example in a history. A new article has the same structure as the one
+  // before it.
   if (own === headline.element || own.tag !== other.tag || own.className !== other.className) return undefined;
   const isFirstRank = headingLevel(headline) === 1;
   if (own.tag !== "article" && !isFirstRank) return undefined;

@@ -1,14 +1,17 @@
-// What a page says it is (type, title, description, address), and how its text is built as a whole: the same block
-// means something else on an article, a shop page and a forum thread.
+// Traits of a whole page: its type, title, description and address, and how its text is built. The same block means something
+// else on an article, on a shop page and in a forum thread.
 
 import { elementsOf, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
 
-/** Features of the whole page, and those that compare a block with the page. */
+/** Features of the whole page, and features that compare a block with the page. */
 export interface PageTraits {
   readonly shared: readonly number[];
-  /** Signs that the page is an article, minus signs that it is a thread; decides whether comments are main content. */
+  /**
+   * The number of signs that the page is an article, minus the signs that it is a thread. Decides whether comments are main
+   * content.
+   */
   readonly articleness: number;
   /** Whether the page is about one product; decides whether reviews are main content. */
   readonly isProduct: boolean;
@@ -32,10 +35,10 @@ const URL_KINDS: readonly RegExp[] = [
 ];
 
 const PRODUCT_PATH = /\/(?:products?|p|dp|gp|item|itm)\/./i;
-/** Structured data beyond this is not searched. */
+/** Structured data is searched up to this many characters. */
 const STRINGS_CHARS_MAX = 200_000;
 
-/** Reads them once per page. */
+/** Reads the traits of a page. */
 export function readPageTraits(document: PageDocument, blocks: readonly Block[], url: string): PageTraits {
   const meta = (name: string) => metaContent(document, name);
   const title = words(`${document.title} ${meta("og:title")}`);
@@ -109,7 +112,7 @@ export function readPageTraits(document: PageDocument, blocks: readonly Block[],
   };
 }
 
-/** What a <meta> of this name says; "" when there is none. */
+/** The content of the <meta> element with this name; "" if there is none. */
 export function metaContent(document: PageDocument, name: string): string {
   return (
     document.head.find((element) => (element.attributes["property"] ?? element.attributes["name"]) === name)
@@ -117,7 +120,7 @@ export function metaContent(document: PageDocument, name: string): string {
   );
 }
 
-/** Whether the page says that it is a thread of a forum. */
+/** Whether the page's metadata say that it is a thread of a forum. */
 export function isThread(document: PageDocument): boolean {
   const own = ownAddress(document, "");
   return (
@@ -125,7 +128,7 @@ export function isThread(document: PageDocument): boolean {
   );
 }
 
-/** Whether the page says that it is a list of products. */
+/** Whether the page's metadata say that it is a list of products. */
 export function isCollection(document: PageDocument): boolean {
   const own = ownAddress(document, "");
   if (URL.canParse(own) && PRODUCT_PATH.test(new URL(own).pathname)) return false;
@@ -137,7 +140,7 @@ export function isCollection(document: PageDocument): boolean {
 const CART =
   /add to (?:cart|bag|basket)|buy (?:it )?now|in den warenkorb|ajouter au panier|añadir al carrito|aggiungi al carrello/i;
 
-/** Whether the page is about a product: by its type, its data, its address, or a button to buy it. */
+/** Whether the page is about one product, by its type, its data, its address, or a button to buy it. */
 export function saysProduct(document: PageDocument, blocks: readonly Block[]): boolean {
   if (metaContent(document, "og:type").toLowerCase().includes("product")) return true;
   if (document.structured.some((source) => SCHEMA_TYPES[1]?.test(source) === true)) return true;
@@ -149,7 +152,7 @@ export function saysProduct(document: PageDocument, blocks: readonly Block[]): b
   );
 }
 
-/** The article text of the structured data, in the form of `compact`; "" when there is none. */
+/** The article's text from the structured data, in the form of `compact`; "" if there is none. */
 function structuredBody(structured: readonly string[]): string {
   let text = "";
   for (const source of structured)
@@ -158,7 +161,7 @@ function structuredBody(structured: readonly string[]): string {
   return compact(text);
 }
 
-/** Everything the structured data says in words, in the form of `compact`; "" when there is none. */
+/** All texts of the structured data, in the form of `compact`; "" if there are none. */
 function structuredStrings(structured: readonly string[]): string {
   let text = "";
   for (const source of structured)
@@ -176,7 +179,7 @@ function unescaped(text: string): string {
     .replace(/<[^>]*>/g, " ");
 }
 
-/** Letters and digits only: quotes and spaces are written in many ways. */
+/** Reduces a text to its letters and digits, since quotes and spaces are written in many ways. */
 function compact(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 }
@@ -186,7 +189,7 @@ function compactHead(text: string): string {
   return compact(text.length > 240 ? text.slice(0, 240) : text);
 }
 
-/** Which <article> of the page a block is in: endless pages append the next story to the first. */
+/** The number of <article> elements, and in which of them a block is: endless pages append the next article to the first. */
 function articleOrder(blocks: readonly Block[]): { count: number; orderOf: (block: Block) => number } {
   const order = new Map<PageElement, number>();
   const articleOf = (block: Block): PageElement | undefined => {
@@ -208,7 +211,7 @@ function articleOrder(blocks: readonly Block[]): { count: number; orderOf: (bloc
   };
 }
 
-/** The address that the page states comes first: copies and previews are served from elsewhere. */
+/** The page's address. The one that the page states comes first, since copies and previews have other addresses. */
 function ownAddress(document: PageDocument, url: string): string {
   for (const element of document.head) {
     const address =
@@ -230,7 +233,7 @@ function firstWords(text: string): readonly string[] {
   return (text.length > 200 ? text.slice(0, 200) : text).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Share of the words that the set holds. */
+/** The share of the words that are in the set. */
 function overlap(words: readonly string[], set: ReadonlySet<string>): number {
   if (set.size === 0 || words.length === 0) return 0;
   let held = 0;

@@ -1,7 +1,7 @@
-// Phrases that tell what a text is about without understanding it: boilerplate by kind, dates, prices, and the function words
-// that running text has and lists do not.
+// Patterns that show the kind of a text without understanding it: boilerplate phrases, dates, prices, and function words, which
+// running text has and lists do not.
 
-/** Phrases of boilerplate, by kind. English first; the other languages cover the most common wordings. */
+/** Phrases of boilerplate, by kind. They are mostly English; for other languages only the most common wordings are listed. */
 export const PHRASES: readonly RegExp[] = [
   /©|\(c\) ?(?:19|20)\d\d|copyright|all rights reserved|alle rechte|tous droits|privacy policy|terms of (?:use|service)|impressum|datenschutz/i,
   /cookie|consent|gdpr|opt[- ]out/i,
@@ -41,7 +41,7 @@ const PERSONAL_WORDS = new Set(
   "i me my mine we us our you your ich wir uns du sie ihr mein je nous vous mon yo nosotros mi".split(" "),
 );
 
-/** Shares of function words, of uncapitalised words and of personal words. */
+/** The shares of function words, of words without a capital, and of personal words. */
 export function wordFigures(text: string): number[] {
   const words = (text.length > 600 ? text.slice(0, 600) : text).split(" ");
   let small = 0;

@@ -1,28 +1,28 @@
-// What callers choose of a page by selectors: parts that are kept alone, parts that are left out, and values of attributes.
+// The parts of a page that callers choose by selectors: parts to keep, parts to leave out, and values of attributes.
 
 import { PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import { selectElements } from "../dom/select.ts";
 import { absolute, baseOf, largestOf } from "./tidy.ts";
 
-/** An attribute of the elements that a selector takes. */
+/** An attribute that the caller wants to read from the elements of a selector. */
 export interface AttributeWish {
   readonly selector: string;
   readonly attribute: string;
 }
 
-/** Its values. */
+/** The values of such an attribute. */
 export interface AttributeValues extends AttributeWish {
   readonly values: readonly string[];
 }
 
-/** Of one selector; more is no answer that anyone reads. */
+/** Maximum number of values of one selector; nobody reads more. */
 const VALUES_MAX = 10_000;
-/** Of all values of a page. */
+/** Maximum number of characters of all values of a page. */
 const VALUES_CHARS_MAX = 2 * 1024 * 1024;
 const IMAGES_MAX = 10_000;
 
-/** Keeps the parts that one of the selectors takes, in the page's order, and nothing else. */
+/** Keeps the parts that match one of the selectors, in the page's order, and nothing else. */
 export function keepOnly(document: PageDocument, selectors: readonly string[]): void {
   const chosen = new Set(selectors.flatMap((selector) => selectElements(document.body, selector)));
   const order: PageElement[] = [];
@@ -31,7 +31,7 @@ export function keepOnly(document: PageDocument, selectors: readonly string[]): 
   for (const element of order) document.body.appendChild(element);
 }
 
-/** The outermost of the chosen elements, in document order. */
+/** Collects the outermost of the chosen elements in document order. */
 function collect(element: PageElement, chosen: ReadonlySet<PageElement>, order: PageElement[]): void {
   for (let child = element.firstChild; child !== null; child = child.nextSibling) {
     if (!(child instanceof PageElement)) continue;
@@ -40,7 +40,7 @@ function collect(element: PageElement, chosen: ReadonlySet<PageElement>, order: 
   }
 }
 
-/** Takes out what one of the selectors takes. */
+/** Removes the parts that match one of the selectors. */
 export function leaveOut(document: PageDocument, selectors: readonly string[]): void {
   for (const selector of selectors) for (const element of selectElements(document.body, selector)) element.remove();
 }
@@ -61,7 +61,7 @@ export function readAttributes(document: PageDocument, wishes: readonly Attribut
   });
 }
 
-/** The addresses of the page's pictures, each once. */
+/** The addresses of the page's images, each once. */
 export function readImages(document: PageDocument, url: string): string[] {
   const base = baseOf(document, url);
   const found = new Set<string>();

@@ -1,16 +1,20 @@
-// Lowers the verdict on text that the page itself marks as secondary: by element, role, class name or wording. The fitted
-// model has seen too few sites to know them all. Never affects the larger part of what would be kept.
+// Lowers the verdicts on text that the page itself marks as secondary, by element, role, class name or wording. The fitted model
+// has seen too few sites to know all such marks. If the marked text is more than half of the expected content, nothing is
+// lowered.
 
 import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 
-/** The factor for such verdicts: a block of which the model was sure is still kept. */
+/** Verdicts on marked text are multiplied by this; a block about which the model was sure is still kept. */
 const DISCOUNT = 0.3;
-/** Share of the expected text above which a name must mean something else (a recipe for cookies, for example). */
+/**
+ * If marked text is more than this share of the expected text, the names mean something else (as on a page with recipes for
+ * cookies).
+ */
 const SHARE_MAX = 0.5;
 
 const TAGS = new Set(["footer", "nav", "aside", "dialog", "label"]);
-/** Class names of parts that are secondary wherever they stand. */
+/** Class names of parts that are secondary wherever they are. */
 const NAMES = [
   "disclaimer disclaimers disclosure disclosures footnote footnotes legal",
   "related recommended recommendations recirc upsell crosssell recently",
@@ -18,24 +22,27 @@ const NAMES = [
   "login signin signup register password account wishlist favorite favorites",
   "facet facets filters refinement refinements sort sorting breadcrumb breadcrumbs crumbs",
 ].flatMap((line) => line.split(" "));
-/** A name as a whole word: between separators, or as part of camel case. */
+/** A name as a whole word, between separators or as a part of camel case. */
 const NAMED = new RegExp(
   `(?:(?:^|[^a-zA-Z])(?:${NAMES.join("|")})|(?:${NAMES.map((name) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`).join("|")}))(?![a-z])`,
 );
 const NAME_CHARS_MAX = 300;
-/** Classes that hide text visually, by their names. */
+/** Class names that hide text visually. */
 const UNSEEN = /(?:^|\s)(?:sr-only|visually-?hidden|screen-reader-text|u-hidden|is-hidden)(?:\s|$)/;
 const RIGHTS = /©|all rights reserved/i;
 const RIGHTS_CHARS_MAX = 200;
-/** Ids and hashes: runs of letters with digits among them, too long for words. */
+/** A run of letters with digits that has at least this length is an id or a hash, not a word. */
 const CODE_CHARS_MIN = 20;
 const CODES_CHARS_MIN = 60;
-/** Buttons and repeated labels ("Quick view") count somewhat less: on some pages they carry most of the text. */
+/**
+ * The factor for buttons and repeated labels ("Quick view"). It is closer to one, as these make up most of the text on some
+ * pages.
+ */
 const MILD_DISCOUNT = 0.65;
 const LABEL_CHARS_MAX = 40;
 const LABEL_REPEATS_MIN = 6;
 
-/** The verdicts, lowered for text that is secondary. */
+/** The verdicts, lowered for secondary text. */
 export function setAside(blocks: readonly Block[], verdicts: readonly number[]): readonly number[] {
   const known = new Map<PageElement, boolean>();
   const isAside = blocks.map((block) => isWithin(block.element, known) || isRights(block.text) || isCodes(block.text));
@@ -54,7 +61,7 @@ export function setAside(blocks: readonly Block[], verdicts: readonly number[]):
   });
 }
 
-/** Finds buttons and short texts that are repeated many times. */
+/** Tells which blocks are buttons or short texts that are repeated many times. */
 function labelsIn(blocks: readonly Block[]): (block: Block) => boolean {
   const counts = new Map<string, number>();
   for (const { text } of blocks) if (text.length < LABEL_CHARS_MAX) counts.set(text, (counts.get(text) ?? 0) + 1);

@@ -1,18 +1,18 @@
-// A block's place in the structure of its page: which heading it is under, what is repeated around it, the branch of the page
-// it is on, how far it is from the prose, and the images beside it. Sites choose names freely but build lists, cards,
-// captions and threads alike.
+// A block's place in the structure of its page: the heading above it, the repetition around it, its branch of the page, its
+// distance from the prose, and the images beside it. Sites choose names freely but build lists, cards, captions and threads in
+// similar ways.
 
 import { elementsOf, type PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 import { type BlockTotals, type ContainerStats, proseOf } from "./containers.ts";
 import { PHRASES } from "./phrases.ts";
 
-/** Fewer similar siblings are not a list. */
+/** Fewer similar siblings do not make a list. */
 const ALIKE_MIN = 3;
-/** Levels above a heading that are searched for what it heads. */
+/** How many levels above a heading are searched for its section. */
 const SCOPE_LEVELS_MAX = 8;
 
-/** Siblings of one tag and class. */
+/** Siblings that have the same tag and class. */
 interface Alike {
   count: number;
   chars: number;
@@ -40,7 +40,7 @@ export function readStructure(
   ];
 }
 
-/** What is repeated around an element: the nearest list and the outermost one. */
+/** The repetitions around an element: the nearest list and the outermost one. */
 function repetitionOf(totals: ReadonlyMap<PageElement, BlockTotals>): (element: PageElement) => number[] {
   const groups = new Map<PageElement, Map<string, Alike>>();
   for (const [element, sums] of totals) {
@@ -94,7 +94,7 @@ function countPictures(body: PageElement): ReadonlyMap<PageElement, number> {
   return counts;
 }
 
-/** Images in the largest element that holds no other text, and in its parent: captions and cards. */
+/** Images in the largest element that holds no other text, and in its parent. They show captions and cards. */
 function pictureFigures(
   block: Block,
   totals: ReadonlyMap<PageElement, BlockTotals>,
@@ -116,7 +116,7 @@ function pictureFigures(
   ];
 }
 
-/** The part of the page a block is on: the child of the main container (or of what both are in) that holds it. */
+/** The branch of the page that holds a block: a child of the main container, or of the smallest element that holds both. */
 function branchesOf(
   { totals, above }: ContainerStats,
   pictures: ReadonlyMap<PageElement, number>,
@@ -142,7 +142,7 @@ function branchesOf(
   };
 }
 
-/** How near a block is to most of the prose: same structure, same parent, depth, shared ancestors. */
+/** How near a block is to most of the prose, by structure, parent, depth and shared ancestors. */
 function proseCentre(blocks: readonly Block[]): (block: Block) => number[] {
   const shapes = new Map<string, number>();
   const parents = new Map<PageElement, number>();
@@ -222,7 +222,7 @@ function levelsAbove(heading: PageElement): ReadonlyMap<PageElement, number> {
   return levels;
 }
 
-/** Levels from a heading up to the element that holds the other one too. */
+/** The number of levels from a heading up to the element that also holds the other one. */
 function levelsToShared(levels: ReadonlyMap<PageElement, number>, element: PageElement): number {
   for (let at: PageElement | null = element; at !== null; at = at.parentNode) {
     const level = levels.get(at);

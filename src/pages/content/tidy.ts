@@ -1,5 +1,5 @@
-// Prepares a parsed tree: opens shadow roots, removes what is never content, resolves lazy images, makes addresses absolute.
-// Runs before anything is chosen, with or without main-content extraction.
+// Prepares a parsed tree: opens shadow roots, removes elements that are never content, resolves lazy images, and makes addresses
+// absolute. This runs before anything is chosen, with or without main-content extraction.
 
 import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -7,7 +7,7 @@ import { removeInvisible } from "./invisible.ts";
 import { dropListingSigns } from "./listing-signs.ts";
 import type { Trace } from "./trace.ts";
 
-/** Never content, whatever is in them. */
+/** Elements that are never content. */
 const NO_CONTENT = new Set([
   "svg",
   "template",
@@ -35,7 +35,7 @@ const LAZY_SETS = ["data-srcset", "data-lazy-srcset", "srcset"];
 const SCRIPT_NOTICE_CHARS_MAX = 600;
 const WEB_SCHEMES = /^(?:https?|mailto|tel):/i;
 
-/** Tidies in place. `url` is the address of the page; <base> is honoured. */
+/** Tidies a tree in place. `url` is the address of the page; a <base> element is taken into account. */
 export function tidy(
   document: PageDocument,
   url: string,
@@ -60,17 +60,20 @@ export function tidy(
   removeInvisible(document, trace);
 }
 
-/** The address that relative ones are resolved against. */
+/** The address against which relative addresses are resolved. */
 export function baseOf(document: PageDocument, url: string): string {
   const href = document.head.find((element) => element.tag === "base" && element.attributes["href"] !== undefined)
     ?.attributes["href"];
   return href !== undefined && URL.canParse(href, url) ? new URL(href, url).href : url;
 }
 
-/** Longer addresses lead nowhere, and a long base before each short link could multiply the page's size by a thousand. */
+/**
+ * Longer addresses are dropped: none leads anywhere, and a long base before many short links could multiply the page's size by a
+ * thousand.
+ */
 export const LINK_CHARS_MAX = 4096;
 
-/** Resolves an address; undefined when it is not one that leads to the web. */
+/** Resolves an address; undefined if it does not lead to the web. */
 export function absolute(address: string, base: string): string | undefined {
   const trimmed = address.trim();
   if (trimmed === "" || !URL.canParse(trimmed, base)) return undefined;
@@ -78,7 +81,7 @@ export function absolute(address: string, base: string): string | undefined {
   return WEB_SCHEMES.test(href) && href.length <= LINK_CHARS_MAX ? href : undefined;
 }
 
-/** What follows a heading that was never closed and therefore holds it. */
+/** Elements that cannot be part of a heading, so that a heading which holds one was never closed. */
 const UNDER_HEADING = /^(?:p|ul|ol|dl|table|h[1-6]|blockquote|pre|section|article|figure|hr|form)$/;
 const HEADING_CHARS_MAX = 200;
 
@@ -94,7 +97,7 @@ function closeHeading(heading: PageElement): void {
   if (first === null) return;
   const isShort = heading.textContent.length - before.length <= HEADING_CHARS_MAX;
   const blocks = heading.children.filter(({ tag }) => UNDER_HEADING.test(tag));
-  // A line below the title, as some set it.
+  // Some pages put a line below the title into the heading.
   if (isShort && blocks.length === 1 && blocks[0]?.tag === "p" && heading.lastElementChild === blocks[0]) return;
   const after = heading.nextSibling;
   for (let node: PageNode | null = first; node !== null; ) {
@@ -104,10 +107,10 @@ function closeHeading(heading: PageElement): void {
   }
 }
 
-/** Anchors that headings and terms carry so that one can link to them. */
+/** The text of the anchors by which headings and terms can be linked to. */
 const PERMALINK = /^[\s¶#§🔗⚓\u200b]*$/u;
 const PERMALINK_SIGN = /^\s*[¶§🔗⚓]\s*$/u;
-/** Parameters for analytics that the page does not need. */
+/** Parameters for analytics, without which the page is the same. */
 const TRACKING = /^(?:utm_[a-z]+|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid|yclid)$/i;
 
 function tidyLink(link: PageElement, base: string, url: string): void {
@@ -126,12 +129,12 @@ function tidyLink(link: PageElement, base: string, url: string): void {
     isHeading &&
     (href.startsWith("#") || isOnPage(resolved, url)) &&
     link.textContent.trim() === link.parentNode?.textContent.trim();
-  // A heading that links to itself leads nowhere.
+  // A heading that links to itself needs no link.
   if (resolved === undefined || isOfHeading) delete link.attributes["href"];
   else link.attributes["href"] = withoutTracking(resolved);
 }
 
-/** A position on the page itself, written as a full address. */
+/** Whether an address is a position on the page itself, written as a full address. */
 function isOnPage(address: string | undefined, url: string): boolean {
   const at = address?.indexOf("#") ?? -1;
   return at > 0 && address?.slice(0, at) === url.replace(/#.*/s, "");
@@ -140,7 +143,7 @@ function isOnPage(address: string | undefined, url: string): boolean {
 function withoutTracking(address: string): string {
   if (!/[?&](?:utm_|[a-z]+clid=|mc_|igshid)/i.test(address)) return address;
   const url = new URL(address);
-  // Removed from the text, so that the rest of the page keeps its spelling.
+  // The parameters are cut out of the text, so that the rest of the address keeps its spelling.
   const kept = url.search
     .slice(1)
     .split("&")
@@ -149,7 +152,7 @@ function withoutTracking(address: string): string {
   return url.href;
 }
 
-/** Moves an address that a player or image has only in its sources to where readers of the tree expect it. */
+/** Moves an address that a player or image has only in its sources to the attribute where readers of the tree expect it. */
 function tidyMedia(media: PageElement, base: string): void {
   const sources = media.getElementsByTagName("source");
   if (media.tag === "picture") {
@@ -160,7 +163,7 @@ function tidyMedia(media: PageElement, base: string): void {
   }
   const own = media.attributes["src"] ?? sources.map(({ attributes }) => attributes["src"]).find((one) => one);
   const address = absolute(own ?? "", base);
-  // Browsers that can play it do not show this fallback, but some name there what is played.
+  // Browsers that can play the media do not show this text, but on some pages only this text names the media.
   const instead = media.textContent.replace(/\s+/g, " ").trim();
   if (address === undefined) {
     delete media.attributes["src"];
@@ -178,17 +181,17 @@ const PLAYER_NAME_CHARS_MAX = 80;
 const PLAYER_NOTICE_CHARS_MAX = 200;
 const PLAYER_NOTICE = /browser|navigateur|navegador|support|html\s?5|javascript|download/i;
 
-/** Images that only take up space. */
+/** Image files that only take up space. */
 const SPACER =
   /(?:^|[/_-])(?:spacer|clear|blank|pixel|transparent|trans|1x1|dot|shim|placeholder)(?:[_-]?\d+x?\d*)?\.(?:gif|png|svg)(?:[?#]|$)/i;
 
-/** Images beside words that the page marks as decorative. */
+/** Image files of icons. */
 const ICON = /\.svg(?:[?#]|$)|[/_-]icons?[/_.-]/i;
 
-/** A picture that is written into the page. */
+/** An image that is embedded in the page as a data URL. */
 const DATA_IMAGE = /^\s*data:image\/[\w.+-]+;base64,[\w+/=\s]+$/i;
 
-/** The best address an image has: lazy loaders keep it away from `src`. */
+/** Finds the best address of an image. Lazy loaders keep it in attributes other than `src`. */
 function tidyImage(image: PageElement, base: string, keepsData: boolean): void {
   const { attributes } = image;
   const own = attributes["src"] ?? "";
@@ -219,31 +222,32 @@ export function largestOf(set: string | undefined): string | undefined {
   return best;
 }
 
-/** Tracking pixels and icons. */
+/** Whether an image is so small that it is a tracking pixel or an icon. */
 function isTiny(attributes: Readonly<Record<string, string>>): boolean {
   return [attributes["width"], attributes["height"]].some(
     (value) => value !== undefined && /^\d+(?:px)?$/.test(value) && Number.parseInt(value, 10) <= 24,
   );
 }
 
-/** A <noscript> that repeats a lazy image, or that says scripts are needed, is dropped; others are content. */
+/** Drops a <noscript> that repeats a lazy image or only says that scripts are needed; others are content. */
 function tidyNoscript(element: PageElement, base: string): void {
   const before = previousElement(element);
   const image = element.getElementsByTagName("img")[0];
   if (image !== undefined && before?.tag === "img" && element.textContent.trim() === "") {
     const source = absolute(image.attributes["src"] ?? "", base);
     if (source !== undefined) before.attributes["src"] = source;
-    // The placeholder was tidied before; its address is whole by now.
+    // The image before it has already been tidied, so it gets the absolute address.
     element.remove();
     return;
   }
   const text = element.textContent;
-  // Directly below the body, alone and without text: a visit counter.
+  // A <noscript> without text directly below the body is a visit counter.
   if (text.trim() === "" && element.parentNode?.tag === "body") {
     element.remove();
     return;
   }
-  // Forums serve whole threads in it, ending with a hint about scripts; only a short text is nothing but that hint.
+  // Some forums serve whole threads in a <noscript> that ends with a hint about scripts, so only a short one is taken for such a
+  // hint.
   if (text.length < SCRIPT_NOTICE_CHARS_MAX && /javascript|enable scripts|browser/i.test(text)) element.remove();
   else element.unwrap();
 }

@@ -1,4 +1,4 @@
-// Keeps the tiles of a shop's collection whole: name, description and price. The introduction alone would be of little use.
+// Keeps the tiles of a shop's product list whole: name, description and price. The introduction alone would be of little use.
 
 import { closest, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -8,16 +8,16 @@ import { isInFrame, type JudgedPage } from "./judged.ts";
 import { isCollection } from "./page-traits.ts";
 import { isNamedAside } from "./set-aside.ts";
 
-/** Fewer similar parts are not a collection. */
+/** Fewer similar parts do not make a list of products. */
 const TILES_MIN = 4;
-/** Share of the tiles that must name a price. */
+/** The share of the tiles that must have a price. */
 const PRICED_SHARE = 0.75;
-/** Longer tiles are entries in a list of articles. */
+/** Longer parts are entries in a list of articles. */
 const TILE_CHARS_MAX = 400;
-/** Mean verdict below which the fitted model is sure that the tiles are secondary. */
+/** If the mean verdict on the tiles is lower, the fitted model is sure that they are secondary. */
 const VERDICT_MIN = 0.2;
 
-/** Keeps the tiles of a collection whole. */
+/** Keeps the tiles of a list of products whole. */
 export function keepTiles({ document, blocks, verdicts, kept }: JudgedPage): void {
   if (!isCollection(document)) return;
   for (const tiles of tileGroups(document, blocks)) {
@@ -29,7 +29,7 @@ export function keepTiles({ document, blocks, verdicts, kept }: JudgedPage): voi
   }
 }
 
-/** Text that all tiles share belongs to none of them: "Quick view". */
+/** Tells which text all tiles have in common, such as "Quick view". */
 function saidByAll(
   tiles: ReadonlyMap<PageElement, readonly Block[]>,
   inside: readonly Block[],
@@ -39,7 +39,7 @@ function saidByAll(
   return ({ text }) => !AMOUNT.test(text) && (counts.get(text) ?? 0) >= tiles.size * PRICED_SHARE;
 }
 
-/** Groups of similar parts with a link and mostly a price, each with its blocks. */
+/** Groups of similar parts that have a link and mostly a price, each with its blocks. */
 function tileGroups(document: PageDocument, blocks: readonly Block[]): Map<PageElement, Block[]>[] {
   const parts = new Map<PageElement, Block[]>();
   for (const block of blocks) {

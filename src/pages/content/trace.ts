@@ -1,8 +1,8 @@
-// What was removed from a page and what was kept, and by which step: answers "why is this missing?".
+// Records which parts of a page were removed or kept, and by which step, so that it can be told why a part is missing.
 
 import type { PageElement } from "../dom/node.ts";
 
-/** One removal. */
+/** A removed element. */
 export interface Removal {
   readonly step: string;
   /** `tag#id.class` of the element. */
@@ -10,13 +10,13 @@ export interface Removal {
   readonly text: string;
 }
 
-/** One part of the page that was judged: a paragraph, a heading, a list item or a cell. */
+/** A part of the page that was judged: a paragraph, a heading, a list item or a cell. */
 export interface TracedPart {
   readonly kept: boolean;
-  /** The step that decided last, and its reason. */
+  /** The step that decided last. */
   readonly step: string;
   readonly because: string;
-  /** How likely it is main content, from 0 to 1. */
+  /** The probability that it is main content, from 0 to 1. */
   readonly verdict: number;
   /** `tag#id.class` of the element. */
   readonly element: string;
@@ -37,7 +37,7 @@ const REMOVALS_MAX = 2000;
 const PARTS_MAX = 5000;
 const TEXT_CHARS_MAX = 120;
 
-/** Creates a trace that records nothing unless `isKept`: describing removals costs more than removing. */
+/** Creates a trace. It records nothing unless `isKept`, since describing a removal takes more time than the removal. */
 export function createTrace(isKept: boolean): Trace {
   const removals: Removal[] = [];
   const parts: TracedPart[] = [];

@@ -1,4 +1,4 @@
-// Carries the fitted ensembles inside the program. `scripts/fit-extraction.ts` writes the packed file; nothing else does.
+// The fitted ensembles as part of the program. Only `scripts/fit-extraction.ts` writes the packed file.
 
 import { gunzipSync } from "node:zlib";
 import type { Weights } from "./choose.ts";

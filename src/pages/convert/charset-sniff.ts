@@ -1,24 +1,24 @@
-// Guesses the encoding of undeclared bytes: each candidate decodes them, and the one whose text looks most like text of the
-// languages it was made for wins. A sample is enough.
+// Guesses the encoding of bytes that declare none. Each candidate encoding decodes a sample, and the one whose text looks most
+// like the languages it was made for is taken.
 
-/** Judges text that was read in one encoding. */
+/** An encoding, and how text that was decoded with it is judged. */
 interface Candidate {
   readonly label: string;
-  /** How strongly a non-ASCII character speaks for the encoding (usually 1) or against it. */
+  /** How much a non-ASCII character supports the encoding (usually 1), or speaks against it. */
   worth(code: number): number;
-  /** Letters of a script whose words hold no Latin letters: "dйjа" is French read wrongly. */
+  /** Letters of a script whose words contain no Latin letters. ("dйjа" is French that was decoded wrongly.) */
   readonly script?: (code: number) => boolean;
-  /** Neighbouring characters that no word has. */
+  /** Pairs of neighbouring characters that occur in no word. */
   readonly isTorn?: (before: number, code: number) => boolean;
-  /** Fewer non-ASCII characters are no evidence. */
+  /** How many characters of the script are needed as evidence. */
   readonly least?: number;
 }
 
-/** Words with non-ASCII bytes; more are not needed to judge. */
+/** Words with non-ASCII bytes are collected up to this length, which is enough to judge. */
 const WORDS_CHARS_MAX = 20_000;
-/** One or two letters of another alphabet are symbols of ours: "£5". */
+/** One or two letters of another alphabet may be symbols, as in "£5". */
 const LETTERS_MIN = 3;
-/** What no text in any language contains. */
+/** The value of characters that no text contains. */
 const STRAY = -4;
 
 /** The label of the most likely encoding. */
@@ -39,7 +39,7 @@ export function sniffCharset(bytes: Uint8Array): string {
 
 function isUtf8(bytes: Uint8Array): boolean {
   try {
-    // Streaming: a character cut off at the end of the sample is not an error.
+    // Decoded as a stream, so that a character cut off at the end of the sample is not an error.
     new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
     return true;
   } catch {
@@ -47,7 +47,7 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** ISO-2022-JP is ASCII with escape sequences into and out of Japanese. */
+/** Whether the text switches to Japanese and back by escape sequences. ISO-2022-JP is otherwise ASCII. */
 function hasJapaneseShifts(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
   return /\x1b\$[@B][\x21-\x7e]+\x1b\([BJ]/.test(text);
@@ -56,7 +56,7 @@ function hasJapaneseShifts(bytes: Uint8Array): boolean {
 function foreignWords(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
   let words = "";
-  // No encoding here has a space or an angle bracket within a character.
+  // In all of these encodings, no character contains the byte of a space or an angle bracket.
   for (const [word] of text.matchAll(/[^\s<>]{0,100}[\x80-\xff][^\s<>]{0,1000}/g)) {
     words += `${word} `;
     if (words.length > WORDS_CHARS_MAX) break;
@@ -64,7 +64,7 @@ function foreignWords(bytes: Uint8Array): Uint8Array {
   return Buffer.from(words, "latin1");
 }
 
-/** How much the words look like text: letters of the languages that use the encoding, no isolated foreign ones. */
+/** How much the words look like text: they consist of letters of the encoding's languages, without isolated foreign ones. */
 function plausibility({ label, worth, script, isTorn, least = 1 }: Candidate, words: Uint8Array): number {
   const text = new TextDecoder(label as Bun.Encoding).decode(words);
   let foreign = 0;
@@ -80,7 +80,7 @@ function plausibility({ label, worth, script, isTorn, least = 1 }: Candidate, wo
     if (isTorn?.(before, code) === true) good -= 1.5;
     before = code;
   }
-  // Two bytes per character: fewer characters explain the same bytes.
+  // Encodings with two bytes per character explain the same bytes by fewer characters, so the mean is taken.
   return foreign < least ? 0 : good / foreign;
 }
 
@@ -107,14 +107,14 @@ const isKana = within(0x3040, 0x30ff);
 const isIdeographicSign = within(0x3000, 0x303f);
 const isPunctuation = (code: number) => "«»„“”‘’–—…·°€№§©®\u00a0".includes(String.fromCodePoint(code));
 
-/** The most frequent characters of Chinese: misread text rarely contains them. */
+/** The most frequent characters of Chinese, which wrongly decoded text rarely contains. */
 const COMMON_HAN = new Set(
   [
     ..."的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实日军者意无力它與從時來國們會這個為過發後裡經麼學現當沒動麵還進樣開實無",
   ].map((character) => character.codePointAt(0) ?? 0),
 );
 
-/** Every character that an encoding has at these first and second bytes; common characters come first in all of them. */
+/** The characters that an encoding has in this range of first and second bytes. The ranges below hold the common characters. */
 function plane(label: string, leads: readonly [number, number], trails: readonly (readonly [number, number])[]) {
   const bytes: number[] = [];
   for (let lead = leads[0]; lead <= leads[1]; lead++)
@@ -130,7 +130,7 @@ const KANJI = plane("euc-jp", [0xb0, 0xcf], [HIGH]);
 const HANGUL = plane("euc-kr", [0xb0, 0xc8], [HIGH]);
 
 function japanese(code: number): number {
-  // Kana distinguish Japanese from Chinese; half-width kana are what misread Latin text looks like.
+  // Kana distinguish Japanese from Chinese. Half-width kana are what wrongly decoded Latin text looks like.
   if (isKana(code)) return 1.4;
   if (isHan(code)) return KANJI.has(code) ? 0.75 : 0.3;
   if (code >= 0xff61 && code <= 0xff9f) return -0.5;
@@ -156,20 +156,20 @@ function cyrillic(code: number): number {
   return isPunctuation(code) ? 0.3 : -0.6;
 }
 
-/** Letters of an alphabet, and what may stand beside them. */
+/** Judges a text in one alphabet: its letters, and the punctuation beside them. */
 function alphabet(isLetter: (code: number) => boolean, good: number): (code: number) => number {
   return (code) => (isLetter(code) ? good : isPunctuation(code) ? 0.3 : -0.6);
 }
 
 const centralEuropean = letters(0.75, "ąćęłńśźżěščřžýáíéúůťďňőűöüóđăâîşţ„”–…", -0.8);
-/** Read as windows-1252, all other letters of Hungarian stay the same. */
+/** The Hungarian letters that change when the text is decoded as windows-1252; all others stay the same. */
 const HUNGARIAN = new Set([..."őűŐŰ"].map((letter) => letter.codePointAt(0) ?? 0));
-/** The letters that no other language here has. */
+/** Letters that occur in none of the other languages here. */
 const BALTIC = new Set([..."ėįųūāēģīķļņĖĮŲŪĀĒĢĪĶĻŅ"].map((letter) => letter.codePointAt(0) ?? 0));
 const baltic = letters(0.74, "ąčęšžõäöü„“–…", -0.8);
 const turkish = letters(0.77, "çöüâîû’“”–…", -0.8);
 
-/** The first of equal candidates. */
+/** If two candidates are equally likely, the first one is taken. */
 const CANDIDATES: readonly Candidate[] = [
   { label: "shift_jis", worth: japanese },
   { label: "euc-jp", worth: japanese },
@@ -181,12 +181,12 @@ const CANDIDATES: readonly Candidate[] = [
   { label: "windows-1252", worth: letters(0.78, "àâäáãåæçèéêëìíîïñòóôöõøœùúûüÿßðþý«»„“”‘’–—…·°€£©®¿¡\u00a0", -0.3) },
   { label: "windows-1250", worth: (code) => (HUNGARIAN.has(code) ? 1.2 : centralEuropean(code)) },
   { label: "iso-8859-2", worth: (code) => (HUNGARIAN.has(code) ? 1.2 : centralEuropean(code)) },
-  // Differs from windows-1252 in six letters: without them the two are equal.
+  // It differs from windows-1252 in six letters only; without them the two are equal.
   { label: "windows-1254", worth: (code) => (TURKISH.has(code) ? 0.86 : turkish(code)) },
   { label: "windows-1257", worth: (code) => (BALTIC.has(code) ? 0.86 : baltic(code)), least: 2 * LETTERS_MIN },
   {
     label: "windows-1253",
-    // "а" and "А" of Russian look like these two when misread; Greek hardly ever uses them.
+    // The Russian letters "а" and "А" become these two characters when decoded as Greek, where they are very rare.
     worth: (code) => (code === 0x3b0 || code === 0x390 ? -1 : alphabet(isGreek, 1.02)(code)),
     script: isGreek,
     least: LETTERS_MIN,
@@ -204,17 +204,17 @@ const CANDIDATES: readonly Candidate[] = [
 ];
 const TURKISH = new Set([..."ğışĞİŞ"].map((letter) => letter.codePointAt(0) ?? 0));
 
-/** Capitals come first or alone: a capital within a word means the wrong alphabet. */
+/** Whether a capital follows a lower-case letter within a word, which indicates the wrong alphabet. */
 function goesOnInCapitals(before: number, code: number): boolean {
   return before >= 0x80 && code >= 0x80 && isLower(before) && isUpper(code);
 }
 
-/** Five letters have their own form at the end of a word. */
+/** Whether a letter in its final form is followed by another letter. Five Hebrew letters have such a form. */
 function isHebrewEndInside(before: number, code: number): boolean {
   return "ךםןףץ".includes(String.fromCodePoint(before)) && isHebrew(code);
 }
 
-/** Vowel signs and tones stand on a consonant. */
+/** Whether a vowel sign or tone mark does not follow a consonant. */
 function isThaiMarkAlone(before: number, code: number): boolean {
   const isMark = (at: number) => at === 0xe31 || within(0xe34, 0xe3a)(at) || within(0xe47, 0xe4e)(at);
   return isMark(code) && !isMark(before) && !within(0xe01, 0xe2e)(before);

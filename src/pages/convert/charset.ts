@@ -1,36 +1,38 @@
-// Bytes of an HTML page → text, by the order browsers use: byte order mark, Content-Type, <meta> in the first bytes,
-// then what the bytes look like. A declaration that the bytes plainly contradict is skipped. Never throws; what cannot
-// be read becomes U+FFFD.
+// Decodes the bytes of an HTML page to text. The encoding is found in the same order as in browsers: byte order mark,
+// Content-Type, <meta> in the first bytes, then a guess from the bytes. A declaration that the bytes clearly contradict is
+// ignored. Never throws; bytes that cannot be decoded become U+FFFD.
 
 import { lookUp } from "../../base/look-up.ts";
 import { sniffCharset } from "./charset-sniff.ts";
 
-/** Where <meta charset> is looked for. Browsers read 1024 bytes; pages with long head comments need more. */
+/** How many bytes are searched for <meta charset>. Browsers search 1024, but pages with long comments in their head need more. */
 const PRESCAN_BYTES = 4096;
-/** Enough to measure the width of characters in markup. */
+/** This many bytes are enough to measure the width of characters in markup. */
 const WIDE_BYTES = 2048;
-/** Enough to tell UTF-8 and the East Asian encodings apart. */
+/** This many bytes are enough to tell UTF-8 and the East Asian encodings apart. */
 const SNIFF_BYTES = 64 * 1024;
 
 /** Decodes a page. `contentType` is the header's value, if any. */
 export function decodeHtml(bytes: Uint8Array, contentType: string | null): string {
   const text = new TextDecoder(detectCharset(bytes, contentType) as Bun.Encoding).decode(bytes);
-  // As in browsers, an isolated zero byte is not text.
+  // As in browsers, isolated zero bytes are not part of the text.
   const clean = text.includes("\0") ? text.replaceAll("\0", "") : text;
   return /^\s*application\/xhtml\+xml\b/i.test(contentType ?? "") ? closeEmpty(clean) : clean;
 }
 
-/** In XML `<script/>` is whole; to an HTML parser it would begin a script that takes in all the rest. */
+/**
+ * Closes empty elements of XML. `<script/>` is complete in XML, but an HTML parser would take everything after it for the script.
+ */
 function closeEmpty(text: string): string {
   return text.replace(/<([a-z][\w:-]{0,40})\b([^<>]*)\/>/gi, (tag, name: string, rest: string) =>
     VOID.test(name) ? tag : `<${name}${rest}></${name}>`,
   );
 }
 
-/** Elements that are empty in HTML too. */
+/** Elements that are empty in HTML as well. */
 const VOID = /^(?:area|base|br|col|embed|frame|hr|img|input|link|meta|param|source|track|wbr)$/i;
 
-/** The label of the encoding to decode with. */
+/** The label of the encoding in which a page is decoded. */
 export function detectCharset(bytes: Uint8Array, contentType: string | null): string {
   const wide = wideCharset(bytes, contentType);
   if (wide !== undefined) return wide;
@@ -38,20 +40,23 @@ export function detectCharset(bytes: Uint8Array, contentType: string | null): st
   const sample = bytes.subarray(0, SNIFF_BYTES);
   for (const declared of [inHeader(contentType), known(byMeta(bytes))]) {
     if (declared === undefined) continue;
-    // A page that can be read as ASCII far enough to find a <meta> is not UTF-16, whatever it says (HTML standard).
+    // A page whose <meta> can be found as ASCII is not UTF-16, whatever it declares (HTML standard).
     const label = /^utf-16/.test(declared) ? "utf-8" : declared;
     if (label === "utf-8" ? !isBrokenUtf8(sample) : !isHiddenUtf8(sample, label)) return label;
   }
   return sniffCharset(sample);
 }
 
-/** UTF-16 by its mark, by a header that is right, or by every second byte of markup being zero. Looks at few bytes. */
+/**
+ * Whether a page is in UTF-16: by its byte order mark, by a header that the bytes support, or because every second byte of the
+ * markup is zero. Only the first bytes are examined.
+ */
 export function wideCharset(bytes: Uint8Array, contentType: string | null): "utf-16le" | "utf-16be" | undefined {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
   const zeros = zeroShare(bytes.subarray(0, WIDE_BYTES));
   const declared = inHeader(contentType);
-  // Other scripts have few zero bytes, but the brackets of markup have them; a single zero byte is an error.
+  // Other scripts than Latin have few zero bytes, but the brackets of the markup still have them. A single zero byte is an error.
   const shareMin = declared !== undefined && /^utf-16/.test(declared) ? 0.02 : 0.2;
   if (zeros.count < 2) return undefined;
   if (zeros.even > shareMin && zeros.odd < zeros.even / 4) return "utf-16be";
@@ -63,7 +68,7 @@ function inHeader(contentType: string | null): string | undefined {
   return known(/charset\s*=\s*["']?\s*([^\s"';,]+)/i.exec(contentType ?? "")?.[1]);
 }
 
-/** Declared as UTF-8, but only ASCII can be read as such. */
+/** Whether a page that is declared as UTF-8 contains no valid UTF-8 other than ASCII. */
 function isBrokenUtf8(bytes: Uint8Array): boolean {
   let broken = 0;
   let other = 0;
@@ -72,11 +77,14 @@ function isBrokenUtf8(bytes: Uint8Array): boolean {
   return broken > other;
 }
 
-/** Declared as another encoding, although every byte fits UTF-8: in other encodings that happens for a few characters at most. */
+/**
+ * Whether a page that is declared in another encoding is in fact UTF-8: every byte fits it. In other encodings that can only
+ * happen for a few characters.
+ */
 function isHiddenUtf8(bytes: Uint8Array, label: string): boolean {
   let text: string;
   try {
-    // Streaming: a character cut off at the end of the sample is no fault.
+    // Decoded as a stream, so that a character cut off at the end of the sample is not an error.
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
   } catch {
     return false;

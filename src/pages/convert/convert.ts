@@ -1,4 +1,4 @@
-// Converts fetched bytes in worker threads, so that a hostile page costs a thread and not the event loop.
+// Converts fetched bytes in worker threads, so that a hostile page blocks a thread and not the event loop.
 
 import { createPool, type RunOptions, type WorkerPool } from "../../workers/pool.ts";
 import { BEHIND, LAST } from "../../workers/priority.ts";
@@ -10,30 +10,32 @@ import type { SiteLinks, SiteLinksTask } from "./site-links.ts";
 import type { SitemapLinks } from "./sitemap-text.ts";
 import type { ConvertTask, PageTask, PdfTask, SitemapLines, SitemapTask } from "./task.ts";
 
-/** Converts in a thread. */
+/** Runs conversions in threads. */
 export interface Converter {
-  /** Transfers large bodies: they are not copied. */
+  /** Converts a page. Large bodies are transferred to the thread instead of copied. */
   convert(task: PageTask, options: RunOptions): Promise<Extracted>;
-  /** Reads it in a separate process. */
+  /** Reads a PDF in a separate process. */
   readPdf: PdfReader["read"];
-  /** Transfers large bodies too. */
+  /** Reads a sitemap. Large bodies are transferred too. */
   readSitemap(task: SitemapTask, options: RunOptions): Promise<SitemapLinks>;
-  /** The links that a crawl follows. */
+  /** Selects the links that a crawl follows. */
   pickLinks(task: SiteLinksTask, options: RunOptions): Promise<SiteLinks>;
-  /** The pages that a site map consists of. */
+  /** Selects the addresses of a site's pages. */
   mapLinks(task: MapLinksTask, options: RunOptions): Promise<MapLinks>;
-  /** How many conversions run, and how many wait for a thread. */
+  /** The numbers of conversions that run and that wait for a thread. */
   load(): { readonly running: number; readonly waiting: number };
   close(): void;
 }
 
-/** Bytes of pages that wait for a thread; pages of jobs, of which few are in progress, count separately. */
+/**
+ * The limit of bytes in pages that wait for a thread. Pages of jobs are counted separately, since few of them are in progress.
+ */
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 
 type ThreadTask = Exclude<ConvertTask, PdfTask>;
 type Pool = WorkerPool<ThreadTask, Extracted | SitemapLines | SiteLinks | MapLinks>;
 
-/** Starts converting with up to `threads` threads for callers that wait, and half as many for the rest. */
+/** Creates a converter with up to `threads` threads for callers that wait, and half as many for jobs. */
 export function createConverter(threads: number): Converter {
   const open = (size: number, niceness: number): Pool =>
     createPool({
@@ -72,7 +74,7 @@ function weightOf(task: ThreadTask): number {
   return task.kind === "map" ? task.addresses.length : task.bytes.byteLength;
 }
 
-/** Smaller ones may be slices of a buffer that others use. */
+/** Smaller bodies are copied, as they may be slices of a buffer that others use. */
 const HANDED_BYTES_MIN = 1024 * 1024;
 
 function handed({ bytes }: { bytes: Uint8Array }): ArrayBuffer[] {

@@ -1,5 +1,5 @@
-// Converts readable documents that are not HTML to Markdown: plain text, JSON, XML and feeds; and tells what kind some bytes
-// are. For PDFs see pdf-reader.ts.
+// Converts readable documents that are not HTML to Markdown (plain text, JSON, XML and feeds), and tells the kind of a body. PDFs
+// are read in pdf-reader.ts.
 
 import { JSON_LEVELS_MAX, jsonExcess } from "../../base/json-depth.ts";
 import { stringEnd } from "../../base/json-splice.ts";
@@ -7,24 +7,27 @@ import { decodeHtml, wideCharset } from "./charset.ts";
 import type { Extracted } from "./extract.ts";
 import { readFeed } from "./feed.ts";
 
-/** Kinds that become Markdown on request. */
+/** Kinds of documents that are converted to Markdown on request. */
 export type DocumentKind = "pdf" | "text" | "json" | "xml";
 
-/** Characters of a JSON document before it is indented: several times the largest document as sent. */
+/** The limit of characters after indenting a JSON document, several times the largest document as it is sent. */
 const INDENT_CHARS_MAX = 64 * 1024 * 1024;
 
-/** Indenting more takes hundreds of megabytes; such a document stays as it was sent. */
+/** A document with more values is left as it was sent, as indenting it would take hundreds of megabytes. */
 const JSON_VALUES_MAX = 500_000;
 
-/** Bytes examined. */
+/** How many bytes are examined. */
 const HEAD_BYTES = 1024;
-/** For a page declared as HTML: many real ones contain single invalid bytes, and browsers skip them. */
+/** For a page declared as HTML: many real pages contain single invalid bytes, which browsers skip. */
 const STRAY_SHARE_MAX = 0.02;
 
-/** Skips leading comments. The pattern matches each in one way only: alternatives would double the work with each comment. */
+/**
+ * Matches the start of an HTML document after any comments. The pattern matches each comment in one way only, as alternatives
+ * would double the work with each comment.
+ */
 const BEGINS_AS_HTML = /^(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype html|html)\b/i;
 
-/** The kind of body that the type and the first bytes indicate. */
+/** The kind of a body, by its declared type and its first bytes. */
 export function documentKindOf(contentType: string | null, bytes: Uint8Array): "html" | DocumentKind | undefined {
   const type = (contentType ?? "").split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? "";
   const wide = wideCharset(bytes, contentType);
@@ -40,27 +43,27 @@ export function documentKindOf(contentType: string | null, bytes: Uint8Array): "
   if (type === "text/xml" || type === "application/xml" || type.endsWith("+xml")) return "xml";
   if (type === "" || type === "application/octet-stream" || type === "unknown/unknown") {
     if (strays > 0 || (wide !== undefined && !head.startsWith("<"))) return undefined;
-    // An empty body, as with a 204, is an empty page.
+    // An empty body, as with status 204, is an empty page.
     if (head === "" || head.startsWith("<")) return head.startsWith("<?xml") ? "xml" : "html";
     return "text";
   }
   return type.startsWith("text/") && strays <= STRAY_SHARE_MAX ? "text" : undefined;
 }
 
-/** Share of bytes that no text contains. */
+/** The share of bytes that do not occur in text. */
 function strayShare(head: Uint8Array): number {
   let strays = 0;
   for (const byte of head) if (byte < 9 || (byte > 13 && byte < 27)) strays++;
   return strays / Math.max(1, head.length);
 }
 
-/** Where the document is from. */
+/** The origin of a document. */
 export interface DocumentSource {
   readonly url: string;
   readonly contentType: string | null;
 }
 
-/** Reads a document. */
+/** Converts a document to Markdown. */
 export function documentMarkdown(
   kind: Exclude<DocumentKind, "pdf">,
   bytes: Uint8Array,
@@ -72,7 +75,10 @@ export function documentMarkdown(
   return plain(text.trim());
 }
 
-/** One member or item per line; unchanged if it is not JSON, or nested so deeply that it would be almost all indentation. */
+/**
+ * Indents JSON, with one member or item per line. Text that is not JSON is returned unchanged, and so is JSON nested so deeply
+ * that it would be almost all indentation.
+ */
 function prettyJson(text: string): string {
   const excess = jsonExcess(text, { levels: JSON_LEVELS_MAX, values: JSON_VALUES_MAX });
   if (excess !== undefined || isMostlyIndent(text)) return text.trim();
@@ -83,7 +89,7 @@ function prettyJson(text: string): string {
   }
 }
 
-/** Whether indentation adds more than the limit. Counts a line for each comma and bracket. */
+/** Whether indenting would add more than the limit. Each comma and each bracket counts as one line. */
 function isMostlyIndent(text: string): boolean {
   let depth = 0;
   let chars = 0;

@@ -1,5 +1,5 @@
-// One HTML page → Markdown, cleaned HTML, links and metadata. Pure and synchronous; takes seconds at worst, so run it in a
-// worker.
+// Converts one HTML page to Markdown, cleaned HTML, links and metadata. Pure and synchronous; it may take seconds, so it runs in
+// a worker.
 
 import { fillFromState } from "../content/embedded.ts";
 import { keepMainContent } from "../content/main-content.ts";
@@ -23,7 +23,7 @@ import { type Metadata, readMetadata } from "./metadata.ts";
 import { type NavigationLink, readNavigation } from "./navigation.ts";
 import { needsScript, refreshTarget, visibleChars } from "./needs-script.ts";
 
-/** What is wanted from a page. */
+/** What to extract from a page. */
 export interface ExtractOptions {
   /** Address of the page, after redirects. */
   readonly url: string;
@@ -33,53 +33,53 @@ export interface ExtractOptions {
   readonly markdown: boolean;
   readonly html: boolean;
   readonly links: boolean;
-  /** The text and position of each link of the page. */
+  /** Whether to return the text and position of each link of the page. */
   readonly navigation?: boolean;
-  /** Read the page's structured data. */
+  /** Whether to read the page's structured data. */
   readonly structured?: boolean;
-  /** Record what was removed and kept, and why; costs time. */
+  /** Whether to record what was removed and kept, and why. This takes time. */
   readonly trace?: boolean;
-  /** What the caller chooses by itself. */
+  /** The caller's own choice of parts. */
   readonly picks?: PagePicks | undefined;
 }
 
-/** What a caller chooses of a page by itself. */
+/** A caller's own choice of parts of a page. */
 export interface PagePicks {
-  /** Selectors of the parts that are kept alone; none: the page's own content. */
+  /** Selectors of the parts to keep; if there are none, the page's main content is kept. */
   readonly include: readonly string[];
   /** Selectors of parts that are left out. */
   readonly exclude: readonly string[];
   readonly attributes: readonly AttributeWish[];
   readonly images: boolean;
-  /** The page as it came. */
+  /** Whether to return the page as it was received. */
   readonly rawHtml: boolean;
-  /** Pictures that are written into the page stay in it. */
+  /** Whether images embedded as data URLs are kept. */
   readonly keepsDataImages: boolean;
 }
 
-/** What was asked for, and what is always returned. */
+/** The result: the requested outputs, and facts that are always returned. */
 export interface Extracted {
   readonly markdown?: string;
   readonly html?: string;
-  /** Without the links of navigation, header, footer and sidebars when only the main content is wanted. */
+  /** If only the main content was requested, links in navigation, header, footer and sidebars are left out. */
   readonly links?: string[];
-  /** All links of the page, one per line, for crawls: one string crosses between threads faster than many. */
+  /** All links of the page for crawls, one per line: one string is sent between threads faster than many. */
   readonly allLinks: string;
-  /** With their text and positions, if asked for. */
+  /** The links with their text and positions, if they were requested. */
   readonly navigation?: readonly NavigationLink[];
   readonly metadata: Metadata;
   readonly structured?: StructuredData;
-  /** Why the page should be rendered in a browser; undefined when it is fine as it is. */
+  /** Why the page should be rendered in a browser; undefined if that is not needed. */
   readonly needsScript: string | undefined;
-  /** How much text the whole page has nevertheless; present only then. */
+  /** The number of characters in the whole page, present only if the page should be rendered. */
   readonly textChars?: number;
-  /** Where a refresh, of the page or of its header, sends the reader immediately. */
+  /** The address to which an immediate refresh, of the page or of its header, leads. */
   readonly refreshUrl?: string;
   readonly removals?: readonly Removal[];
-  /** The blocks that were judged, when only the main content is wanted. */
+  /** The judged blocks, if only the main content and a trace were requested. */
   readonly parts?: readonly TracedPart[];
   readonly rawHtml?: string;
-  /** Addresses of the whole page's pictures. */
+  /** Addresses of all images of the page. */
   readonly images?: readonly string[];
   readonly attributes?: readonly AttributeValues[];
 }
@@ -119,14 +119,14 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
   };
 }
 
-/** The links that are wanted: of the parts that the caller chose, of all but the frame, or all. */
+/** The requested links: those of the parts that the caller chose, those outside of the page's frame, or all. */
 function linksOf(document: PageDocument, { onlyMainContent, picks, url }: ExtractOptions, all: string[]): string[] {
   if (picks !== undefined && picks.include.length > 0) return readLinks(document, url, { withoutFrame: false });
   if (!onlyMainContent && (picks?.exclude.length ?? 0) === 0) return all;
   return readLinks(document, url, { withoutFrame: onlyMainContent });
 }
 
-/** Reads what is asked for of the whole page, then takes out what is not wanted. */
+/** Reads what the caller requested of the whole page, then removes the parts that are not wanted. */
 function pick(document: PageDocument, picks: PagePicks, url: string) {
   const found = {
     ...(picks.attributes.length === 0 ? {} : { attributes: readAttributes(document, picks.attributes) }),

@@ -1,4 +1,4 @@
-// RSS and Atom as Markdown: a heading for each entry that links to it, its date and its summary.
+// Converts RSS and Atom to Markdown: each entry becomes a heading that links to it, with its date and its summary.
 
 import { type PageElement, PageText, walk } from "../dom/node.ts";
 import { parsePage } from "../dom/parse.ts";
@@ -7,7 +7,7 @@ import type { Extracted } from "./extract.ts";
 
 const ITEMS_MAX = 200;
 
-/** Reads a feed; undefined when the XML is not one. */
+/** Converts a feed; undefined if the XML is not a feed. */
 export function readFeed(xml: string, url: string): Extracted | undefined {
   const document = parsePage(asHtml(xml));
   const items = ["item", "entry"].flatMap((tag) => document.body.getElementsByTagName(tag)).slice(0, ITEMS_MAX);
@@ -35,12 +35,15 @@ export function readFeed(xml: string, url: string): Extracted | undefined {
   };
 }
 
-/** Unescaped brackets would end a link's text. */
+/** Escapes brackets, which would end a link's text. */
 function withBrackets(escaped: string): string {
   return escaped.replace(/\\.|[[\]]/g, (found) => (found.length === 1 ? `\\${found}` : found));
 }
 
-/** The HTML parser knows neither CDATA nor foreign empty elements: content is escaped, and conflicting names are replaced. */
+/**
+ * Rewrites a feed for the HTML parser, which knows neither CDATA nor empty elements of XML: content is escaped, and conflicting
+ * names are replaced.
+ */
 function asHtml(xml: string): string {
   return withoutCdata(xml)
     .replace(/<(\/?)(link|source|image)\b/gi, "<$1feed-$2")
@@ -50,7 +53,7 @@ function asHtml(xml: string): string {
 const CDATA = "<![CDATA[";
 const CDATA_END = "]]>";
 
-/** CDATA as escaped text. An unterminated section is left alone. */
+/** Replaces CDATA sections by escaped text. An unterminated section is left as it is. */
 function withoutCdata(xml: string): string {
   const parts: string[] = [];
   let at = 0;
@@ -65,7 +68,7 @@ function withoutCdata(xml: string): string {
   return parts.join("") + xml.slice(at);
 }
 
-/** The text of the first of these elements that has any. */
+/** The text of the first of these elements that has text. */
 function field(of: PageElement, ...names: string[]): string {
   for (const name of names) {
     const text = clean(of.getElementsByTagName(name)[0]?.textContent ?? "");
@@ -74,7 +77,7 @@ function field(of: PageElement, ...names: string[]): string {
   return "";
 }
 
-/** The part before the first entry: entries have descriptions of their own. */
+/** The part before the first entry, since entries have descriptions of their own. */
 function aboutOf(channel: PageElement): string {
   for (const name of ["description", "subtitle"]) {
     const first = channel.getElementsByTagName(name)[0];
@@ -98,7 +101,7 @@ function linkOf(item: PageElement, url: string): string | undefined {
   return undefined;
 }
 
-/** Text that may be HTML, on one line. */
+/** Puts text that may contain HTML on one line. */
 function clean(text: string): string {
   let out = "";
   for (const node of walk(parsePage(text).body)) if (node instanceof PageText) out += `${node.data} `;

@@ -4,12 +4,12 @@ import { baseOf, LINK_CHARS_MAX } from "../content/tidy.ts";
 import { closest, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 
-/** Far more than any real page has. */
+/** Maximum number of links, far more than any real page has. */
 const LINKS_MAX = 10_000;
 
 /**
- * Links of the page, including the parts of a frameset; fragments on the page itself are left out. `withoutFrame` leaves out
- * navigation, header, footer and sidebars.
+ * The links of a page, including the parts of a frameset, without links to positions on the page itself. With `withoutFrame`,
+ * links in navigation, header, footer and sidebars are left out.
  */
 export function readLinks(document: PageDocument, url: string, { withoutFrame }: { withoutFrame: boolean }): string[] {
   const base = baseOf(document, url);
@@ -36,7 +36,7 @@ function withoutHash(url: string): string {
 const FRAME_TAGS = new Set(["nav", "footer", "aside", "header"]);
 const FRAME_ROLES = new Set(["navigation", "banner", "contentinfo", "complementary", "menu", "menubar"]);
 
-/** A part that frames the content. The header of an article belongs to the article. */
+/** Whether an element frames the content. The header of an article is not such a part. */
 function isFrame(element: PageElement): boolean {
   if (FRAME_ROLES.has(element.attributes["role"] ?? "")) return true;
   if (!FRAME_TAGS.has(element.tag)) return false;

@@ -1,28 +1,28 @@
-// Selects the addresses of a site's pages from those that were found. There may be very many, so it runs in a thread.
+// Selects the addresses of a site's pages from those that were found. There may be very many, so this runs in a thread.
 
 import { pageKey, siteKey } from "../../base/page-key.ts";
 import { isTrap } from "../addresses.ts";
 
-/** What is searched. */
+/** The addresses and the selection criteria. */
 export interface MapLinksTask {
-  /** One per line, the most important first. */
+  /** The addresses, one per line, the most important first. */
   readonly addresses: string;
-  /** A page of the site. */
+  /** The address of a page of the site. */
   readonly home: string;
   readonly limit: number;
-  /** What an address must contain. */
+  /** A text that an address must contain. */
   readonly search: string | undefined;
-  /** Pages of hosts below the site's own, too. */
+  /** Whether pages on subdomains of the site's host are included. */
   readonly subdomains?: boolean;
-  /** Addresses that differ in their query alone are one page. */
+  /** Whether addresses that differ only in their query count as one page. */
   readonly ignoresQuery?: boolean;
 }
 
-/** What was found. */
+/** The selected pages. */
 export interface MapLinks {
-  /** One per line, each page once. */
+  /** Addresses, one per line; each page occurs once. */
   readonly links: string;
-  /** Pages of the site that were found, wanted or not. */
+  /** The number of pages of the site that were found, selected or not. */
   readonly seen: number;
 }
 

@@ -3,7 +3,7 @@
 import { absolute, baseOf } from "../content/tidy.ts";
 import type { PageDocument } from "../dom/parse.ts";
 
-/** Absent members are missing on the page. */
+/** A member is absent if the page does not state it. */
 export interface Metadata {
   title: string;
   description: string;
@@ -25,7 +25,7 @@ export interface Metadata {
 
 const VALUE_CHARS_MAX = 5000;
 
-/** Reads the metadata. */
+/** Reads the metadata of a page. */
 export function readMetadata(document: PageDocument, url: string): Metadata {
   const named = new Map<string, string>();
   const linked = new Map<string, string>();
@@ -75,7 +75,7 @@ export function readMetadata(document: PageDocument, url: string): Metadata {
   return metadata;
 }
 
-/** The first of a list, spelled as a language tag: Open Graph writes `de_DE`. */
+/** The first language of a list, written as a language tag. Open Graph writes `de_DE`. */
 function languageTag(text: string): string {
   return (text.split(/[,;]/, 1)[0] ?? "").trim().replace(/_/g, "-");
 }
@@ -86,7 +86,7 @@ interface Structured {
   modified: string | undefined;
 }
 
-/** Reads JSON-LD by pattern: much of it on the web is invalid JSON. */
+/** Reads the needed values of JSON-LD by pattern, since much JSON-LD on the web is not valid JSON. */
 function readStructured(document: PageDocument): Structured {
   const text = document.structured.join("\n");
   const value = (pattern: RegExp) => {

@@ -1,5 +1,5 @@
-// The links of a page with their text, the part of the page that each stands in and the heading or menu entry above it. Reads
-// the page as it was sent, so that menus are still there.
+// The links of a page, each with its text, the part of the page that contains it, and the heading or menu entry above it. They
+// are read from the page as it was sent, which still contains its menus.
 
 import { baseOf, LINK_CHARS_MAX } from "../content/tidy.ts";
 import { PageElement, type PageNode, PageText } from "../dom/node.ts";
@@ -11,14 +11,14 @@ export type Place = "header" | "sidebar" | "content" | "footer";
 /** A link of a page. */
 export interface NavigationLink {
   readonly url: string;
-  /** Its text; empty for an image without alternative text. */
+  /** The text of the link; empty for an image without alternative text. */
   readonly label: string;
   readonly place: Place;
-  /** The heading or menu entry that it stands under; empty without one. */
+  /** The heading or menu entry above the link; empty if there is none. */
   readonly group: string;
 }
 
-/** Menus of real sites have a few hundred. */
+/** Maximum number of links; the menus of real sites have a few hundred. */
 const LINKS_MAX = 2000;
 const LABEL_CHARS_MAX = 120;
 
@@ -27,16 +27,16 @@ const SIDEBAR = /(?:^|[\s_-])(?:sidebar|sidenav|toc|side-?menu|left-?nav)(?:$|[\
 const HEADER = /(?:^|[\s_-])(?:header|masthead|nav|navbar|navigation|menu|menubar|topbar)(?:$|[\s_-])/i;
 const HEADER_ROLES = new Set(["navigation", "banner", "menu", "menubar"]);
 
-/** An open element: what applies to everything inside it. */
+/** An open element, with the state that applies to everything inside it. */
 interface Open {
   readonly element: PageElement;
   readonly place: Place;
   group: string;
-  /** The text of a menu entry before its nested list. */
+  /** The text of a menu entry before the list nested in it. */
   entry: string;
 }
 
-/** Reads the links of a page, each address once, at its first occurrence. */
+/** Reads the links of a page. Each address is returned once, at its first occurrence. */
 export function readNavigation(document: PageDocument, url: string): NavigationLink[] {
   const base = baseOf(document, url);
   const found = new Map<string, NavigationLink>();
@@ -64,13 +64,13 @@ export function readNavigation(document: PageDocument, url: string): NavigationL
 function begin(element: PageElement, open: readonly Open[]): Open {
   const above = open[open.length - 1] as Open;
   const isList = element.tag === "ul" || element.tag === "ol" || element.tag === "menu";
-  // A list within a menu entry belongs to that entry.
+  // A list inside a menu entry belongs to that entry.
   const entry = isList ? entryAbove(open) : "";
   const place = placeOf(element, above.place);
   return { element, place, group: place === above.place ? entry || above.group : entry, entry: "" };
 }
 
-/** The text of the nearest open menu entry, if a list begins inside it. */
+/** The text of the nearest open menu entry; empty if the list is not inside one. */
 function entryAbove(open: readonly Open[]): string {
   const item = open.findLast(({ element }) => element.tag === "li" || element.tag === "details");
   return item === undefined ? "" : clean(item.entry);
@@ -95,7 +95,7 @@ function addLink(
   target.hash = "";
   if (target.href.length > LINK_CHARS_MAX) return;
   const known = found.get(target.href);
-  // A logo links to the home page without text; a link with text to the same address is more useful.
+  // A logo often links to the home page without text; a later link with text to the same address is more useful.
   if (known === undefined) found.set(target.href, { url: target.href, label, place: at.place, group: at.group });
   else if (known.label === "" && label !== "") found.set(target.href, { ...known, label });
 }

@@ -1,12 +1,12 @@
-// Tells whether a page, as sent, is an empty shell that a browser fills, or a redirect in disguise.
+// Tells whether a page, as it was sent, is an empty shell that needs a browser, or only redirects to another page.
 
 import { type PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 
-/** A page with less text than this and a fair amount of script is a shell. */
+/** A page with less text than this and enough script is a shell. */
 const TEXT_CHARS_MIN = 200;
 const SCRIPT_CHARS_MIN = 400;
-/** A page with more text than this can be read as it is. */
+/** A page with at least this much text can be read as it is. */
 const TEXT_CHARS_MANY = TEXT_CHARS_MIN * 4;
 const APP_ROOTS = new Set([
   "root",
@@ -24,18 +24,18 @@ const APP_TAGS = /^(?:app-root|ion-app|discourse-assets)$/;
 
 const LOCATION = "(?:(?:window|document|self|top|parent)\\s*\\.\\s*)*location";
 const ONLOAD_CHARS_MAX = 4096;
-/** Navigates to another page, or reloads this one. */
+/** Script code that navigates to another page or reloads this one. */
 const MOVES = new RegExp(
   `(?:^|[^.\\w])${LOCATION}(?:(?:\\s*\\.\\s*href)?\\s*=(?!=)|\\s*\\.\\s*(?:replace|assign|reload)\\s*\\()`,
 );
-/** Nothing but a navigation to a literal address. */
+/** A script that does nothing but navigate to an address given as a literal. */
 const ONLY_MOVES = new RegExp(
   `^(?:<!--[^\\n]*\\n)?\\s*(?:javascript:)?\\s*${LOCATION}(?:(?:\\s*\\.\\s*href)?\\s*=\\s*|\\s*\\.\\s*(?:replace|assign)\\s*\\(\\s*)(["'])([^"'\\\\\\n]+)\\1\\s*\\)?\\s*;?\\s*(?:(?://\\s*)?-->)?\\s*$`,
 );
 
 /**
- * Where a <meta refresh>, the header of that name, or a page that is only a script redirect leads within seconds; undefined
- * if there is none, if it only reloads, or if there is much to read.
+ * The address to which a <meta refresh>, a `Refresh` header or a script leads within seconds; undefined if there is none, if the
+ * page only reloads itself, or if it has much text.
  */
 export function refreshTarget(document: PageDocument, url: string, header?: string | null): string | undefined {
   const chars = visibleChars(document.body);
@@ -48,14 +48,14 @@ export function refreshTarget(document: PageDocument, url: string, header?: stri
   );
 }
 
-/** Scripts with conditions need a browser. */
+/** Only scripts that navigate without a condition are followed; others need a browser. */
 function scriptTarget(document: PageDocument, url: string): string | undefined {
   const moving = movesOf(document);
   const target = moving.length === 1 ? ONLY_MOVES.exec((moving[0] as string).trim())?.[2]?.trim() : undefined;
   return target === undefined ? undefined : otherAddress(target, url);
 }
 
-/** The scripts of a page that navigate. */
+/** The scripts of a page that navigate to another page. */
 function movesOf({ scripts, rootAttributes }: PageDocument): readonly string[] {
   const onload = rootAttributes["onload"];
   return [...scripts, ...(onload === undefined ? [] : [onload.slice(0, ONLOAD_CHARS_MAX)])].filter((script) =>
@@ -68,14 +68,14 @@ function readRefresh(value: string | null | undefined, url: string): string | un
   return target === undefined ? undefined : otherAddress(target, url);
 }
 
-/** Undefined when it is not another web address. */
+/** The resolved target; undefined if it is not another web address. */
 function otherAddress(target: string, url: string): string | undefined {
   if (!URL.canParse(target, url)) return undefined;
   const { href, protocol } = new URL(target, url);
   return /^https?:$/.test(protocol) && href.replace(/#.*/, "") !== url.replace(/#.*/, "") ? href : undefined;
 }
 
-/** The reason in a few words; undefined if the page can be read as it is. */
+/** The reason to render the page in a browser, in a few words; undefined if the page can be read as it is. */
 export function needsScript(document: PageDocument): string | undefined {
   const chars = visibleChars(document.body);
   if (chars >= TEXT_CHARS_MANY) return undefined;
@@ -90,7 +90,7 @@ export function needsScript(document: PageDocument): string | undefined {
     if (isRoot && visibleChars(element) < TEXT_CHARS_MIN) return "empty application root";
   }
   if (chars < TEXT_CHARS_MIN && movesOf(document).length > 0) return "script redirect";
-  // Whatever the script does, the page has nothing else.
+  // The page has no text at all, so the script must provide it.
   if (chars === 0 && document.scriptChars > 0) return "no text, a script";
   return chars < TEXT_CHARS_MIN && document.scriptChars >= SCRIPT_CHARS_MIN ? "little text, much script" : undefined;
 }
@@ -99,7 +99,7 @@ function* elements(root: PageElement): Generator<PageElement> {
   for (const node of walk(root)) if (!(node instanceof PageText)) yield node as PageElement;
 }
 
-/** How much text the page has without scripts. */
+/** The number of characters that the page shows without scripts. */
 export function visibleChars(root: PageElement): number {
   let chars = 0;
   for (const node of walk(root))

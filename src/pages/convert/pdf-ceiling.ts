@@ -1,12 +1,12 @@
-// Constants shared by the gateway and its PDF process.
+// Constants that the gateway and its PDF process share.
 
 /** The memory limit of the process. Common PDFs of a hundred pages take about 110 MiB. */
 export const MEMORY_BYTES_MAX = 200 * 1024 * 1024;
 
-/** Interval between two memory checks; memory can grow meanwhile. */
+/** The interval between two checks of the memory, which can grow meanwhile. */
 export const WATCH_MS = 10;
 
-/** Exit codes of a process that has no text to return. */
+/** Exit codes of a PDF process that has no text to return. */
 export const PDF_EXIT = { tooLarge: 3, unreadable: 4 } as const;
 
 /** The argument that starts the program as the PDF process. */

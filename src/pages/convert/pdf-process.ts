@@ -1,5 +1,5 @@
-// A process that reads one PDF from stdin and ends. The memory that a PDF needs cannot be known before it is parsed, so this
-// process watches its own memory while a thread parses, and exits above the limit: the gateway is not affected.
+// A process that reads one PDF from stdin and exits. The memory that a PDF needs is unknown before it is parsed, so the process
+// watches its own memory while a thread parses, and exits above the limit. The gateway is not affected.
 
 import { createPool } from "../../workers/pool.ts";
 import { startThread } from "../../workers/start.ts";

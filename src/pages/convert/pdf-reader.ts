@@ -1,4 +1,4 @@
-// Reads PDFs one at a time, each in its own process with a memory limit.
+// Reads PDFs one at a time, each in a process of its own with a memory limit.
 
 import { BEHIND, lowerProcess } from "../../workers/priority.ts";
 import { processCommand } from "../../workers/start.ts";
@@ -9,20 +9,20 @@ import { PDF_EXIT, PDF_PROCESS_WORD } from "./pdf-ceiling.ts";
 
 /** Reads PDFs. */
 export interface PdfReader {
-  /** Throws `PageError`, or the signal's reason. */
+  /** Returns the text of a PDF. Throws `PageError`, or the signal's reason. */
   read(bytes: Uint8Array, options: PdfReadOptions): Promise<Extracted>;
 }
 
-/** How a PDF is read. */
+/** Limits for one PDF. */
 export interface PdfReadOptions {
-  /** Limit of the unpacked size of its streams. */
+  /** The limit of the unpacked size of its streams. */
   readonly bytesMax: number;
-  /** Counted from when the process starts. */
+  /** The time limit, counted from the start of the process. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** More would multiply the memory limit. */
+/** The number of processes at once; more would multiply the memory limit. */
 const AT_ONCE = 1;
 
 /** Makes a reader. */
@@ -41,7 +41,7 @@ async function readInProcess(bytes: Uint8Array, { bytesMax, timeoutMs, signal }:
     stdin: bytes,
     stdout: "pipe",
     stderr: "ignore",
-    // The process gets no environment of the gateway.
+    // The process gets no environment variables of the gateway.
     env: {},
     timeout: limit,
     killSignal: "SIGKILL",

@@ -4,7 +4,7 @@
 
 import { inflateSync, constants as zlib } from "node:zlib";
 
-/** Whether the unpacked streams, including each filter's output, exceed `bytesMax`. */
+/** Whether the unpacked streams, including the output of each filter, exceed `bytesMax`. */
 export function unpacksToMore(pdf: Uint8Array, bytesMax: number): boolean {
   const bytes = Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength);
   let left = bytesMax;
@@ -24,7 +24,7 @@ export function unpacksToMore(pdf: Uint8Array, bytesMax: number): boolean {
   return false;
 }
 
-/** A dictionary is short; only this much before a stream is examined. */
+/** How many bytes before a stream are searched for its dictionary, which is short. */
 const DICTIONARY_BYTES_MAX = 4096;
 
 function* streams(bytes: Buffer): Generator<{ dictionary: string; data: Buffer }> {
@@ -46,12 +46,12 @@ function filtersOf(dictionary: string): string[] {
   return [...named.matchAll(/\/([^\s/<>[\]()]+)/g)].map(([, name]) => name as string);
 }
 
-/** PDF names may write any letter as a number. */
+/** Decodes names, in which PDF allows any letter to be written as a number. */
 function plainNames(text: string): string {
   return text.replace(/#([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
 
-/** The output of the filter, as far as the data are valid; undefined if it exceeds `bytesMax`. */
+/** Returns the output of a filter up to the first invalid data; undefined if it exceeds `bytesMax`. */
 type Unpack = (data: Buffer, bytesMax: number) => Buffer | undefined;
 
 const FILTERS: Readonly<Record<string, Unpack>> = {
@@ -72,7 +72,7 @@ function inflate(data: Buffer, bytesMax: number): Buffer | undefined {
     return inflateSync(data, { maxOutputLength: Math.max(1, bytesMax), finishFlush: zlib.Z_SYNC_FLUSH });
   } catch (error) {
     if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") return undefined;
-    // Damaged data: nothing more can be decoded.
+    // If the data are damaged, nothing more can be decoded.
     return Buffer.alloc(0);
   }
 }
@@ -91,7 +91,7 @@ function unpackRuns(data: Buffer, bytesMax: number): Buffer | undefined {
   return Buffer.concat(out, size);
 }
 
-/** Never returns more than its input. */
+/** The output is never longer than the input. */
 function unpackHex(data: Buffer): Buffer {
   const digits = data
     .toString("latin1")
@@ -100,7 +100,7 @@ function unpackHex(data: Buffer): Buffer {
   return Buffer.from(digits.length % 2 === 0 ? digits : `${digits}0`, "hex");
 }
 
-/** Returns at most four bytes per letter, and for letters other than `z` fewer than it takes. */
+/** The output has at most four bytes per letter; for letters other than `z` it is shorter than the input. */
 function unpackAscii85(data: Buffer, bytesMax: number): Buffer | undefined {
   const out: number[] = [];
   let group: number[] = [];
@@ -164,7 +164,7 @@ function unpackLzw(data: Buffer, bytesMax: number): Buffer | undefined {
     if (previous !== undefined && table.length < LZW_CODES_MAX)
       table.push(Buffer.concat([previous, entry.subarray(0, 1)]));
     previous = entry;
-    // Early change is the format's default; streams that turn it off are not unpacked completely.
+    // "Early change" is the format's default. Streams that turn it off are not unpacked completely.
     width = Math.min(12, Math.max(9, Math.ceil(Math.log2(table.length + 2))));
   }
   return Buffer.concat(out, size);

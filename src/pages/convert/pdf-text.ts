@@ -1,4 +1,4 @@
-// The text of a PDF. Runs in a thread of the PDF process, see pdf-process.ts.
+// Reads the text of a PDF. Runs in a thread of the PDF process, see pdf-process.ts.
 
 import { unpacksToMore } from "./pdf-streams.ts";
 
@@ -8,7 +8,7 @@ export type PdfText = { readonly title: string; readonly text: string } | "too l
 const PAGES_MAX = 500;
 const CHARS_MAX = 4 * 1024 * 1024;
 
-/** Reads a PDF whose streams unpack to at most `bytesMax`. Throws when it is damaged or protected. */
+/** Reads a PDF whose streams unpack to at most `bytesMax`. Throws if the PDF is damaged or protected. */
 export async function readPdf(bytes: Uint8Array, bytesMax: number): Promise<PdfText> {
   if (unpacksToMore(bytes, bytesMax)) return "too large";
   const { getDocumentProxy, getMeta } = await import("unpdf");
@@ -19,7 +19,7 @@ export async function readPdf(bytes: Uint8Array, bytesMax: number): Promise<PdfT
   for (let number = 1; number <= Math.min(document.numPages, PAGES_MAX) && charsLeft > 0; number++) {
     const page = await document.getPage(number);
     const text = (await textOf(page, charsLeft)).trim();
-    // Frees a page's resources, which the next page does not need.
+    // Frees the resources of the page, which the next page does not need.
     page.cleanup();
     if (text === "") continue;
     pages.push(text);
@@ -35,7 +35,10 @@ interface TextPart {
   readonly hasEOL?: boolean;
 }
 
-/** Takes the text as it is found and stops when there is enough: the complete result would be many times larger than its text. */
+/**
+ * Reads the text piece by piece and stops when there is enough, since the complete result would be many times larger than its
+ * text.
+ */
 async function textOf(
   page: { streamTextContent(): ReadableStream<{ items: readonly TextPart[] }> },
   charsMax: number,

@@ -1,13 +1,13 @@
-// Selects the links of a page that a crawl follows. Addresses and patterns come from untrusted parties: it runs in a thread,
+// Selects the links of a page that a crawl follows. Addresses and patterns come from untrusted parties, so this runs in a thread,
 // and the cost of one page is bounded.
 
 import { pageKey, siteKey } from "../../base/page-key.ts";
 import { ADDRESS_CHARS_MAX, isTrap, mayBePage } from "../addresses.ts";
 import { compileGlob, type Glob, globCost, pathsOf } from "../globs.ts";
 
-/** What is matched. */
+/** The links and the selection criteria. */
 export interface SiteLinksTask {
-  /** Addresses that the page links to, one per line. */
+  /** The addresses to which the page links, one per line. */
   readonly links: string;
   /** The page's own addresses, which the patterns are also tested against. */
   readonly own: readonly string[];
@@ -15,19 +15,19 @@ export interface SiteLinksTask {
   readonly includes: readonly string[];
   readonly excludes: readonly string[];
   readonly documents: boolean;
-  /** What the patterns are: globs, or regular expressions for the path or for the whole address. */
+  /** The kind of the patterns: globs, or regular expressions for the path or for the whole address. */
   readonly patterns?: "glob" | "path" | "address";
-  /** On the sites themselves, only what lies below this path. */
+  /** If present, only pages below this path are selected on the sites themselves. */
   readonly below?: string;
-  /** Pages of any other site, too. */
+  /** Whether pages of any other site are included. */
   readonly anySite?: boolean;
-  /** Those of hosts below the sites' own, too. */
+  /** Whether pages on subdomains of the sites' hosts are included. */
   readonly subdomains?: boolean;
-  /** Addresses that differ in their query alone are one page. */
+  /** Whether addresses that differ only in their query count as one page. */
   readonly ignoresQuery?: boolean;
 }
 
-/** The result: `keys` and `urls` are corresponding lines, each page once. */
+/** The result. Line by line, `urls` holds the addresses and `keys` their keys; each page occurs once. */
 export interface SiteLinks {
   readonly keys: string;
   readonly urls: string;
@@ -35,12 +35,12 @@ export interface SiteLinks {
 }
 
 /**
- * Limit of address letters times patterns for one page; links after that are skipped. A thread takes one or two seconds for
- * it.
+ * The limit for one page of address letters multiplied by patterns; links beyond it are skipped. A thread needs one or two
+ * seconds for this many.
  */
 const COMPARED_LETTERS_MAX = 100_000_000;
 
-/** Selects links that are on the sites, may be pages, and match. */
+/** Selects the links that are on the sites, may be pages, and match the patterns. */
 export function siteLinks(task: SiteLinksTask): SiteLinks {
   const { links, own, includes, excludes, documents, patterns = "glob" } = task;
   const wanted = compile(includes, patterns);
@@ -67,7 +67,7 @@ export function siteLinks(task: SiteLinksTask): SiteLinks {
   return { keys: [...found.keys()].join("\n"), urls: [...found.values()].join("\n"), isOwnWanted: own.some(wants) };
 }
 
-/** Whether an address is on one of the sites, or on another that may be visited. */
+/** Tells whether an address is on one of the sites, or on another site that may be visited. */
 function belonging({ sites, below = "", anySite, subdomains }: SiteLinksTask): (address: string) => boolean {
   const own = new Set(sites);
   const isBelow = (address: string) => {

@@ -1,11 +1,11 @@
-// Reads one sitemap: XML, an index, a plain list or a feed, well-formed or not. Takes linear time; files may be tens of
-// megabytes, so large ones belong in a thread.
+// Reads one sitemap: XML, an index, a plain list or a feed, whether or not it is well-formed. Takes linear time. Files may have
+// tens of megabytes, so large ones are read in a thread.
 
-/** A tag; its content ends at the next bracket, so that the work is linear in the file's size. */
+/** Matches a tag. It must not contain another bracket, so that the work is linear in the size of the file. */
 const TAG = /<(\/?)(?:(\w{1,40}):)?(\w{1,40})\b([^<>]*)>/g;
-/** The protocol's own limit for one file. */
+/** The protocol's own limit of entries in one file. */
 const ENTRIES_MAX = 50_000;
-/** Longer addresses are traps. */
+/** Longer addresses are skipped as crawler traps. */
 const ADDRESS_CHARS_MAX = 4096;
 
 /** What a sitemap lists. */
@@ -14,7 +14,7 @@ export interface SitemapLinks {
   readonly urls: string[];
   /** Further sitemaps. */
   readonly sitemaps: string[];
-  /** The priority that the file gives a page, 0 to 1; absent where it gives none. */
+  /** The priorities from 0 to 1 that the file gives to pages; absent if it gives none. */
   readonly priorities?: ReadonlyMap<string, number>;
 }
 
@@ -37,7 +37,7 @@ export function parseSitemap(xml: string, url: string): SitemapLinks {
     const kind = name.toLowerCase();
     if (kind === "sitemap") inIndex = true;
     else if (kind === "url") inIndex = false;
-    // <image:loc> and <video:…loc> are not pages.
+    // <image:loc> and <video:…loc> are not addresses of pages.
     else if (kind === "loc" && !/^(?:image|video)/i.test(prefix)) {
       (inIndex ? indexed : pages).push(contentAt(text, index + tag.length));
       inIndex = false;
@@ -63,7 +63,7 @@ export function parseSitemap(xml: string, url: string): SitemapLinks {
   return { urls, sitemaps, priorities: new Map(priorities) };
 }
 
-/** Comments are not part of the file. An unterminated comment reaches to the end of the file. */
+/** Removes comments. An unterminated comment extends to the end of the file. */
 function withoutComments(xml: string): string {
   let out = "";
   let at = 0;
@@ -82,7 +82,7 @@ function contentAt(text: string, from: number): string {
   const isMarked = /^\s{0,100}<!\[CDATA\[/.test(near);
   const end = isMarked ? near.indexOf("]]>") : near.indexOf("<");
   if (end >= 0) return near.slice(0, end);
-  // A truncated file may end in an address; elsewhere such a long text is not one.
+  // In a truncated file, the last text may be an address. A longer text without an end is not one.
   return near.length < ADDRESS_CHARS_MAX ? near : "";
 }
 

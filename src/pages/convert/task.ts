@@ -1,11 +1,11 @@
-// The messages to a conversion thread.
+// The messages that are sent to a conversion thread.
 
 import type { DocumentKind } from "./documents.ts";
 import type { ExtractOptions } from "./extract.ts";
 import type { MapLinksTask } from "./map-links.ts";
 import type { SiteLinksTask } from "./site-links.ts";
 
-/** One conversion of a page. PDFs are read elsewhere: see pdf-reader.ts. */
+/** One page to convert. PDFs are read in pdf-reader.ts. */
 export type PageTask =
   | {
       readonly kind: "html";
@@ -31,11 +31,11 @@ export interface SitemapTask {
 export interface PdfTask {
   readonly kind: "pdf";
   readonly bytes: Uint8Array;
-  /** Limit of the unpacked size of its streams. */
+  /** The limit of the unpacked size of its streams. */
   readonly bytesMax: number;
 }
 
-/** The tasks of a thread. */
+/** The tasks that a thread can run. */
 export type ConvertTask =
   | PageTask
   | ({ readonly kind: "sitemap" } & SitemapTask)
@@ -43,7 +43,7 @@ export type ConvertTask =
   | ({ readonly kind: "map" } & MapLinksTask)
   | PdfTask;
 
-/** A thread's result for a sitemap: its addresses, one per line, as one string crosses between threads faster than many. */
+/** A thread's result for a sitemap. Addresses are one per line, since one string is sent between threads faster than many. */
 export interface SitemapLines {
   readonly urls: string;
   readonly sitemaps: string;

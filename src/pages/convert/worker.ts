@@ -1,4 +1,4 @@
-// The thread that converts pages to Markdown. A separate entry point in the built program.
+// The thread that converts pages to Markdown. It is an entry point of its own in the built program.
 
 import { serveTasks } from "../../workers/serve.ts";
 import { decodeHtml } from "./charset.ts";

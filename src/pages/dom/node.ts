@@ -1,10 +1,10 @@
-// A light document tree: linked nodes with only what extraction and Markdown conversion use. Names follow the DOM, so that
-// code written for it (Turndown) can walk this tree.
+// A light document tree of linked nodes that holds only what extraction and Markdown conversion need. Names follow the DOM, so
+// that code written for the DOM (Turndown) can use this tree.
 
 export const ELEMENT_NODE = 1;
 export const TEXT_NODE = 3;
 
-/** What elements and texts share: a position among siblings. */
+/** A node: the base of elements and texts, with its position among its siblings. */
 export abstract class PageNode {
   abstract readonly nodeType: number;
   abstract readonly nodeName: string;
@@ -29,7 +29,7 @@ export abstract class PageNode {
   }
 }
 
-/** A run of text, entities decoded. */
+/** A run of text, with entities decoded. */
 export class PageText extends PageNode {
   readonly nodeType = TEXT_NODE;
   readonly nodeName = "#text";
@@ -54,10 +54,10 @@ export class PageText extends PageNode {
   }
 }
 
-/** An element; comments, doctypes and scripts never enter the tree. */
+/** An element. Comments, doctypes and scripts are never part of the tree. */
 export class PageElement extends PageNode {
   readonly nodeType = ELEMENT_NODE;
-  /** Lower-case name. */
+  /** The element's name in lower case. */
   readonly tag: string;
   readonly attributes: Record<string, string>;
   firstChild: PageNode | null = null;
@@ -93,7 +93,7 @@ export class PageElement extends PageNode {
     this.attributes[name] = value;
   }
 
-  /** A new array each time; loops over siblings are cheaper with `firstChild` and `nextSibling`. */
+  /** A new array each time; loops over siblings are faster with `firstChild` and `nextSibling`. */
   get childNodes(): PageNode[] {
     const nodes: PageNode[] = [];
     for (let child = this.firstChild; child !== null; child = child.nextSibling) nodes.push(child);
@@ -144,7 +144,7 @@ export class PageElement extends PageNode {
     return node;
   }
 
-  /** Replaces the element by its children. */
+  /** Replaces the element with its children. */
   unwrap(): void {
     const parent = this.parentNode;
     if (parent === null) return;
@@ -175,7 +175,9 @@ export function* walk(root: PageElement): Generator<PageNode> {
   for (let node = root.firstChild; node !== null; node = following(node, root)) yield node;
 }
 
-/** The node after this one in document order, within `root`. A loop over it is several times cheaper than a generator. */
+/**
+ * The node after this one in document order, within `root`. A loop with this function is several times faster than a generator.
+ */
 function following(node: PageNode, root: PageElement): PageNode | null {
   if (node.firstChild !== null) return node.firstChild;
   let at: PageNode | null = node;
@@ -183,7 +185,7 @@ function following(node: PageNode, root: PageElement): PageNode | null {
   return at === null ? null : at.nextSibling;
 }
 
-/** Every element below `root` in document order, as an array: safe to change the tree while reading it. */
+/** All elements below `root` in document order, as an array, so that the tree may be changed while they are processed. */
 export function elementsOf(root: PageElement): PageElement[] {
   const found: PageElement[] = [];
   for (let node = root.firstChild; node !== null; node = following(node, root))

@@ -1,37 +1,38 @@
-// HTML text → light document tree. Never throws on markup: repeated <body>, text before it, broken nesting, and depth or size
-// beyond the limits all give a tree. Scripts, styles and comments are left out; structured data is kept separately.
+// Parses HTML into a light document tree. Never throws on markup: repeated <body> elements, text before the body, broken nesting,
+// and depth or size beyond the limits all result in a tree. Scripts, styles and comments are left out; structured data is
+// returned separately.
 
 import { Parser } from "htmlparser2";
 import { PageElement, PageText } from "./node.ts";
 
 /** A parsed page. */
 export interface PageDocument {
-  /** Everything that is not metadata. */
+  /** The elements that are not metadata. */
   readonly body: PageElement;
-  /** <meta>, <link>, <base> and <title> wherever they are, in order. */
+  /** All <meta>, <link>, <base> and <title> elements, in order, wherever they are. */
   readonly head: readonly PageElement[];
-  /** Those of them that are microdata, each with the element it is in. */
+  /** Those metadata elements that are microdata, each with the element that contains it. */
   readonly places: ReadonlyMap<PageElement, PageElement>;
   readonly title: string;
-  /** `lang` of <html>. */
+  /** The attribute `lang` of <html>. */
   readonly language: string;
-  /** Contents of application/ld+json scripts. */
+  /** Contents of application/ld+json scripts, which hold structured data. */
   readonly structured: readonly string[];
-  /** Contents of application/json scripts: the initial state of an application page. */
+  /** Contents of application/json scripts, which hold the initial state of an application page. */
   readonly states: readonly string[];
-  /** Attributes of <html> and <body>, merged. */
+  /** Attributes of <html> and <body>, merged into one record. */
   readonly rootAttributes: Readonly<Record<string, string>>;
-  /** Characters inside scripts: a page that is all script has no content yet. */
+  /** The number of characters in scripts. A page that consists of scripts has no content yet. */
   readonly scriptChars: number;
-  /** The first inline scripts, short ones completely: some only redirect. */
+  /** The first inline scripts; short ones are complete, as some only redirect. */
   readonly scripts: readonly string[];
 }
 
-/** Deeper elements become siblings at this depth: real pages stay below 100. */
+/** Elements at a greater depth become siblings at this depth. Real pages stay below 100. */
 const DEPTH_MAX = 200;
-/** Maximum number of nodes; the largest real pages have about 100,000. */
+/** The maximum number of nodes. The largest real pages have about 100,000. */
 const NODES_MAX = 250_000;
-/** Number of open elements up to which an end tag without a start tag is handled as in browsers. */
+/** Up to this number of open elements, an end tag without a start tag is handled as in browsers. */
 const OPEN_SEARCHED_MAX = 1000;
 const STRUCTURED_CHARS_MAX = 2 * 1024 * 1024;
 const SCRIPTS_MAX = 20;
@@ -40,7 +41,7 @@ const ATTRIBUTE_CHARS_MAX = 64 * 1024;
 
 const HEAD_TAGS = new Set(["meta", "link", "base"]);
 const ROOT_TAGS = new Set(["html", "head", "body"]);
-/** Elements whose text is not the page's. */
+/** Elements whose text is not part of the page's text. */
 const DROPPED_TAGS = new Set(["script", "style", "applet", "object", "embed", "noembed", "noframes"]);
 const VOID_TAGS = new Set(
   "area base br col embed hr img input link meta param source track wbr basefont bgsound frame keygen".split(" "),
@@ -49,7 +50,8 @@ const VOID_TAGS = new Set(
 /** Parses a page. */
 export function parsePage(html: string): PageDocument {
   const builder = new Builder();
-  // In HTML a CDATA mark is a broken comment that ends at the next ">"; the parser would wait for "]]>", perhaps forever.
+  // In HTML, a CDATA mark begins a malformed comment that ends at the next ">". The parser would instead search for "]]>",
+  // possibly to the end of the page.
   const markup = html.includes("<![CDATA[") ? html.replaceAll("<![CDATA[", "") : html;
   const parser = new PageParser(markup, builder);
   builder.full = () => parser.pause();
@@ -58,15 +60,12 @@ export function parsePage(html: string): PageDocument {
   return builder.finish();
 }
 
-/**
- * The parser searches all open elements for the one that an end tag closes; where many are open, end tags without a start tag
- * are skipped.
- */
+/** A parser that skips end tags without a start tag if many elements are open, as it would otherwise search all of them. */
 class PageParser extends Parser {
   readonly #markup: string;
   readonly #builder: Builder;
 
-  /** `markup` is written in one piece. */
+  /** `markup` must be written as one piece. */
   constructor(markup: string, builder: Builder) {
     super(
       {
@@ -102,9 +101,9 @@ class Builder {
   readonly #states: string[] = [];
   readonly #scripts: string[] = [];
   readonly #rootAttributes: Record<string, string> = {};
-  /** Open elements; undefined stands for a tag that created no element (roots, dropped ones, those too deep). */
+  /** The open elements. Undefined stands for a tag that created no element: roots, dropped elements, and those too deep. */
   readonly #open: { name: string; element: PageElement | undefined }[] = [];
-  /** How many of each name are open, whether or not they created an element. */
+  /** The number of open tags of each name, whether or not they created an element. */
   readonly #openByName = new Map<string, number>();
   openCount = 0;
   #current = this.#body;
@@ -146,18 +145,18 @@ class Builder {
       return;
     }
     if (HEAD_TAGS.has(name)) {
-      // A refresh for readers without scripts is ignored: such pages are rendered if necessary.
+      // A refresh inside <noscript> is ignored. If such a page needs its scripts, it is rendered in a browser.
       if (this.isOpen("noscript") && attributes["http-equiv"] !== undefined) return;
       if (!this.#count()) return;
       const matter = new PageElement(name, attributes);
       this.#head.push(matter);
-      // Microdata puts <meta> and <link> into the body, where they belong to the surrounding element.
+      // In microdata, <meta> and <link> occur in the body, where they belong to the surrounding element.
       if (attributes["itemprop"] !== undefined) this.#places.set(matter, this.#current);
       return;
     }
     if (DROPPED_TAGS.has(name) && !VOID_TAGS.has(name)) {
       if (name === "script") this.#capture = captureOf(attributes["type"] ?? "");
-      // A linked resource counts as its address.
+      // A linked script counts with the length of its address.
       if (this.#capture === "script") this.#scriptChars += attributes["src"]?.length ?? 0;
       this.#isDisplay = /mode\s*=\s*display/i.test(attributes["type"] ?? "");
       this.#captured = "";
@@ -187,7 +186,10 @@ class Builder {
     }
   }
 
-  /** A formula that a script would render, as MathML holding its source. What is rendered already stands before it. */
+  /**
+   * Adds a formula that a script would render, as MathML with its source. If it was already rendered, the result is in the page
+   * before it.
+   */
   #formula(tex: string): void {
     if (tex === "" || !this.#count() || !this.#count()) return;
     for (let set = this.#current.lastChild; set instanceof PageElement && /^MathJax/.test(set.className); ) {
@@ -210,7 +212,7 @@ class Builder {
       return;
     }
     if (this.#droppedDepth > 0) return;
-    // A byte order mark in the middle of the text, left by editors: not a character, and white space to some patterns.
+    // A byte order mark within the text was left by an editor. It is not a character, but some patterns take it for white space.
     const written = text.includes("\ufeff") ? text.replaceAll("\ufeff", "") : text;
     if (written === "") return;
     const last = this.#current.lastChild;

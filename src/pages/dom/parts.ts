@@ -1,9 +1,9 @@
-// Parts for which HTML has no element, recognised by role or by the class names of page generators: tabs and their panels,
-// titles of notes, tables made of divisions, embedded players.
+// Recognises parts for which HTML has no element, by role or by the class names of page generators: tabs and their panels, titles
+// of notes, tables made of div elements, embedded players.
 
 import { closest, elementsOf, type PageElement } from "./node.ts";
 
-/** Class names that documentation generators give to the title of a note. */
+/** Class names that documentation generators use for the title of a note. */
 const NOTE_TITLE =
   /(?:^|\s)(?:admonition-title|custom-block-title|markdown-alert-title|alert-title|callout-title|admonitionHeading_\w+)(?:\s|$)/;
 
@@ -19,7 +19,7 @@ export function isTable({ tag, attributes }: PageElement): boolean {
   return tag === "table" || TABLE_ROLES.has(attributes["role"] ?? "");
 }
 
-/** Frames that play media; others are parts of the page, or advertisements. */
+/** Matches frames that play media. Other frames are parts of the page or advertisements. */
 const PLAYER =
   /^https?:\/\/(?:[\w-]+\.)*(?:youtube(?:-nocookie)?\.com\/embed|vimeo\.com\/video|dailymotion\.com\/embed|soundcloud\.com\/player|spotify\.com\/embed|codepen\.io\/[^/]+\/embed|ted\.com\/talks)\b/;
 
@@ -28,16 +28,16 @@ export function isPlayerFrame({ tag, attributes }: PageElement): boolean {
   return tag === "iframe" && PLAYER.test(attributes["src"] ?? "");
 }
 
-/** More tabs than this are a list of links; further lists and panels are not examined. */
+/** The maximum number of tabs, since more are a list of links; also the limit for lists and panels that are examined. */
 const TABS_MAX = 200;
 const LISTS_MAX = 100;
 const PANELS_MAX = 400;
 const TAB_LIST = /(?:^|\s)(?:tabbed-labels|tabs|nav-tabs|sphinx-tabs)(?:\s|$)/;
 const PANEL = /(?:^|\s)(?:tabbed-block|tab-pane|tabpanel|sphinx-tabs-panel)(?:\s|$)/;
-/** Levels above a tab list at which its panels may be. */
+/** How many levels above a tab list are searched for its panels. */
 const PANEL_LEVELS = 3;
 
-/** Each tab with the panel that it opens. Tabs without a panel in the page are left out. */
+/** Maps each tab to the panel that it opens. Tabs whose panel is not in the page are left out. */
 export function tabPanels(root: PageElement): ReadonlyMap<PageElement, PageElement> {
   const pairs = new Map<PageElement, PageElement>();
   const elements = elementsOf(root);
@@ -72,7 +72,7 @@ function isPanel({ attributes, className }: PageElement): boolean {
   return attributes["role"] === "tabpanel" || PANEL.test(className);
 }
 
-/** The tabs of a list: by role, else the elements that take that place. */
+/** The tabs of a list: elements with that role, or otherwise labels or links that switch tabs. */
 function tabsOf(list: PageElement): PageElement[] {
   const inner = elementsOf(list);
   const byRole = inner.filter(({ attributes }) => attributes["role"] === "tab");
@@ -86,7 +86,7 @@ function toggleOf(attributes: Readonly<Record<string, string>>): string {
   return attributes["data-bs-toggle"] ?? attributes["data-toggle"] ?? "";
 }
 
-/** The id that a tab says it opens; "" if it names none. */
+/** The id of the panel that a tab states; "" if it states none. */
 function targetOf(tab: PageElement): string {
   const { attributes } = tab;
   const said = attributes["aria-controls"] ?? attributes["data-bs-target"] ?? attributes["data-target"];
@@ -95,7 +95,7 @@ function targetOf(tab: PageElement): string {
   return (said ?? fragment).replace(/^#/, "");
 }
 
-/** Panels without a name near the list, if there are as many as tabs. */
+/** Panels near the list that no tab names, if there are as many of them as tabs. */
 function panelsBeside(list: PageElement, panels: readonly PageElement[], count: number): readonly PageElement[] {
   let around = list.parentNode;
   for (let level = 0; around !== null && level < PANEL_LEVELS; level++, around = around.parentNode) {
@@ -108,7 +108,7 @@ function panelsBeside(list: PageElement, panels: readonly PageElement[], count: 
   return [];
 }
 
-/** Those that are inside none of the others. */
+/** The elements that are not inside another of these elements. */
 function outermost(elements: readonly PageElement[]): PageElement[] {
   const all = new Set(elements);
   return elements.filter((element) => closest(element, (above) => all.has(above)) === undefined);

@@ -1,12 +1,12 @@
-// CSS selectors over the light tree. They come from callers: what one may cost is bounded by its length here and by the
-// deadline of the thread that runs it.
+// Selects elements of the light tree by CSS selectors. The selectors come from callers; their cost is bounded by their length and
+// by the deadline of the thread that runs them.
 
 import { compile, selectAll } from "css-select";
 import { PageElement, type PageNode } from "./node.ts";
 
-/** Longer ones are not written by people. */
+/** Maximum length of a selector; people do not write longer ones. */
 const CHARS_MAX = 300;
-/** Each looks through all that is below every element. */
+/** Maximum number of pseudo-classes that search all descendants of every element. */
 const NESTED_MAX = 1;
 
 const ADAPTER = {
@@ -44,7 +44,7 @@ export function isSelector(text: string): boolean {
   }
 }
 
-/** The elements below `root` that a selector takes, in document order; none where it cannot be used. */
+/** The elements below `root` that match a selector, in document order; none if the selector is invalid. */
 export function selectElements(root: PageElement, selector: string): PageElement[] {
   if (!isSelector(selector)) return [];
   return selectAll<PageNode, PageElement>(selector, root.childNodes, { adapter: ADAPTER, cacheResults: false });

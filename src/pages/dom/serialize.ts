@@ -1,4 +1,4 @@
-// A tree → HTML text, with the attributes a reader needs and nothing that runs.
+// Writes a tree as HTML, with the attributes that a reader needs and without anything that runs.
 
 import { type PageElement, type PageNode, PageText } from "./node.ts";
 
@@ -21,7 +21,7 @@ const KEPT_ATTRIBUTES = new Set([
 ]);
 const VOID_TAGS = new Set("area base br col embed hr img input link meta param source track wbr".split(" "));
 
-/** The HTML of an element's children, without empty lines outside of listings. */
+/** The HTML of an element's children, without empty lines outside of code listings. */
 export function serialize(root: PageElement): string {
   const out: Output = { whole: [], open: [], inListing: false };
   for (let child = root.firstChild; child !== null; child = child.nextSibling) write(child, out);
@@ -30,14 +30,14 @@ export function serialize(root: PageElement): string {
 }
 
 interface Output {
-  /** The finished output. */
+  /** The finished sections. */
   readonly whole: string[];
-  /** The pieces of the current section: a listing, or the text between two. */
+  /** The pieces of the current section, which is a listing or the text between two listings. */
   open: string[];
   inListing: boolean;
 }
 
-/** Ends a section. */
+/** Finishes the current section. */
 function close(out: Output): void {
   const text = out.open.join("");
   out.whole.push(out.inListing ? text : text.replace(/[ \t\r\n\f]+/g, withoutEmptyLines));

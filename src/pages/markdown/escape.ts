@@ -1,19 +1,20 @@
-// Escapes text so that Markdown shows it as it is, and no more than necessary: every needless backslash is noise to a reader.
+// Escapes text so that Markdown shows it unchanged. Only necessary backslashes are added, as each one distracts the reader.
 
-/** Characters with a meaning at the start of a line. */
+/** Characters that have a meaning at the start of a line. */
 const STARTS = /^(?:#|[-+=>]|\d{1,9}[.)])/m;
 
-/** Where in a line the text stands, if that matters. */
+/** Whether a text could be taken for the start of a block, so that its position in the line matters. */
 export function startsLikeBlock(text: string): boolean {
   return STARTS.test(text.trimStart());
 }
 
-/** Escapes one run of text; inside a line, characters that only have a meaning at its start are left alone. */
+/** Escapes a run of text. Inside a line, characters that have a meaning only at its start are not escaped. */
 export function escapeMarkdown(text: string, { isAmidLine = false } = {}): string {
-  // A single tilde strikes nothing out. Searched for by hand: a pattern would scan the whole text from each position.
+  // A single tilde does not strike anything out. `indexOf` is used because a pattern would scan the whole text from each
+  // position.
   const hasPair = text.indexOf("~") !== text.lastIndexOf("~");
   const inline = text
-    // Before a letter a backslash is literal.
+    // A backslash before a letter is shown as it is and needs no escaping.
     .replace(/\\(?=[!-/:-@[-`{-~]|\s*$)/g, "\\\\")
     .replace(hasPair ? /[*`~]/g : /[*`]/g, "\\$&")
     .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, "\\_")

@@ -1,9 +1,9 @@
-// Replaces formulas by elements that carry TeX as their text, whatever library rendered them.
+// Replaces formulas with elements that contain TeX as their text, whichever library rendered the formulas.
 
 import { closest, PageElement, PageText, walk } from "../dom/node.ts";
 import { texOfMathml } from "./mathml.ts";
 
-/** Replaces an element that is a formula; false if it is not one. */
+/** Replaces an element if it is a formula; returns false if it is not. */
 export function rewriteFormula(element: PageElement): boolean {
   const { className, tag } = element;
   if (tag === "math") return rewriteMath(element);
@@ -41,7 +41,7 @@ function isDisplay({ attributes }: PageElement): boolean {
   return attributes["display"] === "block" || attributes["mode"] === "display";
 }
 
-/** MathJax draws a formula visually and adds MathML for screen readers. */
+/** Handles MathJax, which draws a formula visually and adds MathML for screen readers. */
 function rewriteMathJax(element: PageElement): boolean {
   const math = element.getElementsByTagName("math")[0];
   if (math === undefined) return false;
@@ -50,7 +50,7 @@ function rewriteMathJax(element: PageElement): boolean {
   return replaceByTex(element, tex, isDisplay(math) || element.attributes["display"] === "true");
 }
 
-/** MediaWiki outputs a formula as MathML with its source, and again as an image. */
+/** Handles MediaWiki, which outputs a formula as MathML with its source, and again as an image. */
 function rewriteMediaWiki(element: PageElement): boolean {
   const math = element.getElementsByTagName("math")[0];
   const image = element.getElementsByTagName("img")[0];
@@ -60,7 +60,7 @@ function rewriteMediaWiki(element: PageElement): boolean {
   return replaceByTex(element, tex, isBlock);
 }
 
-/** KaTeX outputs a formula twice, visually and as MathML with its source. */
+/** Handles KaTeX, which outputs a formula twice: visually, and as MathML with its source. */
 function rewriteKatex(element: PageElement): boolean {
   const math = element.getElementsByTagName("math")[0];
   const tex =
@@ -76,10 +76,10 @@ const VERBATIM = new Set(["pre", "code", "kbd", "samp", "tt", "tex", "math", "te
 /** Delimiters around TeX that a script of the page would render. */
 const RAW =
   /\\\(([^\n]{1,400}?)\\\)|\\\[([\s\S]{1,2000}?)\\\]|\$\$([^$]{1,2000})\$\$|\$(?=\S)([^$\n]{1,200})(?<=\S)\$(?!\d)/g;
-/** Characters without which a bracketed text is not a formula. */
+/** Text in brackets is only a formula if it contains one of these. */
 const IS_TEX = /\\[a-zA-Z]|[\^_=+<>]|^\s*[a-zA-Z]\s*$/;
 
-/** TeX in the text, which a script of the page would have rendered, becomes formulas: none of it may be escaped. */
+/** Turns TeX in the text, which a script of the page would have rendered, into formulas, so that it is not escaped. */
 export function readRawTex(root: PageElement): void {
   for (const node of [...walk(root)]) {
     if (!(node instanceof PageText) || !/\\[([]|\$[^$]*\$/.test(node.data)) continue;

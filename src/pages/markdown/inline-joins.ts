@@ -1,23 +1,23 @@
-// Joins inline pieces: what style sheets keep apart gets a space so that words do not run together; words divided by a soft
-// hyphen are joined; emphasis around whole blocks is dropped, since Markdown allows it within a line only; adjacent equal
-// emphasis is merged.
+// Corrects the joins between inline pieces. Pieces that style sheets keep apart get a space, so that words do not run together;
+// words divided by a soft hyphen are joined; emphasis around whole blocks is dropped, as Markdown allows it only within a line;
+// adjacent equal emphasis is merged.
 
 import { closest, elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
 
 const EMPHASIS = new Set(["b", "strong", "i", "em", "u", "s", "del"]);
-/** Line breaks at the edges of these elements can be moved outside. */
+/** Elements whose leading and trailing line breaks can be moved outside. */
 const WITHIN_LINE = new Set([...EMPHASIS, "a", "span", "font", "small", "big", "mark", "ins", "cite", "label"]);
 const BLOCKS = new Set("h1 h2 h3 h4 h5 h6 p div ul ol table blockquote pre section article figure".split(" "));
 /** Elements whose text is kept literally. */
 const VERBATIM = new Set(["pre", "code", "kbd", "samp", "tt", "tex", "math"]);
 
-/** Icon fonts draw an image for a ligature word. */
+/** Icon fonts draw an image in place of a word. */
 const ICON = /(?:^|\s)material-(?:icons|symbols)/;
 
-/** Rewrites in place. */
+/** Corrects a tree in place. */
 export function mendSeams(root: PageElement): void {
   const holding = blockHolders(root);
-  // Nested links, each visited once.
+  // The texts of nested links, each computed once.
   const texts = new Map<PageElement, string>();
   for (const element of elementsOf(root)) {
     if (element.parentNode === null) continue;
@@ -31,12 +31,15 @@ export function mendSeams(root: PageElement): void {
         element.parentNode.insertBefore(new PageText(" "), element.nextSibling);
     }
   }
-  // Innermost first: what leaves one element may be at the edge of the next.
+  // The innermost elements come first: a line break that leaves one may then be at the edge of the next.
   for (const element of elementsOf(root).reverse())
     if (element.parentNode !== null && WITHIN_LINE.has(element.tag)) freeBreaks(element);
 }
 
-/** Links cannot be nested: an outer link without further text is dropped, otherwise the inner one becomes text. */
+/**
+ * Resolves nested links, which Markdown does not allow. An outer link without text of its own is dropped; otherwise the inner
+ * link becomes text.
+ */
 function partLinks(link: PageElement, texts: Map<PageElement, string>): void {
   const outer = closest(link, ({ tag }) => tag === "a");
   if (outer === undefined) return;
@@ -46,12 +49,12 @@ function partLinks(link: PageElement, texts: Map<PageElement, string>): void {
   else link.unwrap();
 }
 
-/** Whether the element is an icon that its font draws for the word in it. */
+/** Whether the element is an icon that a font draws in place of the word in it. */
 export function isIcon({ className }: PageElement): boolean {
   return className !== "" && ICON.test(className);
 }
 
-/** Moves line breaks at the edges of an element outside: closing marks after a line break do not close. */
+/** Moves line breaks at the edges of an element outside, since a closing mark after a line break does not close the emphasis. */
 function freeBreaks(element: PageElement): void {
   const parent = element.parentNode;
   for (let last = element.lastChild; isEdge(last, last?.previousSibling); last = element.lastChild)
@@ -60,7 +63,7 @@ function freeBreaks(element: PageElement): void {
     parent?.insertBefore(first, element);
 }
 
-/** A line break, or white space between a line break and the edge. */
+/** Whether a node is a line break, or white space between a line break and the edge. */
 function isEdge(node: PageNode | null | undefined, inner: PageNode | null | undefined): node is PageNode {
   if (node instanceof PageText) return node.data.trim() === "" && isBreak(inner);
   return isBreak(node);
@@ -88,7 +91,10 @@ function blockHolders(root: PageElement): ReadonlySet<PageElement> {
   return holders;
 }
 
-/** Merges a directly following element with the same emphasis: two adjacent pairs of marks would be read as text. */
+/**
+ * Merges an element with a directly following one that has the same emphasis. The marks of two adjacent pairs would be read as
+ * text.
+ */
 function takeInLike(element: PageElement, holding: ReadonlySet<PageElement>): void {
   for (let next = element.nextSibling; next !== null && !(next instanceof PageText); next = element.nextSibling) {
     const like = next as PageElement;
@@ -98,14 +104,17 @@ function takeInLike(element: PageElement, holding: ReadonlySet<PageElement>): vo
   }
 }
 
-/** Inline elements that pages separate by style alone. */
+/** Inline elements that pages often separate by style sheets alone. */
 const SET_APART = new Set(["b", "strong", "em", "i", "span", "a", "time", "small", "data"]);
-/** An amount or a count, with what may belong to it. */
+/** An amount or a count, with its sign and unit. */
 const FIGURE = /^[$€£¥#+~<>-]{0,2}\d[\d.,:'\u00a0 /-]*(?:[%+×x]|[kKmMbB]\+?)?$/;
 /** Suffixes of a number: "1st", "5th". */
 const ORDINAL = /^(?:st|nd|rd|th|er|ère|ème|nde|[a-z]{1,2}|º|ª)$/i;
 
-/** Adjacent pieces that are not one word: links, spans of different classes, a figure and its unit, a time. */
+/**
+ * Whether an element and the next piece are separate words without a space: two links, spans of different classes, a figure and
+ * its unit, a time.
+ */
 function isGlued(element: PageElement, next: PageNode | null): boolean {
   if (!SET_APART.has(element.tag) || next === null || next instanceof PageText) return false;
   const other = next as PageElement;
@@ -119,7 +128,10 @@ function isGlued(element: PageElement, next: PageNode | null): boolean {
   return true;
 }
 
-/** Decided by their structure. Single letters are styling. */
+/**
+ * Whether the structure of two elements shows that they are separate words. Single letters are assumed to be styled parts of a
+ * word.
+ */
 function areApart(element: PageElement, other: PageElement): boolean {
   if (element.tag === "time" || other.tag === "time") return true;
   if (element.attributes["role"] !== undefined && other.attributes["role"] !== undefined) return true;
@@ -133,12 +145,15 @@ function areApart(element: PageElement, other: PageElement): boolean {
   );
 }
 
-/** One ends in lower case and the next begins with a capital, and one of them has several words: a name and what follows it. */
+/**
+ * Whether the left text ends in lower case, the right one begins with a capital, and one of them has several words, as with a
+ * name and its description.
+ */
 function arePhrases(left: string, right: string): boolean {
   return /\p{Ll}$/u.test(left) && /^\p{Lu}/u.test(right) && (/\S\s+\S/.test(left) || /\S\s+\S/.test(right));
 }
 
-/** A figure beside its unit. */
+/** Whether the texts are a figure and its unit. */
 function isCount(figure: string, word: string): boolean {
   return FIGURE.test(figure.trim()) && /^\p{L}/u.test(word) && !ORDINAL.test(word.trim());
 }

@@ -1,12 +1,12 @@
-// The programming language of a code listing, if the markup names it: every highlighter has its own convention.
+// Finds the programming language of a code listing, if the markup names it. Each highlighter has a convention of its own.
 
 import { lookUp } from "../../base/look-up.ts";
 import type { PageElement } from "../dom/node.ts";
 
-/** Class names of highlighters: a prefix, then the language. */
+/** Class names of highlighters that consist of a prefix and the language. */
 const NAMED =
   /(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|highlight|mw-highlight-lang|code-lang|src|code|hljs|prettyprint|sp|syntax)[-:](?:lang-)?|(?:brush|sourcecode)[:\s]\s*)([a-z0-9+#.-]+)/gi;
-/** Listings that carry only the bare name. */
+/** Languages that are recognised when the class name has no prefix. */
 const LANGUAGES = new Set(
   (
     "bash c clojure cmake console cpp c++ csharp c# css dart diff dockerfile elixir elm erlang fsharp go graphql groovy haskell hcl html http ini " +
@@ -14,14 +14,14 @@ const LANGUAGES = new Set(
     "python py r ruby rust sass scala scss sh shell sql swift terraform toml ts tsx typescript vb vue xml yaml yml zig"
   ).split(" "),
 );
-/** Words in that place that are not languages. */
+/** Words that occur in place of a language but are none. */
 const NO_LANGUAGE = new Set(
   (
     "none text plaintext plain nohighlight no-highlight hljs wrap block copyable toolbar container snippet default auto txt output undefined null " +
     "notranslate wrapper content example header title box group editor pristine cm pre-placeholder line lines toggle inline area view panel override"
   ).split(" "),
 );
-/** Names that mean another language, or a rare variant. */
+/** Other names of languages, and rare variants. */
 const ALIASES: Readonly<Record<string, string>> = {
   python3: "python",
   ipython3: "python",
@@ -29,17 +29,17 @@ const ALIASES: Readonly<Record<string, string>> = {
   py3: "python",
   "html+jinja": "html",
 };
-/** Levels above the listing that may name its language. */
+/** How many levels above the listing are searched for the name of its language. */
 const LEVELS_MAX = 4;
 
-/** The language that the element or one near it names; "" if none does. */
+/** The language that the element or one near it names; "" if there is none. */
 export function languageAround(element: PageElement): string {
   const inner = element.getElementsByTagName("code")[0];
   const own = (inner === undefined ? undefined : languageOf(inner)) ?? languageOf(element);
   if (own !== undefined) return own;
   let around = element.parentNode;
   for (let level = 0; level < LEVELS_MAX && around !== null; level++, around = around.parentNode) {
-    // Further up, an element with several listings speaks for none of them.
+    // Further up, an element with several listings does not name the language of any of them.
     if (level > 1 && around.getElementsByTagName("pre").length !== 1) break;
     const named = languageOf(around);
     if (named !== undefined) return named;

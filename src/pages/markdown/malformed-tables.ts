@@ -1,18 +1,18 @@
-// Repairs tables as pages have them: forms around cells, text between rows. A browser moves these out of the table; here
-// nothing of a table is lost, and all text keeps its order.
+// Repairs malformed tables, such as those with forms around cells or text between rows. Browsers move such content out of the
+// table; here, nothing of a table is lost, and all text keeps its order.
 
 import { PageElement, PageText } from "../dom/node.ts";
 
 const PARTS = new Set(["tr", "td", "th", "caption", "colgroup", "col", "thead", "tbody", "tfoot"]);
 const CELLS = new Set(["td", "th"]);
 
-/** Moves everything in a table that is outside its cells into cells, or before the table. */
+/** Moves content of a table that is outside of its cells into cells, or before the table. */
 export function gatherStrays(table: PageElement): void {
   unwrapAround(table);
   settleRows(table, { table, hasRow: false });
 }
 
-/** Elements that are not allowed in a table are removed, but their rows and cells stay. */
+/** Removes elements that are not allowed in a table; their rows and cells stay. */
 function unwrapAround(container: PageElement): void {
   for (let child = container.firstChild; child !== null; ) {
     const next = child.nextSibling;
@@ -20,7 +20,7 @@ function unwrapAround(container: PageElement): void {
       child = next;
       continue;
     }
-    // The same for sections within sections and rows within rows.
+    // The same is done with sections in sections, and with rows in rows.
     const isNested =
       container.tag !== "table" && PARTS.has(child.tag) && !(child.tag === "tr" && container.tag !== "tr");
     if (PARTS.has(child.tag) && !isNested) unwrapAround(child);
@@ -34,7 +34,7 @@ function unwrapAround(container: PageElement): void {
   }
 }
 
-/** Rows or cells of this table; those of a nested table are its own. */
+/** Whether an element contains rows or cells of this table. Those of a nested table do not count. */
 function holdsParts(element: PageElement): boolean {
   if (element.tag === "table") return false;
   for (let child = element.firstChild; child !== null; child = child.nextSibling)
@@ -42,7 +42,7 @@ function holdsParts(element: PageElement): boolean {
   return false;
 }
 
-/** Cells without a row get one. Text between rows becomes a row; text before the first row moves before the table. */
+/** Adds a row around cells without one. Text between rows becomes a row; text before the first row moves before the table. */
 function settleRows(container: PageElement, at: { readonly table: PageElement; hasRow: boolean }): void {
   let cell: PageElement | undefined;
   let loose: PageElement | undefined;
@@ -75,7 +75,7 @@ function rowBefore(child: PageText | PageElement, container: PageElement): PageE
   return row.appendChild(new PageElement("td"));
 }
 
-/** Text between cells belongs to the preceding cell, else to the following one. */
+/** Moves text between cells into the preceding cell, or into the following one if there is none. */
 function settleCells(row: PageElement): void {
   let cell: PageElement | undefined;
   const early: (PageText | PageElement)[] = [];

@@ -1,4 +1,5 @@
-// A tree → GitHub-flavoured Markdown. The same tree gives the same text, byte for byte. The tree is consumed.
+// Converts a tree to GitHub-flavoured Markdown. The same tree always gives the same text, byte for byte. The tree is changed by
+// the conversion.
 
 import TurndownService from "turndown";
 import { closest, PageElement, PageText } from "../dom/node.ts";
@@ -33,7 +34,7 @@ function createService(): TurndownService {
     hr: RULE,
     br: "",
   });
-  // The reading copy escapes, because it knows what precedes a text.
+  // The reading copy escapes the text, because it knows what precedes it.
   turndown.escape = (text) => text;
   turndown.remove(["script", "style", "noscript", "template", "form-hidden" as "form"]);
   addCode(turndown);
@@ -68,17 +69,17 @@ function addCode(turndown: TurndownService): void {
   });
 }
 
-/** Tables are converted first, cell by cell; the main conversion then sees one finished text per table. */
+/** Converts the tables first, cell by cell. The main conversion then treats each table as one finished text. */
 function renderTables(root: PageElement): void {
   for (const table of root.getElementsByTagName("table")) {
     if (isEmptyTable(table)) {
       table.remove();
       continue;
     }
-    // Code is output literally.
+    // Tables inside code are output literally.
     if (closest(table, ({ tag }) => CODE_TAGS.has(tag)) !== undefined) continue;
-    // Kept in an attribute because white space in text is collapsed, and with a word of text because blank elements are
-    // dropped.
+    // The Markdown is held in an attribute because white space in text would be collapsed. The element has a word of text because
+    // blank elements are dropped.
     const finished = textElement("finished-table", "table");
     finished.setAttribute("markdown", tableMarkdown(table, inlineOf));
     table.parentNode?.insertBefore(finished, table);
@@ -94,7 +95,7 @@ function addTables(turndown: TurndownService): void {
 }
 
 function inlineOf(cell: PageElement): string {
-  // By far the most common case; a large table has a hundred thousand cells.
+  // Most cells have no elements. A large table can have a hundred thousand cells.
   if (cell.children.length === 0)
     return escapeMarkdown(cell.textContent.replace(/\s+/g, " ").trim(), { isAmidLine: true });
   return service.turndown(asDom(cell));
@@ -107,7 +108,7 @@ function addInline(turndown: TurndownService): void {
       const href = fromDom(node).attributes["href"];
       const text = content.trim();
       if (href === undefined || text === "") return content;
-      // A link around blocks: Markdown links span one line.
+      // For a link around blocks, since a Markdown link must be on one line.
       const line = withoutLooseBrackets(joinLines(text.replace(/^#{1,6} /gm, ""), " "));
       const [before = "", after = ""] = [/^\s*/.exec(content)?.[0], content.slice(content.trimEnd().length)];
       const title = fromDom(node).attributes["title"]?.replace(/\s+/g, " ").trim();
@@ -212,13 +213,13 @@ function addBlocks(turndown: TurndownService): void {
       content.trim() === "" ? "" : `\n\n**${joinLines(content, " ").replace(/\*\*/g, "")}**\n\n`,
   });
   turndown.addRule("parts", {
-    // Inline elements that each form a line.
+    // Inline elements that each get a line of their own.
     filter: (node) => /^(?:BUTTON|LABEL|OPTION|LEGEND|FIGCAPTION)$/.test(node.nodeName),
     replacement: (content) => (content.trim() === "" ? "" : `\n\n${content.trim()}\n\n`),
   });
 }
 
-/** Indents the lines after the first one, so that they belong to it. */
+/** Indents all lines but the first, so that they belong to the list item. */
 function indented(content: string, indent = "    "): string {
   return content
     .trim()
@@ -226,7 +227,7 @@ function indented(content: string, indent = "    "): string {
     .replace(/\n(?=.)/g, `\n${indent}`);
 }
 
-/** Whether text of the list itself precedes an item: it ends no line. */
+/** Whether text of the list itself is directly before an item, so that the item needs a line break. */
 function isBehindText(item: PageElement): boolean {
   let before = item.previousSibling;
   while (before instanceof PageText && before.data.trim() === "") before = before.previousSibling;
@@ -235,7 +236,7 @@ function isBehindText(item: PageElement): boolean {
 
 const numbers = new WeakMap<PageElement, ReadonlyMap<PageElement, number>>();
 
-/** The number of an item; a list is numbered once, not once per item. */
+/** The number of an item. The items of a list are numbered together, not by counting for each item. */
 function numberOf(item: PageElement, list: PageElement): number {
   let known = numbers.get(list);
   if (known === undefined) {
@@ -256,12 +257,12 @@ function numberOf(item: PageElement, list: PageElement): number {
   return known.get(item) ?? 1;
 }
 
-/** Escapes unbalanced brackets in the text of a link: they would end the text early. */
+/** Escapes unbalanced brackets in the text of a link, which would end it early. */
 function withoutLooseBrackets(text: string): string {
   if (!/[[\]]/.test(text)) return text;
   const open: number[] = [];
   const loose = new Set<number>();
-  // Code and escaped characters are literal.
+  // Brackets in code, and escaped ones, are literal.
   for (const { 0: sign, index } of text.matchAll(/\\.|`[^`]*`|[[\]]/gs)) {
     if (sign === "[") open.push(index);
     else if (sign === "]" && open.pop() === undefined) loose.add(index);
@@ -270,7 +271,7 @@ function withoutLooseBrackets(text: string): string {
   return text.replace(/[[\]]/g, (sign, index: number) => (loose.has(index) ? `\\${sign}` : sign));
 }
 
-/** A player as a link to its media; "" without an address. */
+/** Writes a player as a link to its media; "" if it has no address. */
 function playerLink(player: PageElement): string {
   const { tag, attributes } = player;
   const address = attributes["src"] ?? "";
@@ -280,14 +281,14 @@ function playerLink(player: PageElement): string {
   return `\n\n[${shown}](${destination(address)})\n\n`;
 }
 
-/** An address as a link destination: spaces and brackets encoded. */
+/** An address as the destination of a link, with spaces and brackets encoded. */
 function destination(address: string): string {
   return address.replace(/[\s()<>\\]/g, (character) =>
     character === "(" ? "%28" : character === ")" ? "%29" : encodeURIComponent(character),
   );
 }
 
-/** Trims line ends, runs of empty lines and redundant rules, but not inside fenced code. */
+/** Removes spaces at line ends, repeated empty lines and redundant rules, except in fenced code. */
 function finish(markdown: string): string {
   const out: string[] = [];
   let fence: string | undefined;
@@ -312,7 +313,7 @@ function lastOf(lines: readonly string[]): string | undefined {
   return last === "" ? lines[lines.length - 2] : last;
 }
 
-/** Our tree has the part of the DOM that Turndown uses. */
+/** Returns the element as a DOM element: the tree has the part of the DOM that Turndown uses. */
 function asDom(element: PageElement): HTMLElement {
   return readingCopy(element) as unknown as HTMLElement;
 }

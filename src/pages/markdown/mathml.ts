@@ -1,9 +1,9 @@
-// Presentation MathML → TeX, for formulas that come without their source.
+// Converts presentation MathML to TeX, for formulas without their TeX source.
 
 import { PageElement, PageText } from "../dom/node.ts";
 import { commandOf, FUNCTIONS, LARGE_OPERATORS, OVER, UNDER } from "./tex-symbols.ts";
 
-/** TeX that renders the formula; "" if it is empty. */
+/** The TeX of a formula; "" if it is empty. */
 export function texOfMathml(math: PageElement): string {
   return row(math).trim();
 }
@@ -38,7 +38,7 @@ const WRITERS: Readonly<Record<string, Writer>> = {
   mprescripts: () => "",
 };
 const WRITER_OF: ReadonlyMap<string, Writer> = new Map(Object.entries(WRITERS));
-/** Brackets that grow with their content. */
+/** Brackets that grow with the size of their content. */
 const OPENING = new Set(["(", "[", "{", "|", "‖", "⟨", "⌈", "⌊"]);
 const CLOSING = new Set([")", "]", "}", "|", "‖", "⟩", "⌉", "⌋"]);
 
@@ -48,7 +48,7 @@ function write(element: PageElement | undefined): string {
   return writer === undefined ? row(element) : writer(element, element.children);
 }
 
-/** Adjacent parts. */
+/** The TeX of adjacent parts. */
 function row(element: PageElement): string {
   const parts = element.childNodes;
   const pieces: string[] = [];
@@ -65,7 +65,7 @@ function row(element: PageElement): string {
       pieces.push(`\\right${symbols(sign)}`);
     } else {
       pieces.push(write(part));
-      // Cases have a brace on one side only.
+      // A distinction of cases has a brace on one side only.
       if (open > 0 && part.tag === "mtable" && !CLOSING.has(nextOf(parts, at)?.textContent.trim() ?? "")) {
         open--;
         pieces.push("\\right.");
@@ -84,7 +84,7 @@ function nextOf(parts: readonly unknown[], at: number): PageElement | undefined 
     : undefined;
 }
 
-/** Pieces in a row; a command needs a space before a letter, and two adjacent numbers stay two. */
+/** Joins adjacent pieces. A command needs a space before a letter, and two adjacent numbers must stay separate. */
 function joined(pieces: readonly string[]): string {
   let tex = "";
   for (const piece of pieces) {
@@ -127,7 +127,7 @@ function fraction(element: PageElement, [over, under]: readonly PageElement[]): 
   return isBare ? `{${write(over)} \\atop ${write(under)}}` : `\\frac{${write(over)}}{${write(under)}}`;
 }
 
-/** The base of a script: one character as it is, several as a group. */
+/** The base of a subscript or superscript: a single character as it is, several as a group. */
 function baseOf(base: PageElement | undefined): string {
   const tex = write(base);
   return /^(?:[^\\{}]|\\[a-zA-Z]+|\d+|\\[a-z]+\{[^{}]*\})$/u.test(tex) ? tex : `{${tex}}`;
@@ -159,7 +159,7 @@ function overAndUnder(
   return tex;
 }
 
-/** Scripts on both sides of a symbol: those after it first, then those before it. */
+/** Writes scripts on both sides of a symbol. In MathML, those after the symbol come first, then those before it. */
 function scriptsAround(_: PageElement, [base, ...scripts]: readonly PageElement[]): string {
   const middle = scripts.findIndex(({ tag }) => tag === "mprescripts");
   const behind = middle < 0 ? scripts : scripts.slice(0, middle);

@@ -1,23 +1,26 @@
-// Footnotes: a reference to a note on the page becomes `[^1]`, the note `[^1]: text`. A reference whose note is missing is
-// left as it is.
+// Converts footnotes: a reference to a note on the page becomes `[^1]`, and the note becomes `[^1]: text`. A reference without a
+// note on the page becomes plain text.
 
 import { percentDecoded } from "../../base/percent.ts";
 import { closest, elementsOf, PageElement, type PageNode, PageText, walk } from "../dom/node.ts";
 
 const MARK = /^[\w*†‡§¶]{1,8}$/;
-/** Links back from a note to its reference. */
+/** Names of the links that lead back from a note to its reference. */
 const BACK_NAME = /^_?(?:fn[-_:]?ref|footnote[-_]?ref|cite_ref|ftnref|ednref|noteref)/i;
-/** Names that only notes have: a reference with one need not be superscript. */
+/** Names that only notes have. A reference with such a name need not be superscript. */
 const SURE_NAME = /^_?(?:fn|footnote|cite_note|ftn|edn|endnote)(?!_?-?:?ref)/i;
-/** Names of notes, and of much else: a reference with one leads to a note that is missing. */
+/**
+ * Names of notes and of many other things. If the target is missing, a reference with such a name is taken for one to a missing
+ * note.
+ */
 const LOST_NAME = /^_?(?:fn|foot|note|ftn|edn|endnote|cite|bib|ref)/i;
 const SURE_CLASS = /(?:^|\s)(?:footnote-?ref|footnote-reference|noteref|footnote-link)/i;
 const NOTE_CHARS_MAX = 4000;
-/** Elements that may be a note; those in tables stay there. */
+/** Elements that may be notes. Notes in tables are left in place. */
 const HOLDERS = new Set(["li", "p", "div", "aside", "dd", "section"]);
 const INLINE = new Set(["a", "span", "sup", "b", "strong", "em", "i"]);
 
-/** Rewrites in place. */
+/** Converts the footnotes of a tree in place. */
 export function rewriteNotes(root: PageElement): void {
   const marks = new Map<PageElement, string>();
   for (const link of root.getElementsByTagName("a")) {
@@ -28,7 +31,8 @@ export function rewriteNotes(root: PageElement): void {
   const notes = notesFor(root, marks);
   const labels = new Map<PageElement, string>();
   const taken = new Set<string>();
-  // Each is cleaned up once, after all of its references or notes were removed: one may hold very many.
+  // Superscripts and lists are cleaned up once, after all references or notes were removed, since one of them may contain very
+  // many.
   const signs = new Set<PageElement>();
   const lists = new Set<PageElement>();
   for (const [link, target] of marks) {
@@ -49,7 +53,7 @@ export function rewriteNotes(root: PageElement): void {
     setMark(link, label, signs);
   }
   for (const sign of signs) settleSign(sign);
-  // In the order of the page, not of the references.
+  // Notes are output in the order of the page, not in that of their references.
   for (const note of notes.values()) {
     const label = labels.get(note);
     if (label !== undefined) setNote(note, label, lists);
@@ -57,7 +61,7 @@ export function rewriteNotes(root: PageElement): void {
   for (const list of lists) if (list.textContent.trim() === "") list.remove();
 }
 
-/** The id that a note reference points to; undefined for other links. */
+/** The id of the note to which a link refers; undefined for other links. */
 function targetOf(link: PageElement): string | undefined {
   const href = link.attributes["href"] ?? "";
   const at = href.indexOf("#");
@@ -76,7 +80,7 @@ function shownBy(link: PageElement): string {
   return link.textContent.replace(/[[\]()\s]/g, "");
 }
 
-/** The element of each note, by the id that references point to. */
+/** The elements of the notes, by the ids that references use. */
 function notesFor(root: PageElement, marks: ReadonlyMap<PageElement, string>): ReadonlyMap<string, PageElement> {
   const wanted = new Set(marks.values());
   const notes = new Map<string, PageElement>();
@@ -95,14 +99,14 @@ function notesFor(root: PageElement, marks: ReadonlyMap<PageElement, string>): R
   return notes;
 }
 
-/** An anchor at the start of a note stands for the note. */
+/** The note that begins with an anchor: the block around the anchor. */
 function holderOf(anchor: PageElement): PageElement | undefined {
   const holder = closest(anchor, ({ tag }) => !INLINE.has(tag));
   if (holder === undefined) return undefined;
   return holder.textContent.trimStart().startsWith(anchor.textContent.trim()) ? holder : undefined;
 }
 
-/** The definition of a term that is the note's label. */
+/** The definition that follows a term, if the term is the label of a note. */
 function definitionOf(term: PageElement): PageElement | undefined {
   const next = term.nextSibling instanceof PageText ? term.nextSibling.nextSibling : term.nextSibling;
   if (!(next instanceof PageElement) || next.tag !== "dd") return undefined;
@@ -110,7 +114,7 @@ function definitionOf(term: PageElement): PageElement | undefined {
   return next;
 }
 
-/** A broken reference would be worse than the plain character. */
+/** Replaces a reference without a note by its plain, superscript character. */
 function withoutNote(link: PageElement): void {
   const around = link.parentNode;
   const hasSup = closest(link, ({ tag }) => tag === "sup") !== undefined || link.getElementsByTagName("sup").length > 0;
@@ -126,7 +130,7 @@ function withoutNote(link: PageElement): void {
 
 function setMark(link: PageElement, label: string, signs: Set<PageElement>): void {
   const mark = new PageElement("footnote-mark", { label });
-  // Without text the converter would drop it as blank.
+  // Without text, the converter would drop the element as blank.
   mark.appendChild(new PageText(label));
   const sup = closest(link, ({ tag }) => tag === "sup");
   link.parentNode?.insertBefore(mark, link);
@@ -134,7 +138,7 @@ function setMark(link: PageElement, label: string, signs: Set<PageElement>): voi
   if (sup !== undefined) signs.add(sup);
 }
 
-/** A superscript that holds only references is not needed around them. */
+/** Removes a superscript that contains nothing but references. */
 function settleSign(sup: PageElement): void {
   for (const node of sup.childNodes) if (node instanceof PageText && /^[\s[\](),;]*$/.test(node.data)) node.remove();
   if (sup.getElementsByTagName("a").length === 0) sup.unwrap();
@@ -153,7 +157,7 @@ function setNote(note: PageElement, label: string, lists: Set<PageElement>): voi
     note.remove();
     return;
   }
-  // The remaining items of the list keep their numbers.
+  // The remaining items of a numbered list keep their numbers.
   if (list.tag === "ol") numberItems(list);
   leaveBefore(list, note);
   list.parentNode?.insertBefore(text, list);
@@ -161,7 +165,7 @@ function setNote(note: PageElement, label: string, lists: Set<PageElement>): voi
   lists.add(list);
 }
 
-/** Moves the items before a note into a list of their own, so that all keep their order. */
+/** Moves the items before a note into a list of their own, so that all items keep their order. */
 function leaveBefore(list: PageElement, note: PageElement): void {
   const earlier: PageNode[] = [];
   for (let at = note.previousSibling; at !== null; at = at.previousSibling) earlier.push(at);
@@ -184,7 +188,7 @@ function numberItems(list: PageElement): void {
   }
 }
 
-/** Removes the link, and the superscript or the brackets around it. */
+/** Removes a link, together with the superscript or brackets around it. */
 function withoutFrame(link: PageElement, note: PageElement): void {
   let frame = link;
   while (frame.parentNode !== null && frame.parentNode !== note && INLINE.has(frame.parentNode.tag)) {
@@ -195,7 +199,7 @@ function withoutFrame(link: PageElement, note: PageElement): void {
   frame.remove();
 }
 
-/** Whether the element links from a note back to its references, as an arrow after it does. */
+/** Whether the element leads back from a note to its references, such as an arrow after the note. */
 export function isWayBack(link: PageElement): boolean {
   if (link.tag !== "a") return /(?:^|\s)mw-cite-backlink/.test(link.className);
   const href = link.attributes["href"] ?? "";
@@ -203,7 +207,7 @@ export function isWayBack(link: PageElement): boolean {
   return href.includes("#") && /^[\s[\]↩↑⏎^]+$/.test(link.textContent.replace(/[\ufe0e\ufe0f]/g, ""));
 }
 
-/** A note begins with its own number if the page numbers notes by hand. */
+/** Removes the number at the start of a note, for pages that number their notes by hand. */
 function dropLabel(note: PageElement, label: string): void {
   const first = elementsOf(note).find(({ textContent }) => textContent.trim() !== "");
   if (first !== undefined && /label/.test(first.className) && shownBy(first) === label) {

@@ -1,5 +1,5 @@
-// Rewrites what has its own Markdown syntax before conversion: math, footnotes, code listings with line numbers, captions and
-// definition lists become elements that the rules know.
+// Rewrites parts that have a Markdown syntax of their own before the conversion: formulas, footnotes, code listings with line
+// numbers, captions and definition lists become elements that the conversion rules know.
 
 import { elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
 import { readRawTex, rewriteFormula } from "./formulas.ts";
@@ -9,7 +9,7 @@ import { rewriteNotes } from "./notes.ts";
 import { raiseInCode } from "./raised.ts";
 import { reshape } from "./reshape.ts";
 
-/** Rewrites in place. */
+/** Prepares a tree in place. */
 export function prepare(root: PageElement): void {
   reshape(root);
   for (const element of elementsOf(root)) {
@@ -25,7 +25,7 @@ export function prepare(root: PageElement): void {
   mendSeams(root);
 }
 
-/** A heading that is entirely bold needs no emphasis, and one without text is only its image. */
+/** Removes emphasis from a heading that is entirely bold, and unwraps a heading that has only an image. */
 function plainHeading(heading: PageElement): void {
   const bold = elementsOf(heading).filter((element) => element.tag === "b" || element.tag === "strong");
   const text = heading.textContent.trim();
@@ -39,7 +39,7 @@ function plainHeading(heading: PageElement): void {
     for (const element of text === "" ? [heading] : bold) element.unwrap();
 }
 
-/** Code laid out as a table of line numbers and lines. */
+/** Whether a table is a code listing with line numbers. */
 function isListing(table: PageElement): boolean {
   const cells = table.getElementsByTagName("td");
   return (
@@ -70,7 +70,7 @@ function cleanPre(pre: PageElement): void {
       element.remove();
 }
 
-/** Text of code: line breaks and block boundaries kept. */
+/** The text of a code listing, with its line breaks and the boundaries of its blocks. */
 export function codeText(element: PageElement): string {
   let text = "";
   for (const node of walk(element)) {

@@ -1,11 +1,11 @@
-// Superscript and subscript: powers, indices, note references. Without markup, 10 to the 6th would be 106.
+// Writes superscripts and subscripts: powers, indices, note references. Without marks, 10 to the 6th power would become 106.
 
 import { closest, PageElement, PageText } from "../dom/node.ts";
 
-/** What reads the same inline: "1st", "Brand™". */
+/** Superscripts that can be written as normal text: "1st", "Brand™". */
 const FLAT_AFTER_DIGIT = /^(?:st|nd|rd|th|er|ère|ème|nde|º|ª)$/i;
 const FLAT = /^[®©™℠*†‡]$/;
-/** Separate from the preceding word as it is. */
+/** Text in brackets needs no separation from the word before it. */
 const BRACKETED = /^[[(]/;
 
 const CODE_TAGS = new Set(["pre", "code", "kbd", "samp", "tt"]);
@@ -17,7 +17,7 @@ function signs(plain: string, set: string): ReadonlyMap<string, string> {
   return new Map([...plain].map((sign, at) => [sign, shown[at] ?? sign]));
 }
 
-/** The Markdown of a <sup> or <sub> with this content. */
+/** The Markdown of a <sup> or <sub> element with this content. */
 export function raisedMarkdown(content: string, element: PageElement): string {
   const text = content.trim();
   const plain = element.textContent.trim();
@@ -27,7 +27,10 @@ export function raisedMarkdown(content: string, element: PageElement): string {
   return `<${element.tag}>${text}</${element.tag}>`;
 }
 
-/** Within code there is no markup: Unicode superscripts and subscripts, or a programmer's notation. */
+/**
+ * Rewrites superscripts and subscripts in code, where markup is not possible, as Unicode characters or in a programmer's
+ * notation.
+ */
 export function raiseInCode(element: PageElement): void {
   if (closest(element, ({ tag }) => CODE_TAGS.has(tag)) === undefined) return;
   const text = element.textContent.trim();

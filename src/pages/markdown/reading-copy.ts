@@ -1,17 +1,17 @@
-// The copy of a tree that Turndown reads. For every blank element Turndown searches the tree once for each of many names, for
-// images and the like; in a deep page without text those searches took all of its time. The copy knows in advance which of
-// the names do not occur.
+// The copy of a tree that Turndown reads. For every blank element, Turndown searches the tree once for each of many names; in a
+// deep page without text, these searches took nearly all of the time. The copy records which of the names occur below each
+// element.
 
 import { PageElement, type PageNode, PageText } from "../dom/node.ts";
 import { escapeMarkdown, startsLikeBlock } from "./escape.ts";
 
-/** Descendants that keep a blank element from being dropped; searches for other names run as usual. */
+/** Names of descendants for which a blank element is kept. Searches for other names run as usual. */
 const NAMES =
   "area base br col command embed hr img input keygen link meta param source track wbr " +
   "a table thead tbody tfoot th td iframe script audio video";
 const BITS: ReadonlyMap<string, number> = new Map(NAMES.split(" ").map((name, at) => [name, 1 << at]));
 
-/** Copies a tree for Turndown, which takes ownership of the copy. Nothing may be added to it: only removals keep it correct. */
+/** Copies a tree for Turndown, which then owns the copy. Nothing may be added to the copy; removals keep it correct. */
 export function readingCopy(root: PageElement): PageElement {
   const copy = new ReadingElement(root.tag, { ...root.attributes });
   for (let child = root.firstChild; child !== null; child = child.nextSibling)
@@ -24,10 +24,10 @@ export function readingCopy(root: PageElement): PageElement {
 }
 
 class ReadingElement extends PageElement {
-  /** A bit for each of the names that occurs among the descendants. */
+  /** One bit for each of the names that occur among the descendants. */
   held = 0;
 
-  /** Turndown copies its input because it changes it; this is that copy. */
+  /** Turndown copies its input before changing it. This tree already is a copy. */
   override cloneNode(): PageElement {
     return this;
   }
@@ -44,7 +44,7 @@ const INLINE = new Set(
   ),
 );
 
-/** Text that knows its position: Turndown reads its value only when white space has been collapsed. */
+/** Text that is escaped by its position. Turndown reads the value only after white space has been collapsed. */
 class ReadingText extends PageText {
   override get nodeValue(): string {
     if (this.parentNode?.tag === "code") return this.data;
@@ -57,12 +57,12 @@ class ReadingText extends PageText {
   }
 }
 
-/** A number in an element of its own that the following character would turn into a list item number. */
+/** Whether a text is a number that, together with the following character, would be read as the number of a list item. */
 function isNumber(text: string): boolean {
   return /^\s*\d{1,9}$/.test(text);
 }
 
-/** The text before it in the same line, as far as needed to tell that it is not a number. */
+/** The text before a node in the same line, as far as it is needed to tell whether that text is a number. */
 function lineBefore(text: PageText): string {
   let line = "";
   let at: PageNode = text;
@@ -81,7 +81,7 @@ function lineBefore(text: PageText): string {
   return line;
 }
 
-/** Whether text precedes it in the same line. */
+/** Whether there is text before a node in the same line. */
 function isAmidLine(text: PageText): boolean {
   let at: PageNode = text;
   for (;;) {

@@ -1,9 +1,9 @@
-// Rewrites parts that HTML has no element for, or that pages build without it, to elements that the rules know.
+// Rewrites parts for which HTML has no element, or which pages build without it, to elements that the conversion rules know.
 
 import { elementsOf, PageElement, type PageNode, PageText, walk } from "../dom/node.ts";
 import { isNoteTitle, isTable, tabPanels } from "../dom/parts.ts";
 
-/** Rewrites in place. */
+/** Rewrites a tree in place. */
 export function reshape(root: PageElement): void {
   for (const element of elementsOf(root)) {
     if (element.parentNode === null) continue;
@@ -16,7 +16,7 @@ export function reshape(root: PageElement): void {
   for (const [tab, panel] of tabPanels(root)) nameAbove(panel, tab);
 }
 
-/** The pronunciation of a word, in brackets after it: without markup it would become part of the word. */
+/** Puts the pronunciation of a word in brackets after it. Without markup it would become part of the word. */
 function bracketReading(reading: PageElement): void {
   const isBracket = (node: PageNode | null) => node instanceof PageElement && node.tag === "rp";
   if (isBracket(reading.previousSibling) || reading.textContent.trim() === "") return;
@@ -24,10 +24,10 @@ function bracketReading(reading: PageElement): void {
   reading.appendChild(new PageText(")"));
 }
 
-/** A forum post that is marked up as a quotation without quoting anybody. */
+/** Class name of forum posts that are marked up as quotations although they quote nobody. */
 const FORUM_POST = /(?:^|\s)postcontent(?:\s|$)/;
 
-/** Puts the name of each tab above its panel: before the first panel, names would belong to none of them. */
+/** Puts the name of each tab above its panel. If all names were before the first panel, they would belong to none. */
 function nameAbove(panel: PageElement, tab: PageElement): void {
   const name = tab.textContent.replace(/\s+/g, " ").trim();
   const first = [...walk(panel)].find((node) => node instanceof PageText && node.data.trim() !== "");
@@ -45,7 +45,7 @@ function isList({ tag }: PageElement): boolean {
   return tag === "ul" || tag === "ol";
 }
 
-/** A list directly inside another one belongs to the item before it. */
+/** Moves a list that is directly inside another list into the item before it. */
 function intoItem(list: PageElement): void {
   let before: PageNode | null = list.previousSibling;
   while (before instanceof PageText && before.data.trim() === "") before = before.previousSibling;
@@ -65,7 +65,7 @@ const ROLES: Readonly<Record<string, string>> = {
 };
 const ROLE_TAGS: ReadonlyMap<string, string> = new Map(Object.entries(ROLES));
 
-/** A table made of divisions: those with table roles are read as one. */
+/** Turns div elements with the roles of a table into a table. */
 function asTable(frame: PageElement): void {
   if (frame.tag === "table" || frame.getElementsByTagName("table").length > 0) return;
   const inner = elementsOf(frame);

@@ -1,17 +1,17 @@
-// HTML tables as GFM tables: spans filled with empty cells, missing headers added, block content put on one line. Layout
-// tables are dissolved instead.
+// Converts HTML tables to GFM tables: spans are filled with empty cells, missing headers are added, block content is put on one
+// line. Layout tables are dissolved instead.
 
 import { closest, elementsOf, PageElement, PageText } from "../dom/node.ts";
 import { gatherStrays } from "./malformed-tables.ts";
 
-/** A grid of cells; undefined where a span reaches. */
+/** A grid of cells. Positions that a span covers are undefined. */
 type Grid = (PageElement | undefined)[][];
 
-/** Larger tables are cut: no one reads them as Markdown, and conversion time is bounded. */
+/** Larger tables are cut, since nobody reads them as Markdown and the conversion must take limited time. */
 const ROWS_MAX = 2000;
 const COLUMNS_MAX = 100;
 
-/** Dissolves layout tables. Innermost last, so that nested ones are recognised. */
+/** Dissolves layout tables. Inner tables come last, so that nested layout tables are recognised. */
 export function dissolveLayoutTables(root: PageElement): void {
   for (const table of root.getElementsByTagName("table")) {
     if (table.parentNode === null) continue;
@@ -45,7 +45,7 @@ function isLayout(table: PageElement): boolean {
   if (widest < 2) return true;
   const cells = rows.flatMap(cellsOf);
   const chars = table.textContent.replace(/\s+/g, " ").length;
-  // One cell that holds nearly everything, in paragraphs: a frame around a page.
+  // One cell contains nearly everything, in paragraphs, so the table only frames a page.
   if (
     chars > 400 &&
     cells.some((cell) => cell.textContent.replace(/\s+/g, " ").length > chars * 0.7 && hasBlocks(cell))
@@ -60,10 +60,10 @@ function isLayout(table: PageElement): boolean {
   return heavy.length > cells.length / 4;
 }
 
-/** A nested table with more cells than this is not a single value. */
+/** A nested table with a longer text is not a single value. */
 const INNER_CHARS_MAX = 200;
 
-/** A table with its own header, some of whose cells hold a few values as a table. */
+/** Whether a table has a header of its own, and cells that contain a few values as a nested table. */
 function holdsSmallTables(table: PageElement): boolean {
   const inner = table.getElementsByTagName("table");
   const [header] = rowsOf(table);
@@ -78,7 +78,7 @@ function holdsSmallTables(table: PageElement): boolean {
   );
 }
 
-/** A row of values as one line. */
+/** Writes the rows of a nested table of values as lines. */
 function asLines(table: PageElement): void {
   gatherStrays(table);
   for (const row of rowsOf(table)) {
@@ -140,10 +140,10 @@ function isHeader(row: PageElement | undefined): boolean {
   );
 }
 
-/** A cell with more elements than this is not a header cell. */
+/** A cell with more elements is not a header cell. */
 const HEADER_CELL_ELEMENTS_MAX = 8;
 
-/** A header that is not marked up as one: every cell is bold. */
+/** Whether a row is a header although it is not marked up as one: every cell is bold. */
 function isBold(row: PageElement | undefined): boolean {
   const cells = row === undefined ? [] : cellsOf(row).filter((cell) => cell.textContent.trim() !== "");
   return (
@@ -158,7 +158,7 @@ function isBold(row: PageElement | undefined): boolean {
   );
 }
 
-/** Columns with content; spacer columns are left out. */
+/** The indexes of columns with content. Columns that only add space are left out. */
 function filledColumns(rows: readonly (readonly string[])[], width: number): number[] {
   const filled = new Array<boolean>(width).fill(false);
   for (const row of rows)
@@ -168,7 +168,7 @@ function filledColumns(rows: readonly (readonly string[])[], width: number): num
   return [...filled.keys()].filter((column) => filled[column] === true);
 }
 
-/** Places cells on a grid, applying colspan and rowspan. */
+/** Places the cells on a grid according to colspan and rowspan. */
 function layOut(rows: readonly PageElement[]): Grid {
   const grid: Grid = rows.map(() => []);
   const taken = rows.map(() => new Set<number>());
@@ -210,7 +210,7 @@ function cellText(markdown: string): string {
   return joinLines(markdown.replace(/\\?\|/g, "\\|"), "<br>").replace(/(?:<br>)+$/, "");
 }
 
-/** A cell holds one line: a listing in it becomes inline code line by line, each with its indentation. */
+/** Writes a listing in a cell, which must be on one line, as inline code for each line, with its indentation. */
 function linesOfCode(markdown: string): string {
   let fence: string | undefined;
   return markdown
@@ -227,7 +227,9 @@ function linesOfCode(markdown: string): string {
     .join("\n");
 }
 
-/** Joins the lines that are not empty. Not by a pattern: one that begins with blanks takes quadratic time on a run of them. */
+/**
+ * Joins the lines that are not empty. A pattern is not used: one that begins with blanks takes quadratic time on a run of them.
+ */
 export function joinLines(text: string, joint: string): string {
   return text
     .split("\n")
@@ -236,7 +238,7 @@ export function joinLines(text: string, joint: string): string {
     .join(joint);
 }
 
-/** Rows in order; a section inside another, as on broken pages, counts as part of it. */
+/** The rows in order. A section inside another one, as on malformed pages, is included. */
 function rowsOf(container: PageElement): PageElement[] {
   const rows: PageElement[] = [];
   for (const child of container.children) {
@@ -250,12 +252,12 @@ function cellsOf(row: PageElement): PageElement[] {
   return row.children.filter((child) => child.tag === "td" || child.tag === "th");
 }
 
-/** Whether it has any content. */
+/** Whether a table has no content. */
 export function isEmptyTable(table: PageElement): boolean {
   return table.textContent.trim() === "" && table.getElementsByTagName("img").length === 0;
 }
 
-/** A text node's element, for rules that need one. */
+/** Creates an element that contains a text. */
 export function textElement(tag: string, text: string): PageElement {
   const element = new PageElement(tag);
   element.appendChild(new PageText(text));

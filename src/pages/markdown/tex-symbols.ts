@@ -1,6 +1,6 @@
 // Mathematical symbols and their names in TeX.
 
-/** Written as commands of the same name. */
+/** Functions whose TeX command has the same name. */
 export const FUNCTIONS: ReadonlySet<string> = new Set(
   "sin cos tan cot sec csc sinh cosh tanh coth arcsin arccos arctan log ln lg exp lim max min sup inf det dim ker gcd deg arg hom Pr".split(
     " ",
@@ -54,10 +54,10 @@ const COMMANDS: ReadonlyMap<string, string> = new Map(
     .split(" ")
     .flatMap((sign, at, all) => (at % 2 === 0 ? [[sign, `\\${all[at + 1]}`] as const] : [])),
 );
-/** Invisible operators. */
+/** Invisible operators of MathML. */
 const UNSEEN = /[\u2061-\u2064\u200b]/;
 
-/** The TeX of a symbol; undefined if it stands for itself. */
+/** The TeX command of a symbol; undefined if the symbol is written as it is. */
 export function commandOf(sign: string): string | undefined {
   if (UNSEEN.test(sign)) return "";
   if (sign === "−") return "-";

@@ -1,34 +1,34 @@
-// A robots.txt as far as it concerns us. robots-parser judges it; this adds what that leaves open: which groups apply to us,
-// what lies between groups, how an address may be spelled, and what judging one can cost.
+// Reads a robots.txt. The package robots-parser judges addresses; this file adds which groups apply to this robot, what is
+// allowed between groups, how an address may be spelled, and what judging an address can cost.
 
 import robotsParser from "robots-parser";
 
 /** The parts of a file that concern one robot. */
 export interface RobotsFile {
-  /** The groups for it and for all robots, as input of `openRules`. ASCII. */
+  /** The groups for this robot and for all robots, as input of `openRules`. The text is ASCII. */
   readonly rules: string;
-  /** The parser's cost to judge an address is at most this times the address's length. */
+  /** The parser's cost of judging an address is at most this number times the address's length. */
   readonly stepsPerChar: number;
   readonly sitemaps: readonly string[];
 }
 
-/** Rules to judge addresses by. */
+/** Rules that are ready to judge addresses. */
 export interface OpenRules {
-  /** Takes an address in the form of `pathOf`. */
+  /** Takes a path in the form of `ruledPathOf`. */
   allows(path: string): boolean;
   readonly crawlDelayMs: number;
 }
 
-/** A longer crawl-delay would starve a job; the host is still visited only this rarely. */
+/** Longer crawl delays are reduced to this: they would stop a job, and one request in this time does not burden a host. */
 const CRAWL_DELAY_MAX_MS = 30_000;
 const SITEMAPS_MAX = 1000;
 const LINE = /^[^\S\r\n]*([\w-]+)[^\S\r\n]*:([^#\r\n]*)/gm;
-/** Names that stand for robots here. */
+/** The names under which robots appear in the rewritten rules. */
 const [OURS, ALL] = ["ours", "*"];
-/** The host of the rules: any will do, as each file applies to its own site only. */
+/** A host for the rules. Any name will do, since each file applies only to its own site. */
 const SITE = "https://site.invalid";
 
-/** Reads the text, found at `url`, for the robot of this name. Takes time in proportion to the text. */
+/** Reads the text that was found at `url`, for the robot with this name. Takes time in proportion to the text. */
 export function readRobots(url: string, text: string, robot: string): RobotsFile {
   const lines: string[] = [];
   const sitemaps: string[] = [];
@@ -46,7 +46,7 @@ export function readRobots(url: string, text: string, robot: string): RobotsFile
       if (name !== undefined) names.add(name);
       isKnown ||= name === OURS;
     } else if (kind === "sitemap") {
-      // RFC 9309: such a line belongs to no group and ends none; the parser would end one.
+      // By RFC 9309, such a line belongs to no group and ends none, but the parser would end the group.
       if (plain !== "" && sitemaps.length < SITEMAPS_MAX && URL.canParse(plain, url))
         sitemaps.push(new URL(plain, url).href);
     } else if (kind === "allow" || kind === "disallow" || kind === "crawl-delay") {
@@ -58,12 +58,12 @@ export function readRobots(url: string, text: string, robot: string): RobotsFile
       stepsPerChar += stepsOf(rule);
     }
   }
-  // A group without rules allows everything; the parser would ignore it.
+  // A group without rules allows everything, but the parser would ignore it.
   if (isKnown) lines.push(`User-agent: ${OURS}`, "disallow:");
   return { rules: lines.join("\n"), stepsPerChar, sitemaps };
 }
 
-/** Opens what `readRobots` returned. */
+/** Prepares the rules that `readRobots` returned. */
 export function openRules(rules: string): OpenRules {
   const parsed = robotsParser(`${SITE}/robots.txt`, rules);
   const delayMs = (parsed.getCrawlDelay(OURS) ?? 0) * 1000;
@@ -73,33 +73,36 @@ export function openRules(rules: string): OpenRules {
   };
 }
 
-/** The part of an address that rules apply to. */
+/** The part of an address to which rules apply. */
 export function ruledPathOf(url: string): string {
   const { pathname, search } = new URL(url);
-  // RFC 9309: rules mean these characters when they are escaped; unescaped they have another meaning there.
+  // By RFC 9309, rules mean these characters literally when they are escaped, but they are operators when unescaped.
   return spelled(pathname + search)
     .replaceAll("*", "%2A")
     .replaceAll("$", "%24");
 }
 
-/** Versions and comments after a robot's name are not part of it. */
+/** The robot that a user-agent line names. A version or comment after the name is not part of it. */
 function nameOf(text: string, robot: string): string | undefined {
   if (text.startsWith("*")) return ALL;
   return /^[\w-]+/.exec(text)?.[0].toLowerCase() === robot.toLowerCase() ? OURS : undefined;
 }
 
 function patternOf(text: string): string {
-  // At the end it is an operator, elsewhere a letter.
+  // A dollar sign is an operator at the end of a rule, and a letter elsewhere.
   return spelled(text).replace(/\$(?!$)/g, "%24");
 }
 
-/** For each letter that follows, the parser tries every position after a wildcard, and prepares for each position in any case. */
+/**
+ * The cost of a rule per letter of an address: for each letter after a wildcard, the parser tries every position, and it prepares
+ * each position in any case.
+ */
 function stepsOf(rule: string): number {
   const wildcard = rule.indexOf("*");
   return 1 + (wildcard < 0 ? 0 : rule.length - wildcard);
 }
 
-/** One spelling for what may be written with and without percent encoding: the parser compares letter by letter. */
+/** Rewrites text that may be percent-encoded or not to one form, since the parser compares it letter by letter. */
 function spelled(text: string): string {
   return encodeURI(text.toWellFormed())
     .replaceAll("%25", "%")

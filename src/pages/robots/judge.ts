@@ -1,6 +1,6 @@
-// Checks addresses against robots.txt files, which are untrusted: short simple files immediately, the others in threads with
-// a deadline. What cannot be checked in time is not allowed. A file uses one thread at a time, so that a slow one delays its
-// own site before others.
+// Judges addresses by robots.txt files, which are untrusted. Short and simple files are judged immediately, others in threads
+// with a deadline. An address that cannot be judged in time is not allowed. Each file uses at most one thread at a time, so that
+// a slow one delays mainly its own site.
 
 import type { Clock } from "../../base/clock.ts";
 import { createPool, type RunOptions, TaskTimeout, type WorkerPool } from "../../workers/pool.ts";
@@ -10,42 +10,42 @@ import { createSlots } from "../slots.ts";
 import { openRules, readRobots, ruledPathOf } from "./file.ts";
 import { type ReadAnswer, type RobotsTask, sharedText, shareText } from "./task.ts";
 
-/** A file that was read. */
+/** A robots.txt file that was read. */
 export interface JudgedFile {
-  /** Throws `PageError` when that takes too long, what the pool throws, or the signal's reason. */
+  /** Whether the address may be read. Throws `PageError` if that takes too long, the pool's error, or the signal's reason. */
   allows(url: string, signal: AbortSignal): Promise<boolean>;
   readonly crawlDelayMs: number;
   readonly sitemaps: readonly string[];
-  /** Its approximate size. */
+  /** The approximate size of the file in memory. */
   readonly bytes: number;
 }
 
 /** Reads files and judges by them. */
 export interface RobotsJudge {
   /**
-   * Reads a file found at `url` for the robot of this name. Throws `PageError` if that takes too long, or what the pool
-   * throws.
+   * Reads a file that was found at `url`, for the robot with this name. Throws `PageError` if that takes too long, or the pool's
+   * error.
    */
   read(url: string, body: Uint8Array, robot: string): Promise<JudgedFile>;
   close(): void;
 }
 
-/** Read immediately: some milliseconds at worst. */
+/** Files up to this size are read immediately, which takes a few milliseconds at worst. */
 const BYTES_HERE_MAX = 16 * 1024;
-/** Judged immediately: one or two milliseconds at worst. */
+/** Addresses up to this cost are judged immediately, which takes one or two milliseconds at worst. */
 const STEPS_HERE_MAX = 250_000;
 /**
- * Time limit in a thread, including its start. Reading takes linear time, tenths of a second for the largest file: if it
- * takes longer the machine is busy with other pages. Judging is what a malicious file can make slow.
+ * The time limits in a thread, including its start. Reading takes linear time, tenths of a second for the largest file; if it
+ * takes longer, the machine is busy with other pages. Judging is the task that a malicious file can make slow.
  */
 const TIMEOUT_MS: Readonly<Record<RobotsTask["kind"], number>> = { read: 10_000, judge: 4000 };
-/** What was too slow is not retried for this long. */
+/** After a judgement was too slow, paths of that length are refused for this time. */
 const TOO_SLOW_KEPT_MS = 30_000;
 const THREADS = 2;
-/** Bytes of files that wait to be read. */
+/** The limit of bytes in files that wait to be read. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Creates a judge; its threads start on first use. */
+/** Creates a judge. Its threads start on first use. */
 export function createRobotsJudge(clock: Clock): RobotsJudge {
   const pool: WorkerPool<RobotsTask, ReadAnswer | boolean> = createPool({
     start: () => startThread("./pages/robots/worker.ts", new URL("./worker.ts", import.meta.url)),
@@ -55,7 +55,7 @@ export function createRobotsJudge(clock: Clock): RobotsJudge {
   });
   let lastId = 0;
 
-  /** Runs a task; one that is too slow fails as a page does. */
+  /** Runs a task in a thread. If it takes too long, it fails with a `PageError`. */
   const run = async (task: RobotsTask, options: Omit<RunOptions, "timeoutMs">): Promise<ReadAnswer | boolean> => {
     try {
       return await pool.run(task, { ...options, timeoutMs: TIMEOUT_MS[task.kind] });
@@ -64,7 +64,9 @@ export function createRobotsJudge(clock: Clock): RobotsJudge {
     }
   };
 
-  /** Judges in threads. Longer paths take longer: if one was too slow, longer ones are not tried. */
+  /**
+   * Judges in threads. Longer paths take longer, so if one was too slow, paths of its length or more are not tried for a while.
+   */
   const distant = (rules: SharedArrayBuffer) => {
     const id = ++lastId;
     const turn = createSlots(1);
@@ -83,7 +85,7 @@ export function createRobotsJudge(clock: Clock): RobotsJudge {
 
   const read = async (url: string, body: Uint8Array, robot: string): Promise<ReadAnswer> => {
     if (body.byteLength > BYTES_HERE_MAX) {
-      // The text may be a small part of a buffer, and all of that would be copied.
+      // The text may be a small part of a buffer, all of which would be sent to the thread.
       const own = body.slice();
       return (await run({ kind: "read", url, body: own, robot }, { transfer: [own.buffer] })) as ReadAnswer;
     }

@@ -1,6 +1,6 @@
-// robots.txt: whether a page may be read, how long to wait between two requests, and which sitemaps there are. A site without
-// one, or with something else in its place, forbids nothing; if it cannot be fetched, everything is forbidden for a while
-// (RFC 9309).
+// Reads robots.txt: whether a page may be read, how long to wait between two requests, and which sitemaps there are. If a site
+// has no such file, or something else in its place, everything is allowed. If the file cannot be fetched, everything is forbidden
+// for a while (RFC 9309).
 
 import type { Clock } from "../../base/clock.ts";
 import { pause } from "../../base/retry.ts";
@@ -11,9 +11,9 @@ import { PageError } from "../page-error.ts";
 import { retryAfterMs } from "../retry-after.ts";
 import type { JudgedFile, RobotsJudge } from "./judge.ts";
 
-/** What a site's robots.txt says. */
+/** The rules of a site's robots.txt. */
 export interface RobotsRules {
-  /** Throws `PageError` when the page may not be read, `PoolFull`, or the signal's reason. */
+  /** Throws `PageError` if the page may not be read, `PoolFull`, or the signal's reason. */
   check(url: string, signal: AbortSignal): Promise<void>;
   readonly crawlDelayMs: number;
   readonly sitemaps: readonly string[];
@@ -21,7 +21,7 @@ export interface RobotsRules {
 
 /** Reads and caches robots.txt files. */
 export interface Robots {
-  /** Rejects with the signal's reason if that comes first, never otherwise. */
+  /** Returns the rules for an address. Rejects only with the signal's reason. */
   rulesFor(url: string, signal?: AbortSignal): Promise<RobotsRules>;
 }
 
@@ -33,22 +33,24 @@ export interface RobotsDeps {
   readonly judge: Pick<RobotsJudge, "read">;
 }
 
-/** The rest of a longer file is not read; RFC 9309 asks for at least 500 KiB. */
+/** Only this much of a longer file is read. RFC 9309 requires at least 500 KiB. */
 const BYTES_READ_MAX = 512 * 1024;
-/** Anything even longer is not a robots.txt. */
+/** A body above this size is not a robots.txt. */
 const BYTES_MAX = 8 * 1024 * 1024;
-/** An HTML page can be recognised within this many bytes. */
+/** An HTML page is recognised within this many bytes. */
 const MARKUP_WITHIN = 1024;
 const TIMEOUT_MS = 10_000;
 const TRIES_MAX = 3;
 const KEPT_MS = 3_600_000;
-/** A site that did not answer may be back soon; an unreachable one is not remembered. */
+/**
+ * A failure to fetch the file is remembered for this time, as the site may be back soon. An unreachable site is not remembered.
+ */
 const UNREAD_KEPT_MS = 30_000;
 const SITES_MAX = 500;
-/** Approximate size of all cached files. */
+/** The approximate limit of the size of all cached files. */
 const KEPT_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Rules and how they are cached. */
+/** The rules of a site, and how long they are cached. */
 interface Found {
   readonly rules: RobotsRules;
   readonly keptMs: number;
@@ -65,7 +67,7 @@ const UNREACHED: ReadonlySet<FetchFault> = new Set(["dns", "connect", "tls", "re
 /** Creates a reader with its own cache. */
 export function createRobots(deps: RobotsDeps): Robots {
   const { clock, userAgent, judge } = deps;
-  /** In order of use. */
+  /** Sites in the order of their last use. */
   const cache = new Map<string, { rules: Promise<RobotsRules>; untilMs: number; bytes: number }>();
 
   const load = async (origin: string): Promise<Found> => {
@@ -74,19 +76,19 @@ export function createRobots(deps: RobotsDeps): Robots {
     try {
       answer = await ask(url, deps);
     } catch (error) {
-      // A refused address, or too many redirects, counts as a missing file.
+      // A refused address, or too many redirects, counts as a site without a robots.txt.
       if (!(error instanceof FetchError) || !UNREACHED.has(error.fault)) return NO_RULES;
       return error.fault === "timeout"
         ? unread("timeout", error.message, UNREAD_KEPT_MS)
         : unread("upstream", error.message, 0);
     }
     const { status, headers, body } = answer;
-    // A bot protection in front of the site says nothing about its rules.
+    // A bot protection answered instead of the site, so nothing is known about its rules and all is allowed.
     if (status >= 500)
       return isChallenge(status, headers, body)
         ? NO_RULES
         : unread("upstream", `The server answered ${status}.`, UNREAD_KEPT_MS);
-    // Applications answer every path with their page.
+    // Some applications answer every path with a page.
     if (status >= 400 || isMarkup(body)) return NO_RULES;
     try {
       return asFound(await judge.read(url, beginningOf(body), productToken(userAgent())));
@@ -128,7 +130,7 @@ export function createRobots(deps: RobotsDeps): Robots {
   };
 }
 
-/** Server errors are retried while there is time. */
+/** Fetches the file. Server errors are retried while there is time. */
 async function ask(url: string, { fetch: get, userAgent }: Pick<RobotsDeps, "fetch" | "userAgent">): Promise<Fetched> {
   const endsMs = performance.now() + TIMEOUT_MS;
   const leftMs = () => Math.max(1, endsMs - performance.now());
@@ -154,7 +156,7 @@ function asFound({ allows, crawlDelayMs, sitemaps, bytes }: JudgedFile): Found {
   return { rules: { check, crawlDelayMs, sitemaps }, keptMs: KEPT_MS, bytes };
 }
 
-/** Nothing may be read from a site whose rules cannot be fetched. */
+/** The rules of a site whose robots.txt cannot be fetched: nothing may be read. */
 function unread(fault: "upstream" | "timeout", why: string, keptMs: number): Found {
   return refusing(new PageError(fault, `The site's robots.txt could not be read: ${why}`), keptMs);
 }
@@ -168,14 +170,14 @@ function isMarkup(body: Uint8Array): boolean {
   return /^\s*</.test(new TextDecoder().decode(body.subarray(0, MARKUP_WITHIN)));
 }
 
-/** The part that is read, in whole lines: half a rule would be a different one. */
+/** The part of the file that is read. It ends with a whole line, since half a rule could be a different rule. */
 function beginningOf(body: Uint8Array): Uint8Array {
   if (body.byteLength <= BYTES_READ_MAX) return body;
   const end = Math.max(body.lastIndexOf(10, BYTES_READ_MAX - 1), body.lastIndexOf(13, BYTES_READ_MAX - 1));
   return body.subarray(0, end + 1);
 }
 
-/** The name in robots.txt files: the part before the version. */
+/** The name of the robot in robots.txt files, which is the user agent up to the version. */
 export function productToken(userAgent: string): string {
   return /^[\w-]+/.exec(userAgent)?.[0] ?? "Sallyport";
 }

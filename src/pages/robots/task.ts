@@ -1,6 +1,6 @@
-// The messages to and from a thread that reads and judges by robots.txt files.
+// The messages to and from a thread that reads robots.txt files and judges addresses by them.
 
-/** The text of a file to read. */
+/** A file to read. */
 export interface RobotsReadTask {
   readonly kind: "read";
   readonly url: string;
@@ -11,13 +11,13 @@ export interface RobotsReadTask {
 /** A path to judge by rules that `read` returned. */
 export interface JudgeTask {
   readonly kind: "judge";
-  /** Identifies the rules: a thread keeps the ones opened last. */
+  /** Identifies the rules. A thread keeps those that it used last. */
   readonly id: number;
   readonly rules: SharedArrayBuffer;
   readonly path: string;
 }
 
-/** The tasks of a thread. */
+/** The tasks that a thread can run. */
 export type RobotsTask = RobotsReadTask | JudgeTask;
 
 /** A file that was read. */
@@ -28,14 +28,16 @@ export interface ReadAnswer {
   readonly crawlDelayMs: number;
 }
 
-/** Latin-1 text that threads share: a copy with each path would cost more than most judgements. */
+/**
+ * Copies a text to memory that threads share, as Latin-1. Sending the rules with each path would cost more than most judgements.
+ */
 export function shareText(text: string): SharedArrayBuffer {
   const shared = new SharedArrayBuffer(text.length);
   Buffer.from(shared).write(text, "latin1");
   return shared;
 }
 
-/** Reads the text back. */
+/** Reads a text from shared memory. */
 export function sharedText(shared: SharedArrayBuffer): string {
   return Buffer.from(shared).toString("latin1");
 }

@@ -1,11 +1,11 @@
-// The thread for robots.txt files that are too large or too complex for the event loop. A separate entry point in the built
-// program.
+// The thread for robots.txt files that are too large or too complex for the event loop. It is an entry point of its own in the
+// built program.
 
 import { serveTasks } from "../../workers/serve.ts";
 import { type OpenRules, openRules, readRobots } from "./file.ts";
 import { type ReadAnswer, type RobotsTask, sharedText, shareText } from "./task.ts";
 
-/** Opened files that are kept: each takes up to tens of megabytes. */
+/** The number of prepared files that are kept. Each takes up to tens of megabytes. */
 const OPEN_MAX = 4;
 const opened = new Map<number, OpenRules>();
 

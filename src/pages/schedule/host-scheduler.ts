@@ -1,93 +1,89 @@
-// Schedules requests to hosts. Across the whole program it limits concurrent requests to one host, spaces their starts as the
-// host demands, and limits the pages of jobs in progress. Accounts share evenly however many jobs they have, and the jobs of
-// an account share evenly whatever their size; a page that someone waits for goes before all of them.
+// Schedules requests to hosts for the whole program. It limits the concurrent requests to one host, keeps the delay between
+// requests that the host demands, and limits the pages of jobs in progress. Accounts get equal shares however many jobs they
+// have, and the jobs of an account get equal shares whatever their size. A page for which someone waits goes before all jobs.
 
 import type { Clock } from "../../base/clock.ts";
 import { PoolFull } from "../../workers/pool.ts";
 
-/** A request's claim to a host. */
+/** A request's wish to use a host. */
 export interface Claim {
-  /** Identifies the host, whatever its spelling. */
+  /** The host's name in one spelling. */
   readonly host: string;
   /** Minimum time between the starts of two requests to the host. */
   readonly delayMs: number;
 }
 
-/** The account that the page is for. */
+/** The job, and the account for which it runs. */
 export interface JobRef {
   readonly id: string;
   readonly accountId: string;
 }
 
-/** A page whose turn it is. */
+/** A page that may now be requested. */
 export interface PageTurn {
-  /** Ends the request to the host: the rest is our own work. Later calls do nothing. */
+  /** Ends the request to the host; what follows does not need the host. Later calls do nothing. */
   leaveHost(): void;
-  /** Ends the page. */
+  /** Ends the page and frees its slot. */
   end(): void;
 }
 
-/** Schedules all hosts and jobs of the program. */
+/** The scheduler of all hosts and jobs of the program. */
 export interface HostScheduler {
   /**
-   * Waits for the host, for a page that is already in progress or needs no slot; goes before all others. Call the result when
-   * the request is over.
+   * Waits for the host, for a page that is already in progress or needs no slot. Such requests go before all others. Call the
+   * returned function when the request is over.
    */
   ask(claim: Claim, signal?: AbortSignal): Promise<() => void>;
   /** Waits for one of the slots that jobs share and, if the page is to be requested, for its host at the same time. */
   work(job: JobRef, claim: Claim | undefined, signal: AbortSignal): Promise<PageTurn>;
-  /**
-   * The same for the slots of pages that someone waits for. Throws `PoolFull` if too many wait, in all or for the account.
-   */
+  /** The same for the slots of pages for which someone waits. Throws `PoolFull` if too many wait, in total or for the account. */
   visit(accountId: string, claim: Claim | undefined, signal?: AbortSignal): Promise<PageTurn>;
-  /**
-   * Waits for one of the browser's slots and for the host at the same time: waiting for one does not block the other.
-   */
+  /** Waits for one of the browser's slots and for the host at the same time, so that waiting for one does not block the other. */
   show(accountId: string, claim: Claim, signal?: AbortSignal): Promise<PageTurn>;
-  /** How many pages of jobs are in progress, and how many requests of all kinds wait. */
+  /** The number of pages of jobs in progress, and the number of waiting requests of all kinds. */
   load(): { readonly running: number; readonly waiting: number };
-  /** How many pages that someone waits for are in progress, and how many have no slot yet. */
+  /** For pages for which someone waits: the number in progress, and the number without a slot. */
   singles(): { readonly running: number; readonly waiting: number };
 }
 
-/** Concurrent requests to one host. */
+/** Maximum number of concurrent requests to one host. */
 const PER_HOST_MAX = 4;
-/** Requests that may wait; a job asks for a few turns at a time. */
+/** Maximum number of waiting requests. A job has only a few of its pages waiting at a time. */
 const WAITING_MAX = 5000;
-/** Of those, pages that someone waits for, and those of one account: room is left for others. */
+/** How many of these may be pages for which someone waits, in total and for one account, so that others have room. */
 const SINGLES_WAITING_MAX = 1000;
 const SINGLES_WAITING_EACH_MAX = 250;
 /**
- * An account gets at most this many times the number of free slots for single pages, and likewise in the browser; one slot is
- * left for someone else: such a page may take minutes, and nobody else can use what one account occupies. An account alone
- * gets two thirds.
+ * With a new page, an account may use at most this many times the number of free slots for single pages, and likewise in the
+ * browser. Some slots are thus left for other accounts, since a page may take minutes. An account that is alone can use two
+ * thirds of the slots.
  */
 const SHARE_OF_FREE = 2;
-/** Hosts that are remembered because of their delay. */
+/** Maximum number of hosts that are remembered for their delay. */
 const HOSTS_MAX = 5000;
 
 interface Host {
   active: number;
-  /** Start of the last request, and how long the next one waits from then. */
+  /** When the last request started, and how long the next one must wait from then. */
   lastMs: number;
   delayMs: number;
 }
 
-/** An account's or job's share of the slots. */
+/** The share of the slots that an account or job uses. */
 interface Share {
   active: number;
   waiting: number;
-  /** When it last had a turn, as a running number. */
+  /** The running number of its last turn. */
   served: number;
 }
 
-/** Kinds of slots. A page shown in the browser already holds another slot, for jobs or for single pages. */
+/** The kinds of slots. A page in the browser also holds a slot of another kind, for jobs or for single pages. */
 type Lane = "jobs" | "singles" | "browser";
 
 interface Waiter {
-  /** Undefined: needs no slot. */
+  /** If undefined, no slot is needed. */
   readonly lane: Lane | undefined;
-  /** The shares that it counts towards: the account's, then its job's. */
+  /** The owners whose shares it counts towards: the account, then its job. */
   readonly owners: readonly string[];
   readonly claim: Claim | undefined;
   readonly go: () => void;
@@ -96,7 +92,7 @@ interface Waiter {
 /** Lower numbers go first. */
 const RANKS: Readonly<Record<Lane, number>> = { browser: 0, singles: 1, jobs: 2 };
 
-/** Creates a scheduler. The limits are read each time: they may change. */
+/** Creates a scheduler. The limits are functions because they may change. */
 export function createHostScheduler(clock: Clock, placesMax: Readonly<Record<Lane, () => number>>): HostScheduler {
   const turns = new Turns(clock, placesMax);
   return {
@@ -115,9 +111,9 @@ export function createHostScheduler(clock: Clock, placesMax: Readonly<Record<Lan
   };
 }
 
-/** Who waits, who runs, and who goes next. */
+/** The waiting and running requests, and the choice of the next one. */
 class Turns {
-  /** In order of arrival. */
+  /** The waiting requests in the order of arrival. */
   readonly waiting = new Set<Waiter>();
   readonly working = { jobs: 0, singles: 0, browser: 0 };
   readonly #placesMax: Readonly<Record<Lane, () => number>>;
@@ -131,10 +127,10 @@ class Turns {
     this.#hosts = new Hosts(clock);
   }
 
-  /** Resolves when it is the waiter's turn. Throws `PoolFull` when too many wait, or the signal's reason. */
+  /** Resolves when it is the waiter's turn. Throws `PoolFull` if too many wait, or the signal's reason. */
   async wait(what: Omit<Waiter, "go">, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    if (this.#isCrowded(what)) throw new PoolFull("Too many pages are waiting to be asked for.");
+    if (this.#isCrowded(what)) throw new PoolFull("Too many pages are waiting to be requested.");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { ...what, go: resolve };
     const stop = () => {
@@ -145,12 +141,12 @@ class Turns {
     this.waiting.add(waiter);
     this.#shares.change(what.owners, (share) => share.waiting++);
     signal?.addEventListener("abort", stop, { once: true });
-    // If the new request cannot run, no other waiting request can either.
+    // If the new request cannot run now, no other waiting request can either.
     if (this.#isFree(waiter) && Number.isFinite(this.#hosts.waitMs(what.claim))) this.#pump();
     await promise.finally(() => signal?.removeEventListener("abort", stop));
   }
 
-  /** The same for a page that keeps its slot until its end. */
+  /** Waits in the same way, for a page that keeps its slot until its end. */
   async take(what: Omit<Waiter, "go"> & { lane: Lane }, signal?: AbortSignal): Promise<PageTurn> {
     await this.wait(what, signal);
     const leaveHost = once(() => this.leave(what.claim?.host));
@@ -165,7 +161,7 @@ class Turns {
     };
   }
 
-  /** The request to the host is over. */
+  /** Called when the request to the host is over. */
   leave(host: string | undefined): void {
     if (host !== undefined && this.#hosts.leave(host)) this.#pump();
   }
@@ -208,7 +204,7 @@ class Turns {
     go();
   }
 
-  /** Whether a slot is free, where one is needed. */
+  /** Whether the request needs no slot or one is free for it. */
   #isFree({ lane, owners }: Waiter): boolean {
     if (lane === undefined) return true;
     const free = this.#placesMax[lane]() - this.working[lane];
@@ -216,7 +212,7 @@ class Turns {
     return this.#shares.of(owners[0] as string).active <= SHARE_OF_FREE * free;
   }
 
-  /** Whether the first goes before the second, which arrived earlier. */
+  /** Whether the first request goes before the second, which arrived earlier. */
   #goesBefore(one: Waiter, other: Waiter): boolean {
     if (one.lane !== other.lane) return rankOf(one) < rankOf(other);
     const level = one.owners.findIndex((owner, index) => owner !== other.owners[index]);
@@ -233,7 +229,7 @@ class Turns {
   }
 }
 
-/** The shares of accounts, and of jobs of accounts; kept only for those that wait or run. */
+/** The shares of accounts and of their jobs, kept only while they wait or run. */
 class Shares {
   readonly #shares = new Map<string, Share>();
 
@@ -254,7 +250,7 @@ class Shares {
 
 const NO_SHARE: Readonly<Share> = { active: 0, waiting: 0, served: 0 };
 
-/** When each host may be requested again. */
+/** The times at which hosts may be requested again. */
 class Hosts {
   readonly #clock: Clock;
   readonly #hosts = new Map<string, Host>();
@@ -263,12 +259,12 @@ class Hosts {
     this.#clock = clock;
   }
 
-  /** How long a request to it has to wait; infinite while too many are in progress. */
+  /** How long a request to its host has to wait; infinite while too many are in progress. */
   waitMs(claim: Claim | undefined): number {
     const host = claim === undefined ? undefined : this.#hosts.get(claim.host);
     if (host === undefined || claim === undefined) return 0;
     if (host.active >= PER_HOST_MAX) return Number.POSITIVE_INFINITY;
-    // A clock that was set back must not block a host for that long.
+    // If the clock was set back, a host must not be blocked until that time has passed again.
     host.lastMs = Math.min(host.lastMs, this.#clock.now());
     return Math.max(0, host.lastMs + Math.max(host.delayMs, claim.delayMs) - this.#clock.now());
   }
@@ -280,7 +276,7 @@ class Hosts {
     if (this.#hosts.size > HOSTS_MAX) this.#forgetOne();
   }
 
-  /** False if the host has no request in progress. */
+  /** Ends a request to a host. Returns false if none was in progress. */
   leave(name: string): boolean {
     const host = this.#hosts.get(name);
     if (host === undefined) return false;
@@ -289,7 +285,7 @@ class Hosts {
     return true;
   }
 
-  /** The host whose last request is the oldest and that has none in progress. */
+  /** Forgets the host whose last request is the oldest and that has none in progress. */
   #forgetOne(): void {
     for (const [name, { active }] of this.#hosts)
       if (active === 0) {

@@ -1,5 +1,5 @@
-// Scheduled requests: every request waits for its slot and its host's turn, and again for each host that it is redirected to.
-// The wait counts towards the request's own deadline, by its signal.
+// Scheduled requests: each waits for its host's turn, and again for each host to which it is redirected. The wait counts towards
+// the request's own deadline, which its signal enforces.
 
 import { siteKey } from "../../base/page-key.ts";
 import type { FetchOptions, GuardedFetch } from "../../net/fetch.ts";
@@ -7,22 +7,22 @@ import type { Renderer, RenderRequest } from "../browser/render.ts";
 import { createSlots } from "../slots.ts";
 import type { Claim, HostScheduler } from "./host-scheduler.ts";
 
-/** How turns are scheduled. */
+/** The scheduler, and the claims of requests. */
 export interface FetchSchedule {
   readonly scheduler: Pick<HostScheduler, "ask">;
   claimOf(url: string, signal?: AbortSignal): Promise<Claim>;
 }
 
-/** A fetch that waits for its turns. */
+/** A fetch that waits for its host's turn. */
 export function scheduledFetch(get: GuardedFetch, schedule: FetchSchedule): GuardedFetch {
   return (url, options) =>
     inTurn(schedule, { url, signal: options.signal }, (follow) => get(url, followed(options, follow)));
 }
 
 /**
- * A renderer that waits for its turns: a page shown in a browser requests its host once more. It gets its browser slot
- * together with its host's turn: pages that navigate inside the browser wait for hosts, and those must never wait for the
- * browser.
+ * A renderer that waits for its slot in the browser and for its host's turn, since a page in a browser requests its host once
+ * more. It waits for both at the same time: pages that navigate in the browser wait for hosts, and a request that has a host's
+ * turn must never wait for the browser.
  */
 export function scheduledRenderer(
   renderer: Renderer,
@@ -46,25 +46,25 @@ export function scheduledRenderer(
   };
 }
 
-/** A request that starts. */
+/** A request that is about to start. */
 export interface Beginning {
   readonly url: string;
   readonly signal?: AbortSignal | undefined;
-  /** Returns the turn that it already has. */
+  /** Ends the turn that the request already has. */
   readonly leave?: (() => void) | undefined;
 }
 
-/** Waits for the host that it is redirected to; `judge` runs between leaving one host and waiting for the other. */
+/** Waits for the host to which a request is redirected. `judge` runs after leaving one host and before waiting for the other. */
 export type Follow = (url: string, signal: AbortSignal, judge: () => Promise<void>) => Promise<void>;
 
-/** Runs a request in its turn, or in the one it already has. Redirects within a site belong to the same turn. */
+/** Runs a request in its host's turn, or in the turn that it already has. Redirects within a site belong to the same turn. */
 export async function inTurn<T>(
   { scheduler, claimOf }: FetchSchedule,
   begin: Beginning,
   work: (follow: Follow) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
-  // A browser may navigate to two addresses at once.
+  // A browser may navigate to two addresses at once, so redirects are handled one after the other.
   const one = createSlots(1);
   let at = begin.url;
   let leave = begin.leave;
@@ -94,7 +94,7 @@ export async function inTurn<T>(
   }
 }
 
-/** The same request, scheduled at each host that it is redirected to. */
+/** The options of the same request, which then waits for each host to which it is redirected. */
 export function followed<T extends Pick<FetchOptions, "onRedirect">>(options: T, follow: Follow): T {
   const { onRedirect } = options;
   return { ...options, onRedirect: (url, signal) => follow(url, signal, async () => onRedirect?.(url, signal)) };

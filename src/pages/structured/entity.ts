@@ -1,28 +1,28 @@
-// The entities that a page describes for programs, and limits on how much of them is kept: pages are untrusted.
+// The entities that a page describes for programs, and the limits on how much of them is kept, as pages are untrusted.
 
-/** An entity: members as the page names them, including `@type` and `@id`. */
+/** An entity with its members as the page names them, including `@type` and `@id`. */
 export type Entity = Readonly<Record<string, unknown>>;
 
-/** Deeper members are dropped; real pages stay below 10. */
+/** Members at a greater depth are dropped. Real pages stay below 10. */
 const DEPTH_MAX = 20;
-/** Members and entries of all entities of one page. */
+/** Maximum number of members and entries of all entities of one page. */
 const VALUES_MAX = 20_000;
 const TEXT_CHARS_MAX = 5000;
-/** Characters of all texts together. */
+/** Maximum number of characters of all texts together. */
 const CHARS_MAX = 500_000;
 
-/** What one page may still use. */
+/** How much of the limits one page may still use. */
 export interface Room {
   values: number;
   chars: number;
 }
 
-/** The limits of one page. */
+/** The limits for one page. */
 export function newRoom(): Room {
   return { values: VALUES_MAX, chars: CHARS_MAX };
 }
 
-/** The value as far as the limits allow; undefined if they allow none. */
+/** The part of a value that the limits allow; undefined if they allow none. */
 export function bounded(value: unknown, room: Room, depth = 0): unknown {
   if (room.values <= 0 || room.chars <= 0 || depth > DEPTH_MAX) return undefined;
   room.values--;
@@ -35,7 +35,7 @@ export function bounded(value: unknown, room: Room, depth = 0): unknown {
     });
   const members: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {
-    // A name that is not a regular member; dropping it loses nothing.
+    // These names are not regular members, so dropping them loses nothing.
     if (name === "@context" || name === "__proto__" || name.length > TEXT_CHARS_MAX) continue;
     room.chars -= name.length;
     const kept = bounded(member, room, depth + 1);
@@ -44,7 +44,7 @@ export function bounded(value: unknown, room: Room, depth = 0): unknown {
   return members;
 }
 
-/** A text on one line, as far as the limits allow. */
+/** The part of a text that the limits allow, on one line. */
 export function boundedText(text: string, room: Room): string {
   const kept = text
     .replace(/\s+/g, " ")

@@ -1,16 +1,16 @@
-// The JSON-LD scripts of a page as one list of entities. Much of it on the web is not quite valid JSON: what can be repaired
-// is repaired.
+// Reads the JSON-LD scripts of a page as one list of entities. Much JSON-LD on the web is not quite valid JSON and is repaired
+// where possible.
 
 import { isRecord } from "../../base/json-object.ts";
 import { repairJson } from "../../chat/repair.ts";
 import { bounded, type Entity, type Room } from "./entity.ts";
 
-/** Scripts of one page that are read. */
+/** Maximum number of scripts of one page that are read. */
 const SCRIPTS_MAX = 50;
-/** Repairing examines every character; longer broken scripts are skipped. */
+/** Repairing examines every character, so longer invalid scripts are skipped. */
 const MENDED_CHARS_MAX = 512 * 1024;
 
-/** The top-level entities of all scripts, in order; nested ones stay where they are. */
+/** The top-level entities of all scripts, in order. Nested entities stay in their place. */
 export function readJsonLd(scripts: readonly string[], room: Room): Entity[] {
   return scripts
     .slice(0, SCRIPTS_MAX)
@@ -39,7 +39,7 @@ function parse(script: string): unknown {
   }
 }
 
-/** Undefined if it cannot be repaired. */
+/** Parses repaired JSON; undefined if it cannot be repaired. */
 function parseMended(text: string): unknown {
   if (text.length > MENDED_CHARS_MAX) return undefined;
   const plain = text.includes('"') ? text : text.replace(/&quot;|&#34;/g, '"').replace(/&amp;/g, "&");
@@ -47,16 +47,15 @@ function parseMended(text: string): unknown {
   try {
     return repaired === undefined ? undefined : JSON.parse(repaired);
   } catch {
-    return undefined; // A repaired text is valid, but may be nested deeper than the parser can go.
+    return undefined; // A repaired text is valid, but may be nested deeper than the parser allows.
   }
 }
 
-/** Trailing marks are no longer than this. */
+/** Maximum length of the marks at the end. */
 const MARK_CHARS_MAX = 40;
 
 /**
- * Removes the comment or CDATA mark that hid scripts from old browsers; the parser has already removed the start of the
- * latter.
+ * Removes the comment or CDATA mark that hid scripts from old browsers. The parser has already removed the start of a CDATA mark.
  */
 function unwrapped(script: string): string {
   const opened = script.replace(/^(?:<!--|\/\/|\/\*[^{}[\]]{0,40}\*\/)/, "");
@@ -64,8 +63,8 @@ function unwrapped(script: string): string {
   return (opened.slice(0, end) + opened.slice(end).replace(/(?:\/\/|\/\*)?\s*(?:-->|\]\]>)\s*(?:\*\/)?$/, "")).trim();
 }
 
-/** Line breaks and tabs within strings, as templates print them. */
+/** Escapes line breaks and tabs within strings, which some templates leave unescaped. */
 function escapeControls(text: string): string {
-  // Between values they are white space in any case.
+  // Between values, such characters are white space in any case.
   return text.replace(/[\u0000-\u001f]+/g, " ");
 }

@@ -1,4 +1,4 @@
-// Microdata: the entities that a page marks in its own text with itemscope and itemprop.
+// Reads microdata: the entities that a page marks in its own text with itemscope and itemprop.
 
 import { absolute, baseOf } from "../content/tidy.ts";
 import { elementsOf, PageElement, type PageNode } from "../dom/node.ts";
@@ -6,13 +6,13 @@ import type { PageDocument } from "../dom/parse.ts";
 import { boundedText, type Entity, type Room } from "./entity.ts";
 import { textOnOneLine } from "./text.ts";
 
-/** Entities of one page. */
+/** Maximum number of entities of one page. */
 const ITEMS_MAX = 1000;
-/** Elements that one entity may reference elsewhere. */
+/** Maximum number of elements elsewhere that one entity may reference. */
 const REFERENCES_MAX = 20;
-/** Elements examined, including repeated ones. */
+/** Maximum number of elements that are examined, including repeated visits. */
 const VISITS_MAX = 500_000;
-/** Attributes that hold the value instead of the text. */
+/** The attributes that hold the value in place of the text. */
 const VALUE_ATTRIBUTE: Readonly<Record<string, string>> = {
   meta: "content",
   data: "value",
@@ -40,14 +40,14 @@ interface Reading {
   readonly room: Room;
   readonly items: Item[];
   readonly byId: ReadonlyMap<string, PageElement>;
-  /** <meta> and <link> by the element they are in. */
+  /** <meta> and <link> elements by the element that contains them. */
   readonly placed: ReadonlyMap<PageElement, readonly PageElement[]>;
   readonly left: { items: number; visits: number };
-  /** Referenced elements cannot reference further ones. */
+  /** Whether this element was referenced. It cannot reference further ones. */
   readonly isReferred: boolean;
 }
 
-/** The entities that are not part of another, in order. */
+/** The entities that are not part of another one, in order. */
 export function readMicrodata(document: PageDocument, url: string, room: Room): Entity[] {
   const elements = elementsOf(document.body);
   const isMarked = (attributes: Readonly<Record<string, string>>) => attributes["itemscope"] !== undefined;
@@ -79,7 +79,7 @@ function newItem(attributes: Readonly<Record<string, string>>, reading: Reading)
   return item;
 }
 
-/** The name of a type without its vocabulary's address. */
+/** The name of a type without the address of its vocabulary. */
 function lastName(type: string): string {
   return type
     .replace(/[/#]+$/, "")
@@ -109,7 +109,7 @@ function readElement(element: PageElement, item: Item | undefined, reading: Read
   if (reading.isReferred) return;
   for (const id of (attributes["itemref"] ?? "").split(/\s+/).slice(0, REFERENCES_MAX)) {
     const elsewhere = reading.byId.get(id);
-    // An entity that contains itself would be read endlessly.
+    // This check prevents an endless loop over an entity that contains itself.
     if (elsewhere !== undefined && !isWithin(element, elsewhere) && !isWithin(elsewhere, element))
       readElement(elsewhere, inner, { ...reading, isReferred: true });
   }

@@ -1,5 +1,5 @@
-// Names with their values as pages show them to readers: tables of two columns, definition lists, and lists whose entries
-// begin with a name in bold.
+// Reads names with values as pages show them to readers: tables of two columns, definition lists, and lists whose entries begin
+// with a name in bold.
 
 import { elementsOf, PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -13,11 +13,11 @@ export interface NamedValue {
 }
 
 const PAIRS_MAX = 500;
-/** Longer names are sentences. */
+/** Longer texts are sentences, not names. */
 const NAME_CHARS_MAX = 80;
 const ROWS_MAX = 1000;
 
-/** The pairs of a page, in order; a name may occur several times. */
+/** The pairs of a page, in order. A name may occur several times. */
 export function readPairs(document: PageDocument, room: Room): NamedValue[] {
   const pairs: NamedValue[] = [];
   for (const element of elementsOf(document.body)) {
@@ -37,7 +37,7 @@ function pairsOf(element: PageElement): NamedValue[] {
   return element.tag === "li" ? boldPair(element) : [];
 }
 
-/** Rows of a name and a value; in a table with other rows, only those whose name is a header cell. */
+/** The rows with a name and a value. If a table also has other rows, only those count whose name is a header cell. */
 function tablePairs(table: PageElement): NamedValue[] {
   const rows = rowsOf(table).slice(0, ROWS_MAX);
   const isPlain = rows.every((cells) => cells.length === 2);
@@ -62,7 +62,7 @@ function holdsTable(cell: PageElement): boolean {
   return cell.getElementsByTagName("table").length > 0;
 }
 
-/** Each value with the terms before it. */
+/** The pairs of a definition list: each value with the terms before it. */
 function termPairs(list: PageElement): NamedValue[] {
   const parts = list.children.flatMap((child) => (child.tag === "div" ? child.children : child));
   const pairs: NamedValue[] = [];
@@ -82,7 +82,7 @@ function termPairs(list: PageElement): NamedValue[] {
   return pairs;
 }
 
-/** `<b>Name:</b> value`. */
+/** A pair of the form `<b>Name:</b> value`. */
 function boldPair(entry: PageElement): NamedValue[] {
   const first = entry.childNodes.find((node) => node instanceof PageElement || node.textContent.trim() !== "");
   if (!(first instanceof PageElement) || (first.tag !== "b" && first.tag !== "strong")) return [];

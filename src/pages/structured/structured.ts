@@ -1,5 +1,5 @@
-// A page's structured and nearly structured data: JSON-LD, microdata, the metadata of its head, and names with their values.
-// Read as written, without interpretation. Bounded in size and depth.
+// Reads a page's structured data: JSON-LD, microdata, the metadata of its head, and names with their values. The data are
+// returned as written, without interpretation, and are limited in size and depth.
 
 import type { PageDocument } from "../dom/parse.ts";
 import { boundedText, type Entity, newRoom, type Room } from "./entity.ts";
@@ -9,11 +9,11 @@ import { type NamedValue, readPairs } from "./pairs.ts";
 
 export type { Entity, NamedValue };
 
-/** What was found, in the order of the page. */
+/** The data that were found, in the order of the page. */
 export interface StructuredData {
   readonly jsonLd: readonly Entity[];
   readonly microdata: readonly Entity[];
-  /** Open Graph and other <meta> by their names in lower case, the first of each. */
+  /** Open Graph and other <meta> values by their names in lower case. If a name is repeated, the first one counts. */
   readonly meta: Readonly<Record<string, string>>;
   readonly pairs: readonly NamedValue[];
 }
@@ -21,7 +21,7 @@ export interface StructuredData {
 const META_MAX = 200;
 const META_NAME_CHARS_MAX = 100;
 
-/** Reads it from a page's unmodified tree. */
+/** Reads the structured data from a page's unmodified tree. */
 export function structuredData(document: PageDocument, url: string): StructuredData {
   const room = newRoom();
   return {

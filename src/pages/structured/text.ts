@@ -1,4 +1,4 @@
-// The text of an element on one line, with spaces between its blocks.
+// The text of an element on one line, with spaces between blocks.
 
 import { PageElement, type PageNode, PageText } from "../dom/node.ts";
 
@@ -7,7 +7,7 @@ const WITHIN_LINES = new Set(
   "a abbr b bdi bdo cite code data dfn em font i kbd mark q s small span strong sub sup time u var".split(" "),
 );
 
-/** Reads it; at most a long paragraph. */
+/** Reads the text of an element, at most as much as a long paragraph. */
 export function textOnOneLine(element: PageElement): string {
   const pieces: string[] = [];
   let chars = 0;
