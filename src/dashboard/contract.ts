@@ -48,7 +48,7 @@ export interface Profile {
   /** The budget for all keys of the account together; null: no limit. */
   readonly budget: BudgetView | null;
   /** Keys that are being debugged: the messages of their requests are kept for the operator. */
-  readonly debugged_keys: readonly { readonly name: string; readonly until: string }[];
+  readonly debugged_keys: readonly { readonly id: string; readonly name: string; readonly until: string }[];
 }
 
 /** What an account may spend. */

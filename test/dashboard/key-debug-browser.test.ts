@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { keyDebugStore } from "../../src/store/access/key-debug.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { faults } from "../support/axe.ts";
 import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
@@ -9,6 +10,8 @@ import { dashboardClient } from "./support.ts";
 
 let app: AccountsApp;
 let browser: TestBrowser;
+let accountId: string;
+let keyId: string;
 
 const isMissing = CHROMIUM === undefined;
 const SLOW_MS = 90_000;
@@ -16,10 +19,12 @@ const SLOW_MS = 90_000;
 beforeAll(async () => {
   if (isMissing) return;
   [app, browser] = await Promise.all([startAccountsApp({ config: { usage: { flush: "5ms" } } }), startBrowser()]);
-  await app.addAccount("watched");
+  accountId = (await app.addAccount("watched")).id;
+  await app.addAccount("boss", { admin: true });
   const client = dashboardClient(app);
   await client.post("/login", { username_or_email: "watched", password: PASSWORD });
   const { key, id } = (await client.post("/keys", { name: "agent" })).json;
+  keyId = id;
   await keyDebugStore(app.store).setKeyDebug(id, app.clock.now() + 30 * 60_000);
   const body = { model: "demo-echo", messages: [{ role: "user", content: "what my agent said" }] };
   await app.ask("POST", "/v1/chat/completions", { as: key, body, headers: { "x-request-id": "seen" } });
@@ -58,6 +63,34 @@ describe.skipIf(isMissing)("in a browser", () => {
       expect(await faults(page)).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
       expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test.each([
+    ["its holder, in the note of every page", "watched", () => "/log"],
+    ["its holder, in the list of keys", "watched", () => "/keys"],
+    ["an operator, on the page of the account", "boss", () => `/admin/accounts/${accountId}`],
+  ])(
+    "%s: ends it",
+    async (_who, name, address) => {
+      await keyDebugStore(app.store).setKeyDebug(keyId, app.clock.now() + 30 * 60_000);
+      app.clock.advance(1000);
+      const { page, context } = await browser.visitor({ address: freshAddress() });
+      const base = `${app.app.url}/dashboard`;
+      await page.goto(`${base}/login?next=${encodeURIComponent(address())}`);
+      await page.getByLabel("Username").fill(name);
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      const buttons = page.getByRole("button", { name: "End now debugging of agent" });
+      await buttons.last().click();
+      await page.getByRole("dialog").getByRole("button", { name: "End now" }).click();
+      await page.getByText("The key agent is no longer debugged.").waitFor();
+      await buttons.first().waitFor({ state: "detached" });
+      await page.getByText("The operator debugs your key agent").waitFor({ state: "detached" });
+      const [key] = await keyStore(app.store).listKeys(accountId);
+      expect(key?.debugUntilMs).toBeNull();
       await context.close();
     },
     SLOW_MS,

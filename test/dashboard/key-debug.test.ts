@@ -13,6 +13,7 @@ let app: AccountsApp;
 let client: DashboardClient;
 let key: string;
 let keyId: string;
+let accountId: string;
 
 /** Refuses, streams or answers, as its model says; tells its own credential in a text. */
 const upstream = Bun.serve({
@@ -51,7 +52,7 @@ beforeAll(async () => {
       ],
     },
   });
-  await app.addAccount("holder");
+  accountId = (await app.addAccount("holder")).id;
   await app.addAccount("other");
   await app.addAccount("boss", { admin: true });
   client = await signedIn("holder");
@@ -111,7 +112,7 @@ describe("on", () => {
   test("its holder is told", async () => {
     const { debug_until: until } = (await app.ask("GET", "/v1/key", { as: key })).json;
     expect(Date.parse(until)).toBeGreaterThan(app.clock.now());
-    expect((await client.get("/session")).json.profile.debugged_keys).toEqual([{ name: "watched", until }]);
+    expect((await client.get("/session")).json.profile.debugged_keys).toEqual([{ id: keyId, name: "watched", until }]);
     expect((await client.get("/keys")).json.data[0].debug_until).toBe(until);
     const other = await signedIn("other");
     expect((await other.get("/session")).json.profile.debugged_keys).toEqual([]);
@@ -185,4 +186,35 @@ test("all of it is gone when it ends, by the clock or by hand", async () => {
   await setDebug(null);
   await ask("well", "ended");
   expect([await wireOf("again"), await wireOf("ended")]).toEqual([[], []]);
+});
+
+describe("ended from the dashboard", () => {
+  test.each([
+    ["by its holder", "holder", () => `/keys/${keyId}/debug`],
+    ["by an operator", "boss", () => `/admin/accounts/${accountId}/keys/${keyId}/debug`],
+  ])("%s: what was kept is deleted at once, and the audit log says so", async (who, name, path) => {
+    await setDebug(30);
+    await ask("well", who);
+    expect(await keptOf(who)).toHaveLength(1);
+    const ending = await signedIn(name);
+    expect((await ending.delete(path())).json).toEqual({ success: true });
+    expect(await wireOf(who)).toEqual([]);
+    expect((await client.get("/session")).json.profile.debugged_keys).toEqual([]);
+    expect((await app.ask("GET", "/v1/key", { as: key })).json.debug_until).toBeNull();
+    const [event] = (await ending.get("/events")).json.data;
+    expect(event.event).toBe("key_debug_ended");
+  });
+
+  test("nobody else can, and not for a key that does not exist", async () => {
+    await setDebug(30);
+    const other = await signedIn("other");
+    const boss = await signedIn("boss");
+    const refused = async (one: DashboardClient, path: string) => (await one.delete(path)).status;
+    expect(await refused(other, `/keys/${keyId}/debug`)).toBe(404);
+    expect(await refused(other, `/admin/accounts/${accountId}/keys/${keyId}/debug`)).toBe(404);
+    expect(await refused(boss, `/keys/${keyId}/debug`)).toBe(404);
+    expect(await refused(boss, `/admin/accounts/${accountId}/keys/none/debug`)).toBe(404);
+    expect((await client.get("/session")).json.profile.debugged_keys).toHaveLength(1);
+    await setDebug(null);
+  });
 });

@@ -21,6 +21,7 @@ type NotedEvent =
   | "key_revoked"
   | "key_changed"
   | "key_rotated"
+  | "key_debug_ended"
   | "decision_promoted"
   | "decision_promotion_refused"
   | "plan_set"

@@ -22,6 +22,7 @@ import { type GatewayApiDeps, gatewayApi } from "./gateway-api.ts";
 import { hasSessionCookie, refuseForeignOrigin, visitorOf } from "./guard.ts";
 import { type HousekeepingApiDeps, housekeepingApi } from "./housekeeping-api.ts";
 import { type JobsApiDeps, jobsApi } from "./jobs-api.ts";
+import { type KeyDebugApiDeps, keyDebugApi } from "./key-debug-api.ts";
 import { budgetView, type KeysApiDeps, keysApi } from "./keys-api.ts";
 import { type LogApiDeps, logApi } from "./log-api.ts";
 import { modelsApi } from "./models-api.ts";
@@ -39,7 +40,7 @@ export interface DashboardDeps
     DecisionsApiDeps,
     ThreadsApiDeps,
     Pick<AccountApiDeps, "webhookSecrets">,
-    Pick<LogApiDeps, "liveViews" | "isPriced" | "keyDebug">,
+    Pick<LogApiDeps, "liveViews" | "isPriced">,
     JobsApiDeps,
     Pick<GatewayApiDeps, "gateway">,
     Pick<OperationsApiDeps, "operations">,
@@ -52,6 +53,7 @@ export interface DashboardDeps
     OverviewApiDeps["usage"] &
     GatewayApiDeps["usage"] &
     PeopleApiDeps["usage"];
+  readonly keyDebug: LogApiDeps["keyDebug"] & KeyDebugApiDeps["keyDebug"];
   readonly people: PeopleApiDeps["people"] & HousekeepingApiDeps["people"];
   readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"] & PeopleApiDeps["keys"];
   /** The storage that an account uses, and its limit. */
@@ -84,6 +86,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
   const endpoints: Endpoint[] = [
     ...signInApi({ ...deps, profile, boot }),
     ...keysApi(deps),
+    ...keyDebugApi(deps),
     ...logApi({ ...deps, isSignedIn: async (request) => (await visitorOf(request, accounts)) !== undefined }),
     ...overviewApi(deps),
     ...accountApi(deps),
@@ -136,10 +139,10 @@ async function profileOf(deps: DashboardDeps, account: Account): Promise<Profile
     has_password: account.passwordHash !== null,
     tier_rpm: isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0,
     budget: budgetView(await deps.budgetOf(account)),
-    debugged_keys: (await deps.keys.listKeys(account.id)).flatMap(({ name, debugUntilMs }) =>
+    debugged_keys: (await deps.keys.listKeys(account.id)).flatMap(({ id, name, debugUntilMs }) =>
       debugUntilMs === null || debugUntilMs <= deps.clock.now()
         ? []
-        : [{ name, until: new Date(debugUntilMs).toISOString() }],
+        : [{ id, name, until: new Date(debugUntilMs).toISOString() }],
     ),
   };
 }

@@ -5,6 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { call } from "./api.ts";
 import { forgetKept } from "./kept.ts";
+import { EndDebug } from "./parts/end-debug.tsx";
 import { Icon, type IconName, Mark } from "./parts/icon.tsx";
 import { Notice, say } from "./parts/notice.tsx";
 import { exactTime } from "./parts/time.tsx";
@@ -103,10 +104,11 @@ function Debugged() {
   if (keys.length === 0) return null;
   return (
     <Notice kind="warn">
-      {keys.map(({ name, until }) => (
-        <p key={name}>
+      {keys.map(({ id, name, until }) => (
+        <p key={id}>
           The operator debugs your key <b>{name}</b> until {exactTime(until)}: its requests and answers are kept until
-          then, without credentials, and shown in the <a href={hrefOf("/log")}>request log</a>.
+          then, without credentials, and shown in the <a href={hrefOf("/log")}>request log</a>.{" "}
+          <EndDebug path={`/keys/${id}`} name={name} />
         </p>
       ))}
     </Notice>

@@ -6,6 +6,7 @@ import { call } from "../api.ts";
 import { useLoad } from "../load.ts";
 import { periodText } from "../parts/budget.tsx";
 import { confirmed } from "../parts/confirm.tsx";
+import { EndDebug } from "../parts/end-debug.tsx";
 import { Badge, Empty, Notice, say } from "../parts/notice.tsx";
 import { Spark } from "../parts/spark.tsx";
 import { exactTime, usd, When } from "../parts/time.tsx";
@@ -43,6 +44,8 @@ export function KeysPage() {
       {live.length > 0 && (
         <KeyTable
           keys={live}
+          path="/keys"
+          changed={keys.reload}
           revoke={(key) => revokeKey(key, { path: "/keys", changed: keys.reload })}
           choose={choose}
         />
@@ -50,7 +53,9 @@ export function KeysPage() {
       {revoked.length > 0 && (
         <details onToggle={(event) => (showRevoked.value = event.currentTarget.open)}>
           <summary>Revoked keys ({revoked.length})</summary>
-          {showRevoked.value && <KeyTable keys={revoked} revoke={async () => undefined} />}
+          {showRevoked.value && (
+            <KeyTable keys={revoked} path="/keys" changed={keys.reload} revoke={async () => undefined} />
+          )}
         </details>
       )}
     </>
@@ -59,13 +64,16 @@ export function KeysPage() {
 
 interface KeyTableProps {
   keys: readonly KeyView[];
+  /** The part of the API that they are below. */
+  path: string;
+  changed: () => Promise<void>;
   revoke: (key: KeyView) => Promise<void>;
   /** Absent for the keys of other accounts. */
   choose?: (key: KeyView, what: "edit" | "rotate") => void;
 }
 
 /** Keys, with buttons for their actions. */
-export function KeyTable({ keys, revoke, choose }: KeyTableProps) {
+export function KeyTable({ keys, path, changed, revoke, choose }: KeyTableProps) {
   const hasSparks = keys.some(({ requests_by_day: days }) => days.length > 0);
   return (
     <div class="table-card">
@@ -106,6 +114,7 @@ export function KeyTable({ keys, revoke, choose }: KeyTableProps) {
                 <When iso={key.created_at} />
               </td>
               <td class="actions">
+                {isDebugged(key) && <EndDebug path={`${path}/${key.id}`} name={key.name} changed={changed} />}
                 {key.revoked_at === null && choose !== undefined && (
                   <>
                     <button type="button" class="quiet" onClick={() => choose(key, "edit")}>
@@ -136,6 +145,10 @@ function isOver({ expires_at: at }: KeyView): boolean {
   return at !== null && Date.parse(at) <= Date.now();
 }
 
+function isDebugged(key: KeyView): key is KeyView & { debug_until: string } {
+  return key.revoked_at === null && key.debug_until !== null && Date.parse(key.debug_until) > Date.now();
+}
+
 function State({ of: key }: { of: KeyView }) {
   if (key.revoked_at !== null) return <Badge>Revoked</Badge>;
   if (key.expires_at === null) return null;
@@ -155,8 +168,7 @@ function limitsOf(key: KeyView): string {
   }
   if (key.models !== null) limits.push(`only ${key.models.join(", ")}`);
   if (key.no_store) limits.push("keeps nothing");
-  if (key.debug_until !== null && Date.parse(key.debug_until) > Date.now())
-    limits.push(`debugged until ${exactTime(key.debug_until)}`);
+  if (isDebugged(key)) limits.push(`debugged until ${exactTime(key.debug_until)}`);
   if (key.passthrough) limits.push("every provider path");
   return limits.join(" · ") || "Plan limit";
 }

@@ -228,6 +228,8 @@ function Keys({ account, changed }: { account: AccountView; changed: () => Promi
       ) : (
         <KeyTable
           keys={account.keys}
+          path={`/admin/accounts/${account.id}/keys`}
+          changed={changed}
           revoke={(key) => revokeKey(key, { path: `/admin/accounts/${account.id}/keys`, changed })}
         />
       )}
