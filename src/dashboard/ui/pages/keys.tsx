@@ -1,6 +1,7 @@
 // API keys: create one (it is shown once), list, change, rotate, revoke.
 
 import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import type { KeyView, Listing } from "../../contract.ts";
 import { call } from "../api.ts";
 import { useLoad } from "../load.ts";
@@ -11,6 +12,7 @@ import { Badge, Empty, Notice, say } from "../parts/notice.tsx";
 import { Spark } from "../parts/spark.tsx";
 import { exactTime, usd, When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
+import { profile } from "../session.ts";
 import { CreateKey, EditKey, RotateKey, unpricedText } from "./key-forms.tsx";
 
 /** The page. */
@@ -20,6 +22,13 @@ export function KeysPage() {
   const live = list?.filter((key) => key.revoked_at === null) ?? [];
   const revoked = list?.filter((key) => key.revoked_at !== null) ?? [];
   const showRevoked = useSignal(false);
+  // The notice above the page ends debugging too.
+  const debugged = profile.value?.debugged_keys.length;
+  const shown = useRef(debugged);
+  useEffect(() => {
+    if (shown.current !== debugged) void keys.reload();
+    shown.current = debugged;
+  }, [debugged]);
   const chosen = useSignal<{ readonly key: KeyView; readonly what: "edit" | "rotate" } | undefined>(undefined);
   const choose = (key: KeyView, what: "edit" | "rotate") => {
     chosen.value = { key, what };
