@@ -25,10 +25,10 @@ afterAll(async () => {
   await github.stop();
 });
 
-/** What opens a route; `cookie`: the dashboard's own session, which is tried in the dashboard's tests. */
+/** The credential that a route requires. `cookie`: the dashboard's session, which the dashboard's tests use. */
 type Opens = "none" | "key" | "jwt" | "cookie";
 
-/** First match wins; a path is matched as it is registered. */
+/** The first match applies. A path is matched in the form in which it is registered. */
 const MATRIX: readonly [RegExp, Opens][] = [
   [/^POST \/v1\/auth\/(token|refresh|oauth\/exchange|password-reset\/(request|confirm))$/, "none"],
   [/^GET \/v1\/auth\/oauth\/:provider\/(start|callback)$/, "none"],
@@ -36,28 +36,28 @@ const MATRIX: readonly [RegExp, Opens][] = [
   [/^GET \/(health|status|livez|readyz|docs.*|openapi\.json|metrics)?$/, "none"],
   [/^GET \/v1\/(status\/.*|stats\/.*|capabilities)$/, "none"],
   [/^POST \/v1\/moderations$/, "none"],
-  // Only say that they are not offered.
+  // They only answer that they are not offered.
   [
     /^\w+ \/v1\/(assistants|audio\/voices|batches|containers|evals|fine_tuning|images\/variations|live|realtime|skills|uploads|vector_stores|videos)(\/\*)?$/,
     "none",
   ],
-  // Only says that it wants POST.
+  // It only answers that it requires POST.
   [/^GET \/v1\/responses$/, "none"],
   [/^POST (\/v1)?\/fetch$/, "none"],
   [/^GET \/dashboard(\/\*|\/assets\/:name)?$/, "none"],
   [/^\w+ \/dashboard\/api\/(session|signup|login|logout|oauth\/(exchange|pending)|password\/(forgot|reset))$/, "none"],
-  // Its own session cookie: never a key, never a token.
+  // The dashboard's session cookie; never a key or an access token.
   [/^\w+ \/dashboard\/api\/.+$/, "cookie"],
   [/^GET \/searxng\/search$/, "key"],
   [/^POST \/mcp$/, "key"],
-  // Only say that they are a part of another service.
+  // They only answer that they belong to another service.
   [/^\w+ \/v2\/(agent|browser|monitor|feedback|crawl\/params-preview|search\/(developer|research))(\/\*)?$/, "none"],
   [/^\w+ \/v2\/(scrape\/:id\/interact|search\/:id\/feedback)$/, "none"],
   [/^\w+ \/v2\//, "key"],
   [/^\w+ \/(v1|typesafe\/v1|api\/v1)\//, "key"],
 ];
 
-/** The code of an error, in whichever shape it comes. */
+/** The code of an error, in any error format. */
 // biome-ignore lint/suspicious/noExplicitAny: any answer of the program
 const codeOf = (json: any): unknown => (typeof json.error === "string" ? json.code : json.error?.code);
 
@@ -121,7 +121,7 @@ test("with require_verified_email a key of an unverified account opens nothing",
   }
 });
 
-/** Where `x-api-key` is a key too (contract §3 "x-api-key"), and where only beside an `anthropic-version` header. */
+/** Paths where `x-api-key` is accepted as a key, and paths where it needs an `anthropic-version` header. */
 const X_API_KEY = /^\/v1\/(messages|models)(\/|$)|^\/mcp$/;
 const VERSIONED_X_API_KEY = /^\/v1\/files(\/|$)/;
 
@@ -187,7 +187,7 @@ test("no secret lies open in the data directory, but in secrets.json and the out
   const look = (directory: string) => {
     for (const name of readdirSync(directory)) {
       const path = join(directory, name);
-      // The file that names the provider's secret is the test's own configuration.
+      // The file with the provider's secret is the test's own configuration.
       if (["outbox", "secrets.json", "test.yaml"].includes(name)) continue;
       if (statSync(path).isDirectory()) look(path);
       else {
@@ -202,7 +202,7 @@ test("no secret lies open in the data directory, but in secrets.json and the out
   look(app.app.dataDir);
   expect(looked).toContain("sallyport.db");
   expect(looked).toContain("sallyport.db-wal");
-  // Six digits stand in many numbers: the one place where the code is kept is examined.
+  // Six digits occur in many numbers, so only the column of the code is checked.
   const database = new Database(join(app.app.dataDir, "sallyport.db"), { readonly: true });
   const [row] = database.query("SELECT code_hash AS hash FROM verification_codes").all() as { hash: string }[];
   database.close();

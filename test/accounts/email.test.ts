@@ -74,10 +74,10 @@ describe("verification", () => {
     await app.addAccount("wendell");
     const { access_token: as } = await app.signIn("wendell");
     for (let mail = 0; mail < 10; mail++) {
-      // A restart forgives nothing.
+      // A restart does not reset the count.
       if (mail === 7) await app.app.restart();
       expect((await send(as)).status).toBe(200);
-      // Between two mails nothing is counted.
+      // A request that is refused because of the last mail is not counted.
       expect((await send(as)).json.error.code).toBe("code_recently_sent");
       app.clock.advance(MINUTE + 1);
     }
@@ -198,7 +198,7 @@ describe("a forgotten password", () => {
       [account, other].flatMap(({ id }) => kinds.map((kind) => codeStore(app.store).peekTicket(kind, `${kind} ${id}`))),
     );
     expect(left.map((ticket) => ticket !== undefined)).toEqual([false, false, true, true]);
-    // Who had proved the address before keeps what they linked.
+    // An account with a verified address keeps its linked providers.
     await request("viola@example.com");
     expect((await confirm({ token: await tokenFor("viola"), password: "a whole new password" })).status).toBe(200);
     expect(await identityStore(app.store).listIdentities(other.id)).toHaveLength(1);

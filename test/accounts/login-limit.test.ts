@@ -48,7 +48,7 @@ describe("through the edge", () => {
     await app.addAccount("nora");
     const from = freshAddress();
     await Promise.all([1, 2, 3, 4].map((n) => login(`nobody-${n}`, "wrong password", from)));
-    // Whatever stands left of the hop that our proxy saw is the client's own claim.
+    // The addresses to the left of the one that our proxy added are the client's own claim.
     expect((await login("nora", PASSWORD, `198.51.100.7, ${from}`)).status).toBe(429);
     expect((await login("nora", PASSWORD)).status).toBe(200);
   });
@@ -121,7 +121,7 @@ test("a password is hashed once for every try that is judged, whoever it is for"
     hasher: {
       hash: hashPassword,
       verify: async (_password, hash) => {
-        // The same algorithm with the same parameters, so the same time.
+        // The same algorithm with the same parameters takes the same time.
         work.push(hash.split("$").slice(0, 4).join("$"));
         return false;
       },
@@ -146,7 +146,7 @@ test("a password that was right when the hashing began, and is another's or nobo
     [{ ...before, passwordHash: "hash of new" }, "old", "invalid_credentials"],
     [{ ...before, passwordHash: null }, "old", "invalid_credentials"],
     [undefined, "old", "invalid_credentials"],
-    // Only hashed again: another sign-in found the hash out of date.
+    // The password is the same: another sign-in has replaced an outdated hash.
     [{ ...before, passwordHash: "newer hash of old" }, "old", undefined],
   ] as const) {
     const verify = signIn({

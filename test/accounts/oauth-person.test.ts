@@ -1,5 +1,5 @@
-// Identifying the person at a provider: nothing unsigned is accepted, nobody without an id of their own, and no link for a
-// revoked session.
+// Identifying the person at a provider: unsigned data is refused, a person without an id is refused, and a revoked
+// session cannot link.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { identityStore } from "../../src/store/access/identities.ts";
@@ -29,7 +29,7 @@ afterAll(async () => {
   await issuer.stop();
 });
 
-/** Someone the providers have not seen. */
+/** A person whom the providers have not seen yet. */
 beforeEach(() => {
   serial += 1;
   const email = `person-${serial}@example.com`;
@@ -65,7 +65,7 @@ for (const { name, claims = {}, tamper = (parts: string[]) => parts } of lies) {
 }
 
 describe("a profile that names nobody", () => {
-  // Two numbers beyond 2^53 can be one after parsing.
+  // Two numbers beyond 2^53 can be equal after parsing.
   for (const id of ["", " ", null, undefined, 0, -1, 1.5, 2 ** 53 + 2, {}, true]) {
     test(`with the id ${JSON.stringify(id)} signs nobody in`, async () => {
       await app.addAccount(`person-${serial}`, { emailVerified: true });

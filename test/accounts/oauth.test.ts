@@ -45,7 +45,7 @@ afterAll(async () => {
   await issuer.stop();
 });
 
-/** Someone the providers have not seen. */
+/** A person whom the providers have not seen yet. */
 let email: string;
 beforeEach(() => {
   serial += 1;
@@ -117,7 +117,7 @@ for (const slug of ["github", "corp"]) {
       expect(end.href).toBe(`${APP}&linked=${slug}&provider=${slug}`);
       const providers = async () => (await app.ask("GET", "/v1/auth/me", { as })).json.oauth_providers;
       expect(await providers()).toEqual([slug]);
-      // Again is no error; someone else's is.
+      // Linking the same account again is not an error; linking another account is.
       expect((await trip(slug, {}, { as }, "connect/start")).searchParams.get("linked")).toBe(slug);
       await app.addAccount(`thief-${slug}`);
       const { access_token: thief } = await app.signIn(`thief-${slug}`);
@@ -133,7 +133,7 @@ for (const slug of ["github", "corp"]) {
 }
 
 test("an address that only looks like an account's, in other characters, is another's", async () => {
-  // Fullwidth letters and the Kelvin sign fold to plain ones, but their mailbox is someone else's.
+  // Full-width letters and the Kelvin sign are folded to plain letters, but belong to another person's mailbox.
   const account = await app.addAccount(`kim-${serial}`, { emailVerified: true });
   for (const spelled of [`\uff4bim-${serial}@example.com`, `\u212aim-${serial}@example.com`]) {
     issuer.claims = { ...issuer.claims, email: spelled };

@@ -1,4 +1,5 @@
-// Refresh rotation against a model: any sequence of refreshes, logouts, waits and thefts, with and without a grace.
+// Compares the rotation of refresh tokens with a model: any sequence of refreshes, logouts, waits and thefts, with and
+// without a grace period.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -31,7 +32,7 @@ afterAll(() => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** What the model knows of a token. */
+/** The state of a token in the model. */
 interface Token {
   family: number;
   expiresAtMs: number;
@@ -97,7 +98,7 @@ async function follows(steps: readonly Step[], graceMs: number): Promise<void> {
       ended.add(tokens.get(text)!.family);
     } else if (known.length > 0 && one.do === "refresh") {
       const text = known[one.pick % known.length]!;
-      // Several at once: they are judged one after the other, whatever comes back first.
+      // Several requests at once. They are processed one after the other, in any order of answers.
       const answers = await Promise.all(
         Array.from({ length: one.times }, () =>
           pairs.refresh(text, CLIENT).then(

@@ -24,7 +24,7 @@ const kidOf = (token: string) => JSON.parse(Buffer.from(token.split(".")[0]!, "b
 test("each key goes on verifying what it signed, and only while that may live", async () => {
   const made = (await app.signIn("kira")).access_token;
   await app.app.reconfigure(withSecret("the first secret of the operator"));
-  // The ring is written before the new key signs.
+  // The ring is stored before the new key signs.
   let first = (await app.signIn("kira")).access_token;
   while (kidOf(first) === kidOf(made)) first = (await app.signIn("kira")).access_token;
   expect(await me(made)).toBe(200);

@@ -73,7 +73,7 @@ test("a password is changed by whoever knows it, and every other session ends", 
   }
   expect((await change(PASSWORD, "another long password")).json).toEqual({ success: true });
   expect([await me(as), await me(other.access_token)]).toEqual([200, 401]);
-  // Wrong ones count like sign-ins: with the one above these are ten.
+  // Wrong passwords count like failed sign-ins; together with the one above these are ten.
   const guesses = await Promise.all(
     Array.from({ length: 10 }, () => change("wrong password", "another long password")),
   );

@@ -136,7 +136,7 @@ describe("later accounts", () => {
       );
     const named = ["invalid_request", "username", "This username is taken. Choose another."];
     expect(await answer({ username: "Old" })).toEqual(named);
-    // With a taken name nothing is learnt of the address.
+    // If the name is taken, the answer reveals nothing about the address.
     expect(await answer({ username: "Old", email: "OLD@example.com" })).toEqual(named);
     expect(await answer({ email: "OLD@example.com" })).toEqual([
       "invalid_request",

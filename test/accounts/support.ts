@@ -8,20 +8,20 @@ import { type Account, accountStore, type NewAccount } from "../../src/store/acc
 import { openStore, type SqliteStore as Store } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 
-/** Everybody's password. */
+/** The password of every account. */
 export const PASSWORD = "correct horse battery staple";
 
-/** Looks like one of today's hashes and costs nothing: real ones take a tenth of a second each. */
+/** A hash in the current format that takes no time to compute. Real ones take a tenth of a second each. */
 const quickHash = (password: string) =>
   `${nobodysHash().split("$").slice(0, 4).join("$")}$quick$${sha256Hex(password)}`;
 
-/** Counts for tests that are not about hashing. */
+/** A hasher for tests that are not about hashing. */
 const QUICK: PasswordHasher = {
   hash: async (password) => quickHash(password),
   verify: async (password, hash) => hash === quickHash(password),
 };
 
-/** The machine's time plus what a test added. */
+/** The system time plus what a test has added. */
 export class MovableClock implements Clock {
   #addedMs = 0;
   now(): number {
@@ -34,7 +34,7 @@ export class MovableClock implements Clock {
 
 export interface Answer {
   status: number;
-  // A test that looks into a body knows its shape, or fails on it.
+  // A test that reads a body knows its form, or fails.
   // biome-ignore lint/suspicious/noExplicitAny: the shape is what is tested
   json: any;
   text: string;
@@ -51,18 +51,18 @@ export interface Ask {
 export interface AccountsApp {
   app: TestApp;
   clock: MovableClock;
-  /** A second door to the database. */
+  /** A second connection to the database. */
   store: Store;
   ask(method: string, path: string, options?: Ask): Promise<Answer>;
   addAccount(name: string, more?: Partial<NewAccount>): Promise<Account>;
-  /** A fresh token pair. */
+  /** A new pair of tokens. */
   signIn(name: string): Promise<{ access_token: string; refresh_token: string }>;
   stop(): Promise<void>;
 }
 
 let address = 0;
 
-/** Starts it. Requests can come from any address, by `X-Forwarded-For`. */
+/** Starts the program. Requests can come from any address, with `X-Forwarded-For`. */
 export async function startAccountsApp(options: TestAppOptions & { realHashes?: boolean } = {}): Promise<AccountsApp> {
   const { realHashes = false } = options;
   const passwordHash = realHashes ? await hashPassword(PASSWORD) : quickHash(PASSWORD);
@@ -122,7 +122,7 @@ export async function startAccountsApp(options: TestAppOptions & { realHashes?: 
   };
 }
 
-/** An address no one has used yet. */
+/** An address that no test has used yet. */
 export function freshAddress(): string {
   address += 1;
   return `203.0.${Math.floor(address / 250)}.${1 + (address % 250)}`;

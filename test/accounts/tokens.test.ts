@@ -1,4 +1,4 @@
-// Token, profile, refresh, logout and deletion through the HTTP edge: each documented status, as a table.
+// Token, profile, refresh, logout and deletion through the HTTP API: a table with each documented status.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SignJWT } from "jose";
@@ -262,7 +262,7 @@ describe("DELETE /v1/auth/me", () => {
     const account = await app.addAccount("carol");
     const { key } = await keyStore(app.store).createKey({ accountId: account.id, name: "k" });
     const pair = await app.signIn("carol");
-    // The key is in the guard's cache now.
+    // Now the key is cached.
     expect((await app.ask("GET", "/v1/models", { as: key })).status).toBe(200);
     const { status, json } = await app.ask("DELETE", "/v1/auth/me", { as: pair.access_token });
     expect([status, json]).toEqual([200, { success: true }]);

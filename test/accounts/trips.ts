@@ -7,15 +7,15 @@ type Fields = Record<string, string>;
 
 export interface Trips {
   start(slug: string, fields?: Fields, ask?: Ask, path?: string): Promise<Answer>;
-  /** What the provider sends the browser back to, as a path of ours. */
+  /** The path of the redirect with which the provider sends the browser back. */
   atProvider(authorizationUrl: string | null): Promise<string>;
-  /** The whole trip; gives where the browser ends up. */
+  /** The whole round trip; returns the final address of the browser. */
   trip(slug: string, fields?: Fields, ask?: Ask, path?: string): Promise<URL>;
 }
 
 export const query = (fields: Fields) => `?${new URLSearchParams(fields)}`;
 
-/** Trips through this program. */
+/** Round trips through this program. */
 export function tripsOf(app: AccountsApp): Trips {
   const trips: Trips = {
     start: (slug, fields = {}, ask = {}, path = "start") =>

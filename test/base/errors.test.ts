@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorType } from "../../src/base/errors.ts";
 
-// Contract §3, row "error `type` values".
+// The statuses of each error type, as in docs/reference/errors.md.
 const STATUSES: Record<ErrorType, readonly number[]> = {
   invalid_request_error: [400, 404, 405, 408, 413, 422, 426],
   authentication_error: [401],

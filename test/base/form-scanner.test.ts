@@ -1,5 +1,5 @@
-// The reader of forms: what it knows and what it lets pass is the same however the bytes are cut, and what two readers
-// could understand differently is refused.
+// The scanner of forms gives the same result however the bytes are split, and refuses whatever two parsers could read
+// differently.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

@@ -14,7 +14,8 @@ test("tells how deep any JSON is nested, whatever its strings hold", () => {
     fc.property(wrapped, ([inner, levels, lists]) => {
       const [open, close] = lists ? ["[", "]"] : ['{"[\\"":', "}"];
       const json = open.repeat(levels) + inner + close.repeat(levels);
-      // Of a key that comes twice only the last value is in what is parsed: the text may be deeper, never less deep.
+      // If a key is repeated, parsing keeps only the last value, so the text may be deeper than the parsed value but
+      // not the reverse.
       const depth = depthOf(JSON.parse(json));
       const deepest = Math.max(depth, levels + depthOfText(inner));
       expect(isNestedDeeper(json, deepest)).toBe(false);
@@ -24,7 +25,7 @@ test("tells how deep any JSON is nested, whatever its strings hold", () => {
   );
 });
 
-/** The same told another way: by what is left when strings are gone. */
+/** The depth of a text, computed in another way: from what is left without strings. */
 function depthOfText(json: string): number {
   let depth = 0;
   const depths = [...json.replace(/"(?:[^"\\]|\\.)*"/gs, "")].map((letter) => {
@@ -39,7 +40,7 @@ test.each(['"', '"\\', '["a\\"', "[[[[[[", "]]]]]]]]", '{"a":"[[[[[['])("%p is n
   expect(isNestedDeeper(text, 6)).toBe(false);
 });
 
-/** Objects, lists and texts, keys among them. */
+/** The number of objects, lists and strings, including keys. */
 function valuesOf(value: unknown): number {
   if (typeof value === "string") return 1;
   if (typeof value !== "object" || value === null) return 0;

@@ -38,7 +38,7 @@ test("the text and the value are edited alike", () => {
         .filter(({ i }) => i < list.length)
         .map(({ i, key, value }) => ({ path: ["m", i, ...(value === undefined ? [] : [key])], value }));
       const body = { k: 1, m: list };
-      // What JSON cannot say (minus zero) is no difference.
+      // Minus zero, which JSON.stringify does not keep, makes no difference.
       const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
       expect(JSON.parse(editJson(JSON.stringify(body), made))).toEqual(plain(editValue(body, made)));
     }),

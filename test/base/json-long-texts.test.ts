@@ -7,7 +7,7 @@ const NO_BOUNDS = { levels: 1e9, values: 1e9, escapes: 1e9 };
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const long = (unit: string) => unit.repeat(Math.ceil((300 * 1024) / unit.length));
 
-/** What JSON.parse makes of it, or that it refuses it. */
+/** The result of JSON.parse, or the fact that it refuses the text. */
 async function both(text: string): Promise<[unknown, unknown]> {
   const plain = () => {
     try {

@@ -12,7 +12,7 @@ test("levels and values are counted as in small bodies", async () => {
   const json = fc.oneof(fc.json({ maxDepth: 12 }), fc.string({ unit: fc.constantFrom('"', "\\", "{", "]", ",", "a") }));
   await fc.assert(
     fc.asyncProperty(json, bound, bound, async (text, levels, values) => {
-      // Short texts need no look where they cannot exceed anything.
+      // Short texts are not scanned if they cannot exceed a limit, so the text is extended.
       const long = `${text}${" ".repeat(100)}`;
       expect((await look(long, { levels, values })).excess).toBe(jsonExcess(long, { levels, values }) as never);
     }),

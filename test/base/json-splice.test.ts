@@ -28,7 +28,7 @@ describe("spliceMembers", () => {
     expect(spliceMembers(text, members).replaceAll(" ", "")).toBe(expected.replaceAll(" ", ""));
   });
 
-  // Members in their order: what stands where in a text is for integer-like keys not what a parse tells.
+  // Members are compared in sorted order, since parsing moves integer-like keys to the front.
   const plain = (value: object) => JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
   const key = fc.oneof(fc.constantFrom("a", "b", "model", "\u0000", "__proto__", "constructor", "0", ""), fc.string());
   const edits = fc

@@ -24,7 +24,7 @@ test("long texts too, wherever they are cut", async () => {
       const text = "-".repeat(shift) + letters.join("").repeat(140_000 / letters.join("").length);
       expect((await jsonInTurns({ text: [text] })) === JSON.stringify({ text: [text] })).toBe(true);
     }),
-    // The first half of a character before a whole one, which the cut must not part.
+    // The first half of a surrogate pair before a whole character, between whose halves the text must not be cut.
     { numRuns: 60, examples: [[["\ud83d", "😀", "x"], 3]] },
   );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Limit, limit, lone } from "../../src/base/limit.ts";
 
-/** Resolves when a limit of this length has passed. */
+/** Resolves when a timeout of this length has passed. */
 const passing = (ms: number) => new Promise<void>((resolve) => limit(ms, resolve));
 
 describe("limits", () => {

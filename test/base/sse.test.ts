@@ -50,7 +50,7 @@ describe("frames", () => {
     expect(framesOf([bytes])).toEqual([{ event: undefined, data: "a\uFFFD\uFFFDb" }]);
   });
 
-  /** Text of any kind, but for line ends: what a stream may carry, and what only looks like its own marks. */
+  /** Any text without line breaks: valid content of a stream, and text that only looks like its field names. */
   const words = fc.oneof(
     fc.constantFrom(
       "é😀x",
@@ -83,7 +83,7 @@ describe("frames", () => {
   const line = fc.oneof(
     { weight: 3, arbitrary: fc.tuple(field, words).map(([name, text]) => encode(name + text)) },
     { weight: 2, arbitrary: fc.constant(encode("")) },
-    // Bytes that are no text, among them the beginnings of characters.
+    // Bytes that are not valid text, among them the first bytes of characters.
     {
       weight: 1,
       arbitrary: fc.uint8Array({ maxLength: 6 }).map((bytes) => bytes.filter((byte) => byte !== 10 && byte !== 13)),
@@ -122,7 +122,7 @@ describe("frames", () => {
   });
 });
 
-/** The event stream interpretation of the HTML standard, line by line; but the end of the stream also ends a frame. */
+/** Parses an event stream as the HTML standard describes, line by line; the end of the stream also ends a frame. */
 function byTheStandard(bytes: Uint8Array): SseFrame[] {
   const frames: SseFrame[] = [];
   let event: string | undefined;

@@ -29,7 +29,7 @@ test("a vendor with prices only says nothing about limits", () => {
   expect(facts?.supportsVision).toBeUndefined();
 });
 
-// The package's own names for these are none that their vendors' servers know.
+// The package's own names for these models are unknown to their vendors' servers.
 test.each([
   ["https://api.fireworks.ai/inference/v1", "accounts/fireworks/models/deepseek-v3p2"],
   ["https://api.mistral.ai/v1", "codestral-latest"],
@@ -72,7 +72,7 @@ test.each([
   const facts = lookUp(baseUrl, id);
   expect(facts?.contextLength).toBeGreaterThan(30_000);
   expect(facts?.maxOutputTokens).toBeGreaterThan(4_000);
-  // A price per token instead of per million would be a millionth of this.
+  // A price for one token instead of a million would be a millionth of this.
   expect(facts?.prices?.input).toBeGreaterThan(0.01);
   expect(facts?.prices?.output).toBeLessThan(1000);
 });

@@ -54,7 +54,7 @@ const get = async (path: string, tier: string | null = "free", more: Record<stri
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
 
-// Spec: Model (catalog entry), every field; contract §3 "model info for clients".
+// Every field of docs/reference/http-api.md#get-v1models.
 const FAST = {
   id: "fast",
   name: "Fast",

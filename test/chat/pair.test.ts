@@ -13,7 +13,7 @@ const results = (...ids: string[]): ChatMessage => ({
   role: "tool",
   content: ids.map((callId): ToolResultPart => ({ type: "tool-result", callId, content: [text(`r ${callId}`)] })),
 });
-/** Who said what, in short. */
+/** The roles and texts of messages in short form. */
 const short = (messages: readonly ChatMessage[]) =>
   messages.map((message) =>
     message.role === "tool"
@@ -48,7 +48,7 @@ describe("pairResults", () => {
 
   test("whatever the history, it is paired afterwards, and no words are lost", () => {
     const id = fc.constantFrom("1", "2", "3", "__proto__");
-    // Ids that come twice in one turn are nonsense, and come all the same.
+    // Repeated ids in one turn are invalid, but occur in practice.
     const ids = fc.oneof(
       { weight: 3, arbitrary: fc.uniqueArray(id, { minLength: 1, maxLength: 3 }) },
       { weight: 1, arbitrary: fc.array(id, { maxLength: 3 }) },
@@ -67,7 +67,7 @@ describe("pairResults", () => {
           one.role === "assistant" ? one.content.flatMap((part) => ("callId" in part ? [part.callId] : [])) : [],
         );
         if (asks.every((some) => new Set(some).size === some.length)) expect(again).toBe(paired);
-        // The results of a turn, in one message or several, answer its calls and nothing else.
+        // The results after a turn, in one or several messages, answer only that turn's calls.
         const answers = new Map<number, string[]>();
         let turn = -1;
         paired.forEach((one, at) => {

@@ -121,7 +121,7 @@ describe("repairJson", () => {
     ['{"re":"\\d+"}', '{"re":"\\\\d+"}'],
     ['\uFEFF{"a":1}', '{"a":1}'],
     ["{'a':\u00a01}", '{"a": 1}'],
-    // The cut-off key began as one that is already there.
+    // The truncated key begins like an existing key.
     ['{"path":"x","path', '{"path":"x","path_":null}'],
     ['{"a":{"b":1},"b":{"b":2,"\\u006', '{"a":{"b":1},"b":{"b":2,"\\u0060":null}}'],
     ['{"":1,', '{"":1}'],
@@ -150,7 +150,7 @@ describe("repairJson", () => {
         if (cut.includes("{")) expect([cut, typeof mended]).toEqual([cut, "string"]);
         const kept = JSON.parse(mended ?? "{}");
         for (const [name, [span, again]] of topLevelMembers(text)) {
-          // A value that another one may yet replace says nothing.
+          // A value that a later one may replace is not compared.
           if (span === undefined || again !== undefined || span.valueEnd >= length) continue;
           expect([cut, JSON.stringify(Object.entries(kept).find(([key]) => key === name)?.[1])]).toEqual([
             cut,
@@ -173,7 +173,7 @@ test.each([
   ["backslashes", `'${"\\".repeat(500_001)}`],
   ["words", `{${"a ".repeat(250_000)}`],
 ])("text made to be slow to mend is not: %s", (_name, text) => {
-  // What grows with the square of the length takes minutes.
+  // Work that grows with the square of the length would take minutes.
   expect(cpuMs(() => repairJson(text))).toBeLessThan(2000);
 });
 

@@ -62,9 +62,9 @@ test("what an ArgumentGuard lets through, with its ending, is valid JSON or decl
       expect(guard.sent).toBe(out);
       const rest = guard.end();
       if (rest !== undefined) expect([text, isJson(out + rest)]).toEqual([text, true]);
-      // What was well is neither held nor changed.
+      // Valid arguments are neither held nor changed.
       if (isJson(text)) expect(out + rest).toBe(text);
-      // What only was cut off is never given up.
+      // Arguments that are only truncated are always completed.
       if (new JsonPrefix().push(text)) expect(rest).toBeDefined();
     }),
     { numRuns: 1000 },

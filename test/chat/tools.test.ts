@@ -62,7 +62,7 @@ describe("flattening", () => {
       ],
     });
     const names = flattenTools(request).tools.map((tool) => tool.name);
-    // The plain function keeps its name, the namespaced one gives way.
+    // The plain function keeps its name, and the namespaced one is renamed.
     expect(names).toEqual(["agents__spawn_2", "agents__spawn"]);
     expect(restore(request, call("agents__spawn_2"))[0]).toMatchObject({ name: "spawn", namespace: "agents" });
     expect((restore(request, call("agents__spawn"))[0] as ToolStart).namespace).toBeUndefined();

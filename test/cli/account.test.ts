@@ -90,7 +90,7 @@ test("an admin has no trial", async () => {
   expect((await look((store) => accountStore(store).findAccount(made.id)))?.trialEndsAtMs).toBeNull();
 });
 
-// One account for the whole table: hashing its password is the slow part.
+// One account for all rows, since hashing its password is slow.
 const sharedDir = mkdtempSync(join(tmpdir(), "sallyport-cli-"));
 const shared = commandLine(sharedDir);
 beforeAll(() => shared.json(ANN));

@@ -57,7 +57,7 @@ test("a backup made beside a running server comes back whole in another place", 
   expect(JSON.parse(saved.out)).toEqual({ file: at("b.tar"), bytes: statSync(at("b.tar")).size, uploads: 2 });
   expect(statSync(at("b.tar")).mode & 0o777).toBe(0o600);
   expect(readdirSync(cwd).sort()).toEqual(["b.tar", "data"]);
-  // What comes after the copy is not part of it.
+  // Later changes are not part of the copy.
   await keyStore(store).createKey({ accountId, name: "later" });
   lock.release();
   store.close();
@@ -85,7 +85,7 @@ test("a copy is of one moment while another connection writes", async () => {
   const writer = settingsStore(secondStore(store));
   let writing = true;
   const writes = (async () => {
-    // Both names always hold the same number, within a transaction.
+    // A transaction writes the same number under both names.
     for (let n = 0; writing; n++) {
       store.sqlite.query("INSERT OR REPLACE INTO settings VALUES ('a', ?1, 0), ('b', ?1, 0)").run(String(n));
       await new Promise((resolve) => setImmediate(resolve));

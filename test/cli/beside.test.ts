@@ -1,4 +1,4 @@
-// The commands beside a running server: real processes on one data directory.
+// Commands beside a running server: real processes with one data directory.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -40,7 +40,7 @@ const chat = (key: string) =>
     body: JSON.stringify({ model: "demo-echo", messages: [{ role: "user", content: "hello" }] }),
   });
 
-/** Asks until the status is this one; returns how many pauses of a hundredth of a second that took. */
+/** Repeats the request until it has this status; returns the number of pauses of 10 ms. */
 async function until(status: number, key: string): Promise<number> {
   for (let pauses = 0; ; pauses++) {
     const response = await chat(key);
@@ -50,7 +50,7 @@ async function until(status: number, key: string): Promise<number> {
   }
 }
 
-/** How many such pauses a second has, for a machine without anything else to do. */
+/** The number of such pauses in a second, on an otherwise idle machine. */
 const SECOND = 100;
 
 let people = 0;

@@ -10,7 +10,7 @@ import { tempDir } from "../store/support.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { FakeTerminal } from "../support/terminal.ts";
 
-/** What the upstream saw and how it answers, by the first path segment. */
+/** The requests that the upstream received, and its answers by the first path segment. */
 const seen = new Map<string, Headers>();
 const answers: Record<string, () => Response> = {
   good: () => Response.json({ object: "list", data: [{ id: "a" }, { id: "b" }] }),
@@ -53,7 +53,7 @@ async function doctor(config: string, cwd = tempDir()) {
   const plain = await run();
   expect(plain.code).toBe(code);
   const lines = plain.out.trimEnd().split("\n");
-  // A line for each check, an empty one, and the sum.
+  // One line for each check, an empty line, and the summary.
   expect(lines).toHaveLength(checks.length + 2);
   const open = checks.filter(({ status }) => status !== "ok").length;
   expect(lines.at(-1)).toStartWith(open === 0 ? "Everything is in order." : `${open} thing`);

@@ -1,4 +1,4 @@
-// `sallyport import litellm`: what is written, where, and what is refused.
+// `sallyport import litellm`: what it writes, where, and what it refuses.
 
 import { expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";

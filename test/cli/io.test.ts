@@ -13,7 +13,7 @@ function run(code: string, stdin: "ignore" | Blob = "ignore") {
 
 test("all output arrives, though the process ends at once and the reader is slow to begin", async () => {
   const child = run(`io.out("x".repeat(${CHARS})); io.err("e".repeat(${CHARS}))`);
-  // Errors first: stdout is full and waits meanwhile.
+  // Errors are written first, since stdout is full and waits.
   const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
   expect([out.length, err.length, await child.exited]).toEqual([CHARS, CHARS, 0]);
 });

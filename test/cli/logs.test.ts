@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** A terminal that tells when something new was printed, and can be interrupted. */
+/** A terminal that reports new output and can be interrupted. */
 class WatchedTerminal extends FakeTerminal {
   #told = Promise.withResolvers<void>();
   stop: () => void = () => undefined;
@@ -26,7 +26,7 @@ class WatchedTerminal extends FakeTerminal {
     this.stop = stop;
     return () => undefined;
   }
-  /** Waits until the output has so many lines. */
+  /** Waits until the output has this many lines. */
   async lines(count: number): Promise<string[]> {
     for (;;) {
       const lines = this.stdout.split("\n").filter((line) => line !== "");
@@ -49,12 +49,12 @@ const ask = (model: string, requestId: string) =>
     { "x-request-id": requestId },
   );
 
-/** Its row is in the database. */
+/** Waits until the request's row is in the database. */
 async function written(requestId: string): Promise<void> {
   for (;;) {
     const { out } = await run(["logs", "--id", requestId, "--json"]);
     if (JSON.parse(out).length > 0) return;
-    // The gateway is in this process too.
+    // The gateway runs in this process too.
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
 }

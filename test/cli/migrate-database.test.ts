@@ -30,7 +30,7 @@ async function run(env: Record<string, string>, ...argv: string[]) {
   return { code, out: io.stdout, err: io.stderr };
 }
 
-/** A little of everything that has a table or a place of its own. */
+/** Adds some data of every kind that has its own table or place. */
 async function fill(dataDir: string): Promise<void> {
   const store = openStore({ dataDir });
   const verbs = verbsOf(store, () => 1e9);
@@ -60,7 +60,7 @@ async function fill(dataDir: string): Promise<void> {
   store.close();
 }
 
-/** What a user would notice of a store. */
+/** The content of a store that a user would notice. */
 async function seen(store: Store) {
   const verbs = verbsOf(store, () => 1e9);
   const [account] = await verbs.accounts.listAccounts();
@@ -95,7 +95,7 @@ describe.skipIf(server === undefined)("migrate-database", () => {
     expect(JSON.parse(there.out)).toMatchObject({ uploads: 2 });
     const store = await openPostgres({ url, dataDir });
     expect(await seen(store)).toEqual(before);
-    // New rows come after those that were copied, and triggers count again.
+    // New rows follow the copied ones, and triggers count again.
     const accountId = before.account?.id ?? "";
     const writer = new UsageWriter(verbsOf(store, () => 1e9).usage);
     writer.record(usageRecord({ accountId, requestId: "after" }));
@@ -115,7 +115,7 @@ describe.skipIf(server === undefined)("migrate-database", () => {
     const [dataDir, url] = [join(tempDir(), "data"), await database()];
     await fill(dataDir);
     const broken = openStore({ dataDir });
-    // A row that PostgreSQL cannot keep stops the copy in its table.
+    // A row that PostgreSQL cannot store stops the copy in its table.
     broken.sqlite.run("INSERT INTO decision_aliases VALUES ('a' || char(0), 'v', 0)");
     broken.close();
     const stopped = await run({}, "migrate-database", "--to", url, "--data-dir", dataDir);

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-// Each starts the program several times, which takes a busy machine seconds.
+// Each test starts the program several times, which takes seconds on a busy machine.
 setDefaultTimeout(90_000);
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");

@@ -114,11 +114,11 @@ describe("crawl", () => {
     expect((await sally("crawl", site.url, "--include", "")).code).toBe(2);
   });
   test("progress is for somebody who watches", async () => {
-    // Whatever stdin is: a list may be piped in.
+    // Stdin does not matter, since a list may be piped into it.
     const watched = await sallyOn(new FakeTerminal({ columns: 40 }), "crawl", site.url, "--limit", "2");
     expect(watched.err).toMatch(/\r1 read, 1 left {2}http/);
     expect(watched.err).toEndWith("2 pages read\n");
-    // A line as wide as the terminal would begin another one each time.
+    // A line as wide as the terminal would wrap into a new line each time.
     for (const line of watched.err.split(/[\r\n]/)) expect(line.length).toBeLessThan(40);
     expect((await sallyOn(new FakeTerminal({ interactive: true }), "crawl", site.url)).err).not.toContain("\r");
   });

@@ -26,7 +26,7 @@ describe("interpolation", () => {
     ["${Z:-}", ""],
     ["${Z:-a:-b c}", "a:-b c"],
     ["${B}", ""],
-    // What is put in is not examined again.
+    // Inserted text is not interpolated again.
     ["${C}", "${A}"],
     ["$${A}", "${A}"],
     ["$$${A}", "$${A}"],
@@ -54,7 +54,7 @@ describe("interpolation", () => {
       fc.property(fc.string(), (text) => {
         const escaped = text.replaceAll("${", () => "$${");
         const result = interpolate(escaped, surroundings);
-        // A $ before an escape joins with it; everything else comes back as it was.
+        // A $ before an escape becomes part of it; all other text stays unchanged.
         if (!text.includes("$${")) expect(result).toMatchObject({ text, changed: false });
       }),
     );

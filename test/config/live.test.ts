@@ -43,7 +43,7 @@ test("a bad one is reported and the old one stays, until it is mended", () => {
 test("what is read at the start only is named", () => {
   const { config, write } = live("server: {port: 1}");
   write("server: {port: 2, host: 10.0.0.1}\ndata_dir: other");
-  // --host wins over the file, so it did not change.
+  // --host takes precedence over the file, so the value did not change.
   expect(config.reload()).toEqual({ ok: true, needRestart: ["server.port", "data_dir"] });
 });
 

@@ -1,4 +1,4 @@
-// Where each value comes from, and that no secret is shown.
+// The origin of each value; and that no secret is shown.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -37,7 +37,7 @@ const ENV = {
   SALLYPORT_LOG: '{"level":"warn"}',
 };
 
-/** The values by key, of a file in a directory of its own. */
+/** The values of a file in its own directory, by key. */
 function describe(options: LoadOptions = {}, file: string | undefined = FILE) {
   const cwd = mkdtempSync(join(tmpdir(), "sallyport-origin-"));
   try {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { findPreset, PRESET_NAMES } from "../../src/config/presets.ts";
 import { CARDS } from "../../src/upstream/providers/index.ts";
 
-// A preset and the card of its name are told apart by floors; what both say must be the same.
+// Presets and providers' cards are in rooms that may not import each other, so a test compares them.
 const KINDS = { "openai-chat": "openai", "anthropic-messages": "anthropic", gemini: "gemini", "openai-responses": "" };
 
 test("every card is a preset with the same address and protocol, and every preset a card", () => {
@@ -12,7 +12,7 @@ test("every card is a preset with the same address and protocol, and every prese
     expect([name, findPreset(name)?.baseUrl]).toEqual([name, baseUrl]);
     spoken.set(name, [...(spoken.get(name) ?? []), KINDS[dialect]]);
   }
-  // The demo is no vendor, and decision endpoints have no card.
+  // The demo is not a vendor, and decision endpoints have no card.
   const vendors = PRESET_NAMES.filter((name) => !["demo", "systemone"].includes(findPreset(name)?.kind ?? ""));
   expect([...spoken.keys()].sort()).toEqual(vendors.toSorted());
   for (const name of vendors) expect(spoken.get(name)).toContain(findPreset(name)?.kind ?? "?");

@@ -14,7 +14,7 @@ const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(con
 const problems = (text: string) =>
   validate(Bun.YAML.parse(text)) ? [] : (validate.errors ?? []).map((e) => e.instancePath);
 
-/** The sample with every key that is commented out put in. */
+/** The sample with every commented-out key enabled. */
 const uncommented = (text: string) => text.replaceAll(/^(\s*)# (?=\s*(?:- )?(?:[a-z_]+:|\{))/gm, "$1");
 
 test("the sample says what holds without it: put in, its commented-out keys change nothing", () => {
@@ -29,7 +29,7 @@ test("the sample says what holds without it: put in, its commented-out keys chan
   const plain = load("");
   expect(plain).toHaveProperty("server.port", 8787);
   expect(load(sampleConfig(choices))).toEqual(plain);
-  // `models` holds an example rather than its default.
+  // `models` contains an example instead of its default.
   const all = uncommented(sampleConfig(choices));
   expect(all).toContain("\n  keep_last: 6 #");
   expect(load(all)).toEqual({ ...(plain as Config), models: (load(all) as Config).models });

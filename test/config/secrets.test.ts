@@ -7,7 +7,7 @@ import { configFolder } from "./support.ts";
 
 const { good, bad } = configFolder();
 
-/** A file in which every key that holds a secret does, and the secrets. */
+/** A file with a secret in every key that is one, and the list of these secrets. */
 function fileOfSecrets(): { file: Record<string, unknown>; secrets: string[] } {
   const secrets: string[] = [];
   const fill = (schema: TSchema): unknown => {
@@ -20,7 +20,7 @@ function fileOfSecrets(): { file: Record<string, unknown>; secrets: string[] } {
     const value = Object.values(node.patternProperties ?? {})[0];
     if (value !== undefined) {
       const inside = fill(value);
-      // The names suit every map: a provider, a sign-in provider, an engine, a header.
+      // The name is valid in every map: as a provider, a sign-in provider, an engine and a header.
       return inside === undefined ? undefined : { "x-auth": inside };
     }
     if (node.items !== undefined) {
@@ -30,7 +30,7 @@ function fileOfSecrets(): { file: Record<string, unknown>; secrets: string[] } {
     if (node.secret !== true) return undefined;
     const secret = `top-secret-${secrets.length}`;
     secrets.push(secret);
-    // A password within an address.
+    // A password within a URL.
     const scheme = ["smtp", "postgres", "redis"].find((name) => name === node.format);
     return scheme === undefined ? secret : `${scheme}://user:${secret}@host.example/name`;
   };
@@ -45,7 +45,7 @@ test("secretsOf knows every key that the schema calls a secret", () => {
   const oauth = (file["auth"] as { oauth: Record<string, object> }).oauth;
   oauth["x-auth"] = { ...oauth["x-auth"], client_id: "c", issuer: "https://x" };
   const search = file["search"] as { engines: Record<string, object> };
-  // Engines have names of their own.
+  // Only known engines are allowed as names.
   search.engines = { github: search.engines["x-auth"] as object };
   const known = secretsOf(good(JSON.stringify(file)));
   for (const secret of [...secrets, "url pw"]) expect(known).toContain(secret);

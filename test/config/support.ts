@@ -1,4 +1,4 @@
-// Loads configuration texts without a process: the test defines the environment, and files are in a temporary folder.
+// Loads configuration texts without a process. The test defines the environment, and files are in a temporary folder.
 
 import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,12 +8,12 @@ import { KNOWN_NAMES } from "../../src/app/names.ts";
 import { type LoadOptions, loadConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
 
-/** A folder with a loader; gone when the test file is done. */
+/** A folder and a loader; it is deleted after the test file. */
 export function configFolder() {
   const cwd = mkdtempSync(join(tmpdir(), "sallyport-config-"));
   afterAll(() => rmSync(cwd, { recursive: true, force: true }));
   let files = 0;
-  /** `undefined`: no file at all. */
+  /** `undefined`: there is no file. */
   function load(text: string | undefined, options: LoadOptions = {}) {
     if (text === undefined) return loadConfig({ env: {}, cwd, names: KNOWN_NAMES, ...options });
     const file = `c${files++}.yaml`;

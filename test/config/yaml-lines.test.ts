@@ -1,10 +1,10 @@
-// Lines of keys in YAML: what stands where is known by the parser's own reading of the same text.
+// The lines of keys in YAML, compared with the parser's result for the same text.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { linesOf, type Path } from "../../src/config/yaml-lines.ts";
 
-/** Every place in a value. */
+/** Every path in a value. */
 function placesOf(value: unknown, path: Path = []): Path[] {
   if (typeof value !== "object" || value === null) return [path];
   const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);

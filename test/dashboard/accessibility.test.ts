@@ -1,5 +1,5 @@
-// Every page in a real browser under axe's rules (WCAG 2.2 A and AA), light and dark, phone and desktop; and the first
-// account, made with the link that the server prints.
+// Checks pages in a real browser with the rules of axe (WCAG 2.2 A and AA), light and dark, on a phone and a desktop;
+// and creates the first account with the link that the server prints.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";
@@ -41,7 +41,7 @@ const MEMBER_PAGES = [
 describe.skipIf(isMissing)("in a browser", () => {
   test.each([
     [1440, false, [...GUEST_PAGES, ...MEMBER_PAGES]],
-    // Other colours and another frame, but the same parts.
+    // The other colours and the other frame are checked on a few pages only, since their parts are the same.
     [390, true, MEMBER_PAGES.slice(0, 3)],
   ] as const)(
     "at %i px no page has a fault that axe knows",

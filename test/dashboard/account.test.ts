@@ -88,7 +88,7 @@ test("a write whose body comes after its session was ended does nothing", async 
   });
   const sender = await started.promise;
   sender.enqueue('{"name":');
-  // Looking at the cookie is noted.
+  // Waits until the use of the cookie is recorded.
   while ((await sessions.listSessions(account.id))[0]?.lastUsedAtMs === usedBefore) await Bun.sleep(1);
   await sessions.revokeAllSessions(account.id);
   sender.enqueue('"kept"}');

@@ -1,4 +1,4 @@
-// The operators' pages in a real browser under axe's rules, with something on each of them.
+// Checks the operators' pages with the rules of axe in a real browser, with content on each page.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";

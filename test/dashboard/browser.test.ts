@@ -1,4 +1,4 @@
-// People at the dashboard, in a real browser: phone and desktop, light and dark.
+// Uses the dashboard in a real browser: on a phone and a desktop, light and dark.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -35,7 +35,7 @@ afterAll(async () => {
   await endless?.stop();
 });
 
-/** A provider that begins to answer and does not end; `left` resolves when its client has gone. */
+/** A provider that begins an answer and never ends it; `left` resolves when its client has disconnected. */
 function startEndless() {
   const left = Promise.withResolvers<void>();
   const chunk = { choices: [{ index: 0, delta: { content: "and so on" } }] };
@@ -145,7 +145,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
       await page.getByRole("tabpanel").getByText(key).waitFor();
       await page.getByRole("button", { name: "Sign out" }).click();
-      // In the same window: nothing is loaded again.
+      // In the same window, so no page is loaded again.
       await page.getByLabel("Username").fill("next-here");
       await page.getByLabel("Password").fill(PASSWORD);
       await page.getByRole("button", { name: "Sign in" }).click();
@@ -187,7 +187,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByLabel("E-mail").fill("absent@example.com");
       await page.getByRole("button", { name: "Send the link" }).click();
       const { text = "" } = await mailTo(app.app.dataDir, "absent@example.com");
-      // In the window that shows the page already: only the fragment changes.
+      // In the window that already shows the page, so that only the fragment changes.
       await page.goto(/http\S+#token=\w+/.exec(text)?.[0] ?? "");
       await page.getByLabel("Password").fill("a brand new password");
       await page.getByRole("button", { name: "Set password" }).click();
@@ -291,7 +291,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByRole("button", { name: "Change password" }).click();
       await page.getByText("Your password is changed.").waitFor();
       await page.getByRole("button", { name: "Link GitHub" }).click();
-      // What says so in words is gone after some seconds.
+      // The message disappears after some seconds, so the button is checked.
       await page.getByRole("button", { name: "Unlink GitHub" }).waitFor();
       expect(page.url()).toBe(`${base}/account`);
       await page.getByRole("button", { name: "Unlink GitHub" }).click();
@@ -318,7 +318,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByLabel("Username").fill("neighbour");
       await page.getByLabel("Password").fill(PASSWORD);
       await page.getByRole("button", { name: "Sign in" }).click();
-      // Before that "Name" would be the label of the user's.
+      // On the page before, "Name" would be part of the label "Username".
       await page.getByRole("heading", { name: "Keys" }).waitFor();
       await page.getByLabel("Name").fill("lan");
       await page.getByRole("button", { name: "Create key" }).click();

@@ -1,5 +1,6 @@
-// The chat of the playground in a real browser: drawn answers, tools, pictures, every format on the wire, errors with what an
-// operator asks for, following and stopping a long answer, and what outlives a reload and a session that ended.
+// The chat of the playground in a real browser: rendered answers, tools, pictures, the request in every format, errors
+// with the request id for the operator, following and stopping a long answer, and what survives a reload and the end of
+// a session.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -9,7 +10,7 @@ import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts"
 
 const isMissing = CHROMIUM === undefined;
 const SLOW_MS = 90_000;
-/** One pixel. */
+/** A picture of one pixel. */
 const PICTURE = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
@@ -27,7 +28,7 @@ let browser: TestBrowser;
 let base: string;
 let upstream: ReturnType<typeof startModel>;
 
-/** A provider that does as its last message says. */
+/** A provider whose behaviour the last message selects. */
 function startModel() {
   const bodies: Body[] = [];
   const more = { text: Promise.withResolvers<void>() };

@@ -1,11 +1,12 @@
-// Decision models of a gateway after some months: several versions, one of them worse, one drifted.
+// The decision models of a gateway that has run for months: several versions, of which one is worse and one has
+// drifted.
 
 import { measurementOf } from "../../src/decisions/calibration/measurement.ts";
 import { type AnsweredRow, measureRows, reliability, seeded } from "../../src/decisions/calibration/metrics.ts";
 import { decisionStore } from "../../src/store/decisions/decisions.ts";
 import type { SqliteStore as Store } from "../../src/store/engine/open.ts";
 
-/** The configuration's part. */
+/** The part of the configuration that defines them. */
 export const DECISION_CONFIG = {
   providers: { sim: { kind: "openai", base_url: "http://127.0.0.1:9/v1", discover: false } },
   decisions: {
@@ -27,7 +28,7 @@ export const DECISION_CONFIG = {
   health: { probe: "off" },
 };
 
-/** Rows whose model is as sure as `sureness` makes it. */
+/** Labelled rows; `sureness` sets how confident the model's answers are. */
 function judged(rows: number, { sureness, options }: { sureness: number; options: number }): AnsweredRow[] {
   const random = seeded(rows * 7 + options);
   return Array.from({ length: rows }, () => {
@@ -76,7 +77,7 @@ function measured(before: number, after: number, rows = 420) {
   return measurementOf(run, "judge-1.0.0");
 }
 
-/** Puts a good and a bad fit of the first model into the store, and what answered for it. */
+/** Stores a good and a bad fit of the first model, and the upstream models that answered for it. */
 export async function seedVersions(store: Store): Promise<void> {
   const verbs = decisionStore(store);
   const origin = (await verbs.listDecisionVersions()).find(({ id }) => id === "judge-1.0.0");

@@ -15,7 +15,7 @@ let boss: DashboardClient;
 beforeAll(async () => {
   app = await startAccountsApp({ config: DECISION_CONFIG });
   await seedVersions(app.store);
-  // What drifted is known from the start of the program on.
+  // Drift is read when the program starts.
   await app.app.restart(DECISION_CONFIG);
   await app.addAccount("boss", { admin: true });
   await app.addAccount("member");
@@ -79,7 +79,7 @@ test("a version is shown with what it was measured at and made of", async () => 
   expect(all.before.log_loss).toBeGreaterThan(all.after.log_loss);
   expect(all.after.ece_by_chance[0]).toBeLessThanOrEqual(all.after.ece_by_chance[1]);
   expect(json.parameters[0]).toMatchObject({ type: "choice", options: "2", temperature: 1.31, bias: null });
-  // Stored under a hash that this program's prompts do not have.
+  // The stored hash is not the one of this program's prompts.
   expect([json.input_price, json.notes]).toEqual([null, [expect.stringContaining("asks it otherwise")]]);
   expect(json.sightings.map((one: { fingerprint: string }) => one.fingerprint)).toEqual(["fp_1a2b", "fp_9f8e"]);
   expect((await boss.get(`/admin/decisions/version?id=${encodeURIComponent(LONG)}`)).json).toMatchObject({
@@ -139,7 +139,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       await page.getByLabel("Username").fill("boss");
       await page.getByLabel("Password").fill(PASSWORD);
       await page.getByRole("button", { name: "Sign in" }).click();
-      // Signing in leads to where one wanted to go.
+      // After the sign-in, the requested page is shown.
       await page.getByRole("heading", { name: "judge-1.1.0" }).waitFor();
       await page.goto(`${app.app.url}/dashboard/admin/decisions`);
       await page.getByRole("heading", { name: "Decisions" }).waitFor();

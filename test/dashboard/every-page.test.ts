@@ -1,6 +1,6 @@
-// Every page of the dashboard in a real browser, by being listed in ui/app.tsx: no fault that axe knows, nothing wider than the
-// window, a heading that names it, reachable by the keyboard, nothing that moves while it loads. A page that is added there and
-// has no example address here fails the first test.
+// Checks every page of the dashboard that ui/app.tsx lists in a real browser: axe finds no violation, nothing is wider
+// than the window, a heading names the page, the keyboard reaches every control, and nothing moves while the page
+// loads. A new page whose path has a pattern may need an example in EXAMPLES; the first test then fails and says so.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -15,18 +15,18 @@ import { spend } from "./spent.ts";
 const SLOW_MS = 120_000;
 const UI = join(import.meta.dir, "../../src/dashboard/ui");
 
-/** An address for each pattern that names no single one; `ID` is an account's. */
+/** An address for a pattern that matches several; `ID` is replaced with an account's id. */
 const EXAMPLES = ["/admin/accounts/ID", "/admin/decisions/judge-1.2.0"];
-/** Pages for guests send members on to where they wanted to go. */
+/** Pages for guests redirect members to the page that they wanted. */
 const GUEST = ["/login", "/signup", "/forgot"];
 
 const HEIGHT = 844;
-/** Frames without a request in progress after which a page is there. */
+/** A page counts as loaded after this number of frames without a request in progress. */
 const QUIET_FRAMES = 4;
-/** What is taken for steady: https://web.dev/articles/cls */
+/** The limit of layout shift that counts as good: https://web.dev/articles/cls */
 const SHIFT_MAX = 0.1;
 
-/** The patterns of `ROUTES`, as written. */
+/** The patterns of `ROUTES`, as written in the source. */
 async function patterns(): Promise<RegExp[]> {
   const source = await Bun.file(join(UI, "app.tsx")).text();
   return [...source.matchAll(/path: \/(\^.*?\$)\/,/g)].map(([, pattern]) => new RegExp(pattern ?? "", ""));
@@ -37,7 +37,7 @@ async function addresses(): Promise<string[]> {
   return (await patterns()).map((pattern) => {
     const plain = pattern.source.slice(1, -1).replaceAll("\\/", "/");
     if (/^[/\w-]*$/.test(plain)) return plain;
-    // Of what is named in the address there is none: a page must say so, and fit while it does.
+    // The object in the address does not exist. The page must say so, and fit into the window.
     const nothing = plain.replaceAll("[^/]+", "one-that-is-gone").replaceAll(/\(\?:\w+\)\?/g, "");
     const example = EXAMPLES.find((one) => pattern.test(one)) ?? nothing;
     if (!pattern.test(example)) throw new Error(`${pattern}: add an address of this page to EXAMPLES`);
@@ -65,14 +65,14 @@ test("the first page has at most 150 KB, compressed, and what is opened later is
   let bytes = 0;
   for (const name of first) bytes += (await files.get(name)!.bytes()).byteLength;
   expect(bytes).toBeLessThanOrEqual(150_000);
-  // Each lazy page is a file of its own.
+  // Each lazily loaded page is a separate file.
   const source = await Bun.file(join(UI, "app.tsx")).text();
   const lazy = [...source.matchAll(/lazy\(\(\) => import\("([^"]+)"\)/g)];
   expect(lazy.length).toBeGreaterThan(8);
   expect([...files.keys()].filter((name) => name.endsWith(".js") && !first.has(name)).length).toBeGreaterThanOrEqual(
     lazy.length,
   );
-  // Pages for operators are not part of what everybody loads.
+  // Pages for operators are not part of the files that everybody loads.
   expect(source).not.toMatch(/^import .*pages\/admin\//m);
 });
 
@@ -102,7 +102,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
     const go = async (path: string) => {
       await page.goto(`${app.app.url}/dashboard${path.replace("ID", accountId)}`);
       await page.getByRole("heading", { level: 1 }).waitFor();
-      // What an answer brings may ask for more.
+      // An answer may lead to further requests.
       for (let quiet = 0; quiet < QUIET_FRAMES; quiet = under.size > 0 ? 0 : quiet + 1)
         await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
     };
@@ -194,7 +194,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
   );
 });
 
-/** What no page may have: a part that is wider than the window, other than one heading of the first level. */
+/** Faults that no page may have: a part that is wider than the window, no first-level heading, or more than one. */
 function wrongIn(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const wrong: string[] = [];
@@ -211,7 +211,7 @@ function wrongIn(page: Page): Promise<string[]> {
   });
 }
 
-/** How far a page moved while it was loaded, where that is more than a reader overlooks. */
+/** The layout shift of a page while it was loaded, if it is large enough to be noticed. */
 async function jumps(page: Page): Promise<string[]> {
   const sum = await page.evaluate(
     () =>
@@ -222,14 +222,14 @@ async function jumps(page: Page): Promise<string[]> {
           observer.disconnect();
         });
         observer.observe({ type: "layout-shift", buffered: true });
-        // Without a shift there is no call.
+        // The observer is not called if nothing has shifted.
         requestAnimationFrame(() => requestAnimationFrame(() => resolve(0)));
       }),
   );
   return sum > SHIFT_MAX ? [`jumps by ${sum.toFixed(2)}`] : [];
 }
 
-/** Controls of a page that Tab does not come to, or that look the same with the focus. */
+/** Controls of a page that Tab does not reach, or that look the same with the focus. */
 async function unreachedBy(page: Page): Promise<string[]> {
   const count = await page.evaluate(() => {
     const controls = [...document.querySelectorAll("a[href], button, input, select, textarea, summary")].filter(
@@ -238,7 +238,7 @@ async function unreachedBy(page: Page): Promise<string[]> {
         one.checkVisibility({ visibilityProperty: true }) &&
         !(one as HTMLButtonElement).disabled &&
         one.tabIndex >= 0 &&
-        // Of a group of choices only one is a stop.
+        // Only one radio button of a group is reached with Tab.
         !(one instanceof HTMLInputElement && one.type === "radio"),
     );
     for (const [index, one] of controls.entries()) (one as HTMLElement).dataset["stop"] = String(index);

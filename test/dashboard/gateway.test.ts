@@ -1,4 +1,4 @@
-// The gateway at a glance, through the HTTP edge and in a real browser.
+// The overview of the gateway for operators, through the HTTP API and in a real browser.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rememberProxy } from "../../src/status/untrusted-proxy.ts";
@@ -9,7 +9,7 @@ import { spend } from "./spent.ts";
 import { type DashboardClient, dashboardClient } from "./support.ts";
 
 const SLOW_MS = 60_000;
-/** A provider that nothing answers for; its breaker opens with the second failure. */
+/** An address where nothing answers. The provider's breaker opens with the second failure. */
 const UNREACHABLE = {
   kind: "openai",
   base_url: "http://127.0.0.1:9/v1",
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await app.addAccount("boss", { admin: true });
   accountId = (await app.addAccount("member")).id;
   boss = await signedIn("boss");
-  // Before any test reads usage: past days are cached.
+  // Written before any test reads usage, since past days are cached.
   const leaver = (await app.addAccount("leaver")).id;
   await spend(app, 0, { accountId, model: "alpha", inputTokens: 100, outputTokens: 10, costMicros: 2000 });
   await spend(app, 3, { accountId: leaver, model: "alpha", inputTokens: 50, outputTokens: 5, costMicros: 1000 });
@@ -85,7 +85,7 @@ test("a provider that fails is shown with its breaker and its last failure", asy
   });
   await ask("fast");
   expect((await provider("gone")).breaker).toMatchObject({ state: "open", opened_at: expect.any(String) });
-  // One of each kind.
+  // One subsystem of each kind.
   expect(await provider("demo")).toMatchObject({ breaker: null, last_error: null, models: 6 });
 });
 

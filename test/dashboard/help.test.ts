@@ -1,5 +1,5 @@
-// What an administrator does for somebody who cannot do it, and keys that are changed and rotated: over the API and by hand in
-// a real browser.
+// Actions of an administrator for a person who cannot do them alone, and keys that are changed and rotated; through the
+// API and in a real browser.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";

@@ -1,4 +1,5 @@
-// The pages of jobs in a real browser: live progress, cancelling, downloads, what strangers wrote, and what is empty or gone.
+// The pages of jobs in a real browser: live progress, cancelling, downloads, text written by strangers, and jobs that
+// are empty or deleted.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -52,7 +53,7 @@ afterAll(async () => {
   await site?.stop();
 });
 
-/** Someone who is signed in, in a window and by a client. */
+/** Signs an account in, both in a window and in a client. */
 async function member(name: string, look: { width: number; dark: boolean }, more = {}) {
   await app.addAccount(name, more);
   const visitor = await browser.visitor({ ...look, address: freshAddress() });
@@ -99,7 +100,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByRole("heading", { name: "Crawl", level: 1 }).waitFor();
       await page.getByText("1 page failed").waitFor();
       await page.getByText("scrape_upstream_error").waitFor();
-      // Without a reload: four of the five pages were read.
+      // Without a reload the page shows that four of the five pages were read.
       await page.getByText("4 of 5").waitFor();
       await page.getByText("/hostile").first().click();
       await page.getByRole("tabpanel").getByText("<script>").waitFor();

@@ -1,4 +1,4 @@
-// An account's own jobs in the dashboard's API, through the HTTP edge: what it sees, what others do not, and the downloads.
+// An account's own jobs in the dashboard's API: what the account sees, what others do not see, and downloads.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { unzipSync } from "fflate";
@@ -54,7 +54,7 @@ afterAll(async () => {
 const start = async (path: string, body: Json): Promise<string> =>
   (await app.ask("POST", path, { as: key, body })).json.job_id;
 
-/** The job once it has come to a state. */
+/** The job, once it has reached a state. */
 async function reached(id: string, state: string): Promise<Json & { pages: Json[]; errors: Json[] }> {
   for (;;) {
     const { json } = await holder.get(`/jobs/${id}`);
@@ -145,7 +145,7 @@ test("a running job is cancelled by its owner, or by an operator, and by nobody 
   expect(open.map(({ id }) => id).sort()).toEqual([mine, theirs].sort());
   for (const row of open) {
     expect(row).toMatchObject({ kind: "crawl", username: "holder" });
-    // What somebody reads is nobody's business.
+    // Operators must not see which pages a person reads.
     expect(JSON.stringify(row)).not.toContain(site.host);
   }
   expect((await holder.delete(`/jobs/${mine}`)).json).toEqual({ success: true });

@@ -1,4 +1,5 @@
-// Debugging of a key in a real browser: its holder is told on every page, and reads what passed in the request log.
+// Debugging of a key in a real browser: every page tells the key's holder about it, and the request log shows the
+// recorded messages.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { keyDebugStore } from "../../src/store/access/key-debug.ts";
@@ -53,7 +54,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByText("The operator debugs your key agent").waitFor();
       await page.goto(`${base}/log?request=seen`);
       const wire = page.getByRole("region", { name: "Requests and answers" });
-      // By keyboard.
+      // With the keyboard.
       await wire.locator("summary", { hasText: "From the client" }).focus();
       await page.keyboard.press("Enter");
       await wire.getByText("what my agent said").first().waitFor();

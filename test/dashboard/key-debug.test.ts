@@ -1,5 +1,5 @@
-// Debugging of a key: both sides of its requests are kept for its holder and the operator, without credentials, and nothing
-// of other keys.
+// Debugging of a key: the messages of its requests, of the client and of the providers, are recorded for its holder and
+// the operator, without credentials; those of other keys are not.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { keyDebugStore } from "../../src/store/access/key-debug.ts";
@@ -15,7 +15,7 @@ let key: string;
 let keyId: string;
 let accountId: string;
 
-/** Refuses, streams or answers, as its model says; tells its own credential in a text. */
+/** Refuses, streams or answers, depending on its model. Its text contains its own credential. */
 const upstream = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
@@ -69,7 +69,10 @@ async function signedIn(name: string): Promise<DashboardClient> {
   return one;
 }
 
-/** As the command does, by a door of its own; the program notices within a quarter of a second. */
+/**
+ * Sets the state over another database connection, as the command does. The program notices it within a quarter of a
+ * second.
+ */
 async function setDebug(minutes: number | null): Promise<void> {
   const untilMs = minutes === null ? null : app.clock.now() + minutes * MINUTE_MS;
   expect(await keyDebugStore(app.store).setKeyDebug(keyId, untilMs)).toBe("set");
@@ -83,7 +86,7 @@ const ask = (model: string, requestId: string, more: object = {}) =>
     headers: { "x-request-id": requestId, "x-secret-token": "header-secret" },
   });
 
-/** What was kept of a request, once its row is there. */
+/** The recorded messages of a request, once its row is written. */
 async function wireOf(requestId: string, who = client, scope = "") {
   for (;;) {
     const { data } = (await who.get(`${scope}/log?request=${encodeURIComponent(requestId)}`)).json;
@@ -91,7 +94,7 @@ async function wireOf(requestId: string, who = client, scope = "") {
   }
 }
 
-/** The same where something is kept: it may be written a moment after the row. */
+/** The same for a request with a record, which may be written shortly after the row. */
 async function keptOf(requestId: string, who = client, scope = "") {
   for (;;) {
     const kept = await wireOf(requestId, who, scope);

@@ -1,4 +1,4 @@
-// API keys in the dashboard, through the HTTP edge.
+// API keys in the dashboard's API.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
@@ -195,7 +195,7 @@ test("a key can be changed afterwards, at once and within the plan", async () =>
   expect(await listed()).toMatchObject({ ...wanted, spent_usd: 0 });
   const body = { model: "demo-echo", messages: [{ role: "user", content: "hi" }] };
   const ask = () => app.ask("POST", "/v1/chat/completions", { as: made.key, body });
-  // What is left out is cleared.
+  // A missing field is cleared.
   expect((await holder.post(`/keys/${made.id}`, { name: "third" })).status).toBe(200);
   expect(await listed()).toMatchObject({ rpm: null, budget_usd: null, models: null, expires_at: null });
   const { status, headers } = await ask();
@@ -224,7 +224,7 @@ test("a rotated key works beside its successor for the time that was chosen", as
   expect([await models(old.key), await models(made.key)]).toEqual([200, 200]);
   app.clock.advance(2 * 3_600_000 + 1000);
   expect([await models(old.key), await models(made.key)]).toEqual([401, 200]);
-  // Not at all: the old one ends with the answer.
+  // Without a grace period, the old key stops working with the answer.
   const { json: next } = await holder.post(`/keys/${made.id}/rotate`, { grace_hours: 0 });
   expect([await models(made.key), await models(next.key)]).toEqual([401, 200]);
   expect((await holder.post(`/keys/${made.id}/rotate`)).json.error.message).toContain("expired");

@@ -1,4 +1,5 @@
-// The overview and the request log in a real browser: phone and desktop, light and dark, by keyboard, over a restart.
+// The overview and the request log in a real browser: on a phone and a desktop, light and dark, with the keyboard, and
+// during a restart.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AddressInfo, connect, createServer } from "node:net";
@@ -63,7 +64,7 @@ async function signIn(page: Page, name: string, url = app.app.url): Promise<stri
   return base;
 }
 
-/** An address that stays while the program, started again, listens elsewhere. */
+/** A proxy with a fixed address, since the program has another port after a restart. */
 function startDoor() {
   const server = createServer((near) => {
     const far = connect(Number(new URL(app.app.url).port), "127.0.0.1");
@@ -138,7 +139,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       expect([await faults(page), await fits(page)]).toEqual([[], true]);
       await page.getByRole("button", { name: "Everybody's" }).click();
       await page.getByRole("region", { name: "By key" }).getByText("watcher").waitFor();
-      // What was chosen is in the address: a reload shows the same.
+      // The selection is in the address, so a reload shows the same rows.
       await page.reload();
       await page.getByRole("region", { name: "By key" }).getByText("watcher").waitFor();
       await models.getByRole("link", { name: LONG_MODEL }).click();
@@ -172,7 +173,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByRole("button", { name: "Clear filters" }).click();
       await details(page).first().waitFor();
       const before = await details(page).count();
-      // By keyboard.
+      // With the keyboard.
       await page.getByRole("button", { name: "Live" }).focus();
       await page.keyboard.press("Enter");
       await page.locator(".dot.on").waitFor();

@@ -1,4 +1,4 @@
-// The request log by its API: real requests, their filters, pages, the live view and the files.
+// The request log in the dashboard's API: real requests, filters, paging, the live view and the files.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { LOG_OUTCOMES } from "../../src/dashboard/contract-log.ts";
@@ -64,7 +64,7 @@ async function rowOf(requestId: string) {
   return row;
 }
 
-/** A live view: its rows as they come. */
+/** A live view: its rows as they arrive. */
 async function openLive(who: DashboardClient, query: string, headers: Record<string, string> = {}, path = "/log/live") {
   const stopping = new AbortController();
   const response = await fetch(`${app.app.url}/dashboard/api${path}?${query}`, {
@@ -112,7 +112,7 @@ test("a request leaves a row with its tries, and nothing of what it said", async
     error: null,
     provider: "demo",
     upstream_model: "demo-echo",
-    // No price of the model is known.
+    // The price of the model is not known.
     cost_usd: null,
     tries: [
       { provider: "bad", model: "b", kind: "unavailable", status: 503 },

@@ -1,5 +1,5 @@
-// Markdown of strangers becomes tokens in bounded time, however it is made to keep the lexer busy; and the playground's formats
-// write conversations that the API takes.
+// Untrusted Markdown becomes tokens in bounded time, even if it is made to keep the lexer busy. Also checks that the
+// playground's formats write conversations that the API accepts.
 
 import { expect, test } from "bun:test";
 import { NO_REPLY, SETTINGS, SettingsProblem } from "../../src/dashboard/ui/chat/conversation.ts";
@@ -9,7 +9,7 @@ import { markdownTokens } from "../../src/dashboard/ui/parts/markdown-tokens.ts"
 const CHARS = 100_000;
 const fill = (text: string) => text.repeat(Math.ceil(CHARS / text.length)).slice(0, CHARS);
 
-/** Each took seconds or minutes as one text, or more stack than there is. */
+/** Parsed as one text, each of these took seconds or minutes, or exceeded the stack. */
 const HOSTILE: Readonly<Record<string, string>> = {
   brackets: fill("["),
   emphasis: fill("_a"),

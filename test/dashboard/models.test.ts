@@ -1,4 +1,4 @@
-// The catalog in the dashboard, for members and in the admin area, through the HTTP edge and in a real browser.
+// The catalog in the dashboard, for members and operators, through the HTTP API and in a real browser.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
@@ -117,7 +117,7 @@ test("members see what is listed, with what it costs, whether their plan has it,
   });
   expect(json.data.find(({ id }: { id: string }) => id === "demo-embed")).toMatchObject({ kind: "embedding" });
   for (const hidden of ["routes", "up-a", "breaker", "127.0.0.1"]) expect(text).not.toContain(hidden);
-  // A round of the health checks may end between two answers.
+  // A round of health checks may end between the two requests.
   const after = await publicHealth();
   const shown = json.data.map(({ id, status }: { id: string; status: string | null }) => [id, status]);
   expect([before, after]).toContainEqual(shown.filter(([, status]: [string, string | null]) => status !== null));
@@ -175,7 +175,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       await row("fast").getByRole("link", { name: "Try it: fast" }).click();
       await page.getByRole("heading", { name: "Playground" }).waitFor();
       await page.waitForFunction(() => document.querySelector<HTMLSelectElement>("#model")?.value === "fast");
-      // Another choice outlives a reload, though the link named a model.
+      // After the user has chosen another model, a reload keeps it, although the link names a model.
       await page.getByLabel("Model", { exact: true }).selectOption("demo-echo");
       await page.reload();
       await page.waitForFunction(() => document.querySelector<HTMLSelectElement>("#model")?.value === "demo-echo");

@@ -1,4 +1,4 @@
-// Providers and search engines for operators, what is stored, what happened, and the configuration: through the HTTP edge.
+// Providers, search engines, storage, the audit log and the configuration for operators, through the HTTP API.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type OperationsApiDeps, operationsApi } from "../../src/dashboard/server/operations-api.ts";
@@ -11,7 +11,7 @@ let upstream: ReturnType<typeof startUpstream>;
 
 const GOOD_KEY = "sk-good-key-of-the-provider";
 
-/** A provider that knows one key, and lists two models. */
+/** A provider that accepts one key and lists two models. */
 function startUpstream() {
   const server = Bun.serve({
     hostname: "127.0.0.1",

@@ -1,4 +1,4 @@
-// What the overview is told, by rows of the last hour and of other days.
+// The figures of the overview, from rows of the last hour and of earlier days.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type UsageRecord, UsageTally } from "../../src/store/usage/record.ts";
@@ -108,11 +108,11 @@ test("the last hour is told minute by minute, with what came of each request", a
   await used("gamma", 0, { createdAtMs: app.clock.now() - 2 * HOUR_MS });
   const { json } = await client.get("/overview?span=1h");
   expect([json.unit, json.starts.length, json.partial, json.before]).toEqual(["minute", 60, false, null]);
-  // What the client stopped is no error.
+  // A request that its client stopped is not an error.
   expect(json.total).toMatchObject({ requests: 3, errors: 0, input_tokens: 300 });
   const of = (model: string) => json.models.find((one: { model: string }) => one.model === model);
   expect(of("alpha")).toMatchObject({ requests: 2, cost_usd: 0.0015 });
-  // Its price is not known.
+  // The price of the model is not known.
   expect(of("gamma")).toMatchObject({ requests: 1, cost_usd: null });
   expect(of("gamma").p50_ms).toBeWithin(3200, 5000);
   expect(of("gamma").first_p50_ms).toBeWithin(700, 1150);

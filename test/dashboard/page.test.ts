@@ -1,4 +1,4 @@
-// The page and its files: headers, caching, what they are made of.
+// The page and its files: headers, caching and size.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AccountsApp, startAccountsApp } from "../accounts/support.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** Everything a first visit loads, compressed. */
+/** The compressed size of everything that a first visit loads. */
 const PAGE_BYTES_MAX = 60_000;
 
 test.each(["", "/", "/signup", "/login", "/forgot", "/keys", "/playground"])(
@@ -52,7 +52,7 @@ test("over HTTPS other windows are kept apart too", async () => {
   const opener = async (headers: Record<string, string>) =>
     (await app.ask("GET", "/dashboard", { headers })).headers.get("cross-origin-opener-policy");
   expect(await opener({ "x-forwarded-proto": "https" })).toBe("same-origin");
-  // Ignored there, with a complaint on the console of every page.
+  // Over plain HTTP browsers ignore the header and log a warning on every page.
   expect(await opener({})).toBeNull();
 });
 

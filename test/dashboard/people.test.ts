@@ -1,4 +1,4 @@
-// Accounts and invitations in the dashboard's admin area, through the HTTP edge and in a real browser.
+// Accounts and invitations for operators, through the HTTP API and in a real browser.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";

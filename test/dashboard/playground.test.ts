@@ -1,4 +1,4 @@
-// Chat completions of who is signed in, through the HTTP edge: a plan and a rate limit hold here as they do for keys.
+// Requests from the playground: the plan and the rate limit of the signed-in account apply, as they do to keys.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";

@@ -1,4 +1,4 @@
-// Getting into the dashboard and out of it, through the HTTP edge.
+// Signing in to the dashboard and out of it, through the HTTP API.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sha256Hex } from "../../src/base/ids.ts";

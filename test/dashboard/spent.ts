@@ -7,7 +7,7 @@ import { usageRecord } from "../store/records.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Writes one request so many days ago. */
+/** Stores a request of this many days ago. */
 export async function spend(app: AccountsApp, daysAgo: number, more: Partial<UsageRecord>): Promise<void> {
   const record = usageRecord({ createdAtMs: app.clock.now() - daysAgo * DAY_MS, ...more });
   const tally = new UsageTally();

@@ -2,18 +2,18 @@
 
 import { type AccountsApp, type Answer, freshAddress } from "../accounts/support.ts";
 
-/** A browser without pages. */
+/** A client that behaves like a browser without pages. */
 export interface DashboardClient {
   /** The session cookie's value; empty when signed out. */
   cookie: string;
-  /** What the last answer's `Set-Cookie` said. */
+  /** The `Set-Cookie` header of the last answer. */
   setCookie: string;
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   delete(path: string, headers?: Record<string, string>): Promise<Answer>;
 }
 
-/** Speaks to /dashboard/api from an address of its own. */
+/** Sends requests to /dashboard/api from its own client address. */
 export function dashboardClient(app: AccountsApp): DashboardClient {
   const address = freshAddress();
   const client: DashboardClient = {

@@ -1,4 +1,4 @@
-// The page of threads in a real browser: what is kept, how large it is, what it says once it is opened, and its deletion.
+// The page of threads in a real browser: the list with sizes, an opened thread, and deleting one.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -55,13 +55,13 @@ describe.skipIf(isMissing)("in a browser", () => {
         as: key,
         body: { model: "demo-echo", messages, thread_id: LONG_ID },
       });
-      // It is kept after its answer has gone out.
+      // A thread is stored after its answer was sent.
       while ((await client.get("/threads")).json.data.length === 0)
         await new Promise((resolve) => setImmediate(resolve));
       await page.reload();
       const link = page.getByRole("link", { name: LONG_ID.slice(0, 30) });
       await link.waitFor();
-      // What was said is not in the list.
+      // The list does not contain messages.
       expect(await page.content()).not.toContain("What I said");
       await sound(page);
       await link.click();

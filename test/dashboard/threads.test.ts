@@ -1,4 +1,4 @@
-// An account's own conversations in the dashboard's API, through the HTTP edge.
+// An account's own conversations in the dashboard's API.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
@@ -47,7 +47,7 @@ test("threads, conversations and held threads are listed, read and deleted by th
   const held = await send("/v1/messages", { model: "m", messages, max_tokens: 9, thread: { type: "create" } });
   const thread = { type: "continue", previous_message_id: held["id"] };
   const next = await send("/v1/messages", { model: "m", messages, max_tokens: 9, thread });
-  // The first is kept after its answer has gone out.
+  // The first thread is stored after its answer was sent.
   while ((await rows(holder)).length < 3) await new Promise((resolve) => setImmediate(resolve));
 
   const listed = await rows(holder);

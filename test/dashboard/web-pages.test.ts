@@ -1,5 +1,5 @@
-// The page of the web tools in a real browser: every form, what comes back, cancelling, and what outlives a reload, a server that
-// is away and a session that ended.
+// The page of the web tools in a real browser: every form, its results, cancelling, and what survives a reload, an
+// unavailable server and the end of a session.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -148,7 +148,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       const { page, complaints, context } = await browser.visitor({ address: freshAddress() });
       await page.goto(`${base}/web?tool=map&url=${encodeURIComponent(`${site.url}/held`)}&limit=7`);
       await signIn(page, "keeper");
-      // What was chosen for somebody is still there after the sign-in.
+      // The input is still there after the sign-in.
       await page.getByRole("heading", { name: "Web tools" }).waitFor();
       expect(await page.getByLabel("Most addresses").inputValue()).toBe("7");
       await tool(page, "Scrape");
@@ -177,7 +177,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       expect(
         await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("sallyport:"))),
       ).toEqual([]);
-      // The browser tells on its console that it is offline, too.
+      // The browser also logs that it is offline.
       expect(complaints.filter((text) => !text.includes("ERR_INTERNET_DISCONNECTED"))).toEqual([]);
       await context.close();
     },

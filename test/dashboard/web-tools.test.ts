@@ -1,4 +1,5 @@
-// The web tools tried from the dashboard: their forms hold what the API takes, and what is tried counts like any request.
+// The web tools in the dashboard: their forms contain the parameters of the API, and their requests count like any
+// others.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openApi } from "../../src/app/endpoints.ts";
@@ -47,7 +48,7 @@ interface Schema {
   readonly items?: Schema;
 }
 
-/** What the API's description says of a request's body. */
+/** The members of a request's body in the API's description. */
 function described(path: string): Schema {
   const document = openApi("http://x") as {
     paths: Record<string, { post: { requestBody: { content: { "application/json": { schema: Schema } } } } }>;
@@ -58,7 +59,7 @@ function described(path: string): Schema {
   return (named === undefined ? schema : document.components.schemas[named]) as Schema;
 }
 
-/** Jobs are watched, so nobody waits for them. */
+/** Starting a job returns at once, since the page then follows it. */
 const LEFT_OUT = { extract: ["timeout_seconds"], llmstxt: ["timeout_seconds"] } as Readonly<Record<string, string[]>>;
 
 test.each(WEB_TOOLS.map((tool) => [tool.slug, tool] as const))("the form of %s has the API's fields", (slug, tool) => {

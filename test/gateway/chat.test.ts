@@ -71,7 +71,7 @@ const chat = (body: Record<string, unknown>) =>
   app.post("/v1/chat/completions", { model: "Full", messages: USER, ...body });
 const sent = () => up.received.at(-1)?.json ?? {};
 
-// Specification: POST /v1/chat/completions, parameters; contract §3: request validation.
+// The parameters of docs/reference/http-api.md#post-v1chatcompletions.
 describe("bad parameters reach no upstream", () => {
   test.each<[string, Record<string, unknown>, string, string, number?]>([
     ["no model", { model: undefined }, "invalid_request", "model"],

@@ -65,7 +65,7 @@ async function send(
   return outcome;
 }
 
-// Contract §3 "slow clients".
+// A body must arrive within its time limits, however slow the client is.
 describe("slow bodies", () => {
   const letters = (count: number, size = 1) => Array.from({ length: count }, () => "x".repeat(size));
   test.each<[string, string[], Parameters<typeof send>[1], { bytes: number } | { code: string }]>([

@@ -1,5 +1,5 @@
-// The public status page: what it says, what it must not say, and that a browser shows it without scripts and without asking
-// anybody else.
+// The public status page: what it shows, what it must not show, and that a browser renders it without scripts and
+// without requests to other hosts.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";

@@ -38,7 +38,7 @@ test("a new account has its defaults and is found by every name it has, ignoring
 test.each([
   [{ email: "aNN@example.com" }, "email_taken"],
   [{ username: "aNN" }, "username_taken"],
-  // Full-width letters are the same name to a reader.
+  // Full-width letters look like the same name to a reader.
   [{ username: "\uff21\uff4e\uff4e" }, "username_taken"],
   [{ mustBeFirst: true }, "not_first"],
 ] as const)("a second account with %p is refused: %s", async (change, refused) => {
@@ -121,7 +121,7 @@ test("deleting an account takes its keys, rows and uploads, and leaves the total
   }
   expect(await accounts.deleteAccount(ann.id)).toBe(false);
 
-  // A request that was in progress when its account went.
+  // The usage of a request that was in progress when its account was deleted.
   writer.record(usageRecord({ accountId: ann.id, keyId, createdAtMs: clock.now() }));
   expect(await writer.close()).toBe(true);
   expect((await usage.tokenTotals()).requests).toBe(4);

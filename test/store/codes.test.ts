@@ -95,7 +95,7 @@ test("an invitation makes one account", async () => {
   expect(await codes.isInviteOpen("i")).toBe(true);
   const signUp = (username: string, inviteHash: string) =>
     accounts.createAccount({ username, email: `${username}@x.example`, tier: "free", inviteHash });
-  // A refused sign-up does not use it up.
+  // A refused sign-up does not use up the invitation.
   expect(await signUp("ann", "i")).toEqual({ refused: "username_taken" });
   const results = await Promise.all([signUp("bob", "i"), signUp("eve", "i")]);
   expect(results.filter((result) => "refused" in result)).toEqual([{ refused: "invite_invalid" }]);

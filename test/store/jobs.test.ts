@@ -35,7 +35,7 @@ test("jobs are claimed oldest first, each by one owner, and again when a lease e
   expect(await jobs.renewJob("j2", "a", 100)).toBe(false);
   clock.advance(1);
   expect((await claim("c"))?.id).toBe("j1");
-  // The one that lost its lease learns it at its next word.
+  // The program that lost its lease notices it with its next call.
   expect(await jobs.renewJob("j1", "a", 100)).toBe(false);
   expect(await jobs.saveProgress("j1", "a", { n: 1 })).toBe(false);
   expect(await jobs.finishJob("j1", "a", { state: "completed", ttlMs: 10 })).toBe(false);
@@ -220,7 +220,7 @@ test("an answer is kept until its page is stored", async () => {
   ]);
   const answer = { asked: "http://a/", url: "http://a/b", status: 200, headers, body };
   await start("j");
-  // A job that no one works on has none.
+  // A job that no program has claimed stores no responses.
   expect(await answers.keepAnswer("j", "a", answer)).toBe(false);
   await claim("o");
   expect(await answers.keepAnswer("j", "a", answer)).toBe(true);

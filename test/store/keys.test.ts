@@ -124,7 +124,7 @@ test("a budget shrinks with usage and refills when its window ends", async () =>
   expect(await left(id)).toBe(-10);
   clock.advance(1);
   expect(await left(id)).toBe(100);
-  // Two and a half windows later: the new window starts where a third one would have.
+  // Two and a half windows later. The new window begins where a third one would have begun.
   clock.advance(2.5 * HOUR_MS);
   await spend(5);
   expect(await left(id)).toBe(95);

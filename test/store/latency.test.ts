@@ -15,7 +15,7 @@ test("a percentile is within an eighth of the true one, in whatever parts the hi
       const sorted = values.toSorted((a, b) => a - b);
       const truth = sorted[Math.max(0, Math.ceil(percentile * values.length) - 1)]!;
       const found = percentileMs(counts, percentile)!;
-      // Rounded to whole milliseconds, which matters below ten.
+      // Rounding to whole milliseconds matters below ten.
       expect(Math.abs(found - truth)).toBeLessThanOrEqual(truth * 0.125 + 1);
     }),
   );

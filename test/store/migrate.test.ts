@@ -10,7 +10,7 @@ import { tempDir } from "./support.ts";
 
 const STORE = join(import.meta.dir, "../../src/store");
 
-/** Everything SQLite knows of the tables, without the order of columns or the wording of the SQL. */
+/** SQLite's description of all tables, without the order of columns and the wording of the SQL. */
 function shapeOf(sqlite: Database): Record<string, unknown> {
   const tables = sqlite
     .query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> '_migrations'")

@@ -99,7 +99,7 @@ test("the integrity check names damage", async () => {
   store.checkpoint();
   const file = new Uint8Array(await Bun.file(join(dataDir, "sallyport.db")).arrayBuffer());
   const damagedDir = tempDir();
-  // The last page belongs to the table written last.
+  // The last page belongs to the table that was written last.
   file.fill(0xff, file.length - 4096 + 8, file.length - 3000);
   await Bun.write(join(damagedDir, "sallyport.db"), file);
   const damaged = openStore({ dataDir: damagedDir });

@@ -1,5 +1,5 @@
-// What only PostgreSQL can get wrong: its tables against SQLite's, programs that start or write at once, and a server that goes
-// away. What the verbs do is held by the contract.
+// Behaviour that only PostgreSQL has: its tables compared with SQLite's, programs that start or write at the same time,
+// and a server that stops. The contract tests the verbs themselves.
 
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
@@ -126,7 +126,7 @@ describe.skipIf(server === undefined)("PostgreSQL", () => {
     tally.add(record);
     await usageStore(one).writeUsage({ id: "c", rows: [], sums: [...tally.values()] });
     expect(await keyStore(one).listKeys(account?.id ?? "")).toMatchObject([{ spentMicros: 5 }]);
-    // Messages keep their order: one of the usage would have come before this one.
+    // Messages keep their order, so a message about the usage would have arrived before this one.
     await one.pool.query("UPDATE api_keys SET models = '[]' WHERE id = $1", [keyId]);
     while (other.changeCounter() === before + 2) await Bun.sleep(5);
     expect(other.changeCounter()).toBe(before + 3);

@@ -1,8 +1,9 @@
-// Made-up rows; apart from support.ts because child processes of tests use it outside the test runner.
+// Rows with made-up values. They are not in support.ts, since child processes of tests use them outside the test
+// runner.
 
 import type { UsageRecord } from "../../src/store/usage/record.ts";
 
-/** A usage record with unremarkable values. */
+/** A usage record with ordinary values. */
 export function usageRecord(change: Partial<UsageRecord> = {}): UsageRecord {
   return {
     requestId: "req-1",

@@ -77,7 +77,7 @@ test("an expired token is expired for a week, then unknown", async () => {
 });
 
 test("whatever is presented in whatever order, a family has at most one usable token", async () => {
-  // The model: which token is the newest, and whether the family still lives.
+  // The expected state: which token is the newest, and whether the family is still valid.
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(6), { maxLength: 12 }), async (picks) => {
       const { start, rotate, store } = await setUp();

@@ -1,4 +1,4 @@
-// The stored sum of an account's storage is correct whatever happens to its rows, and the quota is enforced.
+// The stored sum of an account's storage is correct after any change of its rows, and the quota is enforced.
 
 import { expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";
@@ -33,7 +33,7 @@ async function setUp(limit = LIMIT) {
 }
 type Parts = Awaited<ReturnType<typeof setUp>>;
 
-/** Counted row by row. */
+/** The sum, computed from all rows. */
 function trueSum(store: Store, accountId: string): number {
   const sums = [
     "SELECT SUM(octet_length(input) + octet_length(body)) FROM responses WHERE account_id = $a",
@@ -154,7 +154,7 @@ test("an upgrade counts what is there", async () => {
   const { store, storage, ann } = parts;
   for (const [, change] of STEPS.slice(0, 12)) await change(parts, ann);
   const before = (await storage.storageOf(ann)).usedBytes;
-  // What the step adds up is run again over the rows: the sum must come out the same.
+  // The migration's statements run again over the rows and must give the same sum.
   const step =
     MIGRATIONS.find(({ name }) => name === "0006_account_storage")?.sql.split("--> statement-breakpoint") ?? [];
   const backfill = step.filter((sql) => /^\s*(UPDATE jobs|INSERT INTO account_storage)/.test(sql));
@@ -185,7 +185,7 @@ test("the oldest responses and threads make room, of the account that needs it a
   await saveResponse(parts, ann, "r5", 1000);
   expect(await storage.makeRoom(ann, 0)).toBe(true);
   expect(await left()).toEqual(["r3", "r4", "r5"]);
-  // A thread is as old as its last change.
+  // The age of a thread is that of its last change.
   expect(await threads.findThread({ accountId: ann, kind: "thread", threadId: "t1" })).toBeDefined();
   expect(await responses.findResponse(bob, "bobs")).toBeDefined();
   expect((await storage.storageOf(ann)).usedBytes).toBeLessThanOrEqual(LIMIT);

@@ -9,16 +9,19 @@ import { openStore, type SqliteStore as Store } from "../../src/store/engine/ope
 
 const cleanups: (() => void)[] = [];
 
-/** Runs at the end of the test in progress, last in first out: databases are closed before their directory goes. */
+/**
+ * Functions that run when the current test ends, the last one first, so that databases are closed before their
+ * directories are deleted.
+ */
 function atEnd(cleanup: () => void): void {
   cleanups.push(cleanup);
-  // Not afterEach: in a module that several test files share it holds for the first of them only.
+  // Not `afterEach`: in a module that several test files import, it applies only to the first of them.
   onTestFinished(() => {
     for (const each of cleanups.splice(0).reverse()) each();
   });
 }
 
-/** A directory that is removed after the test. */
+/** A directory that is deleted after the test. */
 export function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), "sallyport-store-"));
   atEnd(() => rmSync(dir, { recursive: true, force: true }));

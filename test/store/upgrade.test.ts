@@ -1,4 +1,4 @@
-// A database of an older version: what an upgrade keeps, and what stops it.
+// Upgrades the database of an older version: what is kept, and what prevents an upgrade.
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
@@ -15,7 +15,7 @@ import { tempDir } from "./support.ts";
 
 const LAST = MIGRATIONS.at(-1)!.name;
 
-/** A data directory as the version before the last migration left it, with one account. */
+/** A data directory with one account, as the version before the last migration left it. */
 function older(): string {
   const dataDir = join(tempDir(), "data");
   mkdirSync(dataDir, { mode: 0o700 });

@@ -58,7 +58,7 @@ test("it runs by itself, again and again, and stops when told, in the middle too
       async () => {
         rounds += 1;
         if (rounds === 3) resolve();
-        // From the third round on there is always more to do.
+        // From the third round on, there is always more to delete.
         return rounds < 3 ? 0 : 1;
       },
     ],
@@ -96,7 +96,7 @@ test("every table with an end is swept, and nothing before its end", async () =>
   await jobs.createJob({ id: "j", kind: "crawl", accountId, input: {}, deadlineAtMs: expiresAtMs });
   await jobs.cancelJob({ kind: "crawl", accountId, id: "j", ttlMs: 1000 });
 
-  // A table with an end is one that has an index on it.
+  // Tables with expiring rows have an index on the time.
   const ends = ["created_at", "expires_at"];
   const tables = (
     store.sqlite

@@ -241,7 +241,10 @@ test("days are counted in UTC", () => {
   expect(dayOf(DAY_MS)).toBe(1);
 });
 
-/** Far more turns of the writer's loop than lie between two flushes: a second, if nothing else takes time. */
+/**
+ * Many more iterations of the writer's loop than there are between two flushes: about a second if nothing else takes
+ * time.
+ */
 const SECOND_TURNS = 400;
 
 test("kill -9 while writing loses at most what came since the last flush and leaves the file sound", async () => {

@@ -101,9 +101,9 @@ test("a thread keeps its last state and its latest summaries, and two accounts m
   const kept = (await threads.summariesOf(name(ann))).map(({ state }) => state.toString());
   expect(kept).toEqual(["4", "changed", "6", "7", "8", "9", "10", "11"]);
   expect(await threads.summariesOf(name(bob))).toEqual([]);
-  // Without its thread a summary is no one's.
+  // A summary without its thread belongs to nobody.
   await expect(threads.saveSummary({ ...summary("x", "x", 0), threadId: "none" })).rejects.toThrow("FOREIGN KEY");
-  // Its name, its state and eight summaries.
+  // The bytes of its name, its state and eight summaries.
   expect(await threads.listThreads(ann, "thread")).toMatchObject([
     { threadId: "t", messages: 2, tokens: 9, bytes: 18 },
   ]);

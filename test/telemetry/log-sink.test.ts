@@ -4,7 +4,7 @@ import { bytesSink, type WriteBytes } from "../../src/telemetry/log-sink.ts";
 
 type Answer = { take: number } | { code: string };
 
-/** A descriptor that answers each write when told to. */
+/** A descriptor that completes each write when the test says so. */
 function slowDescriptor() {
   const calls: { text: string; answer: (answer: Answer) => void }[] = [];
   let taken = "";

@@ -159,7 +159,7 @@ describe("levels", () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const { log } = capture({ write: resolve });
     log.info("alone");
-    // The logger's own timer does not keep the process alive; this one does, until the line came.
+    // The logger's own timer does not keep the process alive, so this one does until the line is written.
     const alive = setInterval(() => {}, 5);
     expect(await promise).toContain("alone");
     clearInterval(alive);
@@ -180,7 +180,7 @@ describe("secrets", () => {
     fc.string({ unit: fc.constantFrom(...alphabet), minLength: min, maxLength: 60 });
   const ALNUM = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-  /** A secret, and the text in which it is found in the wild. */
+  /** A secret, and a text that contains it as real texts do. */
   const planted = fc.oneof(
     word(`${ALNUM}_-`, 16).map((body) => ({ secret: body, text: `sk-${body}` })),
     word(`${ALNUM}_-`, 30).map((body) => ({ secret: body, text: `AIza${body}` })),
@@ -201,7 +201,7 @@ describe("secrets", () => {
     })),
     word(ALNUM, 12).map((body) => ({ secret: body, text: `Cookie: a=b; session=${body}; c=d` })),
   );
-  // Whatever surrounds it, but for letters that would make the planted name or prefix another word.
+  // Any surrounding text, except letters that would make another word of the planted name or prefix.
   const around = fc.string({ unit: fc.constantFrom(..." \n\t\u0000é({", "\u{1f600}"), maxLength: 30 });
 
   test("of a known shape never come out", () => {
@@ -292,7 +292,7 @@ describe("secrets", () => {
       }
       await text();
     });
-    // Linear work takes a few milliseconds; a quadratic pattern would take minutes.
+    // Linear work takes a few milliseconds, while a quadratic pattern would take minutes.
     expect(taken).toBeLessThan(2000);
   });
 });

@@ -76,7 +76,7 @@ test("a real parser reads everything that was counted", () => {
   expect(Number(rows("process_resident_memory_bytes")?.[0]?.[0])).toBeGreaterThan(1e6);
 });
 
-// The parser merges the series of a histogram; here they are told apart by hand.
+// The parser merges the series of a histogram, so they are separated here.
 test("buckets are cumulative, a bound belongs to its bucket, and count and sum agree", () => {
   const metrics = make();
   for (const seconds of [0.005, 0.006, 1, 400]) metrics.request("/a", 200, seconds);
@@ -146,7 +146,7 @@ test("any label value survives the text format", () => {
       const family = registry.counter("x_total", "back\\slash\nand line", ["a"]);
       for (const value of values) family.get(value).inc();
       const text = registry.render();
-      // One line per series beside the two of the head: nothing breaks out of its line.
+      // One line for each series and two lines at the start: no value contains a line break.
       expect(text.split("\n")).toHaveLength(new Set(values).size + 3);
       const read = [...text.matchAll(/^x_total\{a="((?:[^"\\]|\\.)*)"\}/gms)].map(([, value]) =>
         value!.replace(/\\(.)/gs, (_, c: string) => (c === "n" ? "\n" : c)),

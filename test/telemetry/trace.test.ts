@@ -30,7 +30,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.stop();
 });
 
-/** A collector's HTTP door, as the protocol describes it. */
+/** The HTTP endpoint of a collector, as the protocol describes it. */
 function collector(...statuses: number[]) {
   const got: { path: string; type: string | null; key: string | null; body: Buffer }[] = [];
   const server = Bun.serve({
@@ -124,7 +124,7 @@ test("spans reach a collector with their parents, resource and attributes", asyn
     "server.address": "127.0.0.1",
     "server.port": 9,
   });
-  // Upstream continues the client's trace, under the span of the call.
+  // The upstream continues the client's trace, below the span of the call.
   expect(call.headers).toEqual({ traceparent: `00-${TRACE}-${client.spanId}-01`, tracestate: "v=1" });
   expect(request.headers["traceparent"]).toBe(`00-${TRACE}-${server.spanId}-01`);
 });

@@ -1,5 +1,5 @@
-// Every vendor fulfils the contract, and everything derived from the list includes it: presets, prices, traces, model lists,
-// the sample configuration, the schema for editors, the page of providers.
+// Every vendor's file is valid, and everything derived from the list includes the vendor: presets, prices, traces,
+// model lists, the sample configuration, the schema for editors and the page of providers.
 
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -116,7 +116,7 @@ describe.each(CALLABLE.map((vendor) => [vendor.name, vendor] as const))("the API
     const known = api.figures === undefined ? undefined : findProvider({ providerId: api.figures.prices });
     expect(known === undefined).toBe(api.figures === undefined);
     const packed = PACKED.find(({ url }) => new RegExp(`^${url}`).test(api.baseUrl));
-    // Free models and those that are not paid by the token have none.
+    // Free models, and models that are not priced by the token, have no price.
     const priced = packed?.models.filter(({ prices }) => prices !== undefined) ?? [];
     expect(priced.length).toBeGreaterThanOrEqual((known?.models.length ?? 0) / 2);
   });
@@ -128,7 +128,7 @@ describe.each(CALLABLE.map((vendor) => [vendor.name, vendor] as const))("the API
     const { list, read } = (await Bun.file(path).json()) as { list: unknown; read: DiscoveredModel[] };
     expect(read.length).toBeGreaterThan(0);
     for (const card of CARDS.filter((one) => one.name === name)) expect(card.parseModels?.(list)).toEqual(read);
-    // Each place that the file names is seen in the sample.
+    // The sample contains a value for each place that the file names.
     const seen = new Set(read.flatMap((model) => Object.keys(model)));
     for (const fact of Object.keys(api.models.facts ?? {})) expect([...seen]).toContain(fact);
   });

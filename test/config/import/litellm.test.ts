@@ -1,4 +1,4 @@
-// A LiteLLM configuration becomes one that this program loads; what it cannot say is named.
+// A LiteLLM configuration is converted into one that this program loads; what has no counterpart is reported.
 
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const ENV = {
   AZURE_BASE: "https://r.example",
 };
 
-/** Imports YAML text and loads the result, which must be a whole configuration. */
+/** Imports YAML text and loads the result, which must be a complete configuration. */
 function imported(text: string) {
   const made = importLitellm(Bun.YAML.parse(text));
   const file = join(mkdtempSync(join(tmpdir(), "sallyport-import-")), "sallyport.yaml");

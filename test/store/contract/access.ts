@@ -137,7 +137,7 @@ const keys: Contract<"keys"> = {
       const startMs = clock.now();
       expect(await verbs.keys.findKeyBudget(id)).toEqual({ ...budget, windowStartMs: startMs });
       clock.advance(5);
-      // A budget that is changed goes on where it was.
+      // A changed budget keeps its window.
       await verbs.keys.updateKey(id, accountId, { ...change, budgetMicros: 3, budgetPeriodMs: HOUR_MS });
       expect(await verbs.keys.findKeyBudget(id)).toEqual({ ...budget, limitMicros: 3, windowStartMs: startMs });
       await verbs.keys.revokeKey(id);
@@ -169,7 +169,7 @@ const keys: Contract<"keys"> = {
       clock.advance(HOUR_MS);
       expect(await verbs.keys.findLiveKey(sha256Hex(old.key))).toBeUndefined();
       expect(await verbs.keys.findLiveKey(sha256Hex(made.key))).toBeDefined();
-      // It never works longer than it would have, and what has ended is not rotated.
+      // The old key never works longer than before, and a key that has ended cannot be rotated.
       const short = await verbs.keys.createKey({ accountId, name: "k", expiresAtMs: clock.now() + 5 });
       await verbs.keys.rotateKey(short.id, { accountId, graceMs: HOUR_MS });
       expect((await verbs.keys.findLiveKey(sha256Hex(short.key)))?.expiresAtMs).toBe(clock.now() + 5);
@@ -364,5 +364,5 @@ const sessions: Contract<"sessions"> = {
   },
 };
 
-/** Cases of the verbs over access. */
+/** The cases of the verbs over access. */
 export const accessContract = { keys, sessions };

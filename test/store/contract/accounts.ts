@@ -1,4 +1,4 @@
-// Accounts, what they may spend, and who they are at identity providers.
+// Accounts, their budgets, and their identities at identity providers.
 
 import { expect } from "bun:test";
 import { BY_BYTES, type Contract, made, TEXTS, UNSTORABLE, type World } from "./world.ts";
@@ -7,7 +7,7 @@ const names = (list: readonly { readonly username: string }[]) => list.map(({ us
 const input = (username: string) => ({ username, email: `${username}@x.example`, tier: "free" as const });
 const HOURLY = { limitMicros: 100, periodMs: 3_600_000 };
 
-/** What an account leaves behind when it goes: nothing of its own. */
+/** Adds data of every kind to an account. After its deletion none of it may be left. */
 async function filled({ verbs, clock, account }: World): Promise<string> {
   const accountId = await account("gone");
   const expiresAtMs = clock.now() + 1000;
@@ -51,7 +51,7 @@ const accounts: Contract<"accounts"> = {
       }
       for (const text of UNSTORABLE)
         await expect(verbs.accounts.createAccount({ ...input("z"), username: text })).rejects.toThrow("username");
-      // Composed and decomposed letters are one name.
+      // Composed and decomposed letters are the same name.
       made(await verbs.accounts.createAccount(input("caf\u00e9")));
       expect(await verbs.accounts.createAccount({ ...input("y"), username: "cafe\u0301" })).toHaveProperty("refused");
     },
@@ -305,5 +305,5 @@ const identities: Contract<"identities"> = {
   },
 };
 
-/** Cases of the verbs over accounts. */
+/** The cases of the verbs over accounts. */
 export const accountsContract = { accounts, budgets, identities };

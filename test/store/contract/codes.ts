@@ -149,5 +149,5 @@ const codes: Contract<"codes"> = {
   },
 };
 
-/** Cases of the verbs over codes. */
+/** The cases of the verbs over codes. */
 export const codesContract = { codes };

@@ -1,5 +1,5 @@
-// The contract of the store, tested on every engine. A verb without a case fails, and so does a case that does not call its
-// verb.
+// The contract of the store, which every engine must pass. A verb without a case fails, and so does a case that does
+// not call its verb.
 
 import { describe, expect, test } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
@@ -27,7 +27,7 @@ const CONTRACT: { readonly [Domain in keyof Verbs]: Contract<Domain> } = {
 
 const domains = Object.entries(CONTRACT) as [keyof Verbs, Readonly<Record<string, Cases>>][];
 
-/** Kinds that the name of a verb asks for. */
+/** Kinds of cases that a verb needs because of its name. */
 const ASKED: readonly (readonly [name: RegExp, kind: string])[] = [
   [/^(?:list|search|top|totalsBy|sumsBy|sumsOf|latencyBy|take)/, "order"],
   [/^delete(?:Expired|Old|.*Before$)/, "time"],
@@ -92,7 +92,7 @@ for (const engine of ENGINES) {
   });
 }
 
-/** The same, noting which verbs are called. */
+/** The same verbs, recording which of them are called. */
 function watched(opened: Opened, called: Set<string>): Opened {
   const watch = (verbs: Verbs): Verbs =>
     Object.fromEntries(

@@ -1,4 +1,5 @@
-// The engines for the contract. Another one is one more entry: how it is opened, and whether it is available.
+// The engines that the contract tests. A further engine is one more entry: how it is opened, and whether it is
+// available.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,24 +10,24 @@ import { openPostgres, type PostgresStore } from "../../../src/store/engine/post
 import { type Verbs, verbsOf } from "../../../src/store/verbs.ts";
 import { HAS_POSTGRES, type TestDatabase, testPostgres } from "../../support/postgres.ts";
 
-/** A database that no one else uses. */
+/** A database that nothing else uses. */
 export interface Opened {
   readonly verbs: Verbs;
   readonly clock: FakeClock;
-  /** The verbs over a connection of their own, as another process has. */
+  /** The verbs over a separate connection, as another process has. */
   again(): Promise<Verbs>;
   close(): Promise<void>;
 }
 
-/** A database that the store can keep its tables in. */
+/** A kind of database in which the store can keep its tables. */
 export interface Engine {
   readonly name: string;
-  /** Whether it can be reached here. */
+  /** Whether it is available here. */
   available(): Promise<boolean>;
   open(): Promise<Opened>;
 }
 
-/** What an account may keep, in every test of the contract. */
+/** How much an account may store in every test of the contract. */
 export const STORAGE_BYTES = 10_000;
 
 const sqlite: Engine = {
@@ -53,17 +54,17 @@ const sqlite: Engine = {
   },
 };
 
-/** Two connections are what a contention needs; a test opens several stores. */
+/** Cases of concurrency need two connections, and a test opens several stores. */
 const CONNECTIONS = 3;
 
-/** Databases that are empty again. */
+/** Databases that were emptied and can be used again. */
 const spare: TestDatabase[] = [];
 
 const postgres: Engine = {
   name: "PostgreSQL",
   async available() {
     if (!HAS_POSTGRES) return false;
-    // Here, and not within a test, which has less time.
+    // Created here and not within a test, which has less time.
     spare.push(await database());
     return true;
   },
@@ -96,5 +97,5 @@ async function database(): Promise<TestDatabase> {
   return server.copyOf("contract", async (url) => (await openPostgres({ url, dataDir: tmpdir() })).close());
 }
 
-/** Every engine. */
+/** All engines. */
 export const ENGINES: readonly Engine[] = [sqlite, postgres];

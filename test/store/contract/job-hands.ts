@@ -1,16 +1,16 @@
-// Jobs for the cases of their verbs.
+// Functions that create jobs for the cases.
 
 import { expect } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
 import { JobLost } from "../../../src/store/work/job-hold.ts";
 import { TEXTS, type World } from "./world.ts";
 
-/** Takes up a crawl. */
+/** Claims a crawl. */
 export const claim = (verbs: Verbs, owner: string) => verbs.jobs.claimJob({ owner, leaseMs: 100, kinds: ["crawl"] });
-/** An address to visit. */
+/** An address of the frontier. */
 export const entry = (urlKey: string, depth = 0) => ({ urlKey, url: `http://x/${urlKey}`, depth });
 
-/** Queues a job; gives its account. */
+/** Queues a job and returns its account. */
 export async function queued({ verbs, clock, account }: World, id = "j", owner?: string): Promise<string> {
   const accountId = owner ?? (await account());
   await verbs.jobs.createJob({
@@ -23,14 +23,14 @@ export async function queued({ verbs, clock, account }: World, id = "j", owner?:
   return accountId;
 }
 
-/** A job that someone works on. */
+/** A job that a program has claimed. */
 export async function running(world: World): Promise<string> {
   const accountId = await queued(world);
   await claim(world.verbs, "me");
   return accountId;
 }
 
-/** Stores pages of these addresses, every second one failed. */
+/** Stores pages with these addresses; every second one has failed. */
 export async function withPages(world: World, urls: readonly string[]): Promise<string> {
   const accountId = await running(world);
   for (const [n, url] of urls.entries()) {
@@ -40,7 +40,7 @@ export async function withPages(world: World, urls: readonly string[]): Promise<
   return accountId;
 }
 
-/** A job that "me" worked on, with pages `a` (taken) and `b` (waiting), until "you" took it over, whose turn it is. */
+/** A job of "me" with the pages `a` (taken) and `b` (waiting), which "you" has taken over. */
 export async function takenOver(world: World): Promise<string> {
   const accountId = await running(world);
   await world.verbs.frontier.addFrontier("j", [entry("a"), entry("b")], 9, "me");
@@ -50,7 +50,7 @@ export async function takenOver(world: World): Promise<string> {
   return accountId;
 }
 
-/** Fails unless `write` is refused, as the job is not the writer's any more. */
+/** Fails unless `write` is refused because the job no longer belongs to the writer. */
 export async function expectLost(write: Promise<unknown>): Promise<void> {
   expect(await write.catch((error: unknown) => error)).toBeInstanceOf(JobLost);
 }

@@ -1,4 +1,4 @@
-// Jobs as people look at them: an account's own, and those of everybody that have not ended.
+// Lists of jobs for display: an account's own jobs, and the unfinished jobs of all accounts.
 
 import { expect } from "bun:test";
 import { queued, running, withPages } from "./job-hands.ts";

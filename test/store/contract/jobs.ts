@@ -1,4 +1,4 @@
-// Jobs, the pages that they find, and the answers of sites that are kept meanwhile.
+// Jobs, the pages that they find, and the responses of sites that are stored meanwhile.
 
 import { expect } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
@@ -377,5 +377,5 @@ const answers: Contract<"answers"> = {
   },
 };
 
-/** Cases of the verbs over jobs. */
+/** The cases of the verbs over jobs. */
 export const jobsContract = { jobs, frontier, answers };

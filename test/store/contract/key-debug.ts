@@ -1,4 +1,4 @@
-// What is kept of keys that are being debugged: bounded, and gone when that ends.
+// Debugging of keys: the records are limited, and are deleted when debugging ends.
 
 import { expect } from "bun:test";
 import { DEBUG_BYTES_MAX, DEBUG_REQUESTS_MAX } from "../../../src/store/access/key-debug.ts";
@@ -103,5 +103,5 @@ const keyDebug: Contract<"keyDebug"> = {
   },
 };
 
-/** Cases of the verbs over debugging. */
+/** The cases of the verbs over debugging. */
 export const keyDebugContract = { keyDebug };

@@ -1,4 +1,4 @@
-// The request log: rows by what they were and how they ended, in pages and as they come.
+// The request log: rows by their properties and outcome, in pages and as they are written.
 
 import { expect } from "bun:test";
 import type { LogFilter, LogRow } from "../../../src/store/usage/log.ts";
@@ -16,7 +16,7 @@ async function write(verbs: Verbs, changes: readonly Partial<UsageRecord>[]): Pr
 
 const ids = (rows: readonly LogRow[]) => rows.map(({ requestId }) => requestId);
 
-/** Requests that differ in one thing each, by their id. */
+/** Requests that each differ in one property, by id. */
 const KINDS: Readonly<Record<string, Partial<UsageRecord>>> = {
   well: {},
   refused: { status: 429, errorCode: "rate_limit_exceeded" },
@@ -43,7 +43,7 @@ const FOUND: readonly (readonly [LogFilter, readonly string[]])[] = [
   [{ sinceMs: 6, outcome: "ok" }, ["other", "keyed", "well"]],
 ];
 
-/** Cases of the verbs over the request log. */
+/** The cases of the verbs over the request log. */
 export const requestLogContract: LogVerbs = {
   listLog: {
     "order: each filter finds its own, the newest first, of one account or of everybody": async ({

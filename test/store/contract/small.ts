@@ -154,7 +154,7 @@ const version = (id: string, more = {}) => ({
 });
 const sighting = (upstreamModel: string) => ({ version: "v", provider: "p", upstreamModel, fingerprint: "" });
 
-/** One version for each text, all at one moment. */
+/** One version for each text, all created at the same time. */
 async function everyVersion({ verbs }: World): Promise<void> {
   for (const id of BY_BYTES.toReversed()) await verbs.decisions.addDecisionVersion(version(id));
 }
@@ -229,5 +229,5 @@ const decisions: Contract<"decisions"> = {
   },
 };
 
-/** Cases of the small domains. */
+/** The cases of the small domains. */
 export const smallContract = { audit, settings, secrets, decisions };

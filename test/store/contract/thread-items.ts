@@ -1,11 +1,11 @@
-// The items of conversations that are held.
+// The items of conversations that the gateway keeps.
 
 import { expect } from "bun:test";
 import type { Contract, World } from "./world.ts";
 
 const NAME = { kind: "conversation" as const, threadId: "c" };
 
-/** A conversation, and the hands to fill it. */
+/** A conversation, and functions that fill it. */
 async function conversation(world: World, own = world.verbs) {
   const name = { ...NAME, accountId: await world.account() };
   const expiresAtMs = world.clock.now() + 1000;

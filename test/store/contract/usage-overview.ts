@@ -1,4 +1,4 @@
-// What an overview adds up, by slot and model or key, and of single rows.
+// The figures of an overview, by slot and model or key, and from single rows.
 
 import { expect } from "bun:test";
 import { dayOf, hourOf, type UsageRecord, UsageTally } from "../../../src/store/usage/record.ts";
@@ -15,7 +15,7 @@ async function write(verbs: Verbs, changes: readonly Partial<UsageRecord>[]): Pr
   await verbs.usage.writeUsage({ id: crypto.randomUUID(), rows, sums: [...tally.values()] });
 }
 
-/** One request of each model and key, in no order, and one an hour earlier. */
+/** One request of each model and key, in no particular order, and one request an hour earlier. */
 async function ofEvery({ verbs, account, clock }: World) {
   const [accountId, atMs] = [await account(), clock.now()];
   await write(
@@ -26,7 +26,7 @@ async function ofEvery({ verbs, account, clock }: World) {
   return { accountId, hour: hourOf(atMs), day: dayOf(atMs) };
 }
 
-/** Cases of the verbs over overviews. */
+/** The cases of the verbs over overviews. */
 export const usageOverviewContract: Pick<Contract<"usage">, "sumsBySlot" | "latencyBySlot" | "recentRows"> = {
   sumsBySlot: {
     "order: by slot, then by the bytes of the model or key": async (world) => {

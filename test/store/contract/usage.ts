@@ -1,4 +1,4 @@
-// Usage, its sums, and the rate windows that outlive a restart.
+// Usage, its sums, and the rate windows that survive a restart.
 
 import { expect } from "bun:test";
 import { dayOf, hourOf, type UsageRecord, UsageTally } from "../../../src/store/usage/record.ts";
@@ -19,7 +19,7 @@ async function write(verbs: Verbs, changes: readonly Partial<UsageRecord>[]): Pr
   await verbs.usage.writeUsage({ id: crypto.randomUUID(), rows, sums: [...tally.values()] });
 }
 
-/** One request of each model, in no order. */
+/** One request of each model, in no particular order. */
 async function ofEveryModel({ verbs, account, clock }: World): Promise<{ accountId: string; atMs: number }> {
   const [accountId, atMs] = [await account(), clock.now()];
   await write(
@@ -283,5 +283,5 @@ const rates: Contract<"rates"> = {
   },
 };
 
-/** Cases of the verbs over usage. */
+/** The cases of the verbs over usage. */
 export const usageContract = { usage, rates };

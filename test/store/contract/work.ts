@@ -1,4 +1,4 @@
-// Responses, threads, files, and how much of them an account may keep.
+// Responses, threads, files, and how much of them an account may store.
 
 import { expect } from "bun:test";
 import type { StoredResponse } from "../../../src/store/work/responses.ts";
@@ -389,5 +389,5 @@ const storage: Contract<"storage"> = {
   },
 };
 
-/** Cases of the verbs over what an account keeps. */
+/** The cases of the verbs over an account's stored data. */
 export const workContract = { responses, threads, files, storage };

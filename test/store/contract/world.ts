@@ -1,32 +1,32 @@
-// The initial state of a contract case, and its form: a claim about one verb, of one kind.
+// The initial state of a contract case, and the form of a case: a claim of one kind about one verb.
 
 import type { FakeClock } from "../../../src/base/clock.ts";
 import type { Account } from "../../../src/store/access/accounts.ts";
 import type { Verbs } from "../../../src/store/verbs.ts";
 
-/** An empty database, its clock, and hands to fill it. */
+/** An empty database, its clock, and functions that fill it. */
 export interface World {
   readonly verbs: Verbs;
   readonly clock: FakeClock;
-  /** Another connection, as another process has. */
+  /** The verbs over another connection, as another process has. */
   again(): Promise<Verbs>;
-  /** Makes an account of this name; gives its id. */
+  /** Creates an account with this name and returns its id. */
   account(name?: string): Promise<string>;
 }
 
 /**
- * What a case is about: `basics` what the verb does; `concurrency` many callers at once; `cascade` what goes with its owner;
- * `paging`; `order`, by bytes for text; `time` what ends and when; `text` letters of every kind.
+ * The subject of a case. `basics`: what the verb does; `concurrency`: many callers at once; `cascade`: what is deleted
+ * with its owner; `paging`; `order`: by bytes for text; `time`: what expires and when; `text`: letters of every kind.
  */
 export type Kind = "basics" | "concurrency" | "cascade" | "paging" | "order" | "time" | "text";
 
-/** The cases of a verb: `kind: claim` and what shows it. */
+/** The cases of a verb: `kind: claim`, and the function that shows it. */
 export type Cases = Readonly<Record<`${Kind}: ${string}`, (world: World) => Promise<void>>>;
 
-/** The cases of every verb of a domain; a verb without any does not compile. */
+/** The cases of every verb of a domain. A verb without cases does not compile. */
 export type Contract<Domain extends keyof Verbs> = Readonly<Record<keyof Verbs[Domain], Cases>>;
 
-/** Texts that fold, sort or measure otherwise than they look: any of them must come back as it was. */
+/** Texts that are folded, sorted or measured in surprising ways. Each must be read back unchanged. */
 export const TEXTS = [
   "",
   "a'b\"c",
@@ -43,19 +43,22 @@ export const TEXTS = [
   "𐀀",
 ];
 
-/** Texts that not every database can keep: they are refused. */
+/** Texts that not every database can store, so they are refused. */
 export const UNSTORABLE = ["a\u0000b", "\ud800", "a\udc00b"];
 
-/** Texts of one length in the order of their bytes, which is no alphabet's: capitals first, and U+FFFF before U+10000. */
+/**
+ * Texts of one length in the order of their bytes, which is not alphabetical: capitals first, and U+FFFF before
+ * U+10000.
+ */
 export const BY_BYTES = ["B", "Z", "_", "a", "b", "z", "ä", "é", "日", "\uffff", "𐀀"];
 
-/** The account that an answer holds; fails where it was refused. */
+/** The account in an answer; throws if it was refused. */
 export function made(account: Account | object): Account {
   if (!("id" in account)) throw new Error(`refused: ${JSON.stringify(account)}`);
   return account as Account;
 }
 
-/** A world over opened verbs. */
+/** The state for a case, over opened verbs. */
 export function worldOf(opened: { verbs: Verbs; clock: FakeClock; again(): Promise<Verbs> }): World {
   const { verbs, clock } = opened;
   return {
