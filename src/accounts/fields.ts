@@ -11,7 +11,7 @@ export function requiredText(body: Readonly<Record<string, unknown>>, ...names: 
   const name = names.find((one) => body[one] !== undefined && body[one] !== null);
   if (name === undefined) throw fault(names[0], "is required");
   const value = body[name];
-  if (typeof value !== "string" || value === "") throw fault(name, "must be a text that is not empty");
+  if (typeof value !== "string" || value === "") throw fault(name, "must be a non-empty string");
   if (!isStorable(value)) throw fault(name, "must not contain a NUL character or an unpaired surrogate");
   if (value.length > CHARS_MAX) throw fault(name, `must have at most ${CHARS_MAX} characters`);
   return value;

@@ -98,7 +98,7 @@ export class FormScanner {
   #take(at: number, out: Uint8Array[]): boolean {
     const after = at + this.#delimiter.byteLength;
     const mark = this.#rest.toString("latin1", after, after + 2);
-    if (mark !== CRLF && mark !== "--") throw malformed("its boundary stands within a part");
+    if (mark !== CRLF && mark !== "--") throw malformed("a part contains its boundary");
     this.#rest = this.#rest.subarray(after + 2);
     if (mark === CRLF) {
       this.#state = "headers";
@@ -118,7 +118,7 @@ export class FormScanner {
       this.#rest = Buffer.alloc(0);
       return false;
     }
-    throw malformed("something follows its end");
+    throw malformed("there are bytes after its end");
   }
 
   #readHeaders(out: Uint8Array[]): boolean {
@@ -135,13 +135,14 @@ export class FormScanner {
     const head = Buffer.concat([this.#delimiter, Buffer.from(CRLF), this.#rest.subarray(0, end + 4)]);
     this.#rest = this.#rest.subarray(end + 4);
     if (isFile) {
-      if (name === this.#withheld) throw new ApiError("invalid_request", `'${name}' must be a text.`, { param: name });
+      if (name === this.#withheld)
+        throw new ApiError("invalid_request", `'${name}' must be a string, not a file.`, { param: name });
       this.files.push(name);
       out.push(head);
       this.#state = "file";
     } else {
       if (name === this.#withheld && this.fields.has(name)) {
-        throw new ApiError("invalid_request", `'${name}' stands twice in the form.`, { param: name });
+        throw new ApiError("invalid_request", `'${name}' occurs twice in the form.`, { param: name });
       }
       this.#field = { name, head, content: [], bytes: 0 };
       this.#state = "field";
@@ -154,8 +155,7 @@ export class FormScanner {
     // Whether it is a boundary is known only when the two bytes after it have arrived.
     if (at >= 0 && this.#rest.byteLength < at + this.#delimiter.byteLength + 2) return this.#pass(at - 2, out);
     if (at < 0) return this.#pass(this.#rest.byteLength - this.#delimiter.byteLength - 2, out);
-    if (at < 2 || this.#rest.toString("latin1", at - 2, at) !== CRLF)
-      throw malformed("its boundary stands within a part");
+    if (at < 2 || this.#rest.toString("latin1", at - 2, at) !== CRLF) throw malformed("a part contains its boundary");
     this.#pass(at - 2, out);
     // The rest begins with the line break before the boundary.
     if (this.#field !== undefined) this.#endField(out);

@@ -28,7 +28,7 @@ const UNTIL: CommandOption = { name: "until", value: "ISO", summary: "when the s
 const PASSWORD_STDIN: CommandOption = { name: "password-stdin", summary: "read the password from stdin" };
 
 const create: Command = {
-  summary: "make an account",
+  summary: "create an account",
   usage: "--email E --username U [--password-stdin] [--tier T] [--until ISO] [--verified] [--admin]",
   options: [
     EMAIL,
@@ -85,7 +85,7 @@ const list: Command = {
 };
 
 const setTier: Command = {
-  summary: "put an account on another plan",
+  summary: "change the plan of an account",
   usage: "--email E --tier T [--until ISO]",
   options: [EMAIL, { ...TIER, summary: "the plan" }, UNTIL],
   details: "The plan is set explicitly from now on: a running trial ends.",
@@ -101,14 +101,14 @@ const setTier: Command = {
 };
 
 const setBudget: Command = {
-  summary: "limit what an account may spend, whatever its plan says",
+  summary: "set the budget of an account, which replaces its plan's",
   usage: "--email E (--usd N [--period 30d] | --none | --plan)",
   options: [
     EMAIL,
-    { name: "usd", value: "N", summary: "the most its requests may cost, for all its keys together" },
+    { name: "usd", value: "N", summary: "the budget in US dollars for all its keys together" },
     { name: "period", value: "TIME", summary: "the budget renews after each period, such as 30d (default: never)" },
     { name: "none", summary: "no limit, whatever the plan says" },
-    { name: "plan", summary: "the plan's budget again" },
+    { name: "plan", summary: "return to the plan's budget" },
   ],
   details: "Another amount for the same period keeps the amount spent; any other change restarts the count.",
   run: (context) => {
@@ -163,7 +163,7 @@ const setPassword: Command = {
 };
 
 const remove: Command = {
-  summary: "delete an account with everything of its own",
+  summary: "delete an account and all its data",
   usage: "--email E --yes",
   options: [EMAIL, { name: "yes", summary: "confirm; this cannot be undone" }],
   run: (context) => {
@@ -178,7 +178,7 @@ const remove: Command = {
 
 /** `sallyport account`. */
 export const account: CommandGroup = {
-  summary: "make and manage accounts",
+  summary: "create and manage accounts",
   verbs: { create, list, "set-tier": setTier, "set-budget": setBudget, "set-password": setPassword, delete: remove },
 };
 

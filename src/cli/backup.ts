@@ -14,7 +14,7 @@ export const backupCommand: Command = {
   summary: "copy the database, secrets and uploads into one file",
   usage: "FILE.tar [--force]",
   args: [1, 1],
-  options: [{ name: "force", summary: "replace a file of that name" }],
+  options: [{ name: "force", summary: "replace an existing file" }],
   details:
     "The copy is a consistent snapshot, even while a server runs. It contains every secret of the gateway: keep it safe.",
   async run(context) {
@@ -73,7 +73,7 @@ async function beside<T>(dataDir: string, work: (own: string) => Promise<T>): Pr
 
 /** Restores a backup into an empty data directory or an empty database. */
 export const restoreCommand: Command = {
-  summary: "put a backup into an empty data directory or database",
+  summary: "restore a backup into an empty data directory or database",
   usage: "FILE.tar",
   args: [1, 1],
   async run(context) {

@@ -46,7 +46,7 @@ export const calibrateCommand: Command = {
   options: [
     { name: "model", value: "ID", summary: "the version or alias to calibrate" },
     { name: "data", value: "FILE", summary: "JSON lines of {state, question: {type, instructions, criteria}, label}" },
-    { name: "write", summary: "make a new version with the calibration" },
+    { name: "write", summary: "create a new version with the calibration" },
     { name: "as", value: "ID", summary: "id of the new version (default: the next minor version)" },
     { name: "out", value: "FILE", summary: "write the calibration to a file for decisions.models[].calibration" },
     { name: "svg", value: "FILE", summary: "write the reliability diagram as a picture" },

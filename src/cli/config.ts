@@ -5,7 +5,7 @@ import type { Command } from "./command.ts";
 
 /** `sallyport config`. */
 export const configCommand: Command = {
-  summary: "print the configuration as loaded, with the source of each value",
+  summary: "print the loaded configuration with the source of each value",
   usage: "[KEY] [--changed]",
   args: [0, 1],
   options: [{ name: "changed", summary: "only values that are not defaults" }],

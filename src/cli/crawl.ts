@@ -24,10 +24,10 @@ export const crawlCommand: Command = {
       name: "include",
       value: "G",
       multiple: true,
-      summary: "only paths that match: * within a segment, ** across segments",
+      summary: "only paths that match: * matches within a segment, ** across segments",
     },
-    { name: "exclude", value: "G", multiple: true, summary: "no paths like this" },
-    { name: "documents", summary: "read PDF, text, JSON, XML and feeds too" },
+    { name: "exclude", value: "G", multiple: true, summary: "exclude paths that match" },
+    { name: "documents", summary: "also read PDF, text, JSON, XML and feeds" },
     { name: "out", value: "DIR", summary: "write one Markdown file per page into this folder" },
   ],
   async run(context) {

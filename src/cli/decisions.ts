@@ -45,7 +45,10 @@ const promote: Command = {
   usage: "VERSION ALIAS [--force]",
   args: [2, 2],
   options: [
-    { name: "force", summary: "also when the version was measured worse than what it was made from or replaces" },
+    {
+      name: "force",
+      summary: "even if the version was measured worse than its source or than the version it replaces",
+    },
   ],
   async run(context) {
     const [id, alias] = context.args as readonly [string, string];

@@ -44,7 +44,7 @@ export const doctorCommand: Command = {
       const { file, exists } = context.survey();
       add({ name: "config", status: "ok", message: exists ? file : "no file: defaults and the environment" });
       for (const key of setInVain(config))
-        add({ name: "config", status: "warning", message: `${key} is set, but nothing uses it yet` });
+        add({ name: "config", status: "warning", message: `${key} is set, but has no effect yet` });
       const database = await checkDatabase(config);
       add(database);
       for (const finding of await checkRedis(config)) add(finding);
@@ -114,7 +114,7 @@ async function checkDatabase(config: Config): Promise<Finding> {
     return { name, status: "ok", message: path };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { name, status: "failed", message: `${reason}: check data_dir and who owns ${dataDir}` };
+    return { name, status: "failed", message: `${reason}: check data_dir and the owner of ${dataDir}` };
   }
 }
 
@@ -130,7 +130,7 @@ async function checkPostgres(config: Config): Promise<Finding> {
       return {
         name,
         status: "ok",
-        message: `${place}; ${nodes.length > 0 ? nodes.join(", ") : "no node"} serves from it`,
+        message: `${place}; ${nodes.length > 0 ? nodes.join(", ") : "no node"} uses it`,
       };
     } finally {
       await store.close();

@@ -20,17 +20,17 @@ const SCHEMA_FILE_BYTES_MAX = 1024 * 1024;
 
 /** Prints the result as JSON. */
 export const extractCommand: Command = {
-  summary: "turn web pages into data",
+  summary: "extract data from web pages",
   usage: "URL… --prompt P [--schema FILE] [--model ID] [--out FILE]",
   args: [1, 20],
   options: [
     { name: "prompt", value: "P", summary: "what to extract, in plain words" },
-    { name: "schema", value: "FILE", summary: "a JSON Schema that the data follows" },
+    { name: "schema", value: "FILE", summary: "a JSON Schema for the data" },
     { name: "system-prompt", value: "P", summary: "further instructions for the model" },
-    { name: "follow-links", summary: "read a few of the pages that these link to as well" },
-    { name: "documents", summary: "read PDF, text, JSON, XML and feeds too" },
-    { name: "model", value: "ID", summary: "the chat model to ask, or none (default: web.model, else the cheapest)" },
-    { name: "out", value: "FILE", summary: "write into this file instead" },
+    { name: "follow-links", summary: "also read a few of the linked pages" },
+    { name: "documents", summary: "also read PDF, text, JSON, XML and feeds" },
+    { name: "model", value: "ID", summary: "the chat model, or none (default: web.model, otherwise the cheapest)" },
+    { name: "out", value: "FILE", summary: "write to this file instead of stdout" },
   ],
   details:
     "Fields that no page says are null, and named on stderr. Without a model only what pages say in structured form is\nfound: JSON-LD, microdata, tables of names and values.",

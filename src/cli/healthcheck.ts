@@ -21,7 +21,7 @@ export const healthcheckCommand: Command = {
     {
       name: "url",
       value: "U",
-      summary: "the gateway's address (default: the running one's, else the configured one)",
+      summary: "the gateway's address (default: that of the running gateway, otherwise the configured one)",
     },
   ],
   async run({ flags, config }) {

@@ -10,10 +10,12 @@ import { failure } from "./workspace.ts";
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
 const litellm: Command = {
-  summary: "turn the configuration of a LiteLLM proxy into one of this program",
+  summary: "convert the configuration of a LiteLLM proxy",
   usage: "FILE [--out FILE]",
   args: [1, 1],
-  options: [{ name: "out", value: "FILE", summary: "write it there instead of printing it; never over another file" }],
+  options: [
+    { name: "out", value: "FILE", summary: "write to this file instead of stdout; an existing file is not replaced" },
+  ],
   details: `Reads model_list, fallbacks, aliases, prices and the names of environment variables. What cannot be carried over is named
 on stderr and in comments at the top of the result.`,
   async run(context) {
@@ -36,7 +38,7 @@ on stderr and in comments at the top of the result.`,
 
 /** `sallyport import`. */
 export const importCommand: CommandGroup = {
-  summary: "make a configuration from that of another gateway",
+  summary: "convert the configuration of another gateway",
   verbs: { litellm },
 };
 

@@ -24,7 +24,7 @@ export const COMMANDS: readonly Listed[] = [
   },
   {
     name: "config",
-    summary: "print the configuration as loaded, with the source of each value",
+    summary: "print the loaded configuration with the source of each value",
     load: async () => (await import("./config.ts")).configCommand,
   },
   {
@@ -39,7 +39,7 @@ export const COMMANDS: readonly Listed[] = [
   },
   {
     name: "account",
-    summary: "make and manage accounts",
+    summary: "create and manage accounts",
     load: async () => (await import("./account.ts")).account,
   },
   {
@@ -74,7 +74,7 @@ export const COMMANDS: readonly Listed[] = [
   },
   {
     name: "extract",
-    summary: "turn web pages into data",
+    summary: "extract data from web pages",
     load: async () => (await import("./extract.ts")).extractCommand,
   },
   {
@@ -84,7 +84,7 @@ export const COMMANDS: readonly Listed[] = [
   },
   {
     name: "mcp",
-    summary: "offer the web tools to an agent on stdin and stdout",
+    summary: "serve the web tools to an agent over stdin and stdout",
     load: async () => (await import("./mcp.ts")).mcpCommand,
   },
   {
@@ -94,7 +94,7 @@ export const COMMANDS: readonly Listed[] = [
   },
   {
     name: "restore",
-    summary: "put a backup into an empty data directory or database",
+    summary: "restore a backup into an empty data directory or database",
     load: async () => (await import("./backup.ts")).restoreCommand,
   },
   {
@@ -124,7 +124,7 @@ export const COMMANDS: readonly Listed[] = [
   },
   {
     name: "import",
-    summary: "make a configuration from that of another gateway",
+    summary: "convert the configuration of another gateway",
     load: async () => (await import("./import.ts")).importCommand,
   },
   {

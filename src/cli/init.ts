@@ -24,7 +24,7 @@ export const initCommand: Command = {
   summary: "write a first configuration, create the first account and its key",
   usage: "[--yes] [--email E] [--username U]",
   options: [
-    { name: "yes", summary: "ask nothing: use the defaults and every key found" },
+    { name: "yes", summary: "ask no questions: use the defaults and all keys found in the environment" },
     { name: "email", value: "E", summary: "the first account's e-mail address (default: admin@localhost)" },
     { name: "username", value: "U", summary: "its user name (default: admin)" },
   ],
@@ -125,7 +125,7 @@ async function question(
     if (wrong === undefined) return answer;
     context.err(`${wrong}\n`);
   }
-  throw new CommandError(`sallyport: no usable answer to "${label}"`);
+  throw new CommandError(`sallyport: no valid answer to "${label}"`);
 }
 
 interface Outcome {

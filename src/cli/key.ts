@@ -22,10 +22,10 @@ const create: Command = {
     "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--models GLOB]… [--passthrough] [--no-store]",
   options: [
     ACCOUNT,
-    { name: "name", value: "N", summary: "what the key is for" },
+    { name: "name", value: "N", summary: "a name that says what the key is for" },
     { name: "rpm", value: "N", summary: "requests a minute (default: the plan's)" },
     { name: "expires", value: "ISO", summary: "when the key expires (default: never)" },
-    { name: "budget", value: "USD", summary: "what its requests may cost" },
+    { name: "budget", value: "USD", summary: "the budget in US dollars" },
     {
       name: "budget-period",
       value: "TIME",
@@ -35,16 +35,19 @@ const create: Command = {
       name: "models",
       value: "GLOB",
       multiple: true,
-      summary: "models that it may use, such as gpt-*; may be given again (default: all of the plan)",
+      summary: "models that it may use, such as gpt-*; may be repeated (default: all models of the plan)",
     },
-    { name: "passthrough", summary: "its requests may go to any path of a provider, below /v1/upstream/PROVIDER/" },
-    { name: "no-store", summary: "keep nothing that its requests say: no responses, threads, conversations or files" },
+    { name: "passthrough", summary: "allow requests to any path of a provider, below /v1/upstream/PROVIDER/" },
+    {
+      name: "no-store",
+      summary: "never store the content of its requests: no responses, threads, conversations or files",
+    },
   ],
   async run(context) {
     const { flags } = context;
     const email = flags.required("account");
     const name = flags.required("name");
-    if (name.length > NAME_CHARS_MAX) throw new UsageError(`--name: at most ${NAME_CHARS_MAX} characters`);
+    if (name.length > NAME_CHARS_MAX) throw new UsageError(`--name: expected at most ${NAME_CHARS_MAX} characters`);
     const rpm = flags.integer("rpm", 1) ?? null;
     const expiresAtMs = futureFlag(flags, "expires") ?? null;
     const budget = budgetOf(flags);
@@ -80,7 +83,7 @@ const list: Command = {
 };
 
 const revoke: Command = {
-  summary: "end a key for good",
+  summary: "revoke a key permanently",
   usage: "--id ID",
   options: [{ name: "id", value: "ID", summary: "the key's id, from `key list`" }],
   async run(context) {
@@ -98,12 +101,12 @@ const DEBUG_MINUTES_MAX = 24 * 60;
 const MINUTE_MS = 60_000;
 
 const debug: Command = {
-  summary: "keep what passes for a key's requests for some minutes, to find a mistake",
+  summary: "record the messages of a key's requests for some minutes, to find a mistake",
   usage: "ID (--minutes N | --off)",
   args: [1, 1],
   options: [
     { name: "minutes", value: "N", summary: `for how long, up to ${DEBUG_MINUTES_MAX} (default ${DEBUG_MINUTES})` },
-    { name: "off", summary: "end it now, and delete what was kept" },
+    { name: "off", summary: "stop now and delete what was recorded" },
   ],
   details: `Requests and answers are kept on the client's side and on the providers', without credentials, and shown in the
 request log of the dashboard: at most ${DEBUG_REQUESTS_MAX} requests and ${DEBUG_BYTES_MAX / 1024 ** 2} MiB. The key's holder is told of it in
@@ -113,12 +116,13 @@ the dashboard and by GET /v1/key. All of it is deleted when the time is over. Ke
     const { flags, args } = context;
     const [id = ""] = args;
     const minutes = flags.integer("minutes", 1) ?? DEBUG_MINUTES;
-    if (flags.has("off") && flags.text("minutes") !== undefined) throw new UsageError("--off goes without --minutes");
+    if (flags.has("off") && flags.text("minutes") !== undefined)
+      throw new UsageError("--off and --minutes cannot be combined");
     if (minutes > DEBUG_MINUTES_MAX) throw new UsageError(`--minutes: expected at most ${DEBUG_MINUTES_MAX}`);
     const untilMs = flags.has("off") ? null : nowMs() + minutes * MINUTE_MS;
     const done = await withStore(context, { create: false }, (store) => keyDebugStore(store).setKeyDebug(id, untilMs));
     if (done === "no_key") throw failure(`there is no active key with the id ${id}`);
-    if (done === "no_store") throw failure("this key was made with --no-store: nothing of its requests is kept");
+    if (done === "no_store") throw failure("this key was made with --no-store: its requests may not be recorded");
     printRecord(context, { id, debug_until: isoTime(untilMs) });
     return 0;
   },

@@ -16,9 +16,13 @@ export const llmstxt: Command = {
   usage: "URL [--max-urls N] [--full] [--out FILE]",
   args: [1, 1],
   options: [
-    { name: "max-urls", value: "N", summary: `pages at most, up to ${LLMSTXT_URLS_MAX} (default ${LLMSTXT_URLS})` },
-    { name: "full", summary: "with the text of every page (llms-full.txt)" },
-    { name: "out", value: "FILE", summary: "write into this file instead" },
+    {
+      name: "max-urls",
+      value: "N",
+      summary: `maximum number of pages, up to ${LLMSTXT_URLS_MAX} (default ${LLMSTXT_URLS})`,
+    },
+    { name: "full", summary: "print llms-full.txt, which has the text of every page" },
+    { name: "out", value: "FILE", summary: "write to this file instead of stdout" },
   ],
   async run(context) {
     const { flags } = context;

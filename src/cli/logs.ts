@@ -25,15 +25,15 @@ export const logsCommand: Command = {
   usage:
     "[--follow] [--id X] [--account EMAIL] [--key ID] [--model M] [--status S] [--error CODE] [--span 24h] [--limit N]",
   options: [
-    { name: "follow", summary: "go on with what comes, until Ctrl-C" },
-    { name: "id", value: "X", summary: "requests with this id, as X-Request-ID says it" },
+    { name: "follow", summary: "also print new requests, until Ctrl-C" },
+    { name: "id", value: "X", summary: "requests with this id (header X-Request-ID)" },
     { name: "account", value: "EMAIL", summary: "requests of one account" },
     { name: "key", value: "ID", summary: "requests with one key" },
-    { name: "model", value: "M", summary: "requests for one model; - for those without one" },
+    { name: "model", value: "M", summary: "requests for one model; - for requests without a model" },
     { name: "status", value: "S", summary: "ok, failed, 4xx, 5xx or stopped" },
     { name: "error", value: "CODE", summary: "requests that ended with this error code" },
     { name: "span", value: "TIME", summary: "1h, 24h, 7d, 30d or 90d (default: everything that is kept)" },
-    { name: "limit", value: "N", summary: `how many of the latest are shown (default ${ROWS})` },
+    { name: "limit", value: "N", summary: `maximum number of requests, the latest ones (default ${ROWS})` },
   ],
   details: `With --json one list of objects is printed; with --json --follow one object a line. What requests and answers say is not kept:
 see \`sallyport key debug\`.

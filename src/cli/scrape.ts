@@ -14,13 +14,17 @@ export const scrapeCommand: Command = {
   options: [
     { name: "format", value: "F", multiple: true, summary: "markdown (default), html, links or screenshot" },
     { name: "full-page", summary: "screenshot of the whole page; with the other formats, navigation and footers too" },
-    { name: "documents", summary: "read PDF, text, JSON, XML and feeds too" },
+    { name: "documents", summary: "also read PDF, text, JSON, XML and feeds" },
     {
       name: "explain",
       summary: "explain for each part of the page why it was kept or removed, instead of printing the page",
     },
     { name: "timeout-ms", value: "N", summary: "time limit in milliseconds (default 60000)" },
-    { name: "out", value: "FILE", summary: "write into this file instead; one that ends in .png is the screenshot" },
+    {
+      name: "out",
+      value: "FILE",
+      summary: "write to this file instead of stdout; a screenshot needs a name that ends in .png",
+    },
   ],
   async run(context) {
     const { flags, args } = context;

@@ -66,7 +66,7 @@ interface Shown {
 }
 
 function shown(results: readonly Shown[]): string {
-  if (results.length === 0) return "Nothing was found.\n";
+  if (results.length === 0) return "No results.\n";
   const hits = results.map(({ url, title, content, full_content: text }, index) => {
     const lines = [`${index + 1}. ${title}`, `   ${url}`, ...(content === "" ? [] : [`   ${content}`])];
     return `${lines.join("\n")}\n${text === undefined ? "" : `\n${text.trim()}\n`}`;

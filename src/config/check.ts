@@ -56,7 +56,7 @@ function checkRoutes(config: ReadConfig, report: Report): void {
       if (names.includes(provider)) continue;
       const meant = nearest(provider, names);
       const hint = meant === undefined ? `configured: ${names.join(", ")}` : `did you mean ${meant}?`;
-      report(`${routesPath}[${i}].provider`, `no provider is called ${show(provider)} (${hint})`);
+      report(`${routesPath}[${i}].provider`, `there is no provider ${show(provider)} (${hint})`);
     }
   }
 }

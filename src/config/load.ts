@@ -139,7 +139,7 @@ function overlay(value: unknown, options: LoadOptions, env: NonNullable<LoadOpti
   for (const name of EMBEDDED_PRESETS) {
     if (childOf(childOf(raw, "providers"), name) === undefined) raw = withValue(raw, ["providers", name], {});
   }
-  return { raw, warnings: environed.unknown.map((name) => `${name}: names no configuration key and is ignored`) };
+  return { raw, warnings: environed.unknown.map((name) => `${name} is ignored: there is no such configuration key`) };
 }
 
 function finish(

@@ -86,7 +86,7 @@ export class Reader {
     for (const key of keys) {
       const at = joinPath(path, key);
       if (!new RegExp(pattern).test(key)) {
-        this.#report(at, "is not a usable name (letters, digits, '.', '_' and '-')");
+        this.#report(at, "is not a valid name (allowed: letters, digits, '.', '_' and '-')");
         continue;
       }
       this.#checkName(node, key, at);
@@ -160,7 +160,7 @@ export class Reader {
     if (known === undefined || known.includes(name)) return;
     const meant = nearest(name, known);
     const hint = meant === undefined ? `known: ${known.join(", ")}` : `did you mean ${meant}?`;
-    this.#report(path, `no ${kind} is called ${show(name)} (${hint})`);
+    this.#report(path, `there is no ${kind} ${show(name)} (${hint})`);
   }
 
   /** A value without a schema: interpolated, otherwise unchanged. */

@@ -18,7 +18,7 @@ export const AuthSection = section("Accounts and tokens.", {
   signup: choice("Who may create an account in the dashboard.", "open", ["open", "invite", "closed"]),
   require_verified_email: flag("Requests with keys of accounts without a verified address get 403.", false),
   login_limit: section("Protection against password guessing, for each account and each address.", {
-    failures: integer("Number of failures that lock it.", 10, { minimum: 1, maximum: 10_000 }),
+    failures: integer("Number of failed attempts after which it is locked.", 10, { minimum: 1, maximum: 10_000 }),
     window: duration("How long failures count.", "15m", 1000),
   }),
   refresh_reuse_grace: duration("Grace period in which a used refresh token still returns the same new pair.", "0s", 0),

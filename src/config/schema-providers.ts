@@ -33,12 +33,12 @@ const PRICE = { minimum: 0, maximum: 1_000_000 };
 /** For the cost of requests and budgets. */
 const Prices = entry("US dollars per million tokens. Absent: the vendor's public prices.", {
   input: Type.Number({ description: "Input tokens.", ...PRICE }),
-  output: Type.Number({ description: "Output tokens, reasoning included.", ...PRICE }),
-  cache_read: optional(number("Input tokens read from a cache. Absent: as input.", 0, PRICE)),
-  cache_write: optional(number("Input tokens written to a cache. Absent: as input.", 0, PRICE)),
+  output: Type.Number({ description: "Output tokens, including reasoning.", ...PRICE }),
+  cache_read: optional(number("Input tokens read from a cache. Absent: the price of input.", 0, PRICE)),
+  cache_write: optional(number("Input tokens written to a cache. Absent: the price of input.", 0, PRICE)),
   per_minute: optional(number("US dollars for a minute of audio.", 0, PRICE)),
   per_image: optional(number("US dollars for an image.", 0, PRICE)),
-  per_million_characters: optional(number("US dollars for a million characters that are spoken.", 0, PRICE)),
+  per_million_characters: optional(number("US dollars per million characters of text that is spoken.", 0, PRICE)),
 });
 
 /** What is known about a model; absent: unknown, reported with the defaults and not enforced. */
@@ -62,7 +62,10 @@ export const ProviderSection = section("An upstream that serves models.", {
     }),
   ),
   kind: optional(choice(`The protocol it speaks. Default: the preset's, else ${USUAL_KIND}.`, USUAL_KIND, KINDS)),
-  base_url: formatted("url", "As the vendor's SDK takes it, with the version segment. Default: the preset's."),
+  base_url: formatted(
+    "url",
+    "Base URL with the version segment, as the vendor's SDK expects it. Default: the preset's.",
+  ),
   api_key: text("API key. Default: the preset's environment variable, if base_url is the preset's too.", "", {
     secret: true,
   }),
@@ -89,7 +92,7 @@ export const ProviderSection = section("An upstream that serves models.", {
   discover_tier: choice("The tier of the models that it lists.", "free", TIER_IDS),
   model_defaults: section("Defaults for listed models about which nothing is known.", metadata),
   retry: section("Retries of calls that fail before the first byte.", {
-    attempts: integer("Attempts for each route, the first included.", 2, { minimum: 1, maximum: 10 }),
+    attempts: integer("Number of attempts on each route, including the first.", 2, { minimum: 1, maximum: 10 }),
     base: duration("Delay before the second attempt; it doubles each time.", "1s"),
     max: duration("The longest wait.", "8s"),
   }),
@@ -105,8 +108,8 @@ export const ProviderSection = section("An upstream that serves models.", {
 
 const routeKeys = {
   provider: required("Name of an entry of providers."),
-  model: text("The id the provider knows. Empty: the model's own id."),
-  priority: integer("Lower is tried first.", 1, { minimum: 0, maximum: 1000 }),
+  model: text("The model's id at the provider. Empty: the model's own id."),
+  priority: integer("Routes with a lower number are tried first.", 1, { minimum: 0, maximum: 1000 }),
   weight: number("Share of the load among routes of equal priority.", 1, { minimum: 0, maximum: 1_000_000 }),
 };
 

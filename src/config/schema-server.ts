@@ -26,24 +26,24 @@ export const RedisSection = section("What nodes share beside the database: rate 
     secret: true,
   }),
   on_failure: choice(
-    "While Redis cannot be reached. local: each node admits its share of a limit, one request at least. closed: requests are answered 503 with Retry-After.",
+    "What happens while Redis cannot be reached. local: each node admits its share of a limit, at least one request. closed: requests are answered with 503 and Retry-After.",
     "local",
     ["local", "closed"],
   ),
 });
 
 /** `database` */
-export const DatabaseSection = section("Where accounts, keys, usage, jobs and the rest are kept.", {
+export const DatabaseSection = section("Where accounts, keys, usage, jobs and other data are stored.", {
   url: formatted(
     "postgres",
-    "PostgreSQL, as postgres://USER:PASSWORD@HOST/NAME; uploads and secrets are kept there too. Empty: SQLite in data_dir.",
+    "PostgreSQL, as postgres://USER:PASSWORD@HOST/NAME; uploads and secrets are stored there too. Empty: SQLite in data_dir.",
     "",
     { secret: true },
   ),
 });
 
 /** `node` */
-export const NodeSection = section("This program among those that share a database.", {
+export const NodeSection = section("Identifies this program among those that share a database.", {
   name: text("Unique among nodes, and the same after a restart. Empty: the host's name and a number.", ""),
 });
 
@@ -66,12 +66,12 @@ export const ServerSection = section("How the gateway listens and answers.", {
     { least: 1024, most: 1024 * GIB },
   ),
   max_body_values: integer(
-    "JSON bodies with more objects, lists and texts (keys among them) are refused with 413. Of other values ten count as one. In bodies above 512 KiB, so do sixteen times as many escapes in texts below 64 KiB.",
+    "JSON bodies with more objects, lists and strings (including keys) are refused with 413; ten other values count as one. Bodies above 512 KiB are also refused if their strings below 64 KiB have more than sixteen times as many escapes.",
     100_000,
     { minimum: 1000, maximum: 100_000_000 },
   ),
   body_budget: size(
-    "Total size of the request bodies held at once, from before they are read until they are answered. Others wait up to 30 s, then get 503. One account gets at most two thirds. Memory use is about four times as much.",
+    "Limit for the total size of all request bodies in memory, from before they are read until they are answered. Further requests wait up to 30 s, then get 503. One account may use at most two thirds. The memory used is about four times as much.",
     "128MiB",
     { least: 1024 ** 2, most: 1024 * GIB },
   ),
@@ -95,25 +95,25 @@ export const ServerSection = section("How the gateway listens and answers.", {
   trusted_proxies: list("Networks whose X-Forwarded-For header is trusted.", element("cidr")),
   metrics: section("GET /metrics, Prometheus text.", {
     enabled: flag("Offers /metrics.", true),
-    token: text("When set, /metrics needs this bearer token.", "", { secret: true }),
+    token: text("If set, /metrics requires this bearer token.", "", { secret: true }),
   }),
 });
 
 /** `log` */
 export const LogSection = section("What is logged to stderr.", {
-  level: choice("The least important level that is logged.", "info", ["debug", "info", "warn", "error"]),
+  level: choice("The lowest level that is logged.", "info", ["debug", "info", "warn", "error"]),
   format: choice("auto: pretty on a terminal, JSON lines elsewhere.", "auto", ["auto", "json", "pretty"]),
   prompts: flag("Logs prompts and answers too. They contain what users write: leave it off.", false),
 });
 
 /** `usage` */
 export const UsageSection = section("Records of usage.", {
-  rollup_after: age("Rows older than this are aggregated by day.", "30d"),
+  rollup_after: age("Rows of single requests older than this are deleted; their daily sums are kept.", "30d"),
   flush: duration("How often rows are written; a killed process loses at most this much.", "250ms"),
 });
 
 /** `health` */
-export const HealthSection = section("How models are watched.", {
+export const HealthSection = section("How the health of models is determined.", {
   interval: duration("Interval between health checks of the providers.", "5m", 1000),
   probe: choice(
     "models: judges by recent traffic and the provider's model list; chat: also by one-token calls, which cost money; off: no checks. Decision models that use log-probabilities are asked for one token twice an hour unless off.",
@@ -131,7 +131,7 @@ export const ResponsesSection = section("Stored answers of the Responses API.", 
 /** `limits` */
 export const LimitsSection = section("Limits of one account.", {
   storage_per_account: size(
-    "Stored responses, threads, files and jobs with their results together. The oldest responses and threads are deleted to make room; requests beyond that are refused with 413.",
+    "Total size of stored responses, threads, files and jobs with their results. The oldest responses and threads are deleted to make room; requests that still do not fit are refused with 413.",
     "500MiB",
     { least: 1024, most: 1024 * GIB },
   ),
@@ -139,13 +139,13 @@ export const LimitsSection = section("Limits of one account.", {
 
 /** `compaction` */
 export const CompactionSection = section("Summaries of long conversations.", {
-  enabled: flag("Keeps threads and offers compaction.", true),
+  enabled: flag("Stores threads and offers compaction.", true),
   threshold: number("Compacts from this share of the model's context on.", 0.85, { minimum: 0.05, maximum: 1 }),
   keep_last: integer("Number of the latest messages that are never summarised.", 6, { minimum: 1, maximum: 1000 }),
   model: text("The model that summarises. Empty: the request's own."),
   retention: age("How long a thread is kept.", "30d"),
   secret: text(
-    "Encrypts threads, and the summaries that clients carry. Empty: generated once and kept in data_dir. After a change, nothing sealed before can be read.",
+    "Encrypts threads, and the summaries that clients carry. Empty: generated once and kept in data_dir. After a change, what was encrypted before cannot be read.",
     "",
     { secret: true },
   ),
@@ -155,7 +155,7 @@ export const CompactionSection = section("Summaries of long conversations.", {
 export const TIER_IDS = ["free", "pro", "premium"] as const;
 
 const TierBudget = entry(
-  "What an account may spend, all its keys together, as { usd: 5, period: 30d }. Absent: no limit.",
+  "The budget of an account for all its keys together, as { usd: 5, period: 30d }. Absent: no limit.",
   {
     usd: Type.Number({ description: "US dollars.", minimum: 0, maximum: 1_000_000_000 }),
     period: age("The budget renews after each period, counted from when it first applied; 0s: never.", "30d", 0),
@@ -172,7 +172,7 @@ function tier(description: string, rpm: number, trial = "0s") {
 
 /** `tiers` */
 export const TiersSection = section("The plans.", {
-  free: tier("The lowest plan; a new account begins here.", 20, "14d"),
+  free: tier("The lowest plan, which new accounts have.", 20, "14d"),
   pro: tier("The middle plan.", 120),
   premium: tier("The highest plan.", 600),
 });

@@ -22,8 +22,11 @@ import {
 /** `web` */
 export const WebSection = section("Scrape, crawl, map, extract and llms.txt.", {
   allow_private_networks: flag("Allows pages at private addresses. For tests and intranets only.", false),
-  allow_hosts: list("Always allowed: host (all its ports), host:port or CIDR range.", element("destination")),
-  ports: list("When not empty, only these target ports.", Type.Integer({ minimum: 1, maximum: 65_535 })),
+  allow_hosts: list(
+    "Hosts (with all ports), host:port pairs or CIDR ranges that are always allowed.",
+    element("destination"),
+  ),
+  ports: list("If not empty, only these target ports are allowed.", Type.Integer({ minimum: 1, maximum: 65_535 })),
   dns: list("Resolvers, as 127.0.0.1:53. Empty: the system's.", element("resolver")),
   respect_robots: flag("Obeys robots.txt.", true),
   job_timeout: duration("Time limit of one extract, llmstxt or crawl job.", "15m", 1000),
@@ -35,7 +38,7 @@ export const WebSection = section("Scrape, crawl, map, extract and llms.txt.", {
     maximum: 10_000,
   }),
   per_host_delay: duration("Delay between two requests to one host.", "0ms", 0),
-  job_ttl: age("A finished job is deleted after this.", "24h", 1000),
+  job_ttl: age("A finished job is deleted after this time.", "24h", 1000),
   render: choice("auto: HTTP first, the browser when the page needs it.", "auto", ["auto", "always", "never"]),
   browser: section("The browser that renders pages.", {
     executable: text("Path of a Chromium. Empty: search the usual places."),
@@ -48,12 +51,12 @@ export const WebSection = section("Scrape, crawl, map, extract and llms.txt.", {
     max_pages: integer("Concurrent open pages.", 4, { minimum: 1, maximum: 100 }),
   }),
   actions_script: flag(
-    "Lets callers of /v2 run scripts of their own in the pages that they have shown in the browser.",
+    "Allows callers of /v2 to run their own scripts in the pages that the browser renders for them.",
     false,
   ),
-  cache: section("Pages that were read for /v2 and may serve the same account again.", {
-    max_age: duration("How old a page may be. 0ms: nothing is kept.", "0ms", 0),
-    size: size("Memory for all of them.", "64MiB", { least: 0, most: 1024 ** 4 }),
+  cache: section("Pages that were read for /v2 and may be reused for the same account.", {
+    max_age: duration("Maximum age of such a page. 0ms: no page is stored.", "0ms", 0),
+    size: size("Memory limit for all stored pages together.", "64MiB", { least: 0, most: 1024 ** 4 }),
   }),
   model: text(
     "Chat model of extract and llmstxt. none: they use no model. Empty: the cheapest listed one with known prices and a context of 32k at least that the caller may use; never the demo.",
@@ -64,8 +67,13 @@ export const WebSection = section("Scrape, crawl, map, extract and llms.txt.", {
 const Engine = section("Overrides of a search engine's built-in settings.", {
   enabled: optional(flag("Whether it is queried.", true)),
   weight: optional(number("Weight of its ranking.", 1, { minimum: 0, maximum: 100 })),
-  timeout: optional(duration("After this, results of the other engines no longer wait for it.", "5s")),
-  base_url: optional(formatted("url", "Replaces all of its origins; may be private, and is not rate limited.")),
+  timeout: optional(duration("After this time, the results of the other engines are returned without it.", "5s")),
+  base_url: optional(
+    formatted(
+      "url",
+      "Origin that replaces all of the engine's own. It may be a private address, and is not rate limited.",
+    ),
+  ),
   api_key: optional(text("API key; enables an engine that needs one.", "", { secret: true })),
   selectors: optional(
     map(
@@ -77,7 +85,7 @@ const Engine = section("Overrides of a search engine's built-in settings.", {
 
 /** `search` */
 export const SearchSection = section("Web search.", {
-  only: list("When not empty, only these engines run.", nameOf("search engine", "An engine.", "")),
+  only: list("If not empty, only these engines are used.", nameOf("search engine", "An engine.", "")),
   engines: map("By name.", Engine, { names: "search engine" }),
   safe: flag("Asks engines to filter explicit results.", true),
   compat: section("Compatibility with other search services.", {

@@ -163,7 +163,7 @@ async function runJob(
   const kind = deps.kinds.find(({ name }) => name === job.kind) as JobKind;
   const renew = setInterval(() => {
     deps.store.renewJob(job.id, deps.owner, LEASE_MS).then(
-      (mine) => (mine ? undefined : abort.abort(new Cancelled("The job is not ours any more."))),
+      (mine) => (mine ? undefined : abort.abort(new Cancelled("The job no longer belongs to this program."))),
       (error: unknown) => deps.problem("a job's lease could not be renewed", error),
     );
   }, RENEW_MS);

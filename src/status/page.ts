@@ -63,7 +63,7 @@ export function statusHtml(facts: StatusPageFacts): string {
 <main>
 <h1>Status</h1>
 <p class="verdict ${verdict.kind}"><span aria-hidden="true">${verdict.mark}</span> ${escaped(verdict.text)}</p>
-<p class="hint">Version ${escaped(facts.version)}, up for ${lasting(facts.uptimeSeconds)}. Checked ${timeOf(facts.models.refreshed_at)}. <a href="/status">Look again</a></p>
+<p class="hint">Version ${escaped(facts.version)}, up for ${lasting(facts.uptimeSeconds)}. Checked ${timeOf(facts.models.refreshed_at)}. <a href="/status">Check again</a></p>
 ${modelsSection(facts, sorted)}
 ${totalsSection(facts)}
 </main>

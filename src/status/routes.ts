@@ -61,7 +61,8 @@ export function statusRoutes(deps: StatusRoutesDeps) {
     .get("/metrics", async ({ request }) => {
       const { enabled, token } = deps.metrics();
       if (!enabled) throw new ApiError("route_not_found", "Not found.");
-      if (token !== "" && !bears(request, token)) throw new ApiError("invalid_token", "Metrics need their token.");
+      if (token !== "" && !bears(request, token))
+        throw new ApiError("invalid_token", "Metrics require the bearer token of server.metrics.token.");
       return new Response(await deps.renderMetrics(), { headers: { "content-type": PROMETHEUS_TEXT, ...NO_STORE } });
     });
 }

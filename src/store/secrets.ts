@@ -64,7 +64,7 @@ function secretsInTable({ statement }: Store): SecretVerbs {
       // If several nodes start together, the first one creates the secret and the others read it.
       await make.run([name, randomText(SECRET_CHARS)]);
       const made = await findSecret(name);
-      if (made === undefined) throw new StoreError(`The secret ${name} was made and is not there.`);
+      if (made === undefined) throw new StoreError(`The secret ${name} was created but cannot be read back.`);
       return made;
     },
     putSecret: async (name, value) => void (await put.run([name, value])),

@@ -9,38 +9,45 @@ export const QuirksSchema = Type.Object(
   {
     stream_options: flag("false: `stream_options` is refused."),
     max_tokens_field: words("The name of the output limit.", ["max_tokens", "max_completion_tokens"]),
-    return_reasoning_content: flag("true: assistant turns with tool calls must carry their `reasoning_content` back."),
+    return_reasoning_content: flag("true: assistant turns with tool calls must include their `reasoning_content`."),
     refuses_reasoning: flag(
       "true: assistant turns with `reasoning_content`, `reasoning` or `reasoning_details` are refused.",
     ),
-    image_urls: flag("false: images go as base64, never as URLs."),
-    refuses: names("Top-level parameters that are refused: left out and named in `x-sallyport-dropped`."),
+    image_urls: flag("false: images are sent as base64, never as URLs."),
+    refuses: names(
+      "Top-level parameters that the provider refuses. They are left out and named in `x-sallyport-dropped`.",
+    ),
     refuses_by_model: Type.Optional(
       Type.Record(Type.String({ pattern: "^.+$" }), Type.Unsafe<readonly string[]>(Type.Array(Type.String())), {
-        description: "The same for some models only: a model id with `*` for anything, to parameter names.",
+        description:
+          "Like `refuses`, for some models only: from a model id, in which `*` stands for any text, to parameter names.",
       }),
     ),
-    cache_control: flag("true: Anthropic's cache markers on text are known; elsewhere they are left out."),
-    automatic_cache: flag("true: Anthropic's `cache_control` on the request itself is known."),
-    usage_include: flag("true: `usage: {include: true}` is known; elsewhere it is left out, as usage always comes."),
-    metadata_needs_store: flag("true: `metadata` is refused where the answer is not stored."),
-    tool_call_ids: words("nine: ids of tool calls are nine letters and digits.", ["nine"]),
-    tool_choice_words: flag("true: `tool_choice` must be a word."),
-    custom_tools: flag("false: no custom (free text) tools or namespaces, though the protocol has them."),
-    developer_role: flag("false: `developer` messages go up as `system`."),
-    json_schema: flag("false: instead of a json_schema response format goes json_object, with the schema as text."),
-    free_model_names: flag("true: model names are the operator's own and say nothing of the model."),
-    responses: flag("true: the same base URL serves the Responses API, for models whose tools need it."),
-    route_wishes: flag(
-      "true: `models` and `provider` of a request are the provider's own to read, as OpenRouter does.",
+    cache_control: flag("true: Anthropic's cache markers on text are supported; otherwise they are left out."),
+    automatic_cache: flag("true: Anthropic's `cache_control` at the top level of the request is supported."),
+    usage_include: flag(
+      "true: `usage: {include: true}` is supported; otherwise it is left out, since usage is always reported.",
     ),
-    rerank: words("The words in which texts are ranked; absent: Jina's, as vLLM and others have them.", [
+    metadata_needs_store: flag("true: `metadata` is refused if the answer is not stored."),
+    tool_call_ids: words("nine: ids of tool calls have nine letters and digits.", ["nine"]),
+    tool_choice_words: flag("true: `tool_choice` must be a string, not an object."),
+    custom_tools: flag(
+      "false: custom (free text) tools and namespaces are not supported, although the protocol has them.",
+    ),
+    developer_role: flag("false: `developer` messages are sent as `system`."),
+    json_schema: flag(
+      "false: instead of the response format json_schema, json_object is sent, with the schema as text.",
+    ),
+    free_model_names: flag("true: the operator chooses the names of models, so a name says nothing about the model."),
+    responses: flag("true: the same base URL has the Responses API, for models whose tools need it."),
+    route_wishes: flag("true: the provider itself reads `models` and `provider` of a request, as OpenRouter does."),
+    rerank: words("The format of rerank requests. Absent: Jina's format, which vLLM and others have too.", [
       "jina",
       "cohere",
       "tei",
     ]),
-    compaction: flag("false: the protocol's own compaction of conversations is not known; it is done here."),
-    threads: flag("false: Anthropic's `thread` is not known; the conversation is held here."),
+    compaction: flag("false: the protocol's own compaction of conversations is not supported, so the gateway does it."),
+    threads: flag("false: Anthropic's `thread` is not supported, so the gateway stores the conversation."),
     decision_body: Type.Optional(
       Type.Unsafe<Readonly<Record<string, unknown>>>({
         type: "object",

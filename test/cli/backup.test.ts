@@ -140,20 +140,20 @@ test("only an empty directory is restored into", async () => {
 });
 
 test.each([
-  ["a text file", "not a tar file at all ".repeat(100), /cannot be restored|not a backup/],
-  ["an empty file", "", /not a backup/],
-  ["another tar", tar([{ name: "sallyport.db", content: "x" }]), /not a backup of Sallyport/],
+  ["a text file", "not a tar file at all ".repeat(100), /cannot be restored|not a Sallyport backup/],
+  ["an empty file", "", /not a Sallyport backup/],
+  ["another tar", tar([{ name: "sallyport.db", content: "x" }]), /not a Sallyport backup/],
   ["a later format", tar([{ ...MANIFEST, content: '{"format":2}' }]), /format 2/],
-  ["no database", tar([MANIFEST]), /not a backup of Sallyport/],
+  ["no database", tar([MANIFEST]), /not a Sallyport backup/],
   [
     "a database that is none",
     tar([MANIFEST, { name: "sallyport.db", content: "nonsense ".repeat(900) }]),
     /not a database/,
   ],
-  ["a way out", tar([MANIFEST, { name: "uploads/../../evil", content: "x" }]), /does not belong/],
-  ["an absolute name", tar([MANIFEST, { name: "/tmp/evil", content: "x" }]), /does not belong/],
-  ["a link", tar([MANIFEST, { name: "uploads", type: "symlink" }]), /does not belong/],
-  ["a stray file", tar([MANIFEST, { name: "authorized_keys", content: "x" }]), /does not belong/],
+  ["a way out", tar([MANIFEST, { name: "uploads/../../evil", content: "x" }]), /unexpected entry/],
+  ["an absolute name", tar([MANIFEST, { name: "/tmp/evil", content: "x" }]), /unexpected entry/],
+  ["a link", tar([MANIFEST, { name: "uploads", type: "symlink" }]), /unexpected entry/],
+  ["a stray file", tar([MANIFEST, { name: "authorized_keys", content: "x" }]), /unexpected entry/],
 ])("%s is refused in one line and leaves nothing", async (_, content, message) => {
   const { run, cwd, at } = place();
   writeFileSync(at("b.tar"), await content);

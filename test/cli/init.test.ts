@@ -77,7 +77,7 @@ describe("init", () => {
   const refusals: [string, string[], string[] | undefined, number, string][] = [
     ["no terminal and no --yes", [], undefined, 2, "run it in a terminal, or with --yes"],
     ["input that ends", [], ["127.0.0.1"], 1, "the input ended"],
-    ["a person who cannot", [], ["127.0.0.1", "a", "b", "c"], 1, 'no usable answer to "Port"'],
+    ["a person who cannot", [], ["127.0.0.1", "a", "b", "c"], 1, 'no valid answer to "Port"'],
     ["a bad address", ["--yes", "--email", "nonsense"], undefined, 2, "--email: That is not an e-mail address."],
   ];
   test.each(refusals)("%s makes no account", async (_, argv, answers, exit, message) => {

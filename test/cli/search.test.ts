@@ -52,10 +52,10 @@ describe("search", () => {
 
   test("says that nothing was found, and what is wrong", async () => {
     site.lists("searxng", []);
-    expect((await sally("search", "bread")).out).toBe("Nothing was found.\n");
+    expect((await sally("search", "bread")).out).toBe("No results.\n");
     expect(await sally("search", "bread", "--category", "map")).toMatchObject({
       code: 0,
-      out: "Nothing was found.\n",
+      out: "No results.\n",
     });
     expect((await sally("search", "bread", "--category", "bread")).code).toBe(2);
     expect((await sally("search", "bread", "--limit", "21")).code).toBe(2);

@@ -93,7 +93,7 @@ describe("overrides win over the file", () => {
     const result = load("", { env: { SALLYPORT_SERVER_PROT: "1", SALLYPORT_CONFIG: "", OTHER: "1" } });
     expect(result).toMatchObject({
       ok: true,
-      warnings: ["SALLYPORT_SERVER_PROT: names no configuration key and is ignored"],
+      warnings: ["SALLYPORT_SERVER_PROT is ignored: there is no such configuration key"],
     });
   });
   const wrong: [Record<string, string>, string][] = [

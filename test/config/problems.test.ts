@@ -17,17 +17,17 @@ describe("each rule says what was expected", () => {
     ["server: {port: 65536}", "server.port: expected a whole number from 0 to 65535, got 65536"],
     ["server: {port: [1]}", "server.port: expected a whole number from 0 to 65535, got a list"],
     ["usage: {flush: true}", "usage.flush: expected text, got true"],
-    ["search: {only: [wikipedia, askjeeves]}", 'search.only[1]: no search engine is called "askjeeves" (known: '],
-    ["search: {only: [wikipedai]}", 'search.only[0]: no search engine is called "wikipedai" (did you mean wikipedia?)'],
+    ["search: {only: [wikipedia, askjeeves]}", 'search.only[1]: there is no search engine "askjeeves" (known: '],
+    ["search: {only: [wikipedai]}", 'search.only[0]: there is no search engine "wikipedai" (did you mean wikipedia?)'],
     [
       "search: {engines: {gitub: {}}}",
-      'search.engines.gitub: no search engine is called "gitub" (did you mean github?)',
+      'search.engines.gitub: there is no search engine "gitub" (did you mean github?)',
     ],
     ["search: {engines: {github: {selectors: {title: 1}}}}", "search.engines.github.selectors.title: expected text"],
     ["search: {compat: {anonymous: [10.0.0.0/40]}}", "search.compat.anonymous[0]: expected an IP address or a CIDR"],
     [
       "decisions: {models: [{id: a, backend: {kind: logprob, routes: [{provider: demo}]}}]}",
-      'decisions.models[0].backend.kind: no decision backend is called "logprob" (did you mean logprobs?)',
+      'decisions.models[0].backend.kind: there is no decision backend "logprob" (did you mean logprobs?)',
     ],
     ["search: {safe: 1}", "search.safe: expected true or false, got 1"],
     ["search: {safe: yes}", 'search.safe: expected true or false, got "yes"'],
@@ -105,8 +105,11 @@ describe("each rule says what was expected", () => {
       "providers: {demo: {apikey: sk-abcdefgh}}",
       "providers.demo.apikey: unknown key (did you mean providers.demo.api_key?)",
     ],
-    ["providers: {'a b': {}}", "providers.\"a b\": is not a usable name (letters, digits, '.', '_' and '-')"],
-    ["providers: {__proto__: {}}", "providers.__proto__: is not a usable name (letters, digits, '.', '_' and '-')"],
+    ["providers: {'a b': {}}", "providers.\"a b\": is not a valid name (allowed: letters, digits, '.', '_' and '-')"],
+    [
+      "providers: {__proto__: {}}",
+      "providers.__proto__: is not a valid name (allowed: letters, digits, '.', '_' and '-')",
+    ],
     ["tiers: {gold: {rpm: 1}}", "tiers.gold: unknown key"],
     ["tiers: {free: {budget: {period: 1d}}}", "tiers.free.budget.usd: is required"],
     ["tiers: {free: {budget: 5}}", "tiers.free.budget: "],
@@ -120,7 +123,7 @@ describe("each rule says what was expected", () => {
       "providers: {openai: {kind: chat}}",
       'providers.openai.kind: expected one of openai, openai-responses, anthropic, gemini, demo, systemone, openai-decisions, got "chat"',
     ],
-    ["providers: {openai: {headers: {'a b': c}}}", 'providers.openai.headers."a b": is not a usable name'],
+    ["providers: {openai: {headers: {'a b': c}}}", 'providers.openai.headers."a b": is not a valid name'],
     ["providers: {openai: {retry: {base: 9s}}}", "providers.openai.retry.max: must not be less than base"],
     [
       "providers: {openai: {timeout: {idle: 0s}}}",
@@ -149,11 +152,11 @@ describe("each rule says what was expected", () => {
     ["models: [{id: a, prices: {input: 1}, routes: [{provider: demo}]}]", "models[0].prices.output: is required"],
     [
       "providers: {openai: {}}\nmodels: [{id: a, routes: [{provider: opnai}]}]",
-      'models[0].routes[0].provider: no provider is called "opnai" (did you mean openai?)',
+      'models[0].routes[0].provider: there is no provider "opnai" (did you mean openai?)',
     ],
     [
       "models: [{id: a, routes: [{provider: zzz}]}]",
-      'models[0].routes[0].provider: no provider is called "zzz" (configured: demo)',
+      'models[0].routes[0].provider: there is no provider "zzz" (configured: demo)',
     ],
     [
       `${MODEL}\ndecisions: {models: [{id: M, backend: {routes: [{provider: demo}]}}]}`,

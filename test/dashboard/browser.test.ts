@@ -300,7 +300,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByText("This cannot be undone").click();
       await page.getByLabel("Type your username").fill("settler");
       await page.getByRole("button", { name: "Delete account" }).click();
-      await page.getByRole("button", { name: "Delete for good" }).click();
+      await page.getByRole("button", { name: "Delete permanently" }).click();
       await page.getByRole("heading", { name: "Sign in" }).waitFor();
       expect(complaints).toEqual([]);
       await context.close();

@@ -185,7 +185,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByText("Request and response").click();
       await page.getByRole("tab", { name: "Route" }).click();
       const provider = page.getByRole("tabpanel").getByText("model", { exact: true });
-      const again = page.getByRole("button", { name: "Look again" });
+      const again = page.getByRole("button", { name: "Check again" });
       await provider.or(again).first().waitFor();
       while (await again.isVisible()) await again.click();
       await provider.waitFor();

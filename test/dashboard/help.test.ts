@@ -133,13 +133,13 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       await signedIn(`stranded-${width}`);
       const { page, complaints, context } = await browser.visitor({ width, address: freshAddress() });
       await enter(page, `/admin/accounts/${id}`, "boss");
-      await page.getByRole("button", { name: "Make a password link" }).click();
+      await page.getByRole("button", { name: "Create a password link" }).click();
       expect(await page.getByTestId("reset-link").textContent()).toContain("/dashboard/forgot#token=");
       await page.getByRole("button", { name: "Mark address as verified" }).click();
       await page.getByText("counts as verified").waitFor();
       await page.getByRole("button", { name: "Make admin" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Make admin" }).click();
-      await page.getByRole("button", { name: "Take administrator rights" }).waitFor();
+      await page.getByRole("button", { name: "Remove administrator rights" }).waitFor();
       await page.getByRole("button", { name: "End all sessions" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "End sessions" }).click();
       await page.getByText("Not signed in anywhere.").waitFor();

@@ -137,7 +137,7 @@ describe.skipIf(isMissing)("in a browser", () => {
         await models.getByRole("link", { name: LONG_MODEL }).waitFor();
       }
       expect([await faults(page), await fits(page)]).toEqual([[], true]);
-      await page.getByRole("button", { name: "Everybody's" }).click();
+      await page.getByRole("button", { name: "All accounts" }).click();
       await page.getByRole("region", { name: "By key" }).getByText("watcher").waitFor();
       // The selection is in the address, so a reload shows the same rows.
       await page.reload();

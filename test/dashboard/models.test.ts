@@ -162,13 +162,13 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       await page.getByRole("button", { name: "Sign in" }).click();
       const row = (id: string) =>
         page.getByRole("row").filter({ has: page.getByRole("button", { name: `Copy ${id}`, exact: true }) });
-      await row("large").getByText("above yours").waitFor();
+      await row("large").getByText("above your plan").waitFor();
       await row("large").getByText("no price").waitFor();
       expect(await row("large").getByRole("link").count()).toBe(0);
       expect(await row("demo-embed").getByRole("link").count()).toBe(0);
       expect(await page.getByText("secret").count()).toBe(0);
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
-      const filter = page.getByLabel("Name, maker, kind or ability");
+      const filter = page.getByLabel("Name, vendor, kind or capability");
       await filter.fill("nothing like it");
       await page.getByText("No model matches.").waitFor();
       await filter.fill("FAST-latest");

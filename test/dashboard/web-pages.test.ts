@@ -84,7 +84,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByLabel("links").check();
       await page.getByRole("textbox", { name: "Address", exact: true }).press("Enter");
       await page.getByRole("heading", { name: "Home", level: 3 }).waitFor();
-      await page.getByLabel("Facts of the page").getByText("About Home").waitFor();
+      await page.getByLabel("Page details").getByText("About Home").waitFor();
       await page.getByText("req_").or(page.locator(".figures code")).first().waitFor();
       await sound(page);
       await page.getByRole("tab", { name: /Links/ }).click();
@@ -150,7 +150,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await signIn(page, "keeper");
       // The input is still there after the sign-in.
       await page.getByRole("heading", { name: "Web tools" }).waitFor();
-      expect(await page.getByLabel("Most addresses").inputValue()).toBe("7");
+      expect(await page.getByLabel("Address limit").inputValue()).toBe("7");
       await tool(page, "Scrape");
       await page.getByRole("textbox", { name: "Address", exact: true }).fill(`${site.url}/held`);
       await page.getByRole("textbox", { name: "Address", exact: true }).press("Enter");

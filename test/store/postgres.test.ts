@@ -168,7 +168,7 @@ describe.skipIf(server === undefined)("nodes", () => {
   test("have names of their own, free again when they leave", async () => {
     const url = await database();
     const first = await join(url, "a");
-    await expect(join(url, "a")).rejects.toThrow('called "a" serves already');
+    await expect(join(url, "a")).rejects.toThrow('A node named "a" is already running');
     const second = await join(url, "");
     const third = await join(url, "");
     expect(new Set([first.name, second.name, third.name]).size).toBe(3);

@@ -57,7 +57,7 @@ const BATCHES: OtherWords = {
   body({ input, dimensions }, model) {
     const texts = typeof input === "string" ? [input] : (input as readonly unknown[]);
     if (!texts.every((text) => typeof text === "string")) {
-      const message = "The provider of this model takes texts, no tokens.";
+      const message = "The provider of this model accepts strings, not tokens.";
       throw new ApiError("unsupported_parameter", message, { param: "input" });
     }
     const requests = texts.map((text) => ({
@@ -81,14 +81,14 @@ const BATCHES: OtherWords = {
 
 function checkInput(input: unknown): void {
   if (typeof input === "string" && input !== "") return;
-  const expected = "a text, a list of texts, a list of tokens, or a list of such lists";
+  const expected = "a string, a list of strings, a list of tokens, or a list of such lists";
   if (!Array.isArray(input) || input.length === 0) refuseParam("input", `${expected}, none of them empty`);
   const given = input as readonly unknown[];
   if (isTokens(given)) return;
   if (given.length > INPUTS_MAX) refuseParam("input", `at most ${INPUTS_MAX} inputs`);
   for (const [at, one] of given.entries()) {
     if (typeof one === "string" ? one !== "" : isTokens(one)) continue;
-    refuseParam(`input[${at}]`, "a text or a list of tokens that is not empty");
+    refuseParam(`input[${at}]`, "a non-empty string or list of tokens");
   }
 }
 

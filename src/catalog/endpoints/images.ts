@@ -62,7 +62,7 @@ function measure({ prompt, n }: JsonObject): Measured {
 
 /** Fields of a form are strings, so numbers and switches are checked as text. */
 function checkImages({ prompt, n, response_format: format, stream }: JsonObject): void {
-  if (typeof prompt !== "string" || prompt === "") refuseParam("prompt", "a text that is not empty");
+  if (typeof prompt !== "string" || prompt === "") refuseParam("prompt", "a non-empty string");
   const isCount = /^[1-9]\d{0,2}$/.test(String(n ?? 1)) && Number(n ?? 1) <= COUNT_MAX;
   if (!isCount) refuseParam("n", `a whole number from 1 to ${COUNT_MAX}`);
   if (format != null && format !== "url" && format !== "b64_json")

@@ -20,12 +20,12 @@ export const rerank: ModelEndpoint = {
   otherWords: ({ quirks }) => (quirks.rerank === "tei" ? TEI : quirks.rerank === "cohere" ? COHERE : undefined),
   answer: ranked,
   check({ query, documents, top_n: limit, return_documents: wanted }) {
-    if (typeof query !== "string" || query === "") refuseParam("query", "a text that is not empty");
+    if (typeof query !== "string" || query === "") refuseParam("query", "a non-empty string");
     if (!Array.isArray(documents) || documents.length === 0 || documents.length > DOCUMENTS_MAX) {
       refuseParam("documents", `a list of 1 to ${DOCUMENTS_MAX} documents`);
     }
     const at = documents.findIndex((document) => textOf(document) === undefined);
-    if (at >= 0) refuseParam(`documents[${at}]`, 'a text, or an object with a "text"');
+    if (at >= 0) refuseParam(`documents[${at}]`, 'a string, or an object with a "text"');
     if (limit != null && !isCount(limit)) refuseParam("top_n", "a whole number above 0");
     if (wanted != null && typeof wanted !== "boolean") refuseParam("return_documents", "true or false");
   },

@@ -17,9 +17,10 @@ export const speech: ModelEndpoint = {
   gives: "any",
   operation: "speech",
   check({ input, speed, response_format: format, stream_format: streams }) {
-    if (typeof input !== "string" || input === "") refuseParam("input", "a text that is not empty");
+    if (typeof input !== "string" || input === "") refuseParam("input", "a non-empty string");
     if (speed != null && !(typeof speed === "number" && speed > 0)) refuseParam("speed", "a number above 0");
-    if (format != null && typeof format !== "string") refuseParam("response_format", 'a format, as "mp3"');
+    if (format != null && typeof format !== "string")
+      refuseParam("response_format", 'the name of a format, such as "mp3"');
     if (streams != null && streams !== "sse" && streams !== "audio") refuseParam("stream_format", '"sse" or "audio"');
   },
   measure: ({ input }) => ({

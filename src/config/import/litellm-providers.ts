@@ -63,7 +63,7 @@ export function readDeployment(entry: Mapping | undefined, options: DeploymentPl
   const params = { ...(typeof credential === "string" ? credentials.get(credential) : {}), ...given };
   const found = vendorOf(whole, params);
   if (found === undefined) {
-    notes.add(`${at} (${name})`, `the provider of "${whole}" is not known here: add it with kind and base_url`);
+    notes.add(`${at} (${name})`, `the provider of "${whole}" is unknown: add it with kind and base_url`);
     return undefined;
   }
   for (const key of Object.keys(given)) if (!CARRIED.has(key)) notes.add(`${at}.litellm_params.${key}`, reasonOf(key));
@@ -115,7 +115,10 @@ function settingsOf({ vendor }: FoundVendor, params: Mapping, { at, notes }: Dep
   const headers = headersOf(params);
   const { timeout } = params;
   if (typeof key === "string" && referenceOf(key) === undefined) {
-    notes.add(`${at}.litellm_params.api_key`, "written into the file as it is: a variable such as ${NAME} is safer");
+    notes.add(
+      `${at}.litellm_params.api_key`,
+      "copied into the file in plain text: a variable such as ${NAME} is safer",
+    );
   }
   return {
     ...(vendor === undefined ? { kind: COMPATIBLE } : { preset: vendor.name }),

@@ -236,7 +236,7 @@ function Returning() {
             class="primary"
             onClick={() => navigate(profile.value === null ? "/login" : "/account", { replace: true })}
           >
-            Go on
+            Continue
           </button>
         </>
       )}
@@ -249,7 +249,7 @@ function Missing() {
     <>
       <Title>Page not found</Title>
       <p>
-        <a href="/dashboard">To the overview</a>
+        <a href="/dashboard">Go to the overview</a>
       </p>
     </>
   );

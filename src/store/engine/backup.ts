@@ -160,13 +160,13 @@ async function unpack(path: string, dataDir: string): Promise<number> {
   const [, failed] = await Promise.allSettled([read, entries]);
   if (failed.status === "rejected") throw failed.reason;
   await read;
-  if (!hasDatabase) throw new StoreError(`${path} is not a backup of Sallyport.`);
+  if (!hasDatabase) throw new StoreError(`${path} is not a Sallyport backup.`);
   return uploads;
 }
 
 async function checkManifest(header: Header, content: AsyncIterable<unknown>): Promise<void> {
   if (header.name !== MANIFEST_FILE || header.size > MANIFEST_BYTES_MAX)
-    throw new StoreError("This is not a backup of Sallyport.");
+    throw new StoreError("This is not a Sallyport backup.");
   const text = Buffer.concat((await Array.fromAsync(content)) as Uint8Array[]).toString("utf8");
   const { format } = JSON.parse(text) as { format?: unknown };
   if (format !== FORMAT)
@@ -183,7 +183,7 @@ function targetOf({ name, type }: Header, dataDir: string): string {
     if (name === SECRETS_FILE) return join(dataDir, SECRETS_FILE);
     if (new RegExp(`^${UPLOADS_DIR}/[0-9A-Za-z_-]+/[0-9A-Za-z_-]+$`).test(name)) return join(dataDir, name);
   }
-  throw new StoreError(`The backup holds something that does not belong in one: ${JSON.stringify(name)}.`);
+  throw new StoreError(`The backup contains an unexpected entry: ${JSON.stringify(name)}.`);
 }
 
 function checkRestored(dataDir: string): void {

@@ -59,7 +59,9 @@ export function openStore(options: StoreOptions): SqliteStore {
     // A new database has no data to back up.
     if (pending.length === MIGRATIONS.length) migrate(sqlite, clock.now());
     else if (pending.length > 0)
-      throw new StoreError(`The database ${path} was made by an older version of Sallyport and is not upgraded yet.`);
+      throw new StoreError(
+        `The database ${path} was created by an older version of Sallyport and is not upgraded yet.`,
+      );
   } catch (error) {
     sqlite.close();
     throw unusable(path, error);

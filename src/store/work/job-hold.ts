@@ -20,6 +20,7 @@ export function jobHold({ engine, statement }: Store) {
   );
   return function* hold(jobId: string, owner: string | undefined): Work<void> {
     if (owner === undefined) return;
-    if ((yield* step(() => find.get([jobId, owner]))) === null) throw new JobLost("The job is not ours any more.");
+    if ((yield* step(() => find.get([jobId, owner]))) === null)
+      throw new JobLost("The job no longer belongs to this program.");
   };
 }

@@ -43,7 +43,9 @@ export function Chat({ chat }: { chat: ChatState }) {
         answerCalls={(results) => withModel((one) => chat.answerCalls(one, results))()}
         retry={withModel(chat.retry)}
       />
-      {chat.isTooLarge.value && <Notice kind="warn">This conversation is too large to outlive a reload whole.</Notice>}
+      {chat.isTooLarge.value && (
+        <Notice kind="warn">This conversation is too large to be restored completely after a reload.</Notice>
+      )}
       <Composer chat={chat} send={withModel(chat.send)}>
         {isBusy && !follow.isFollowing && (
           <button type="button" class="to-end" onClick={follow.start}>

@@ -26,7 +26,8 @@ export function Composer({
   const add = async (files: readonly File[]) => {
     const images = await Promise.all(files.slice(0, IMAGES_MAX - draft.value.images.length).map(dataAddress));
     const good = images.filter((image) => image !== undefined);
-    if (good.length < files.length) say("Pictures are PNG, JPEG, GIF or WebP, 8 MB and eight of them at most.", "warn");
+    if (good.length < files.length)
+      say("Pictures must be PNG, JPEG, GIF or WebP, at most eight of up to 8 MB each.", "warn");
     chat.type({ ...draft.value, images: [...draft.value.images, ...good] });
   };
   return (

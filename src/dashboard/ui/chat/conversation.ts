@@ -147,7 +147,10 @@ function parsed(field: "tools" | "schema", text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new SettingsProblem(field, `This is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new SettingsProblem(
+      field,
+      `This is not valid JSON: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

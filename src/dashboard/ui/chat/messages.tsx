@@ -182,7 +182,7 @@ function Results({ calls, send }: { calls: readonly ToolCall[]; send: (results: 
 function Raw({ answer: { exchange } }: { answer: Answer }) {
   const isOpen = useSignal(false);
   const { sent, received, path, status, requestId } = exchange;
-  const gone = "It is not kept over a reload.";
+  const gone = "It is not stored, so a reload discards it.";
   return (
     <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
       <summary>Request and response</summary>
@@ -199,7 +199,7 @@ function Raw({ answer: { exchange } }: { answer: Answer }) {
               );
             if (index === 1)
               return received === undefined ? (
-                <Empty>{status === undefined ? "Nothing came back." : gone}</Empty>
+                <Empty>{status === undefined ? "No answer was received." : gone}</Empty>
               ) : (
                 <Code text={`${status}\n\n${received}`} what="the response" />
               );
@@ -225,9 +225,9 @@ function Route({ requestId }: { requestId: string }) {
   if (row === undefined)
     return (
       <div class="row">
-        <p>The log has no line of it yet.</p>
+        <p>The request log has no entry for it yet.</p>
         <button type="button" onClick={() => void reload()}>
-          Look again
+          Check again
         </button>
       </div>
     );
@@ -238,7 +238,7 @@ function Route({ requestId }: { requestId: string }) {
         <code>{requestId}</code>
       </dd>
       <dt>Provider</dt>
-      <dd>{row.provider || "None was asked."}</dd>
+      <dd>{row.provider || "None was called."}</dd>
       {row.tries.map((one, index) => (
         <div class="contents" key={index}>
           <dt>Try {index + 1}</dt>
@@ -263,10 +263,10 @@ function figuresOf({ reply, exchange, failure }: Answer, model: ModelChoice | un
     if (prices != null) figures.push(usd((inputTokens * prices.input + outputTokens * prices.output) / 1_000_000));
   }
   if (firstMs !== undefined) figures.push(`first word after ${seconds(firstMs)}`);
-  if (totalMs !== undefined && failure === undefined) figures.push(`${seconds(totalMs)} in all`);
+  if (totalMs !== undefined && failure === undefined) figures.push(`${seconds(totalMs)} in total`);
   // The first word is not counted, since its time was spent on reading the input.
   if (totalMs !== undefined && firstMs !== undefined && outputTokens !== undefined && totalMs - firstMs > RATE_MS_MIN) {
-    figures.push(`${((outputTokens - 1) / ((totalMs - firstMs) / 1000)).toFixed(0)} tokens a second`);
+    figures.push(`${((outputTokens - 1) / ((totalMs - firstMs) / 1000)).toFixed(0)}tokens/s`);
   }
   if (finish !== undefined && !["stop", "completed", "end_turn"].includes(finish)) figures.push(`ended: ${finish}`);
   return figures;

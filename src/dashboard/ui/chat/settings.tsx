@@ -41,7 +41,7 @@ export function ChatSettings(props: { chat: ChatState; list: readonly ModelChoic
           label="Temperature"
           value={temperature}
           bounds={{ min: 0, max: 2, step: "0.1" }}
-          placeholder="The model's own"
+          placeholder="Model default"
           change={(value) => chat.change({ temperature: value })}
         />
         <Figure
@@ -81,14 +81,14 @@ function More({ chat }: { chat: ChatState }) {
             label="Top p"
             value={topP}
             bounds={{ min: 0, max: 1, step: "0.05" }}
-            placeholder="The model's own"
+            placeholder="Model default"
             change={(value) => chat.change({ topP: value })}
           />
           <Select
             id="effort"
             label="Reasoning effort"
             value={effort}
-            options={["", "low", "medium", "high"].map((one) => [one, one || "The model's own"] as const)}
+            options={["", "low", "medium", "high"].map((one) => [one, one || "Model default"] as const)}
             change={(value) => chat.change({ effort: value })}
           />
           <Select
@@ -99,7 +99,7 @@ function More({ chat }: { chat: ChatState }) {
               [
                 ["text", "Text"],
                 ["json_object", "JSON"],
-                ["json_schema", "JSON by a schema"],
+                ["json_schema", "JSON Schema"],
               ] as const
             }
             change={(value) => chat.change({ shape: value })}
@@ -109,7 +109,7 @@ function More({ chat }: { chat: ChatState }) {
             <input
               id="thread"
               value={threadId}
-              placeholder="None: nothing is kept"
+              placeholder="None: nothing is stored"
               autoComplete="off"
               spellcheck={false}
               onInput={(event) => chat.change({ threadId: event.currentTarget.value })}
@@ -187,7 +187,7 @@ function ModelSelect({
 
 function factsOf({ context_length, prices, supports_tools, supports_vision }: ModelChoice): string {
   const facts = [`${short(context_length)} tokens`];
-  if (prices !== null) facts.push(`$${prices.input} in, $${prices.output} out for a million`);
+  if (prices !== null) facts.push(`$${prices.input} in, $${prices.output} out per million tokens`);
   if (!supports_tools) facts.push("no tools");
   if (!supports_vision) facts.push("no pictures");
   return facts.join(", ");

@@ -136,7 +136,7 @@ function Password() {
         <div class="row">
           <p>You sign in through a provider and have no password.</p>
           <button type="button" onClick={mail}>
-            Mail me a link to set one
+            Send me a link to set one
           </button>
         </div>
       )}
@@ -153,7 +153,7 @@ function Webhooks() {
   const renew = async () => {
     const question = {
       title: "Renew the webhook secret?",
-      text: "Events are signed with the new one from then on; servers that check with this one refuse them.",
+      text: "From then on, events are signed with the new secret. Servers that still use this one will refuse them.",
       action: "Renew",
     };
     if (await confirmed(question)) await tell(show("POST", "/webhook-secret/renew"), "The webhook secret is renewed.");
@@ -161,7 +161,7 @@ function Webhooks() {
   return (
     <section class="card" aria-labelledby="webhooks">
       <h2 id="webhooks">Webhooks</h2>
-      <p>Crawls and batches sign what they tell your server with this secret (X-Firecrawl-Signature).</p>
+      <p>Webhook requests of crawls and batches are signed with this secret (X-Firecrawl-Signature).</p>
       {secret.value === undefined ? (
         <div class="row">
           <button type="button" onClick={() => tell(show("GET", "/webhook-secret"))}>
@@ -246,7 +246,7 @@ function Sessions() {
               {one.address}, used <When iso={one.last_used_at} />
             </span>
             {one.current ? (
-              <Badge kind="ok">This one</Badge>
+              <Badge kind="ok">This session</Badge>
             ) : (
               <button type="button" class="quiet danger" onClick={() => end(one.id)}>
                 Sign out<span class="off-screen"> {one.device}</span>
@@ -301,7 +301,7 @@ function Deletion() {
     async ({ username }) => {
       const text =
         "Your keys stop working at once. Files, jobs, stored answers and usage are deleted with the account.";
-      if (!(await confirmed({ title: "Delete your account for good?", text, action: "Delete for good" }))) return;
+      if (!(await confirmed({ title: "Delete your account permanently?", text, action: "Delete permanently" }))) return;
       await call("POST", "/account/delete", { username });
       forgetSession();
       navigate("/login", { replace: true });

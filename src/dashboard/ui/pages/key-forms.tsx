@@ -53,7 +53,7 @@ export function CreateKey({ made }: { made: () => Promise<void> }) {
           <Limits form={form} />
           <Choice name="expires" label="Expires" options={EXPIRIES} />
         </div>
-        <Switch name="no_store" label="Keep nothing that its requests say" />
+        <Switch name="no_store" label="Do not store the content of its requests" />
         {profile.value?.admin && <Switch name="passthrough" label="May call every path of a provider" />}
       </details>
     </form>
@@ -131,7 +131,7 @@ export function RotateKey(props: { of: KeyView; changed: () => Promise<void>; do
       <h2>Rotate {of.name}</h2>
       <p>
         You get a new key with the same name and limits.
-        {of.budget_usd !== null && " What is left of the budget counts for both while both work."}
+        {of.budget_usd !== null && "While both work, each has what is left of the budget."}
       </p>
       <div class="inline">
         <Choice name="overlap" label="The old key still works for" options={OVERLAPS} />

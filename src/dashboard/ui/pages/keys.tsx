@@ -94,7 +94,7 @@ export function KeyTable({ keys, path, changed, revoke, choose }: KeyTableProps)
             <th>Limits</th>
             {hasSparks && <th>7 days</th>}
             <th>Last used</th>
-            <th>Made</th>
+            <th>Created</th>
             <th>
               <span class="off-screen">Actions</span>
             </th>
@@ -119,7 +119,7 @@ export function KeyTable({ keys, path, changed, revoke, choose }: KeyTableProps)
                 </td>
               )}
               <td data-label="Last used">{key.last_used_at === null ? "Never" : <When iso={key.last_used_at} />}</td>
-              <td data-label="Made">
+              <td data-label="Created">
                 <When iso={key.created_at} />
               </td>
               <td class="actions">

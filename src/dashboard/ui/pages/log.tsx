@@ -122,7 +122,7 @@ function Table({ list, fresh }: { list: readonly LogRowView[]; fresh: readonly L
             <th class="number">Tokens</th>
             <th class="number">Cost</th>
             <th class="number">First byte</th>
-            <th class="number">Took</th>
+            <th class="number">Duration</th>
           </tr>
         </thead>
         <tbody>
@@ -157,7 +157,7 @@ function Nothing({ more }: { more: boolean }) {
   if (isFiltered())
     return (
       <div class="empty">
-        <p>No request of this span matches the filters.</p>
+        <p>No request in this span matches the filters.</p>
         <button type="button" onClick={clearFilters}>
           Clear filters
         </button>

@@ -26,7 +26,7 @@ export function ModelListPage() {
       <Title>Models</Title>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
       <div class="field narrow">
-        <label for="filter">Name, maker, kind or ability</label>
+        <label for="filter">Name, vendor, kind or capability</label>
         <input
           id="filter"
           type="search"
@@ -112,7 +112,7 @@ function Row({ model }: { model: MemberModelView }) {
       </th>
       <td data-label="Plan">
         <span>
-          <span class="capital">{tier}</span> {!usable && <Badge kind="warn">above yours</Badge>}
+          <span class="capital">{tier}</span> {!usable && <Badge kind="warn">above your plan</Badge>}
         </span>
       </td>
       <td data-label="Health">

@@ -14,7 +14,7 @@ import { hrefOf, navigate, path } from "../router.ts";
 const KINDS: Readonly<Record<ThreadKind, string>> = {
   thread: "Thread",
   conversation: "Conversation",
-  messages: "Held thread",
+  messages: "Messages thread",
 };
 
 const addressOf = ({ kind, id }: { kind: ThreadKind; id: string }) => `/threads/${kind}/${encodeURIComponent(id)}`;
@@ -22,7 +22,7 @@ const addressOf = ({ kind, id }: { kind: ThreadKind; id: string }) => `/threads/
 async function removeThread(thread: { kind: ThreadKind; id: string }, done: () => void): Promise<void> {
   const question = {
     title: "Delete this conversation?",
-    text: `“${thread.id}”, its messages and summaries are gone for good. A client that goes on with it gets 404.`,
+    text: `“${thread.id}”, its messages and summaries are deleted permanently. A client that continues it receives 404.`,
     action: "Delete conversation",
   };
   if (!(await confirmed(question))) return;
@@ -46,8 +46,8 @@ export function ThreadsPage() {
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
       {rows?.length === 0 && (
         <Empty>
-          No conversation is kept. One is kept when a request names a <code>thread_id</code>, a conversation of the
-          responses API or a thread of the messages API.
+          No conversations are stored. One is stored when a request names a <code>thread_id</code>, a conversation of
+          the Responses API or a thread of the Messages API.
         </Empty>
       )}
       {rows !== undefined && rows.length > 0 && (
@@ -182,7 +182,7 @@ function Said({ thread: { messages, summaries } }: { thread: ThreadView }) {
       )}
       <h2>{messages.length === 1 ? "1 message" : `${messages.length} messages`}</h2>
       {messages.length === 0 ? (
-        <Empty>Nothing was said yet.</Empty>
+        <Empty>No messages yet.</Empty>
       ) : (
         <ol class="turns">
           {messages.map(({ role, text }, index) => (

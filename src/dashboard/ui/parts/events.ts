@@ -2,7 +2,7 @@
 
 /** Kind → label. */
 export const EVENTS: Readonly<Record<string, string>> = {
-  signup: "Account made",
+  signup: "Account created",
   login: "Signed in",
   login_failed: "Wrong password at sign-in",
   logout: "Signed out",
@@ -19,11 +19,11 @@ export const EVENTS: Readonly<Record<string, string>> = {
   plan_set: "Plan of an account set",
   account_removed: "Account deleted by you",
   account_key_revoked: "Key of an account revoked",
-  invite_created: "Invitation made",
+  invite_created: "Invitation created",
   invite_withdrawn: "Invitation withdrawn",
   decision_promoted: "Decision alias moved",
   decision_promotion_refused: "Decision alias not moved",
-  key_created: "Key made",
+  key_created: "Key created",
   key_revoked: "Key revoked",
   key_changed: "Key changed",
   key_rotated: "Key rotated",
@@ -31,7 +31,7 @@ export const EVENTS: Readonly<Record<string, string>> = {
   account_verified: "E-mail address of an account verified by you",
   account_admin_set: "Administrator rights of an account changed",
   account_sessions_ended: "Sessions of an account ended",
-  account_reset_link_made: "Password link for an account made",
+  account_reset_link_made: "Password link for an account created",
   breaker_reset: "Breaker reset",
   job_cancelled: "Job of an account cancelled",
 };

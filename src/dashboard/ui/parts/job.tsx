@@ -59,7 +59,7 @@ export function JobProgress({ job }: { job: Pick<JobRow, "state" | "completed" |
 
 /** Asks for confirmation, then cancels the job at `path`. */
 export async function cancelJob(path: string, done: () => Promise<void>): Promise<void> {
-  const question = { title: "Cancel this job?", text: "What it has read so far is kept.", action: "Cancel job" };
+  const question = { title: "Cancel this job?", text: "Pages that were read so far are kept.", action: "Cancel job" };
   if (!(await confirmed(question))) return;
   try {
     await call("DELETE", path);
@@ -143,7 +143,7 @@ function Summary({ job, cancel }: { job: JobView; cancel: () => Promise<void> })
         </dd>
       </dl>
       <details>
-        <summary>What was asked for</summary>
+        <summary>Request</summary>
         <Code text={JSON.stringify(job.input, null, 2)} what="the parameters" />
       </details>
     </section>

@@ -94,8 +94,8 @@ function BinTable({ bins, name }: { bins: readonly ReliabilityBin[]; name: strin
       <caption>{name}</caption>
       <thead>
         <tr>
-          <th class="number">Said</th>
-          <th class="number">Was right</th>
+          <th class="number">Stated probability</th>
+          <th class="number">Accuracy</th>
           <th class="number">Rows</th>
         </tr>
       </thead>

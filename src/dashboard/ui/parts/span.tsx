@@ -50,12 +50,12 @@ export function ScopeChoice() {
   const everybody = isEverybody();
   return (
     <fieldset class="segments">
-      <legend class="off-screen">Whose requests</legend>
+      <legend class="off-screen">Requests of</legend>
       <button type="button" aria-pressed={!everybody} onClick={() => choose({ scope: "", key: "" })}>
         Mine
       </button>
       <button type="button" aria-pressed={everybody} onClick={() => choose({ scope: "all", key: "" })}>
-        Everybody's
+        All accounts
       </button>
     </fieldset>
   );

@@ -9,9 +9,9 @@ import { say } from "./notice.tsx";
 
 /** Where to find the code. */
 const CODE_TEXT = {
-  smtp: (address: string) => `A mail with a six-digit code was sent to ${address}. They are valid for ten minutes.`,
+  smtp: (address: string) => `A mail with a six-digit code was sent to ${address}. It is valid for ten minutes.`,
   files: () =>
-    "This gateway has no mail server: the mail with the six-digit code was written to the outbox folder of its data directory. Its administrator can read it to you. They are valid for ten minutes.",
+    "This gateway has no mail server: the mail with the six-digit code was written to the outbox folder of its data directory. Its administrator can read it to you. It is valid for ten minutes.",
   failing: (address: string) =>
     `The mail server of this gateway does not answer. Sending the six-digit code to ${address} will be retried for some minutes.`,
 } as const;

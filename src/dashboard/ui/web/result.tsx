@@ -59,7 +59,7 @@ function ScrapedPage({ answer }: { answer: WebAnswer }) {
         {typeof data["warning"] === "string" && <Notice kind="warn">{data["warning"]}</Notice>}
         <Views views={views} />
       </section>
-      <section class="card" aria-label="Facts of the page">
+      <section class="card" aria-label="Page details">
         <PageFacts metadata={metadata} size={typeof markdown === "string" ? markdown.length : undefined} />
       </section>
     </div>
@@ -103,12 +103,12 @@ function Links({ urls }: { urls: readonly string[] }) {
   const typed = useSignal("");
   const found = urls.filter((url) => url.toLowerCase().includes(typed.value.trim().toLowerCase()));
   const shown = all.value ? found : found.slice(0, SHOWN);
-  if (urls.length === 0) return <Empty>There are none.</Empty>;
+  if (urls.length === 0) return <Empty>No addresses.</Empty>;
   return (
     <div class="page">
       <div class="inline">
         <div class="field">
-          <label for="link-filter">Only those that hold</label>
+          <label for="link-filter">Only addresses that contain</label>
           <input
             id="link-filter"
             type="search"
@@ -176,7 +176,7 @@ function Hits({ answer }: { answer: WebAnswer }) {
         views={[
           [`Results (${hits.length})`, () => <HitList hits={hits} />],
           [
-            `Silent engines (${silent.length})`,
+            `Engines without an answer (${silent.length})`,
             () =>
               silent.length === 0 ? (
                 <Empty>Every engine answered.</Empty>
@@ -199,7 +199,7 @@ function Hits({ answer }: { answer: WebAnswer }) {
 }
 
 function HitList({ hits }: { hits: readonly Hit[] }) {
-  if (hits.length === 0) return <Empty>Nothing was found.</Empty>;
+  if (hits.length === 0) return <Empty>No results.</Empty>;
   return (
     <ol class="hits">
       {hits.map((hit) => (

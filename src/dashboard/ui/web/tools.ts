@@ -65,7 +65,7 @@ const TIMEOUT: ToolField = {
   max: 300_000,
   placeholder: "60000",
 };
-const GLOBS = "One a line: * within a segment, ** across.";
+const GLOBS = "One per line. * matches within a segment, ** across segments.";
 
 /** The tools. */
 export const WEB_TOOLS: readonly [WebTool, ...WebTool[]] = [
@@ -85,17 +85,17 @@ export const WEB_TOOLS: readonly [WebTool, ...WebTool[]] = [
     isJob: true,
     fields: [
       URL_FIELD,
-      { name: "limit", label: "Most pages", kind: "number", min: 1, max: 100, placeholder: "10" },
+      { name: "limit", label: "Page limit", kind: "number", min: 1, max: 100, placeholder: "10" },
       {
         name: "max_depth",
-        label: "Most links from the start",
+        label: "Maximum link depth",
         kind: "number",
         min: 1,
         max: 10,
         placeholder: "No limit",
       },
-      { name: "include_paths", label: "Only these paths", kind: "lines", placeholder: "/docs/**", hint: GLOBS },
-      { name: "exclude_paths", label: "Not these paths", kind: "lines", placeholder: "/blog/**", hint: GLOBS },
+      { name: "include_paths", label: "Include paths", kind: "lines", placeholder: "/docs/**", hint: GLOBS },
+      { name: "exclude_paths", label: "Exclude paths", kind: "lines", placeholder: "/blog/**", hint: GLOBS },
       ...SHAPE,
     ],
   },
@@ -107,8 +107,8 @@ export const WEB_TOOLS: readonly [WebTool, ...WebTool[]] = [
     isJob: false,
     fields: [
       URL_FIELD,
-      { name: "search", label: "Only addresses that hold", kind: "text", placeholder: "docs" },
-      { name: "limit", label: "Most addresses", kind: "number", min: 1, max: 5000, placeholder: "5000" },
+      { name: "search", label: "Only addresses that contain", kind: "text", placeholder: "docs" },
+      { name: "limit", label: "Address limit", kind: "number", min: 1, max: 5000, placeholder: "5000" },
       TIMEOUT,
     ],
   },
@@ -120,7 +120,7 @@ export const WEB_TOOLS: readonly [WebTool, ...WebTool[]] = [
     isJob: false,
     fields: [
       { name: "text_query", label: "Query", kind: "text", required: true, main: true, placeholder: "web standards" },
-      { name: "limit", label: "Most results", kind: "number", min: 1, max: 20, placeholder: "5" },
+      { name: "limit", label: "Result limit", kind: "number", min: 1, max: 20, placeholder: "5" },
       {
         name: "categories",
         label: "Category",
@@ -130,14 +130,14 @@ export const WEB_TOOLS: readonly [WebTool, ...WebTool[]] = [
       },
       { name: "language", label: "Language", kind: "text", placeholder: "auto" },
       { name: "timeout_seconds", label: "Time limit in seconds", kind: "number", min: 5, max: 60, placeholder: "30" },
-      { name: "include_content", label: "Read the pages too", kind: "switch", initial: "false" },
+      { name: "include_content", label: "Also read the pages", kind: "switch", initial: "false" },
     ],
   },
   {
     slug: "extract",
     name: "Extract",
     action: "Start extraction",
-    about: "Data from pages, each field with the words that it comes from.",
+    about: "Data from pages, each field with the quote that it comes from.",
     isJob: true,
     fields: [
       {
@@ -147,7 +147,7 @@ export const WEB_TOOLS: readonly [WebTool, ...WebTool[]] = [
         required: true,
         main: true,
         placeholder: "https://example.com/",
-        hint: "One a line, at most 20.",
+        hint: "One per line, at most 20.",
       },
       {
         name: "prompt",
@@ -168,12 +168,12 @@ export const WEB_TOOLS: readonly [WebTool, ...WebTool[]] = [
     slug: "llmstxt",
     name: "llms.txt",
     action: "Make llms.txt",
-    about: "A site's index for language models.",
+    about: "An index of a site for language models.",
     isJob: true,
     fields: [
       URL_FIELD,
-      { name: "max_urls", label: "Most pages", kind: "number", min: 1, max: 100, placeholder: "10" },
-      { name: "show_full_text", label: "llms-full.txt too", kind: "switch", initial: "false" },
+      { name: "max_urls", label: "Page limit", kind: "number", min: 1, max: 100, placeholder: "10" },
+      { name: "show_full_text", label: "Also make llms-full.txt", kind: "switch", initial: "false" },
     ],
   },
 ];
@@ -211,14 +211,17 @@ function sentValue(field: ToolField, text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new FieldProblem(name, `${label} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new FieldProblem(
+      name,
+      `${label} is not valid JSON: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
 function numberOf({ name, label, min = 0, max = Number.MAX_SAFE_INTEGER }: ToolField, text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new FieldProblem(name, `${label}: a whole number from ${min} to ${max}.`);
+  throw new FieldProblem(name, `${label} must be a whole number from ${min} to ${max}.`);
 }
 
 /** The lines that are not empty, trimmed. */

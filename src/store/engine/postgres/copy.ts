@@ -37,7 +37,10 @@ const COPYING_DIR = "copying";
 /** Copies the store of a data directory into an empty database. */
 export async function copyToPostgres({ dataDir, url, clock = systemClock, told }: CopyPlaces): Promise<WholeCopy> {
   if (!existsSync(join(dataDir, DATABASE_FILE))) throw new StoreError(`There is no database in ${dataDir} to copy.`);
-  if (isServing(dataDir)) throw new StoreError(`A server is running on ${dataDir}. Stop it first: it would write on.`);
+  if (isServing(dataDir))
+    throw new StoreError(
+      `A server is running on ${dataDir}. Stop it first, since it would change the data during the copy.`,
+    );
   await upgradeStore({ dataDir, clock });
   const source = openStore({ dataDir, clock, create: false });
   const target = await openPostgres({ url, dataDir, clock, copying: true });
@@ -60,7 +63,8 @@ export async function copyToPostgres({ dataDir, url, clock = systemClock, told }
  * snapshot of it.
  */
 export async function copyFromPostgres({ dataDir, url, clock = systemClock, told }: CopyPlaces): Promise<WholeCopy> {
-  if (existsSync(join(dataDir, DATABASE_FILE))) throw new StoreError(`There is a database in ${dataDir} already.`);
+  if (existsSync(join(dataDir, DATABASE_FILE)))
+    throw new StoreError(`${dataDir} already contains a database. Choose an empty data directory.`);
   const part = join(dataDir, COPYING_DIR);
   mkdirSync(part, { recursive: true, mode: 0o700 });
   const source = await openPostgres({ url, dataDir, clock, create: false });
@@ -162,7 +166,8 @@ async function beginCopy({ pool }: PostgresStore): Promise<void> {
     if (values[0]?.[0] === true) return;
     for (const { name } of TABLES) {
       const { values: rows } = await query(`SELECT 1 FROM "${name}" LIMIT 1`, []);
-      if (rows.length > 0) throw new StoreError(`The database is not empty: its table ${name} has rows.`);
+      if (rows.length > 0)
+        throw new StoreError(`The database is not empty: its table ${name} has rows. Choose an empty database.`);
     }
     await query("CREATE TABLE copy_notes (name TEXT PRIMARY KEY, last TEXT NOT NULL)", []);
     for (const { name } of TABLES) await query(`ALTER TABLE "${name}" DISABLE TRIGGER USER`, []);

@@ -39,7 +39,9 @@ export async function migratePostgres(pool: Pool, options: MigrateOptions): Prom
   const missing = missingOf(await appliedSteps(pool.query), steps);
   if (missing.length === 0) return [];
   if (missing.length === steps.length && !create)
-    throw new StoreError("The database of database.url has no tables of Sallyport yet. Start `sallyport serve` once.");
+    throw new StoreError(
+      "The database of database.url does not have Sallyport's tables yet. Start `sallyport serve` once.",
+    );
   return pool.transaction("read committed", async (query) => {
     await query(`SELECT pg_advisory_xact_lock(${LOCK})`, []);
     await requireUtf8(query);

@@ -90,13 +90,13 @@ const OTHER_ALONE = "A node without redis.url serves from this database. Set red
 async function firstFree(name: string, takeName: (wanted: string) => Promise<boolean>): Promise<string> {
   if (name !== "") {
     if (await takeName(name)) return name;
-    throw new StoreError(`A node that is called ${JSON.stringify(name)} serves already: give each its own node.name.`);
+    throw new StoreError(`A node named ${JSON.stringify(name)} is already running. Give each node its own node.name.`);
   }
   for (let number = 1; number <= NUMBERS_MAX; number++) {
     const wanted = `${hostname()}-${number}`;
     if (await takeName(wanted)) return wanted;
   }
-  throw new StoreError(`${NUMBERS_MAX} nodes of this host serve already.`);
+  throw new StoreError(`${NUMBERS_MAX} nodes are already running on this host. Set node.name to start another one.`);
 }
 
 /** A number of 31 bits for a name. */
@@ -183,7 +183,7 @@ function place({ sql, name, alone, problem, take, connection }: Place): NodePlac
 /** Throws StoreError while a node uses the database. */
 export async function requireNoNode({ pool }: PostgresStore): Promise<void> {
   const { values } = await pool.query(`SELECT pg_try_advisory_xact_lock(${LOCKS}, ${EVERY_NODE})`, []);
-  if (values[0]?.[0] !== true) throw new StoreError("A node serves from that database. Stop it first.");
+  if (values[0]?.[0] !== true) throw new StoreError("A node is using that database. Stop it first.");
 }
 
 /** The nodes that were seen recently. */

@@ -191,7 +191,7 @@ function places(count: number): <T>(work: () => Promise<T>) => Promise<T> {
   return async (work) => {
     if (free > 0) free--;
     else {
-      if (waiting.length >= WAITING_MAX) throw new StoreError("Too much waits for the database.");
+      if (waiting.length >= WAITING_MAX) throw new StoreError("Too many statements are waiting for the database.");
       await new Promise<void>((resolve) => waiting.push(resolve));
     }
     try {

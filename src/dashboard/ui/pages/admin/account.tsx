@@ -44,7 +44,7 @@ export function AdminAccountPage() {
 
 function Facts({ account }: { account: AccountView }) {
   return (
-    <section class="card" aria-label="Who it is">
+    <section class="card" aria-label="Profile">
       <dl class="facts">
         <dt>E-mail</dt>
         <dd>
@@ -135,22 +135,22 @@ function Help({ account, changed }: { account: AccountView; changed: () => Promi
     run(async () => {
       const question = admin
         ? {
-            title: `Take ${username}'s administrator rights?`,
+            title: `Remove the administrator rights of ${username}?`,
             text: "The pages under Admin are closed to this account at once.",
           }
         : {
             title: `Make ${username} an administrator?`,
             text: "This account can then see and change everything that you can.",
           };
-      if (!(await confirmed({ ...question, action: admin ? "Take rights" : "Make admin" }))) return;
+      if (!(await confirmed({ ...question, action: admin ? "Remove rights" : "Make admin" }))) return;
       await call("POST", `/admin/accounts/${id}/admin`, { admin: !admin });
-      say(admin ? `${username} is no administrator any more.` : `${username} is an administrator.`);
+      say(admin ? `${username}is no longer an administrator.` : `${username} is an administrator.`);
     });
   return (
     <section class="card" aria-label="Help">
       <div class="row">
         <button type="button" onClick={() => void makeLink()}>
-          Make a password link
+          Create a password link
         </button>
         {!verified && (
           <button type="button" onClick={() => void verify()}>
@@ -159,7 +159,7 @@ function Help({ account, changed }: { account: AccountView; changed: () => Promi
         )}
         {id !== profile.value?.id && (
           <button type="button" onClick={() => void setAdmin()}>
-            {admin ? "Take administrator rights" : "Make admin"}
+            {admin ? "Remove administrator rights" : "Make admin"}
           </button>
         )}
       </div>
@@ -182,7 +182,7 @@ function Help({ account, changed }: { account: AccountView; changed: () => Promi
 function Sessions({ account, changed }: { account: AccountView; changed: () => Promise<void> }) {
   const { id, username, sessions } = account;
   const end = async () => {
-    const text = "Who uses them must sign in again. Keys go on working.";
+    const text = "The user must sign in again. Keys keep working.";
     if (!(await confirmed({ title: `End all sessions of ${username}?`, text, action: "End sessions" }))) return;
     try {
       await call("POST", `/admin/accounts/${id}/sessions/end`);

@@ -68,7 +68,7 @@ function Found({ begins, came }: { begins: string; came: () => void }) {
   return (
     <>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
-      {first?.length === 0 && <Empty>No account begins with that.</Empty>}
+      {first?.length === 0 && <Empty>No user name or address begins with this text.</Empty>}
       {list.length > 0 && <AccountTable accounts={list} />}
       {list.length >= PER_PAGE && lastPage.value === PER_PAGE && (
         <div class="row">

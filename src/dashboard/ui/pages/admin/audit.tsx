@@ -70,7 +70,7 @@ function Entries({ account, event }: { account: string; event: string }) {
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
       {first?.length === 0 &&
         (account === "" && event === "" ? (
-          <Empty>Nothing happened yet.</Empty>
+          <Empty>No entries yet.</Empty>
         ) : (
           <Empty>
             No entry matches. <a href={hrefOf("/admin/audit")}>Show all</a>

@@ -64,7 +64,7 @@ function Version({ version, changed }: { version: DecisionVersionView; changed: 
 
 function Facts({ version }: { version: DecisionVersionView }) {
   return (
-    <section class="card" aria-label="What it is">
+    <section class="card" aria-label="Details">
       <dl class="facts">
         <dt>State</dt>
         <dd>
@@ -84,7 +84,7 @@ function Facts({ version }: { version: DecisionVersionView }) {
                 {alias}
               </Badge>
             ))}
-            {version.aliases.length === 0 && "None points here"}
+            {version.aliases.length === 0 && "No alias points to it"}
           </span>
         </dd>
         <dt>Backend</dt>
@@ -97,9 +97,9 @@ function Facts({ version }: { version: DecisionVersionView }) {
         <dd>
           {version.input_price === null
             ? "Unknown: counted as free"
-            : `$${version.input_price} for a million input tokens; output is free`}
+            : `$${version.input_price}per million input tokens; output is free`}
         </dd>
-        <dt>Made</dt>
+        <dt>Created</dt>
         <dd>
           {version.created_at === null ? "Discovered from its provider's list" : <When iso={version.created_at} />}
         </dd>
@@ -217,13 +217,13 @@ function Sightings({ version }: { version: DecisionVersionView }) {
     <section class="stack" aria-labelledby="sightings">
       <h2 id="sightings">Models that answered for it</h2>
       {version.sightings.length === 0 ? (
-        <Empty>Nothing has answered for it yet, or its upstreams do not report a model name.</Empty>
+        <Empty>No model has answered for it yet, or its upstreams do not report a model name.</Empty>
       ) : (
         <div class="table-card">
           <table class="stacks">
             <thead>
               <tr>
-                <th>Model, as it names itself</th>
+                <th>Reported model</th>
                 <th>Provider</th>
                 <th>Fingerprint</th>
                 <th>First seen</th>

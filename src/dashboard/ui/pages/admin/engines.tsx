@@ -33,7 +33,7 @@ export function EnginesPage() {
         </select>
       </div>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
-      {all !== undefined && running.length === 0 && <Empty>No engine runs here.</Empty>}
+      {all !== undefined && running.length === 0 && <Empty>No search engine is enabled.</Empty>}
       {running.length > 0 && (
         <div class="table-card">
           <table class="stacks">
@@ -57,7 +57,7 @@ export function EnginesPage() {
         </div>
       )}
       {[...off].map(([why, engines]) => (
-        <section class="card" key={why} aria-label={`Not asked: ${why}`}>
+        <section class="card" key={why} aria-label={`Not used: ${why}`}>
           <h2>Not asked: {why}</h2>
           <p>{engines.map(({ name }) => name).join(", ")}</p>
         </section>
@@ -85,7 +85,7 @@ function Engine({ engine, changed }: { engine: EngineView; changed: () => Promis
           ) : since !== null ? (
             <Badge kind="danger">Failing</Badge>
           ) : lastOk === null ? (
-            <Badge>Not asked yet</Badge>
+            <Badge>Not used yet</Badge>
           ) : (
             <Badge kind="ok">OK</Badge>
           )}

@@ -126,7 +126,7 @@ function Providers({ providers }: { providers: GatewayView["providers"] }) {
                 <th>Provider</th>
                 <th>Kind</th>
                 <th>Breaker</th>
-                <th class="number">Failures now</th>
+                <th class="number">Current failures</th>
                 <th>Last failure</th>
                 <th class="number">Models</th>
               </tr>
@@ -154,7 +154,7 @@ function Providers({ providers }: { providers: GatewayView["providers"] }) {
                       </span>
                     )}
                   </td>
-                  <td data-label="Failures now" class="number">
+                  <td data-label="Current failures" class="number">
                     {breaker?.failures ?? "–"}
                   </td>
                   <td data-label="Last failure">

@@ -49,7 +49,7 @@ export function Invites() {
             form={form}
             name="note"
             label="Note"
-            placeholder="Whom is it for?"
+            placeholder="For whom is it?"
             maxLength={200}
             autoComplete="off"
           />
@@ -80,7 +80,7 @@ function InviteTable({ invites, changed }: { invites: readonly InviteView[]; cha
           <tr>
             <th>Note</th>
             <th>State</th>
-            <th>Made</th>
+            <th>Created</th>
             <th>
               <span class="off-screen">Actions</span>
             </th>
@@ -95,7 +95,7 @@ function InviteTable({ invites, changed }: { invites: readonly InviteView[]; cha
               <td data-label="State">
                 <State of={invite} />
               </td>
-              <td data-label="Made">
+              <td data-label="Created">
                 <When iso={invite.created_at} />
               </td>
               <td class="actions">

@@ -24,8 +24,8 @@ export function MeasurementSections({ measurement }: { measurement: Measurement 
         <p class="hint long">
           Fitted from {from || "an earlier version"} on {fitRows} rows
           {dataset === null ? "." : ` of ${dataset.rows}; data `}
-          {dataset !== null && <code>{dataset.sha256}</code>} Each figure before the fit and after it; the calibration
-          error with the interval that 95 of 100 resamples lie in.
+          {dataset !== null && <code>{dataset.sha256}</code>} Each figure is shown before and after the fit; the
+          calibration error with its 95 % bootstrap interval.
         </p>
         <Figures reports={reports} />
       </section>
@@ -33,8 +33,8 @@ export function MeasurementSections({ measurement }: { measurement: Measurement 
         <section class="stack" aria-labelledby="reliability">
           <h2 id="reliability">Reliability</h2>
           <p class="hint">
-            How often the most probable answer was right, against how probable it was said to be. On the diagonal a
-            model is as sure as it is right; below it, surer.
+            The accuracy of the most probable answer by its stated probability. On the diagonal the two are equal; below
+            it the model is overconfident.
           </p>
           <div class="diagrams">
             {drawn.map(({ type, bins, bins_before: before }) => (

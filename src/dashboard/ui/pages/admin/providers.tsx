@@ -116,13 +116,13 @@ function Provider({ provider, changed }: { provider: ProviderView; changed: () =
   );
 }
 
-const BREAKER_WORDS = { closed: "Closed", open: "Open", half_open: "Half open: the next request decides" } as const;
+const BREAKER_WORDS = { closed: "Closed", open: "Open", half_open: "Half open: the next request is a test" } as const;
 
 const LIST_WORDS: Readonly<Record<ProviderView["list"]["state"], (models: number) => string>> = {
   ok: (models) => `its list has ${models}`,
   failed: (models) => (models === 0 ? "its list could not be fetched" : `its last good list had ${models}`),
   waiting: () => "its list has not come yet",
-  off: () => "its list is not asked for (discover: false)",
+  off: () => "its models are not listed (discover: false)",
   built_in: () => "built in",
 };
 
@@ -134,7 +134,7 @@ function State({ of: { breaker, list, last_error: last, health, models } }: { of
   if (list.state === "failed") return <Badge kind="warn">No model list</Badge>;
   if (list.state === "waiting") return <Badge>Waiting</Badge>;
   if (health.unavailable + health.degraded > 0) return <Badge kind="warn">Some models fail</Badge>;
-  if (last !== null && !last.over) return <Badge kind="warn">Failed last</Badge>;
+  if (last !== null && !last.over) return <Badge kind="warn">Last request failed</Badge>;
   if (models === 0) return <Badge>No models</Badge>;
   return <Badge kind="ok">OK</Badge>;
 }

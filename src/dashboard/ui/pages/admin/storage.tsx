@@ -116,7 +116,7 @@ function Retention({ storage: { retention } }: { storage: StorageView }) {
 }
 
 function ByAccount({ storage: { accounts, limit_bytes: limit } }: { storage: StorageView }) {
-  if (accounts.length === 0) return <Empty>No account keeps responses, threads, files or jobs.</Empty>;
+  if (accounts.length === 0) return <Empty>No account stores responses, threads, files or jobs.</Empty>;
   return (
     <div class="table-card">
       <table class="stacks">
@@ -136,7 +136,7 @@ function ByAccount({ storage: { accounts, limit_bytes: limit } }: { storage: Sto
               <td data-label="Keeps" class="number">
                 {formatBytes(bytes)}
               </td>
-              <td data-label="Of the limit" class="number">
+              <td data-label="Share of the limit" class="number">
                 {((bytes / limit) * 100).toFixed(1)} %
               </td>
             </tr>

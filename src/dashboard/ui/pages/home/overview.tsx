@@ -46,9 +46,7 @@ export function Overview({ children }: { children?: ComponentChildren }) {
     <>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
       {view?.partial === true && (
-        <Notice>
-          This hour has more requests than can be counted one by one: these are the figures of the latest.
-        </Notice>
+        <Notice>This hour has too many requests to count them all. These are the figures of the latest ones.</Notice>
       )}
       <Totals view={view} />
       {isEmpty ? (

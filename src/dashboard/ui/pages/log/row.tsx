@@ -49,7 +49,7 @@ export function LogLine(props: { row: LogRowView; open: boolean; toggle(): void;
         <td class="number" data-label="First byte">
           {durationText(row.ttft_ms)}
         </td>
-        <td class="number" data-label="Took">
+        <td class="number" data-label="Duration">
           {durationText(row.latency_ms)}
         </td>
       </tr>
@@ -99,7 +99,7 @@ function LogDetail({ row }: { row: LogRowView }) {
       {row.debugged ? (
         <Wire id={row.id} />
       ) : (
-        <p class="hint">Sallyport keeps no text of requests and answers in this log.</p>
+        <p class="hint">This log does not contain the content of requests and answers.</p>
       )}
     </div>
   );
@@ -114,7 +114,7 @@ function sentenceOf(row: LogRowView): string {
   if (error === null && status < 400) return `${provider === "" ? "The gateway" : provider} answered${before}.`;
   const repeated = row.repeats > 1 ? ` ${row.repeats} such failures of this key within a minute share this row.` : "";
   if (status < 400) return `The answer broke off: ${error}.${repeated}`;
-  if (tries.length === 0) return `The gateway refused the request before asking a provider: ${error}.${repeated}`;
+  if (tries.length === 0) return `The gateway refused the request before calling a provider: ${error}.${repeated}`;
   return `The request failed with ${status} ${error}${failed > 1 ? ` after ${failed} tries` : ""}.${repeated}`;
 }
 
@@ -140,7 +140,7 @@ function factsOf(row: LogRowView): [string, string][] {
         ] as [string, string][])
       : []),
     ...(row.estimated && tokens
-      ? ([["Counted", "here, as the provider reported no usage"]] as [string, string][])
+      ? ([["Counted", "by the gateway, since the provider reported no usage"]] as [string, string][])
       : []),
     ...(tokens ? ([["Cost", priceOf(row)]] as [string, string][]) : []),
     ...(speed > 0 ? ([["Speed", `${speed.toFixed(0)} tokens/s`]] as [string, string][]) : []),

@@ -13,12 +13,14 @@ export function Wire({ id }: { id: number }) {
   const list = value.value?.data;
   return (
     <section class="stack" aria-label="Requests and answers">
-      <Notice>This key is being debugged: requests and answers are kept until that ends, then deleted.</Notice>
+      <Notice>
+        This key is being debugged: its requests and answers are recorded, and deleted when debugging ends.
+      </Notice>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
       {list?.length === 0 && (
         <p class="hint">
-          Nothing was kept of this request: it came before, in a moment of many requests, or beyond the limit of
-          requests and bytes.
+          Nothing was recorded for this request: it was sent before debugging began, too many requests arrived at once,
+          or the limit of requests or bytes was reached.
         </p>
       )}
       {list?.map((wire, index) => (
@@ -52,7 +54,7 @@ function Message({ title, line, message }: { title: string; line: string; messag
     <details>
       <summary>{title}</summary>
       <Code text={`${line}\n${headers}\n\n${pretty(message)}`} what={title.toLowerCase()} />
-      {message.cut && <p class="hint">The body went on: this is its beginning.</p>}
+      {message.cut && <p class="hint">The body was longer. Only its beginning was recorded.</p>}
     </details>
   );
 }
