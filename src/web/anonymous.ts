@@ -1,4 +1,5 @@
-// Clients that may search without a key: those at addresses that the operator lists, each with the free plan's rate limit.
+// Admits clients without a key to search, if their address is in the operator's list. Each such address has the free plan's rate
+// limit.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
@@ -6,12 +7,12 @@ import type { Exchange } from "../http/exchange.ts";
 import { parseCidr } from "../net/address.ts";
 import { memoryRateLimiter } from "../shared-state/rate-windows.ts";
 
-/** What admitting them needs. */
+/** What admitting clients without a key depends on. */
 export interface AnonymousDeps {
   readonly clock: Clock;
-  /** Addresses and ranges. */
+  /** The listed addresses and ranges. */
   allowed(): readonly string[];
-  /** Requests per minute for each address. */
+  /** Requests per minute that each address may send. */
   rpm(): number;
   rejected(): void;
 }
@@ -21,10 +22,10 @@ export interface AnonymousCaller {
   readonly accountId: string;
 }
 
-/** Admits such a client: returns its name, undefined if its address is not listed; throws 429. */
+/** Admits a client without a key: returns its name, or undefined if its address is not listed. Throws 429. */
 export type AdmitAnonymous = (exchange: Exchange) => AnonymousCaller | undefined;
 
-/** Builds it. */
+/** Creates the admission of clients without a key. */
 export function createAnonymous({ clock, allowed, rpm, rejected }: AnonymousDeps): AdmitAnonymous {
   const limiter = memoryRateLimiter(clock);
   let read: { readonly list: readonly string[]; readonly tests: readonly ((address: string) => boolean)[] } | undefined;
@@ -33,7 +34,7 @@ export function createAnonymous({ clock, allowed, rpm, rejected }: AnonymousDeps
     if (list.length === 0) return undefined;
     if (read?.list !== list) read = { list, tests: list.flatMap((range) => parseCidr(range) ?? []) };
     const { address, headers, isUnnamedProxy } = exchange;
-    // The whole internet may be behind a proxy with a listed address.
+    // The listed address may be that of a proxy behind which the whole internet is.
     if (isUnnamedProxy || !read.tests.some((holds) => holds(address))) return undefined;
     const verdict = limiter.admit(address, rpm());
     headers["x-ratelimit-limit"] = String(verdict.limit);
@@ -44,7 +45,7 @@ export function createAnonymous({ clock, allowed, rpm, rejected }: AnonymousDeps
     const retryAfterSeconds = Math.max(1, verdict.resetSeconds);
     throw new ApiError(
       "rate_limit_exceeded",
-      `Without a key an address may send ${verdict.limit} requests a minute. Wait ${retryAfterSeconds} s.`,
+      `Without a key, an address may send ${verdict.limit} requests a minute. Wait ${retryAfterSeconds} s.`,
       { retryAfterSeconds },
     );
   };

@@ -1,4 +1,4 @@
-// The web side of a running gateway: tools, search, jobs and endpoints.
+// Connects the web part of a running gateway: tools, search, jobs and endpoints.
 
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
@@ -28,9 +28,9 @@ import { createOwnedJobs } from "./owned-jobs.ts";
 import { type KeyHolder, type WebCaller, webAnswers, webRoutes } from "./routes.ts";
 import { createWebTools } from "./tools.ts";
 
-/** What the web side needs from the rest of the program. */
+/** What the web part needs from the rest of the program. */
 export interface WebDeps {
-  /** Names this program among those that work on the same jobs; the same after a restart. */
+  /** The name of this program among those that work on the same jobs. It must be the same after a restart. */
   readonly owner: string;
   config(): Config;
   clock: Clock;
@@ -42,30 +42,30 @@ export interface WebDeps {
   authenticate(request: Request): AtOnce<WebCaller>;
   admit(request: Request, exchange: Exchange): AtOnce<KeyHolder>;
   bodyLimits(): BodyLimits;
-  /** Requests per minute of a client without a key. */
+  /** Requests per minute that a client without a key may send. */
   anonymousRpm(): number;
-  /** Called for every rate-limited request and every query to a search engine. */
+  /** Counts rate-limited requests and queries to search engines. */
   metrics: Pick<Metrics, "rateLimited" | "searchEngine">;
-  /** Where the engines' health survives a restart. */
+  /** Where the health of the search engines is stored. */
   settings: EngineHealthStore;
-  /** What an account's webhooks are signed with. */
+  /** The secret with which an account's webhooks are signed. */
   webhookSecret(accountId: string): Promise<string>;
-  /** The model that extractions use. */
+  /** Finds the model for extractions. */
   findModel: FindWebModel;
-  /** Further kinds of jobs. */
+  /** Additional kinds of jobs. */
   kinds?: readonly JobKind[];
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** How much is running, and how much is waiting. */
+/** The numbers of running and waiting tasks. */
 export type WebFigures = Readonly<
   Record<"jobs" | "pages" | "single pages" | "conversions", { readonly running: number; readonly waiting: number }>
 >;
 
-/** A request that has become a socket, in logs. */
+/** The HTTP status by which logs show that a request became a WebSocket. */
 const SWITCHED = 101;
 
-/** Builds it; `start` resumes jobs, `stop` releases them. */
+/** Creates the web part. `start` resumes jobs, `stop` releases them. */
 export function createWeb(deps: WebDeps) {
   const tools = createWebTools(deps);
   const store = { ...deps.jobs, ...deps.frontier, ...deps.answers };
@@ -87,7 +87,7 @@ export function createWeb(deps: WebDeps) {
   });
   const search = searchOf(deps, tools, problem);
   const health = keepEngineHealth(search.health, deps.settings, (error) =>
-    deps.warn("the health of the search engines could not be kept", { error }),
+    deps.warn("the health of the search engines could not be stored", { error }),
   );
   const anonymous = anonymousOf(deps);
   const endpoints = routesDeps(deps, { tools, search, store, runner, anonymous, extract });
@@ -103,28 +103,28 @@ export function createWeb(deps: WebDeps) {
     routes,
     tools,
     runner,
-    /** What answers for each tool outside of the API: jobs are started and not waited for. */
+    /** The tools' answers for callers within the program. They start jobs without waiting for their end. */
     answers: webAnswers(endpoints, { waits: false }),
-    /** What accounts see of their own jobs. */
+    /** The view that accounts have of their own jobs. */
     ownJobs: createOwnedJobs({ ...endpoints, lists: store, pages: store }),
-    /** Every search engine: whether it is enabled, its health, whether it is suspended. */
+    /** All search engines, each with its health and whether it is enabled and suspended. */
     engines: () => search.engines(),
-    /** Queries one engine now, ignoring suspensions; undefined if there is none of that name. */
+    /** Queries one engine now, even if it is suspended. Undefined if there is no engine of that name. */
     probeEngine: (name: string, signal: AbortSignal) => search.probe(name, signal),
     start: () => {
       const isLocal = deps.config().web.browser.endpoint === "";
       if (isLocal && tools.browserHealth().status !== "disabled" && !hasSandbox()) deps.warn(NO_SANDBOX);
       health.start();
-      runner.start().catch((error: unknown) => deps.warn("left jobs could not be taken up", { error }));
+      runner.start().catch((error: unknown) => deps.warn("jobs of an earlier run could not be resumed", { error }));
     },
-    /** What is running and what is waiting; the number of waiting jobs is the one that `count` saw last. */
+    /** The numbers of running and waiting tasks. The number of waiting jobs is the last one that `count` read. */
     figures: (): WebFigures => ({
       jobs: { running: runner.running(), waiting: queued },
       pages: tools.scheduler.load(),
       "single pages": tools.scheduler.singles(),
       conversions: tools.conversions(),
     }),
-    /** Counts what only the database knows, for `figures`. */
+    /** Reads the figures that only the database knows, for `figures`. */
     count: async () => {
       queued = await deps.jobs.countQueued();
     },
@@ -213,7 +213,7 @@ function routesDeps(
   };
 }
 
-/** As the client wrote it: if a trusted proxy terminated TLS, the address is still HTTPS. */
+/** The origin as the client wrote it: if a trusted proxy ended TLS, the scheme is still https. */
 function originOf(request: Request): string {
   const { host, origin } = new URL(request.url);
   return exchangeOf(request).secure ? `https://${host}` : origin;

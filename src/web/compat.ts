@@ -1,5 +1,5 @@
-// Search in the response formats of other services, for their clients: SearXNG's JSON, and the external search and loader of
-// Open WebUI.
+// Search in the response formats of other services, for their clients: SearXNG's JSON format, and the external search and loader
+// of Open WebUI.
 
 import { CATEGORIES, type Category, type SafeSearch, TIME_RANGES, type TimeRange } from "../search/engine.ts";
 import type { Unresponsive } from "../search/failure.ts";
@@ -14,13 +14,13 @@ const OPEN_WEBUI_COUNT_MAX = 100;
 const OPEN_WEBUI_URLS_MAX = 20;
 const SAFETY: Readonly<Record<string, SafeSearch>> = { "0": "off", "1": "moderate", "2": "strict" };
 
-/** `GET /searxng/search`. Throws `ApiError` and `SearchError`. */
+/** Answers `GET /searxng/search`. Throws `ApiError` and `SearchError`. */
 export async function searchAsSearxng(
   query: URLSearchParams,
   deps: WebSearchDeps,
   from: Asker,
 ): Promise<Record<string, unknown>> {
-  if (query.get("format") !== "json") throw invalid("format", "format must be json: no pages are made here.");
+  if (query.get("format") !== "json") throw invalid("format", "format must be json: this gateway has no HTML results.");
   const asked = query.get("q");
   if (asked === null) throw invalid("q", "Missing required parameter: q.");
   const text = checkQuery(asked, "q");
@@ -33,7 +33,7 @@ export async function searchAsSearxng(
     limit: LIMIT_MAX,
     timeoutMs: TIMEOUT_MS,
   };
-  // All hits are on the first page.
+  // All hits are on the first page, so later pages are empty.
   const isFirst = pageOf(query.get("pageno")) === 1;
   const answer = isFirst
     ? await deps.search.search(request, from.signal)
@@ -66,24 +66,25 @@ function searxngView(hit: Fused, index: number): Record<string, unknown> {
     publishedDate,
     thumbnail,
     ...(isPicture ? { img_src: file ?? thumbnail, thumbnail_src: thumbnail } : {}),
-    // Scheme, host, path, parameters of the path, query and fragment, as Python's urlparse returns them.
+    // The parts of the address as Python's urlparse returns them: scheme, host, path, path parameters, query and fragment.
     parsed_url: [protocol.slice(0, -1), host, pathname, "", search.slice(1), hash.slice(1)],
     template: isPicture ? "images.html" : "default.html",
   };
 }
 
-/** The first known category; general if there is none. */
+/** The first category that is known; `general` if there is none. */
 function categoryOf(named: string | null): Category {
   const names = (named ?? "").split(",").map((name) => name.trim().toLowerCase());
   return names.flatMap((name) => CATEGORIES.find((category) => category === name) ?? [])[0] ?? "general";
 }
 
-/** `all` means no language restriction. */
+/** The language; `all` means any language. */
 function languageOf(named: string | null): string {
   const language = named?.trim().replace("_", "-") ?? "";
   if (language === "" || language === "auto") return "auto";
   if (language === "all") return "";
-  if (!isLanguage(language)) throw invalid("language", "language must be auto, all or a BCP-47 code, as de or pt-BR.");
+  if (!isLanguage(language))
+    throw invalid("language", "language must be auto, all or a BCP-47 code, such as de or pt-BR.");
   return language;
 }
 
@@ -103,11 +104,11 @@ function safetyOf(named: string | null): SafeSearch | undefined {
 
 function pageOf(named: string | null): number {
   if (named === null || named === "") return 1;
-  if (!/^[1-9]\d{0,5}$/.test(named)) throw invalid("pageno", "pageno must be a whole number from 1.");
+  if (!/^[1-9]\d{0,5}$/.test(named)) throw invalid("pageno", "pageno must be a whole number of at least 1.");
   return Number(named);
 }
 
-/** `POST /v1/compat/openwebui/search`. Throws `ApiError` and `SearchError`. */
+/** Answers `POST /v1/compat/openwebui/search`. Throws `ApiError` and `SearchError`. */
 export async function searchForOpenWebUi(body: Body, deps: WebSearchDeps, from: Asker): Promise<unknown[]> {
   const query = readText(body, ["query"]);
   if (query === undefined) throw invalid("query", "Missing required parameter: query.");
@@ -125,7 +126,7 @@ export async function searchForOpenWebUi(body: Body, deps: WebSearchDeps, from: 
   return results.map(({ url, title, content }) => ({ link: url, title, snippet: content }));
 }
 
-/** `POST /v1/compat/openwebui/load`: pages that cannot be read are left out. Throws `ApiError`. */
+/** Answers `POST /v1/compat/openwebui/load`. Pages that cannot be read are left out. Throws `ApiError`. */
 export async function loadForOpenWebUi(body: Body, { pages }: WebSearchDeps, from: Asker): Promise<unknown[]> {
   const urls = readTexts(body, ["urls"]);
   if (urls === undefined) throw invalid("urls", "Missing required parameter: urls.");

@@ -1,4 +1,4 @@
-// Starts, polls and cancels crawls. A crawl belongs to its account; for others it does not exist.
+// Starts, polls and cancels crawls. A crawl belongs to an account; for other accounts it does not exist.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
@@ -11,7 +11,7 @@ import { type CrawlFigures, crawlView, type StoredJob, type Window } from "./cra
 import { asWebError } from "./failure.ts";
 import { type Body, invalid, readInteger, readShape, readTexts, readUrl } from "./params.ts";
 
-/** The store's side of jobs. */
+/** The store's functions for jobs. */
 export interface JobVerbs {
   createJob(job: { id: string; kind: string; accountId: string; input: Body; deadlineAtMs: number }): Promise<unknown>;
   findJob(kind: string, accountId: string, id: string): Promise<StoredJob | undefined>;
@@ -25,7 +25,7 @@ export interface JobVerbs {
   ): Promise<CrawlFigures["pages"][number][]>;
 }
 
-/** What they need. */
+/** What the functions for crawls need. */
 export interface CrawlJobsDeps {
   readonly guard: AddressGuard;
   readonly jobs: JobVerbs;
@@ -43,16 +43,16 @@ export interface CrawlRef {
 }
 
 const KIND = "crawl";
-/** Pages of a crawl without a `limit`. */
+/** How many pages a crawl without a `limit` reads. */
 export const CRAWL_LIMIT = 10;
-/** Maximum pages of one crawl. */
+/** Maximum number of pages of one crawl. */
 export const CRAWL_LIMIT_MAX = 100;
 const DEPTH_MAX = 10;
-/** Every link is matched against every pattern. */
+/** Maximum number of patterns, since every link is matched against each. */
 const PATTERNS_MAX = 100;
-/** Size of one poll's `data`; the rest is behind `next`. */
+/** Maximum size of `data` in one response; the remaining pages follow under `next`. */
 const DATA_BYTES_MAX = 8 * 1024 * 1024;
-/** Unfinished jobs of one account. */
+/** Maximum number of unfinished jobs of one account. */
 export const OPEN_JOBS_MAX = 100;
 
 /** Reads the parameters of a crawl. Throws 400. */
@@ -73,25 +73,25 @@ function readPatterns(body: Body, names: readonly [string, string]): string[] {
   if (patterns.length > PATTERNS_MAX) throw invalid(name, `${name} may hold at most ${PATTERNS_MAX} patterns.`);
   patterns.forEach((pattern, index) => {
     const param = `${name}[${index}]`;
-    if (compileGlob(pattern) === undefined) throw invalid(param, `${param} is not a usable pattern.`);
+    if (compileGlob(pattern) === undefined) throw invalid(param, `${param} must be a path pattern, such as /blog/**.`);
   });
   return patterns;
 }
 
-/** Queues a crawl and returns the response to its start. */
+/** Queues a crawl and returns the response to the request that starts it. */
 export async function startCrawl(
   body: Body,
   { accountId, deps, signal }: { accountId: string; deps: CrawlJobsDeps; signal: AbortSignal },
 ): Promise<Record<string, unknown>> {
   const input = readCrawl(body);
   const { url } = input;
-  // A root that may never be fetched is refused immediately; one that cannot be fetched now fails the job.
+  // A forbidden root is refused immediately. A root that cannot be fetched now fails the job later.
   await deps.guard.check(url, { signal }).catch((error: unknown) => {
     const { apiCode } = asWebError(KIND, error);
     if (apiCode === "url_not_allowed" || apiCode === "invalid_request") throw error;
   });
   if ((await deps.jobs.countOpenJobs(accountId)) >= OPEN_JOBS_MAX)
-    throw new ApiError("crawl_unavailable", "Too many of your jobs are under way. Wait for one to end, or cancel one.");
+    throw new ApiError("crawl_unavailable", "Too many of your jobs are running. Wait for one to end, or cancel one.");
   if (!(await deps.makeRoom(accountId, JSON.stringify(input).length)))
     throw new ApiError("request_too_large", STORAGE_USED_UP);
   const id = prefixedId("crawl_");
@@ -109,7 +109,7 @@ export async function pollCrawl(
 ): Promise<Record<string, unknown>> {
   const window: Window = {
     address,
-    // Firecrawl's clients call it `skip`.
+    // Firecrawl's clients use the name `skip`.
     offset: readQuery(query, ["offset", "skip"], { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0,
     limit: readQuery(query, ["limit"], { min: 1, max: CRAWL_LIMIT_MAX }) ?? CRAWL_LIMIT_MAX,
   };
@@ -136,7 +136,7 @@ export async function cancelCrawl({ id, accountId }: CrawlRef, deps: CrawlJobsDe
   return { success: true, job_id: id, id, status: job.state };
 }
 
-/** A whole number of the query, under the first of these names. Throws 400. */
+/** Reads a whole number from the query, under the first of these names that is present. Throws 400. */
 export function readQuery(
   query: URLSearchParams,
   names: readonly string[],
@@ -152,5 +152,5 @@ export function readQuery(
 }
 
 function jobNotFound(): ApiError {
-  return new ApiError("crawl_job_not_found", "There is no such crawl: it may have expired.");
+  return new ApiError("crawl_job_not_found", "There is no crawl with this id. It may have expired.");
 }

@@ -1,4 +1,4 @@
-// The scope of a crawl: which addresses are on its site and wanted, and which of them are the same page.
+// The scope of a crawl: which addresses belong to it, and which of them are the same page.
 
 import { pageKey, siteKey } from "../base/page-key.ts";
 import type { Converter } from "../pages/convert/convert.ts";
@@ -7,40 +7,40 @@ import type { FrontierEntry } from "../store/work/frontier.ts";
 import type { CrawlPlan } from "./firecrawl/crawl-input.ts";
 import type { PageShape } from "./params.ts";
 
-/** The parameters of a crawl, as stored. */
+/** The parameters of a crawl as they are stored. */
 export interface CrawlInput extends PageShape {
   readonly url: string;
   readonly limit: number;
   readonly maxDepth: number | null;
   readonly includePaths: readonly string[];
   readonly excludePaths: readonly string[];
-  /** As Firecrawl's clients have it; absent: a crawl by our own parameters. */
+  /** The additional parameters of Firecrawl's clients; absent for crawls of the gateway's own endpoint. */
   readonly firecrawl?: CrawlPlan;
 }
 
-/** The root's other host, if it redirects to one; stored with the job. */
+/** The other host to which the root redirects, if there is one; stored with the job. */
 export interface RootRedirect {
   readonly site: string;
   readonly title: string;
 }
 
-/** Time limit for the links of one page; their cost is bounded, so this is for a busy machine. */
+/** Time limit for selecting the links of one page. Their cost is bounded, so only a busy machine can exceed it. */
 const PICK_TIMEOUT_MS = 20_000;
-/** With regular expressions, which may take as long as they like. */
+/** The same with regular expressions, whose cost is unknown. */
 const EXPRESSIONS_TIMEOUT_MS = 2000;
 
-/** What judging needs: a thread to compare in, and the signal that ends it. */
+/** What selecting links needs: a thread for the comparison, and a signal that ends it. */
 interface Picking extends Pick<Converter, "pickLinks"> {
   readonly signal: AbortSignal;
 }
 
-/** A page's place in the scope. */
+/** Which links of a page are in the scope, and whether the page itself is. */
 export interface Judgement {
   readonly links: readonly FrontierEntry[];
   readonly isWanted: boolean;
 }
 
-/** Judges addresses and pages. */
+/** Decides which addresses and pages belong to a crawl. */
 export class CrawlScope {
   readonly #input: CrawlInput;
   readonly #sites: Set<string>;
@@ -60,7 +60,7 @@ export class CrawlScope {
     return { urlKey: pageKey(this.#input.url), url: withoutHash(this.#input.url), depth: 0 };
   }
 
-  /** Records where the root redirects to: that is its site too (example.com → www.example.org). */
+  /** Records the address to which the root redirects; its site belongs to the crawl too (example.com → www.example.org). */
   foundRoot(page: LoadedPage): void {
     this.#settle({ site: siteKey(page.url), title: page.metadata.title });
   }
@@ -74,7 +74,7 @@ export class CrawlScope {
     return this.#sites.has(siteKey(address));
   }
 
-  /** Whether what a page redirects to may be a page of the crawl. */
+  /** Whether an address to which a page redirects may be a page of the crawl. */
   mayVisit(address: string): boolean {
     const { anySite = false, subdomains = false } = this.#input.firecrawl ?? {};
     const site = siteKey(address);
@@ -83,17 +83,18 @@ export class CrawlScope {
     );
   }
 
-  /** The links of a page, including removed parts, and whether the patterns want the page itself. */
+  /** Selects the links of a page, including those in removed parts, and tells whether the patterns match the page itself. */
   async judge(page: LoadedPage, entry: FrontierEntry, { pickLinks, signal }: Picking): Promise<Judgement> {
     const depth = entry.depth + 1;
     const goesDeeper =
       depth <= (this.#input.maxDepth ?? Number.POSITIVE_INFINITY) && this.#input.firecrawl?.sitemap !== "only";
-    // The root is always read for its links; a page that redirects to an unwanted one is unwanted.
+    // The root is returned if its requested or its final address matches the patterns. Any other page must match by its final
+    // address.
     const own = entry.depth === 0 ? [page.url, entry.url] : [page.url];
     return this.pick(goesDeeper ? page.allLinks : "", { own, depth }, { pickLinks, signal });
   }
 
-  /** The wanted pages among addresses, line by line. Throws `TaskTimeout`, with patterns that take too long. */
+  /** Selects the matching pages among addresses, one per line. Throws `TaskTimeout` if the patterns take too long. */
   async pick(
     links: string,
     { own, depth }: { own: readonly string[]; depth: number },
@@ -117,7 +118,7 @@ export class CrawlScope {
     return { links: found, isWanted: isOwnWanted };
   }
 
-  /** Every key of this page: as requested, after redirects, and by its own `rel=canonical` on the site. */
+  /** All keys of a page: of its requested address, of its final address, and of its `rel=canonical` if that is on the site. */
   keysOf(entry: FrontierEntry, page: LoadedPage): string[] {
     const final = pageKey(page.url);
     return [...new Set([entry.urlKey, final, this.#canonicalKey(page) ?? final])];
@@ -127,7 +128,7 @@ export class CrawlScope {
     const { canonical, title } = page.metadata;
     if (canonical === undefined || !URL.canParse(canonical) || !this.isOnSite(canonical)) return undefined;
     const { pathname, search } = new URL(canonical);
-    // Templates that name the root on every page are a common mistake: the crawl would end after one page.
+    // Templates that name the root on every page are a common mistake. Without this check, the crawl would end after one page.
     const isMistaken =
       pathname === "/" && search === "" && new URL(page.url).pathname !== "/" && title !== this.#home?.title;
     return isMistaken ? undefined : pageKey(canonical);

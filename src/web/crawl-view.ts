@@ -1,8 +1,8 @@
-// A crawl as clients see it during and after its run.
+// The response about a crawl, during and after its run.
 
 import type { Body } from "./params.ts";
 
-/** The shown part of the stored job. */
+/** The members of a stored job that the response needs. */
 export interface StoredJob {
   readonly id: string;
   readonly state: "queued" | "running" | "completed" | "failed" | "cancelled";
@@ -14,19 +14,19 @@ export interface StoredJob {
   readonly expiresAtMs: number | null;
 }
 
-/** What was counted and read for one response. */
+/** The figures and pages that were read for one response. */
 export interface CrawlFigures {
   readonly pages: readonly { url: string; failed: boolean; body: Body }[];
   readonly failures: readonly { url: string; failed: boolean; body: Body }[];
-  /** Total number of pages with content. */
+  /** The number of all pages with content. */
   readonly good: number;
-  /** Pages that are known and not yet visited. */
+  /** The number of pages that are known and not yet visited. */
   readonly ahead: number;
 }
 
-/** Paging of `data`. */
+/** Which part of `data` is returned. */
 export interface Window {
-  /** The job's address, for the link to the next page of results. */
+  /** The address of the job, for the link to the next part. */
   readonly address: string;
   readonly offset: number;
   readonly limit: number;
@@ -40,7 +40,7 @@ export function crawlView(
   const isOpen = job.state === "queued" || job.state === "running";
   const completed = Number(job.progress["completed"] ?? 0);
   const after = window.offset + figures.pages.length;
-  // While it runs: when it will be gone at the latest.
+  // While the job runs: the latest time at which it will be deleted.
   const expires = new Date(job.expiresAtMs ?? job.deadlineAtMs + ttlMs).toISOString();
   return {
     success: true,
@@ -61,14 +61,14 @@ export function crawlView(
   };
 }
 
-/** Queued pages, as far as the limit allows them to be fetched. A crawl that has not started will fetch its root. */
+/** The number of queued pages, as far as the limit allows to fetch them. A crawl that has not started will fetch its root. */
 function stillToCome({ input, progress }: StoredJob, ahead: number): number {
   const fetched = Number(progress["fetched"] ?? 0);
   const known = fetched === 0 ? Math.max(1, ahead) : ahead;
   return Math.min(known, Math.max(0, Number(input["limit"]) - fetched));
 }
 
-/** A page without our own identifiers. */
+/** A page without the gateway's own keys. */
 export function withoutKeys({ keys: _, ...body }: Body): Body {
   return body;
 }

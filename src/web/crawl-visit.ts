@@ -1,6 +1,6 @@
-// Visits one page of a crawl when it is scheduled. The site's response is stored before it is processed, so a restarted
-// program uses it instead of fetching the page again. A response that had not arrived completely is fetched again: the site
-// may then be asked twice.
+// Visits one page of a crawl when the scheduler allows it. The site's response is stored before it is processed, so that a
+// restarted program uses it instead of fetching the page again. A response that had not arrived completely is fetched again, so
+// the site may get a request twice.
 
 import type { Fetched, GuardedFetch } from "../net/fetch.ts";
 import type { Rendered } from "../pages/browser/render.ts";
@@ -10,10 +10,10 @@ import type { Claim, HostScheduler, JobRef } from "../pages/schedule/host-schedu
 import { followed, inTurn } from "../pages/schedule/scheduled-fetch.ts";
 import type { FrontierEntry } from "../store/work/frontier.ts";
 
-/** A stored response and its address. */
+/** A stored response, and what was requested. */
 export type KeptAnswer = Omit<Fetched, "chain"> & { readonly asked: string };
 
-/** The store's side. */
+/** The store's functions for responses. */
 export interface AnswerVerbs {
   keepAnswer(jobId: string, urlKey: string, answer: KeptAnswer): Promise<boolean>;
   listAnswers(jobId: string, urlKey: string): Promise<readonly KeptAnswer[]>;
@@ -28,10 +28,10 @@ export interface VisitDeps {
   readonly problem: (message: string, error: unknown) => void;
 }
 
-/** What the page is loaded with: both return stored responses, and store new ones. */
+/** How the page is loaded: both functions return stored responses where there are any, and store new ones. */
 export type Visiting = { readonly [Name in "fetch" | "rendering"]: NonNullable<LoadRequest[Name]> };
 
-/** Runs `work` when the page is scheduled. */
+/** Runs `work` when the scheduler allows the page. */
 export async function visitPage<T>(
   { job, entry, signal }: { job: JobRef; entry: FrontierEntry; signal: AbortSignal },
   deps: VisitDeps,
@@ -44,16 +44,18 @@ export async function visitPage<T>(
   const keep = (answer: KeptAnswer) =>
     store
       .keepAnswer(job.id, entry.urlKey, answer)
-      .catch((error: unknown) => deps.problem("an answer could not be kept; a restart would ask again", error));
+      .catch((error: unknown) =>
+        deps.problem("a response could not be stored; after a restart it would be requested again", error),
+      );
   let place = claim === undefined ? undefined : turn.leaveHost;
   const get: GuardedFetch = async (url, options) => {
     const answer = known.get(url);
     if (answer !== undefined) return { ...answer, chain: [url] };
-    // The page's first request already has its slot; a second attempt, or another address, waits for one.
+    // The page's first request already has its slot. A second attempt, or another address, waits for a slot of its own.
     const begin = { url, signal: options.signal, leave: place };
     place = undefined;
     const fetched = await inTurn(deps, begin, (follow) => deps.fetch(url, followed(options, follow)));
-    // "Later" is not worth storing.
+    // A response that asks for a later retry is not stored.
     if (!RETRIED_STATUSES.has(fetched.status)) await keep({ asked: url, ...fetched });
     return fetched;
   };
@@ -62,7 +64,8 @@ export async function visitPage<T>(
     const shown = known.get(asked);
     if (shown !== undefined) return asRendered(shown);
     const rendered = await render();
-    // The caller's steps are repeated after a restart: their results may be many times the page's size.
+    // The results of the caller's steps may be many times the size of the page, so they are not stored, and a restart repeats the
+    // steps.
     if (rendered.acted === undefined) await keep(asAnswer(asked, rendered));
     return rendered;
   };
@@ -73,7 +76,7 @@ export async function visitPage<T>(
   }
 }
 
-/** Where the screenshot starts in a stored rendered page. */
+/** The header that holds the position of the screenshot in a stored rendered page. */
 const PICTURE_AT = "x-picture-at";
 
 function asAnswer(asked: string, { url, status, html, screenshot }: Rendered): KeptAnswer {

@@ -1,5 +1,5 @@
-// A crawl: breadth first from the root, within its site, each page once. Results and the frontier are stored before anything
-// else happens, so a killed crawl continues where it was.
+// A crawl reads the pages of a site breadth first from its root, each page once. Results and the frontier are stored before
+// anything else happens, so a crawl that was killed continues where it stopped.
 
 import { pause } from "../base/retry.ts";
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../jobs/kind.ts";
@@ -16,17 +16,17 @@ import type { JobNotices } from "./firecrawl/job-notices.ts";
 import type { JobPages } from "./firecrawl/job-pages.ts";
 import { creditsOf, loadRequest, pageView } from "./page-view.ts";
 
-/** The store's side of a crawl. */
+/** The store's functions for crawls. */
 export interface CrawlStore extends AnswerVerbs {
   addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
   takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]>;
   resetFrontier(jobId: string): Promise<number>;
   saveVisit(jobId: string, visit: VisitOutcome): Promise<number>;
-  /** Keys of all returned pages. */
+  /** The keys of all pages that were returned so far. */
   listPageKeys(jobId: string): Promise<readonly string[]>;
 }
 
-/** The outcome of a visit. */
+/** What is stored about one visit. */
 export interface VisitOutcome {
   readonly urlKey: string;
   readonly page?: { readonly url: string; readonly failed: boolean; readonly body: Readonly<Record<string, unknown>> };
@@ -45,49 +45,52 @@ export interface CrawlDeps extends Omit<VisitDeps, "store"> {
   /** Makes space for what an account stores; false if there is none. Absent if nothing is stored. */
   readonly makeRoom?: (accountId: string, bytes: number) => Promise<boolean>;
   readonly settings: () => { readonly respectRobots: boolean };
-  /** For crawls of Firecrawl's clients; absent where there are none. */
+  /** For crawls of Firecrawl's clients; absent if they are not supported. */
   readonly firecrawl?: FirecrawlCrawling;
 }
 
-/** How crawls of Firecrawl's clients differ. */
+/** What is different in crawls of Firecrawl's clients. */
 export interface FirecrawlCrawling {
   readonly pages: JobPages;
   readonly notices: JobNotices;
-  /** What a site's own lists name, line by line. */
+  /** The addresses in the site's own lists, one per line. */
   sitemapOf(url: string, signal: AbortSignal): Promise<string>;
 }
 
-/** Concurrent pages of one crawl: as many as one host allows; the other slots are for other crawls. */
+/** Maximum number of concurrent pages of one crawl. It equals the limit of one host; the other slots are for other crawls. */
 const PARALLEL_MAX = 4;
-/** Addresses that a crawl remembers for each page it may fetch: more will never be visited. */
+/** Maximum number of addresses remembered for each page that the crawl may fetch; more would never be visited. */
 const FRONTIER_PER_PAGE = 50;
 const FRONTIER_MIN = 1000;
-/** Fetches of duplicate pages do not count towards the limit, but are themselves limited, per page that may be fetched. */
+/**
+ * Pages that turn out to be duplicates do not count towards the page limit. They have a limit of their own: this many for each
+ * page.
+ */
 const REPEATS_PER_PAGE = 2;
 /** Time limit of one page. */
 const PAGE_TIMEOUT_MS = 60_000;
 
 const SLOW_PATTERNS = "includePaths and excludePaths take too long to match. Write them without nested repetitions.";
 
-/** Error texts for clients. */
+/** The error if an account has no storage left. */
 export const STORAGE_USED_UP =
   "This account's storage is used up. Delete files first, or wait until older jobs expire.";
 
 /** The progress of a crawl, stored with each visit. */
 interface Progress {
-  /** Pages requested from their server; bounded by `limit`. */
+  /** The number of pages requested from their server, at most `limit`. */
   fetched: number;
-  /** Finished pages, including failed ones and those that were never requested. */
+  /** The number of finished pages, including pages that failed or were never requested. */
   completed: number;
-  /** Fetches that turned out to be duplicates. */
+  /** The number of fetched pages that turned out to be duplicates. */
   repeats: number;
   credits: number;
   home?: RootRedirect | undefined;
-  /** The sitemap was read. */
+  /** Whether the sitemap was read. */
   seeded?: boolean;
 }
 
-/** Creates the job kind. */
+/** Creates this kind of job. */
 export function crawlKind(deps: CrawlDeps): JobKind {
   return {
     name: "crawl",
@@ -106,17 +109,17 @@ function failureOf(feature: "crawl" | "scrape", error: unknown): JobFailure {
 class Crawl {
   readonly #job: RunningJob;
   readonly #deps: CrawlDeps;
-  /** The job's signal, and our own for the case that one visit breaks the crawl while others are running. */
+  /** The job's signal, combined with one that aborts if one visit fails the crawl while others are running. */
   readonly #signal: AbortSignal;
   readonly #broken = new AbortController();
   readonly #input: CrawlInput;
   readonly #scope: CrawlScope;
-  /** Keys of returned pages, for all their addresses. */
+  /** The keys of returned pages, for all of their addresses. */
   readonly #returned = new Set<string>();
   readonly #active = new Map<Promise<void>, number>();
   readonly #frontierMax: number;
   readonly #progress: Progress;
-  /** Taken, and waiting for pages of lower depth. */
+  /** A page that was taken from the frontier and waits until pages of lower depth are finished. */
   #held: FrontierEntry | undefined;
   #fatal: JobFailure | undefined;
 
@@ -152,7 +155,7 @@ class Crawl {
         await Promise.race(this.#active.keys());
       }
     } finally {
-      this.#broken.abort(new Error("The crawl has ended."));
+      this.#broken.abort(new Error("The crawl ended."));
       await Promise.allSettled(this.#active.keys());
     }
     if (this.#fatal !== undefined) return { state: "failed", error: this.#fatal };
@@ -173,7 +176,7 @@ class Crawl {
     return this.#input.firecrawl?.concurrency ?? PARALLEL_MAX;
   }
 
-  /** Adds what the site's own lists name, once. */
+  /** Adds the addresses in the site's own lists to the frontier; this is done once. */
   async #seed(): Promise<void> {
     const { firecrawl: plan, url } = this.#input;
     const crawling = this.#deps.firecrawl;
@@ -187,12 +190,12 @@ class Crawl {
     await this.#job.saveProgress({ ...this.#progress });
   }
 
-  /** The next page to visit, unless it has to wait. */
+  /** The next page to visit; undefined if there is none, or if it has to wait. */
   async #next(): Promise<FrontierEntry | undefined> {
     const entry = this.#held ?? (await this.#deps.store.takeFrontier(this.#job.id, 1))[0];
     this.#held = undefined;
-    // With a depth limit a page needs its minimum depth: a page found too deep, through a faster page, would wrongly be the
-    // last of its branch.
+    // With a depth limit, each page needs its smallest depth. A page that was first found at a greater depth, because another
+    // page was faster, would wrongly end its branch.
     const waits =
       entry !== undefined && this.#input.maxDepth !== null && Math.min(...this.#active.values()) < entry.depth;
     if (!waits) return entry;
@@ -203,7 +206,7 @@ class Crawl {
   #begin(entry: FrontierEntry): void {
     const visit = this.#visit(entry).finally(() => this.#active.delete(visit));
     this.#active.set(visit, entry.depth);
-    // Awaited by whoever waits for all visits.
+    // Whoever waits for all visits also handles their errors.
     visit.catch(() => undefined);
   }
 
@@ -223,7 +226,8 @@ class Crawl {
       return this.#saveFailure(entry, error);
     }
     const { links, isWanted } = judged;
-    // Nothing is awaited from here to the save, so that what is stored with a visit counts that visit and all earlier ones.
+    // Nothing is awaited between here and the save, so that the figures stored with a visit include that visit and all earlier
+    // ones.
     this.#signal.throwIfAborted();
     this.#progress.credits += creditsOf(page);
     if (!this.#scope.mayVisit(page.url))
@@ -232,7 +236,7 @@ class Crawl {
     const isRepeat = this.#isKnown(keys);
     if (isRepeat) this.#progress.repeats++;
     else this.#count({ isFetched: true });
-    // A page that is not returned cannot make another a duplicate.
+    // A page that is not returned must not make other pages duplicates.
     if (isWanted) this.#remember(keys);
     const aliases = isWanted ? keys.filter((key) => key !== entry.urlKey).map((urlKey) => ({ ...entry, urlKey })) : [];
     if (isRepeat || !isWanted) return this.#save(entry, { aliases, links });
@@ -245,13 +249,13 @@ class Crawl {
     return keys.some((key) => this.#returned.has(key));
   }
 
-  /** What Firecrawl's clients are given of a page; undefined for our own crawls. */
+  /** The page as Firecrawl's clients get it; undefined for crawls of the gateway's own endpoint. */
   async #document(loaded: LoadedPage, { url }: FrontierEntry) {
     const { firecrawl: plan } = this.#input;
     return plan && this.#deps.firecrawl?.pages.document(this.#job, plan, { loaded, url, signal: this.#signal });
   }
 
-  /** Regular expressions that take too long do so on every page. */
+  /** If the regular expressions take too long on one page, they do so on every page, so the crawl ends. */
   readonly #asRuled = (error: unknown): never => {
     if (this.#input.firecrawl === undefined || !(error instanceof TaskTimeout)) throw error;
     this.#fatal = { code: "invalid_request", message: SLOW_PATTERNS };
@@ -263,7 +267,7 @@ class Crawl {
     const { accountId } = this.#job;
     const { firecrawl: plan } = this.#input;
     if (plan === undefined) return loadRequest(url, this.#input, { timeoutMs: PAGE_TIMEOUT_MS, signal, accountId });
-    if (this.#deps.firecrawl === undefined) throw new Error("There are no crawls of Firecrawl's clients here.");
+    if (this.#deps.firecrawl === undefined) throw new Error("Crawls of Firecrawl's clients are not supported here.");
     return this.#deps.firecrawl.pages.loading(this.#job, plan, { url, signal });
   }
 
@@ -273,7 +277,7 @@ class Crawl {
     const request = this.#request(entry.url);
     const { delayMs = 0 } = this.#input.firecrawl ?? {};
     if (delayMs > 0 && this.#progress.fetched > 0) await pause(delayMs, signal);
-    // Before it is scheduled: a page that may not be requested takes no slot.
+    // robots.txt is read before the page is scheduled, since a page that may not be requested needs no slot.
     const rules = this.#deps.settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
     await rules?.check(entry.url, signal);
     return visitPage({ job: this.#job, entry, signal }, this.#deps, (visiting) =>
@@ -303,7 +307,7 @@ class Crawl {
     const progress = { ...this.#progress, home: this.#scope.home };
     const { urlKey } = entry;
     await this.#deps.store.saveVisit(this.#job.id, { urlKey, frontierMax: this.#frontierMax, progress, ...visit });
-    // After the save: the size of a page is known only then, and few pages are in progress at once.
+    // The storage is checked after the save, because only then is the size of the page known. Few pages are in progress at once.
     if ((await this.#deps.makeRoom?.(this.#job.accountId, 0)) === false) {
       this.#fatal = { code: "request_too_large", message: STORAGE_USED_UP };
     }

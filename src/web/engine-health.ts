@@ -1,4 +1,4 @@
-// Stores when each search engine last answered and last failed, so that the times survive a restart.
+// Stores when each search engine last answered and last failed, so that these times survive a restart.
 
 import type { Search } from "../search/run.ts";
 
@@ -8,15 +8,15 @@ export interface EngineHealthStore {
   writeSetting(name: string, value: unknown): Promise<void>;
 }
 
-/** The name of the stored value; `sallyport doctor` reads it too. */
+/** The name of the stored value. `sallyport doctor` reads it too. */
 export const ENGINE_HEALTH_SETTING = "search_engine_health";
 
-/** What a crash may lose. */
+/** The interval between two writes; a crash loses at most this much. */
 const WRITE_EVERY_MS = 60_000;
 
 type Saved = ReturnType<Search["health"]["snapshot"]>;
 
-/** Restores the stored health at `start`; writes changes once a minute and at `stop`. */
+/** Restores the stored health at `start`, and writes changes once a minute and at `stop`. */
 export function keepEngineHealth(
   health: Search["health"],
   store: EngineHealthStore,
@@ -43,7 +43,7 @@ export function keepEngineHealth(
   };
 }
 
-/** The stored health; nothing if it is unreadable. */
+/** The stored health; empty if it cannot be read. */
 export async function readEngineHealth(store: Pick<EngineHealthStore, "readSetting">): Promise<Saved> {
   const value = await store.readSetting(ENGINE_HEALTH_SETTING);
   if (typeof value !== "object" || value === null) return {};

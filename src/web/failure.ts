@@ -1,4 +1,4 @@
-// What clients are told if a page or a search fails (docs/reference/errors.md).
+// The errors that clients get if a page or a search fails (docs/reference/errors.md).
 
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import { BlockedAddress } from "../net/address-guard.ts";
@@ -9,12 +9,12 @@ import { SearchError, type SearchFault } from "../search/failure.ts";
 import { PoolFull } from "../workers/pool.ts";
 import type { Body } from "./params.ts";
 
-/** The features that have their own error codes. */
+/** The features that have error codes of their own. */
 export type WebFeature = "scrape" | "crawl" | "map" | "extract" | "llmstxt" | "search";
 
 /**
- * The same failure with `error` as a string if the body is a Firecrawl client's: those print `error` as it is, and identify
- * themselves in `origin` or `integration`, which are not parameters of ours.
+ * Returns the same error with `error` as a string if the body is from a Firecrawl client. These clients print `error` unchanged,
+ * and identify themselves in `origin` or `integration`, which the gateway does not use otherwise.
  */
 export function inClientsWords(error: ApiError, body: Body | undefined): ApiError {
   if (typeof body?.["origin"] !== "string" && typeof body?.["integration"] !== "string") return error;
@@ -25,7 +25,7 @@ export function inClientsWords(error: ApiError, body: Body | undefined): ApiErro
   });
 }
 
-/** Translates a failure of `pages`, `search` or `net`; an `ApiError` passes unchanged. */
+/** Converts an error of `pages`, `search` or `net` to an `ApiError`; an `ApiError` is returned unchanged. */
 export function asWebError(feature: WebFeature, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof BlockedAddress)
@@ -67,7 +67,8 @@ function codeOf(feature: WebFeature, error: PageError): ErrorCode {
     case "no_browser":
       return `${feature}_unavailable`;
     default:
-      // Repeating the request unchanged will not help: protected, not HTML, too large, forbidden by robots.txt.
+      // The other failures, for which repeating the same request does not help: protected, not HTML, too large, forbidden by
+      // robots.txt.
       return "scrape_failed";
   }
 }

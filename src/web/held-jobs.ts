@@ -1,12 +1,12 @@
-// The store as a running job writes to it: in the name of the program that runs it, so that a program which lost a job writes
-// nothing more for it.
+// The store's functions for a running job. They write on condition that this program still runs the job, so that a program which
+// lost a job writes nothing more for it.
 
 import type { AnswerStore } from "../store/work/answers.ts";
 import type { FrontierStore } from "../store/work/frontier.ts";
 
 type Written = FrontierStore & AnswerStore;
 
-/** The verbs of `store`, those that write on condition that `owner` holds the job. */
+/** The functions of `store`; those that write are restricted to jobs that `owner` runs. */
 export function heldBy<Verbs extends Written>(owner: string, store: Verbs) {
   return {
     ...store,

@@ -1,4 +1,4 @@
-// The addresses of a site: from robots.txt and sitemaps, and from the links of the root page if those are too few. No other
+// Lists the addresses of a site: from robots.txt and sitemaps, and from the links of the root page if those are too few. No other
 // page is fetched.
 
 import type { AddressGuard } from "../net/address-guard.ts";
@@ -11,10 +11,10 @@ import type { SitemapOptions } from "../pages/sitemap.ts";
 import { type Body, readInteger, readText, readUrl } from "./params.ts";
 import type { Asker } from "./scrape.ts";
 
-/** What mapping needs. */
+/** What listing the addresses needs. */
 export interface MapDeps {
   readonly guard: AddressGuard;
-  /** Addresses from the sitemaps and their indexes. */
+  /** Reads addresses from sitemaps and from the sitemaps that they list. */
   readonly readSitemaps: (starts: readonly string[], options: SitemapOptions) => Promise<string[]>;
   readonly robots: Robots;
   readonly load: LoadPage;
@@ -25,28 +25,28 @@ export interface MapDeps {
 
 const LINKS_MAX = 5000;
 const TIMEOUT_MS = 60_000;
-/** After this time the root page is fetched without waiting for the sitemaps. */
+/** If the sitemaps take longer, the root page is fetched meanwhile. */
 const SLOW_SITEMAPS_MS = 2000;
-/** Time limit for a busy machine. */
+/** Time limit for selecting the addresses, which only a busy machine can exceed. */
 const PICK_TIMEOUT_MS = 20_000;
-/** The site answered for the root, but not with a page that can have links. */
+/** Errors after which the site is known to have answered, but not with a page that has links. */
 const LINKLESS: ReadonlySet<PageFault> = new Set<PageFault>(["not_html", "too_large", "conversion"]);
-/** Sitemaps may list far more than is wanted: other sites, other terms. */
+/** Maximum number of addresses from sitemaps, which may list far more than is wanted, such as other sites. */
 const SITEMAP_URLS_MAX = 50_000;
 
-/** How a map is made, where that is not the usual way. */
+/** Options for listing addresses that only some endpoints have. */
 export interface MapWays {
-  /** `skip`: the links of the root page alone; `only`: what the site's own lists name. */
+  /** `skip` uses only the links of the root page, `only` uses only the site's own lists. */
   readonly sitemap: "include" | "skip" | "only";
-  /** Pages of hosts below the site's own, too. */
+  /** Whether pages on subdomains of the site's host are included. */
   readonly subdomains: boolean;
-  /** Addresses that differ in their query alone are one page. */
+  /** Whether addresses that differ only in their query count as one page. */
   readonly ignoresQuery: boolean;
 }
 
 const USUAL: MapWays = { sitemap: "include", subdomains: false, ignoresQuery: false };
 
-/** Reads the parameters and maps the site. Throws `ApiError` and what loading throws. */
+/** Reads the parameters and lists the addresses of the site. Throws `ApiError` and the errors of loading a page. */
 export async function mapSite(
   body: Body,
   deps: MapDeps,
@@ -73,7 +73,7 @@ export async function mapSite(
   }
 }
 
-/** The search term and the deadline. */
+/** What is wanted, and how much time is left. */
 interface Wanted {
   readonly url: string;
   readonly limit: number;
@@ -89,7 +89,8 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
   const { sitemap, ...pages } = ways;
   const pick = async (addresses: string) => {
     const task = { addresses, home: url, limit, search, ...pages };
-    // What was found is worth an answer, however late it is; a thread takes a second for all there can be.
+    // This step has a time limit of its own, since the found addresses should be returned even if it is late. The largest
+    // possible number of them takes a second.
     const { links, seen } = await deps.mapLinks(task, { timeoutMs: PICK_TIMEOUT_MS, signal });
     return { links: links === "" ? [] : links.split("\n"), seen };
   };
@@ -107,7 +108,7 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
     root ??= loadRoot(deps, wanted, AbortSignal.any([signal, enough.signal]));
     return root;
   };
-  // Beside sitemaps that are slow, not after them: a site that hangs on those may well answer here.
+  // If the sitemaps are slow, the root page is fetched meanwhile, as a site that hangs on sitemaps may still answer for the page.
   const slow = sitemap === "only" ? undefined : setTimeout(begin, SLOW_SITEMAPS_MS);
   try {
     const inSitemaps = sitemap === "skip" ? [] : await deps.readSitemaps(starts, options);
@@ -120,7 +121,8 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
       return (await pick([listed, page.url, ...more].join("\n"))).links;
     }
     signal.throwIfAborted();
-    // The sitemaps answered, so a root page that cannot be read does not matter. A body that is not a page has no links.
+    // If there are addresses from the sitemaps, a root page that cannot be read does not matter. A body that is not a page has no
+    // links.
     const hasAnswered = error instanceof PageError && LINKLESS.has(error.fault);
     if (found.seen < 2 && !hasAnswered) throw error;
     return found.links;
@@ -130,7 +132,7 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
   }
 }
 
-/** The root page, or why there is none: never rejects, since it may not be awaited. */
+/** Loads the root page and returns it or the error. It never rejects, because the result may never be awaited. */
 async function loadRoot(
   deps: MapDeps,
   { url, accountId, leftMs }: Wanted,
@@ -155,7 +157,7 @@ async function loadRoot(
   }
 }
 
-/** Throws `PageError` `timeout` if the work takes longer, or the signal's reason. */
+/** Runs `work` with a time limit. Throws `PageError` `timeout` if it takes longer, or the signal's reason. */
 async function inTime<T>(ms: number, signal: AbortSignal, work: (both: AbortSignal) => Promise<T>): Promise<T> {
   const timer = AbortSignal.timeout(ms);
   try {

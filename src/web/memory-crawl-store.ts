@@ -1,17 +1,17 @@
-// A crawl's frontier and pages in memory, for a crawl that ends with its program.
+// Holds a crawl's frontier and pages in memory, for a crawl that ends with the program.
 
 import type { FrontierEntry } from "../store/work/frontier.ts";
 import type { CrawlStore, VisitOutcome } from "./crawl.ts";
 
-/** A page, or why there is none. */
+/** A page, or why it could not be read. */
 export type VisitedPage = NonNullable<VisitOutcome["page"]>;
 
-/** The store and its contents. */
+/** The store, and what it contains. */
 export interface MemoryCrawlStore extends CrawlStore {
   readonly pages: readonly VisitedPage[];
-  /** The crawl's progress, as reported last. */
+  /** The progress of the crawl, as it was last saved. */
   readonly progress: Readonly<Record<string, unknown>>;
-  /** Known pages that were not visited yet. */
+  /** The number of known pages that have not been visited. */
   readonly ahead: number;
 }
 
@@ -21,7 +21,7 @@ export function memoryCrawlStore(visited: (page: VisitedPage | undefined) => voi
   const done = new Set<string>();
   const pages: VisitedPage[] = [];
   let progress: Readonly<Record<string, unknown>> = {};
-  // By depth, then in order of discovery.
+  // The frontier by depth, and then in the order of discovery.
   const levels = new Map<number, FrontierEntry[]>();
   const waiting = () => [...levels.values()].reduce((sum, level) => sum + level.length, 0);
   const add = (entries: Iterable<FrontierEntry>, max: number): number => {
@@ -63,7 +63,7 @@ export function memoryCrawlStore(visited: (page: VisitedPage | undefined) => voi
       return taken;
     },
     resetFrontier: async () => 0,
-    // Nothing survives the program.
+    // Responses need not be stored, as nothing survives the program.
     listAnswers: async () => [],
     keepAnswer: async () => false,
     saveVisit: async (_job, visit) => {
@@ -77,7 +77,7 @@ export function memoryCrawlStore(visited: (page: VisitedPage | undefined) => voi
       visited(visit.page);
       return added;
     },
-    // A crawl starts here once, with no pages.
+    // A crawl is started only once here, so there are no pages of an earlier run.
     listPageKeys: async () => [],
   };
 }

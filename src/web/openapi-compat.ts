@@ -1,4 +1,4 @@
-// The OpenAPI description of search in the formats of other programs.
+// The OpenAPI description of search in the response formats of other programs.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf } from "../http/endpoint.ts";
@@ -12,14 +12,14 @@ const SEARCH_FAILURES = [
 ] as const;
 
 const OPEN =
-  "Needs a key, or an address that the operator lists in `search.compat.anonymous`. The call counts against the rate limit.";
+  "Needs a key, unless the client's address is listed in `search.compat.anonymous`. Counts against the rate limit.";
 
 const SEARXNG: ApiEndpoint = {
   method: "GET",
   path: "/searxng/search",
   id: "searchSearxng",
   group: "Search for other programs",
-  summary: "Search in SearXNG's shape",
+  summary: "Search in SearXNG's format",
   description: `For programs that know SearXNG's JSON API. ${OPEN}`,
   access: "counted",
   parameters: [
@@ -34,13 +34,13 @@ const SEARXNG: ApiEndpoint = {
       name: "format",
       in: "query",
       required: true,
-      schema: oneOf(["json"], { description: "Only JSON is made." }),
+      schema: oneOf(["json"], { description: "Only JSON is supported." }),
       example: "json",
     },
     {
       name: "categories",
       in: "query",
-      schema: Type.String({ description: "Comma-separated; the first known one counts." }),
+      schema: Type.String({ description: "A comma-separated list, of which the first known category is used." }),
     },
     { name: "language", in: "query", schema: Type.String({ description: "A BCP-47 code, `auto` or `all`." }) },
     { name: "time_range", in: "query", schema: oneOf(TIME_RANGES, { description: "How old results may be." }) },
@@ -48,7 +48,7 @@ const SEARXNG: ApiEndpoint = {
     {
       name: "pageno",
       in: "query",
-      schema: Type.Integer({ minimum: 1, default: 1, description: "Above 1 there are no results." }),
+      schema: Type.Integer({ minimum: 1, default: 1, description: "All results are on page 1." }),
     },
   ],
   answer: {
@@ -57,7 +57,7 @@ const SEARXNG: ApiEndpoint = {
       {
         query: Type.String(),
         number_of_results: Type.Integer(),
-        results: Type.Array(anyObject("A result, as SearXNG has it.")),
+        results: Type.Array(anyObject("A result in SearXNG's format.")),
         answers: Type.Array(Type.Unknown()),
         corrections: Type.Array(Type.String()),
         infoboxes: Type.Array(Type.Unknown()),
@@ -87,7 +87,7 @@ const OPENWEBUI_SEARCH: ApiEndpoint = {
             minimum: 1,
             maximum: 100,
             default: 5,
-            description: "Most results; 20 are the most there are.",
+            description: "Maximum number of results, at most 20.",
           }),
         ),
       },

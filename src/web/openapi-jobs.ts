@@ -1,4 +1,4 @@
-// The OpenAPI description of extraction and llms.txt: jobs that a client waits for up to a time limit.
+// The OpenAPI description of extraction and llms.txt, which are jobs that a client waits for up to a time limit.
 
 import { type TProperties, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
@@ -9,15 +9,15 @@ type Kind = "extract" | "llmstxt";
 
 const STATUSES = ["processing", "completed", "failed", "cancelled"];
 
-/** What every response about such a job contains. */
+/** The members of every response about such a job. */
 const JOB = {
-  success: Type.Boolean({ description: "False when it failed." }),
+  success: Type.Boolean({ description: "False if the job failed." }),
   job_id: Type.String(),
   id: Type.String({ description: "The same as `job_id`." }),
   status: oneOf(STATUSES),
-  total: Type.Integer({ description: "Pages that are to be read." }),
-  completed: Type.Integer({ description: "Pages that were read." }),
-  creditsUsed: Type.Integer({ description: "One for each page, and one more where a browser was needed." }),
+  total: Type.Integer({ description: "Number of pages to read." }),
+  completed: Type.Integer({ description: "Number of pages that were read." }),
+  creditsUsed: Type.Integer({ description: "One for each page, and one more if a browser was needed." }),
   created_at: Type.String(),
   expires_at: Type.String(),
   expiresAt: Type.String(),
@@ -35,7 +35,8 @@ const WAIT = Type.Optional(
     minimum: 10,
     maximum: 120,
     default: 60,
-    description: "How long the caller waits; a job that takes longer is answered with `processing` and polled.",
+    description:
+      "How long the request waits. If the job takes longer, the response has the status `processing`, and the job can be polled.",
   }),
 );
 
@@ -50,7 +51,7 @@ interface Told {
   readonly calls: { readonly start: string; readonly read: string; readonly cancel: string };
 }
 
-/** The three endpoints of such a job. */
+/** The three endpoints of such a job: start, poll and cancel. */
 function jobEndpoints(kind: Kind, told: Told): ApiEndpoint[] {
   const { calls, answer: schema } = told;
   const failures: ErrorCode[] = [
@@ -64,7 +65,7 @@ function jobEndpoints(kind: Kind, told: Told): ApiEndpoint[] {
     ...(told.errors ?? []),
   ];
   const named = `${kind}_job_not_found` as const;
-  const id = pathId("id", "The `job_id` that the start gave.", `${kind}_01a204b1c159705394b214d6bf6f3ad5`);
+  const id = pathId("id", "The `job_id` from the response to the start.", `${kind}_01a204b1c159705394b214d6bf6f3ad5`);
   const path = `/v1/${kind}`;
   const rest = { group: "Web" as const, access: "key" as const, parameters: [id], errors: [named] };
   return [
@@ -75,7 +76,7 @@ function jobEndpoints(kind: Kind, told: Told): ApiEndpoint[] {
         schema: Type.Object(told.members, { $id: `${schema["$id"]}Request`, additionalProperties: true }),
         examples: { plain: told.example },
       },
-      answer: { description: "The job, finished or still under way.", schema },
+      answer: { description: "The job, which has ended or is still running.", schema },
       errors: failures,
     },
     {
@@ -88,12 +89,12 @@ function jobEndpoints(kind: Kind, told: Told): ApiEndpoint[] {
       ...{ method: "DELETE", path: `${path}/:id`, id: calls.cancel, ...rest },
       summary: "Cancel such a job",
       description: "A finished job keeps its status.",
-      answer: { description: "The job's status now.", schema: CANCELLED },
+      answer: { description: "The status of the job.", schema: CANCELLED },
     },
   ];
 }
 
-/** The addresses of an extraction. */
+/** The addresses to extract from. */
 const URLS = Type.Array(Type.String({ maxLength: 8192 }), {
   minItems: 1,
   maxItems: 20,
@@ -104,20 +105,20 @@ const EXTRACT = jobEndpoints("extract", {
   calls: { start: "startExtract", read: "getExtract", cancel: "cancelExtract" },
   summary: "Extract data from pages",
   description:
-    "Reads the pages and gives what they say, in the shape of `schema` or as the prompt asks, each field with the words of the " +
-    "page that it comes from. What no page says is null and named in `unsupported`.",
+    "Extracts data from the pages, as `schema` or the prompt describes. Each field is returned with the text of the " +
+    "page that supports it. Fields that no page contains are null and named in `unsupported`.",
   members: {
     urls: URLS,
     prompt: Type.String({ minLength: 1, maxLength: 20_000, description: "What to extract, in plain words." }),
-    schema: Type.Optional(anyObject("A JSON Schema of `data`; without it `data` has no fixed shape.")),
+    schema: Type.Optional(anyObject("A JSON Schema of `data`; without it, `data` has no fixed structure.")),
     system_prompt: Type.Optional(
-      Type.String({ maxLength: 20_000, description: "Further instructions to the model that reads." }),
+      Type.String({ maxLength: 20_000, description: "Additional instructions to the model." }),
     ),
     allow_external_links: Type.Optional(
-      Type.Boolean({ default: false, description: "Follow links to other sites, where they help." }),
+      Type.Boolean({ default: false, description: "Follow links to other sites that may help." }),
     ),
     documents: Type.Optional(
-      Type.Boolean({ default: false, description: "Read PDF, plain text, JSON and feeds too." }),
+      Type.Boolean({ default: false, description: "Also read PDF, plain text, JSON and feeds." }),
     ),
     only_main_content: Type.Optional(
       Type.Boolean({ default: false, description: "Leave out navigation, headers, footers and sidebars." }),
@@ -133,13 +134,13 @@ const EXTRACT = jobEndpoints("extract", {
   answer: Type.Object(
     {
       ...JOB,
-      data: Type.Unknown({ description: "What was found; null while it is under way." }),
+      data: Type.Unknown({ description: "The extracted data; null while the job is running." }),
       sources: Type.Optional(
         mapOf(Type.Array(Type.Object({ url: Type.String(), quote: Type.String() })), {
-          description: "Where each field comes from.",
+          description: "The sources of each field.",
         }),
       ),
-      unsupported: Type.Optional(Type.Array(Type.String(), { description: "Fields that no page says." })),
+      unsupported: Type.Optional(Type.Array(Type.String(), { description: "Fields that no page contains." })),
       warnings: Type.Optional(Type.Array(Type.String(), { description: "Pages that could not be read, and why." })),
     },
     { $id: "Extract" },
@@ -154,7 +155,7 @@ const TEXTS = {
 const LLMSTXT = jobEndpoints("llmstxt", {
   calls: { start: "startLlmstxt", read: "getLlmstxt", cancel: "cancelLlmstxt" },
   summary: "Write the llms.txt of a site",
-  description: "A short guide to a site for language models: its most useful pages with a sentence on each.",
+  description: "A short guide to a site for language models: its most useful pages, each with a sentence about it.",
   members: {
     url: Type.String({ maxLength: 8192, description: "Root URL of the site." }),
     max_urls: Type.Optional(
@@ -168,7 +169,7 @@ const LLMSTXT = jobEndpoints("llmstxt", {
     {
       ...JOB,
       url: Type.String(),
-      stage: Type.Optional(Type.String({ description: "What is being done." })),
+      stage: Type.Optional(Type.String({ description: "The current step of the job." })),
       ...TEXTS,
       data: Type.Optional(Type.Object(TEXTS)),
     },

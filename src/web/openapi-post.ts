@@ -1,11 +1,11 @@
-// What the OpenAPI descriptions of all web endpoints that do work have in common.
+// Common parts of the OpenAPI descriptions of web endpoints that read pages or search.
 
 import type { TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
 import type { ApiEndpoint } from "../http/endpoint.ts";
 import type { WebFeature } from "./failure.ts";
 
-/** The errors of a feature. */
+/** The errors with which a feature may fail. */
 function failuresOf(feature: WebFeature): ErrorCode[] {
   return [
     `${feature}_timeout`,

@@ -10,11 +10,11 @@ const HIT = {
   title: Type.String(),
   url: Type.String(),
   content: Type.String({ description: "The engines' snippet." }),
-  engines: Type.Array(Type.String(), { description: "Which engines list it." }),
+  engines: Type.Array(Type.String(), { description: "The engines that list it." }),
   score: Type.Number({ minimum: 0, maximum: 1, description: "Higher is more relevant." }),
-  publishedDate: Type.Optional(Type.String({ description: "ISO 8601, where it is known." })),
+  publishedDate: Type.Optional(Type.String({ description: "ISO 8601, if it is known." })),
   thumbnail: Type.Optional(Type.String()),
-  file: Type.Optional(Type.String({ description: "Address of the picture or file itself." })),
+  file: Type.Optional(Type.String({ description: "Address of the image or file itself." })),
   category: oneOf(CATEGORIES),
 };
 
@@ -29,7 +29,7 @@ const RESULTS = Type.Object(
           ...HIT,
           full_content: Type.Optional(
             Type.String({
-              description: "The page as Markdown, with `include_content`, where it could be read in time.",
+              description: "The page as Markdown. Present with `include_content`, if the page could be read in time.",
             }),
           ),
         },
@@ -40,9 +40,9 @@ const RESULTS = Type.Object(
     corrections: Type.Array(Type.String()),
     unresponsive_engines: Type.Array(
       Type.Object({ name: Type.String(), reason: Type.String() }, { $id: "UnresponsiveEngine" }),
-      { description: "Engines that gave nothing, and why." },
+      { description: "Engines without results, and why." },
     ),
-    data: Type.Array(anyObject("A hit as Firecrawl's clients read it."), {
+    data: Type.Array(anyObject("A hit in the format of Firecrawl's clients."), {
       description: "The same hits for Firecrawl's clients.",
     }),
   },
@@ -50,14 +50,18 @@ const RESULTS = Type.Object(
 );
 
 const SEARCH_BODY = {
-  text_query: Type.String({ minLength: 1, maxLength: 2000, description: "What to search for. `query` is taken too." }),
+  text_query: Type.String({
+    minLength: 1,
+    maxLength: 2000,
+    description: "What to search for. `query` is accepted too.",
+  }),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: 5, description: "Most results." })),
   language: Type.Optional(
-    Type.String({ default: "auto", description: "A BCP-47 code, as `de` or `pt-BR`, or `auto`." }),
+    Type.String({ default: "auto", description: "A BCP-47 code, such as `de` or `pt-BR`, or `auto`." }),
   ),
-  categories: Type.Optional(oneOf(CATEGORIES, { default: "general", description: "What sort of results." })),
+  categories: Type.Optional(oneOf(CATEGORIES, { default: "general", description: "The kind of results." })),
   timeout_seconds: Type.Optional(
-    Type.Integer({ minimum: 5, maximum: 60, default: 30, description: "How long the caller waits." }),
+    Type.Integer({ minimum: 5, maximum: 60, default: 30, description: "The time limit of the search, in seconds." }),
   ),
 };
 
@@ -67,7 +71,7 @@ export const SEARCHES: readonly ApiEndpoint[] = [
     id: "search",
     feature: "search",
     summary: "Search the web",
-    description: "Asks several engines at once and merges what they list. No hits are an answer too.",
+    description: "Queries several engines at once and merges their results. A search without hits is a success.",
     schema: Type.Object(
       {
         ...SEARCH_BODY,

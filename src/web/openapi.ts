@@ -9,7 +9,7 @@ import { JOB_ENDPOINTS } from "./openapi-jobs.ts";
 import { post } from "./openapi-post.ts";
 import { SEARCHES } from "./openapi-search.ts";
 
-/** An address to read pages from. */
+/** The address of a page to read. */
 const URL_PARAMETER = Type.String({
   maxLength: 8192,
   description:
@@ -22,19 +22,19 @@ const PAGE_SHAPE = {
       default: ["markdown"],
       maxItems: 1000,
       description:
-        "What to return of a page. A screenshot is a PNG in base64 and needs a browser; `rawHtml` is another name of `html`.",
+        "The formats in which to return a page. A screenshot is a PNG in base64 and needs a browser; `rawHtml` is another name of `html`.",
     }),
   ),
   only_main_content: Type.Optional(
     Type.Boolean({ default: true, description: "Leave out navigation, headers, footers and sidebars." }),
   ),
   full_page: Type.Optional(
-    Type.Boolean({ default: false, description: "Screenshots show the whole page, not only its first screen." }),
+    Type.Boolean({ default: false, description: "Screenshots show the whole page instead of its first screen only." }),
   ),
   documents: Type.Optional(
     Type.Boolean({
       default: false,
-      description: "Turn PDF, plain text, JSON, XML and feeds into Markdown too, which are refused otherwise.",
+      description: "Also convert PDF, plain text, JSON, XML and feeds to Markdown, which are refused otherwise.",
     }),
   ),
 };
@@ -45,7 +45,7 @@ const timeoutMs = (maximum: number) =>
       minimum: 1000,
       maximum,
       default: 60_000,
-      description: "How long the caller waits, in milliseconds.",
+      description: "The time limit of the request, in milliseconds.",
     }),
   );
 
@@ -63,15 +63,15 @@ const PAGE = Type.Object(
         description: Type.String(),
         language: Type.String(),
         sourceURL: Type.String({ description: "The address after redirects." }),
-        statusCode: Type.Integer({ description: "What the site answered." }),
+        statusCode: Type.Integer({ description: "The status with which the site answered." }),
       },
       {
         additionalProperties: true,
-        description: "Also author, dates and Open Graph members, where the page has them.",
+        description: "Also author, dates and Open Graph members, if the page has them.",
       },
     ),
   },
-  { $id: "Page", description: "Only what `formats` asks for." },
+  { $id: "Page", description: "Contains only the requested `formats`." },
 );
 
 const SCRAPED = Type.Object({ success: Type.Literal(true), data: PAGE }, { $id: "ScrapeResult" });
@@ -81,7 +81,7 @@ const SCRAPE = post("/v1/scrape", {
   feature: "scrape",
   summary: "Read one web page",
   description:
-    "Fetches the page, in a browser where it needs one, and returns its main content as clean Markdown, or what `formats` asks for.",
+    "Fetches the page, in a browser if it needs one, and returns its main content as clean Markdown, or in the requested `formats`.",
   schema: Type.Object(
     { url: URL_PARAMETER, ...PAGE_SHAPE, timeout_ms: timeoutMs(300_000) },
     { $id: "ScrapeRequest", additionalProperties: true },
@@ -115,7 +115,7 @@ const MAP = post("/v1/map", {
   schema: Type.Object(
     {
       url: URL_PARAMETER,
-      search: Type.Optional(Type.String({ description: "Only addresses that hold this text." })),
+      search: Type.Optional(Type.String({ description: "Only addresses that contain this text." })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 5000, default: 5000, description: "Most addresses." })),
       timeout_ms: timeoutMs(300_000),
     },
@@ -132,7 +132,7 @@ const MAP = post("/v1/map", {
   errors: ["scrape_failed"],
 });
 
-const JOB_ID = pathId("id", "The `job_id` that the start gave.", "crawl_01a204b1c159705394b214d6bf6f3ad5");
+const JOB_ID = pathId("id", "The `job_id` from the response to the start.", "crawl_01a204b1c159705394b214d6bf6f3ad5");
 
 const patterns = (description: string) =>
   Type.Optional(
@@ -148,7 +148,7 @@ const CRAWLS: readonly ApiEndpoint[] = [
     feature: "crawl",
     summary: "Start reading a site",
     description:
-      "Follows links within the domain, breadth first, as a job that goes on after the answer and after a restart.",
+      "Follows links within the domain, breadth first. The crawl is a job that continues after the response, and after a restart of the gateway.",
     schema: Type.Object(
       {
         url: URL_PARAMETER,
@@ -159,7 +159,7 @@ const CRAWLS: readonly ApiEndpoint[] = [
           Type.Integer({
             minimum: 1,
             maximum: 10,
-            description: "How many links away from the root; absent: no limit.",
+            description: "Maximum number of links between the root and a page. By default there is no limit.",
           }),
         ),
         include_paths: patterns("Only pages that match one of these."),
@@ -185,7 +185,7 @@ const CRAWLS: readonly ApiEndpoint[] = [
     group: "Web",
     summary: "Read a crawl's pages",
     description:
-      "What there is so far; poll until `status` is no longer `scraping`. Finished jobs are kept for a while.",
+      "The pages read so far. Poll until `status` is no longer `scraping`. Finished jobs are kept for a while.",
     access: "key",
     parameters: [
       JOB_ID,
@@ -197,7 +197,7 @@ const CRAWLS: readonly ApiEndpoint[] = [
           minimum: 1,
           maximum: CRAWL_LIMIT_MAX,
           default: CRAWL_LIMIT_MAX,
-          description: "Most pages in `data`.",
+          description: "Maximum number of pages in `data`.",
         }),
       },
     ],
@@ -211,8 +211,8 @@ const CRAWLS: readonly ApiEndpoint[] = [
           status: oneOf(["scraping", "completed", "failed", "cancelled"]),
           url: Type.String(),
           total: Type.Integer({ description: "Pages queued." }),
-          completed: Type.Integer({ description: "Pages finished, failed ones among them." }),
-          creditsUsed: Type.Integer({ description: "One for each page, and one more where a browser was needed." }),
+          completed: Type.Integer({ description: "Number of finished pages, including failed ones." }),
+          creditsUsed: Type.Integer({ description: "One for each page, and one more if a browser was needed." }),
           data: Type.Array(PAGE),
           errors: Type.Array(
             Type.Object({ url: Type.String(), code: Type.String(), message: Type.String() }, { $id: "CrawlFailure" }),
@@ -222,7 +222,7 @@ const CRAWLS: readonly ApiEndpoint[] = [
           expiresAt: Type.String(),
           error: Type.Optional(orNull(Type.String())),
           error_code: Type.Optional(Type.String()),
-          next: Type.Optional(Type.String({ description: "Where the next pages are." })),
+          next: Type.Optional(Type.String({ description: "The address of the next pages." })),
         },
         { $id: "Crawl" },
       ),
@@ -235,11 +235,11 @@ const CRAWLS: readonly ApiEndpoint[] = [
     id: "cancelCrawl",
     group: "Web",
     summary: "Cancel a crawl",
-    description: "Pages that were read stay. A finished job keeps its status.",
+    description: "Pages that were already read are kept. A job that has ended keeps its status.",
     access: "key",
     parameters: [JOB_ID],
     answer: {
-      description: "The job's status now.",
+      description: "The status of the job.",
       schema: Type.Object(
         {
           success: Type.Literal(true),
@@ -260,7 +260,7 @@ const moved = (path: string, id: string): ApiEndpoint => ({
   id,
   group: "Web",
   summary: "Older address of scrape",
-  description: "Answers 307 with `POST /v1/scrape`, before the key or the body is looked at.",
+  description: "Answers 307 with `POST /v1/scrape`, before the key or the body is checked.",
   access: "open",
   answer: {
     status: 307,

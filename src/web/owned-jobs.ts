@@ -1,5 +1,5 @@
-// An account's view of its own jobs of every kind: list them, view one and its pages, cancel it, download the whole result as
-// JSON or as Markdown files. Operators see whose jobs are running and their progress, not their subject.
+// An account's view of its own jobs of every kind: it can list them, view one with its pages, cancel it, and download the result
+// as JSON or as Markdown files. Operators see whose jobs are running and their progress, but not what they are about.
 
 import type { FrontierStore } from "../store/work/frontier.ts";
 import type { JobPlace, ListedJob } from "../store/work/job-lists.ts";
@@ -16,22 +16,22 @@ export interface OwnedJob {
   readonly id: string;
   readonly kind: string;
   readonly state: ListedJob["state"];
-  /** Its first address, and how many there are. */
+  /** The job's first address, and the number of its addresses. */
   readonly url: string;
   readonly urls: number;
   readonly completed: number;
   readonly total: number;
   readonly failedPages: number;
-  /** The current phase of an llms.txt; null for other kinds. */
+  /** The current step of an llms.txt; null for other kinds. */
   readonly stage: string | null;
   readonly credits: number;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly bytes: number;
-  /** Whether it can be downloaded as Markdown files. */
+  /** Whether the result can be downloaded as Markdown files. */
   readonly hasFiles: boolean;
   readonly createdAtMs: number;
   readonly finishedAtMs: number | null;
-  /** While it runs: when it will be gone at the latest. */
+  /** While the job runs: the latest time at which it will be deleted. */
   readonly expiresAtMs: number;
 }
 
@@ -39,9 +39,9 @@ export interface OwnedJob {
 export interface OwnedJobDetail extends OwnedJob {
   readonly pages: readonly { readonly url: string; readonly failed: boolean; readonly bytes: number }[];
   readonly errors: readonly { readonly url: string; readonly code: string; readonly message: string }[];
-  /** Its parameters. */
+  /** The parameters of the job. */
   readonly input: Body;
-  /** Its result besides the pages; null while there is none. */
+  /** The result beside the pages; null if there is none yet. */
   readonly result: Body | null;
 }
 
@@ -64,7 +64,7 @@ interface JobRef {
 
 const OPEN_MAX = 500;
 
-/** Builds the verbs; what does not exist, or belongs to another account, is undefined. */
+/** Creates the functions for jobs. The result is undefined if a job does not exist or belongs to another account. */
 export function createOwnedJobs(deps: OwnedJobsDeps) {
   const { lists, pages, crawls } = deps;
   const viewOf = (job: ListedJob) => ownedJob(job, crawls.limits().jobTtlMs);
@@ -107,7 +107,7 @@ export function createOwnedJobs(deps: OwnedJobsDeps) {
       return job !== undefined && cancel(ref.accountId, ref.id, job.kind);
     },
 
-    /** Unfinished jobs of all accounts. */
+    /** The unfinished jobs of all accounts. */
     open: async (): Promise<OpenJob[]> =>
       (await lists.listOpenJobs(OPEN_MAX)).map((job) => ({
         ...viewOf(job),
@@ -115,7 +115,7 @@ export function createOwnedJobs(deps: OwnedJobsDeps) {
         username: job.username,
       })),
 
-    /** For operators: cancels any account's job; returns whose it was. */
+    /** Cancels any account's job, for operators; returns the account. */
     async cancelAny(id: string): Promise<{ readonly accountId: string; readonly kind: string } | undefined> {
       const owner = await lists.findJobOwner(id);
       if (owner === undefined) return undefined;
@@ -123,13 +123,13 @@ export function createOwnedJobs(deps: OwnedJobsDeps) {
       return owner;
     },
 
-    /** The complete response of the API's poll, in pieces: only one page at a time is in memory. */
+    /** The complete response to a poll of the API, in pieces, so that only one page at a time is in memory. */
     async json(ref: JobRef): Promise<AsyncIterable<string> | undefined> {
       const job = await find(ref);
       return job === undefined ? undefined : jsonOf(job, ref, deps);
     },
 
-    /** The same as Markdown files; undefined for kinds without files. */
+    /** The result as Markdown files; undefined for kinds of jobs without files. */
     async files(ref: JobRef): Promise<AsyncIterable<JobFile> | undefined> {
       const job = await find(ref);
       return job === undefined || !viewOf(job).hasFiles ? undefined : filesOf(job, ref, deps);
@@ -143,7 +143,7 @@ export interface JobFile {
   readonly text: string;
 }
 
-/** Kinds whose pages are not the result but its input, with the format of their result. */
+/** The kinds of jobs whose pages are their input and not their result, with the format of the result. */
 const RESULTS = {
   extract: (ref: JobRef, { extracts }: OwnedJobsDeps) => pollExtract(ref, extracts),
   llmstxt: (ref: JobRef, { llmstxts }: OwnedJobsDeps) => pollLlmstxt(ref, llmstxts),
@@ -231,7 +231,7 @@ function expected({ progress, input, frontierSize }: ListedJob, urls: number): n
   return urls;
 }
 
-/** The key and request that started it are internal. */
+/** The parameters without the key and the request that started the job, which are internal. */
 function shownInput({ keyId: _key, requestId: _request, ...input }: Body): Body {
   return input;
 }

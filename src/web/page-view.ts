@@ -1,4 +1,4 @@
-// A loaded page as clients see it.
+// A loaded page as clients get it.
 
 import type { LoadedPage, LoadRequest } from "../pages/load.ts";
 import type { Format, PageShape } from "./params.ts";
@@ -6,7 +6,7 @@ import type { Format, PageShape } from "./params.ts";
 /** Why each part of a page was kept or removed. */
 export type Explanation = Required<Pick<LoadedPage, "parts" | "removals">>;
 
-/** `data` of a scrape, and one entry of a crawl. */
+/** The page as `data` of a scrape and as an entry of a crawl. */
 export function pageView(page: LoadedPage, formats: readonly Format[]): Record<string, unknown> {
   const has = (format: Format) => formats.includes(format);
   return {
@@ -22,18 +22,18 @@ export function pageView(page: LoadedPage, formats: readonly Format[]): Record<s
   };
 }
 
-/** With less text than this beside scripts a page has not been rendered. */
+/** A page with scripts and less text than this has not been rendered. */
 const TEXT_CHARS_MIN = 200;
 
-/** The warning for its reader. */
-export const UNDRAWN = "This page draws its text by script, and what it draws could not be had without a browser.";
+/** The warning about a page that was not rendered. */
+export const UNDRAWN = "This page creates its text by script, which needs a browser.";
 
-/** The shell of an application that was not rendered. */
+/** Whether a page is the shell of an application that was not rendered. */
 export function isUndrawn({ rendered, needsScript, markdown, html, textChars }: LoadedPage): boolean {
   return !rendered && needsScript !== undefined && ((markdown ?? html)?.length ?? textChars ?? 0) < TEXT_CHARS_MIN;
 }
 
-/** The options for `pages`. */
+/** The options with which `pages` loads a page. */
 export function loadRequest(
   url: string,
   shape: PageShape,
@@ -54,7 +54,7 @@ export function loadRequest(
   };
 }
 
-/** Credits: one per page fetched, plus one if a browser rendered it. */
+/** The credits for a page: one if it was fetched, and one more if a browser rendered it. */
 export function creditsOf(page: LoadedPage): number {
   return page.rendered ? 2 : 1;
 }

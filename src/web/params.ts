@@ -1,19 +1,19 @@
 // Reads the parameters of the web endpoints. Names are in snake_case; the camelCase names of Firecrawl's clients are accepted
-// too. Unknown fields are ignored; wrong values are 400 with their path.
+// too. Unknown fields are ignored; an invalid value leads to a 400 that names its path.
 
 import { ApiError } from "../base/errors.ts";
 
 /** A request body. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** A result format. */
+/** A format in which a page is returned. */
 export type Format = "markdown" | "html" | "links" | "screenshot";
 
 const FORMATS: readonly Format[] = ["markdown", "html", "links", "screenshot"];
 const URL_CHARS_MAX = 8192;
 const LIST_MAX = 1000;
 
-/** 400 `invalid_request` about one parameter. */
+/** The error for an invalid parameter: 400 `invalid_request`. */
 export function invalid(param: string, message: string): ApiError {
   return new ApiError("invalid_request", message, { param });
 }
@@ -24,23 +24,23 @@ function pick(body: Body, names: readonly string[]): { name: string; value: unkn
   return { name: names[0] as string, value: undefined };
 }
 
-/** A required http or https address. */
+/** Reads a required http or https address. */
 export function readUrl(body: Body, name = "url"): string {
   const { value } = pick(body, [name]);
   if (value === undefined) throw invalid(name, `Missing required parameter: ${name}.`);
   return checkUrl(value, name);
 }
 
-/** An address as a parameter's value. */
+/** Checks an address that is the value of a parameter. */
 export function checkUrl(value: unknown, param: string): string {
   if (typeof value === "string" && value.length > URL_CHARS_MAX)
     throw invalid(param, `${param} may have at most ${URL_CHARS_MAX} characters.`);
   if (typeof value !== "string" || !URL.canParse(value.trim()))
-    throw invalid(param, `${param} must be a fully-qualified URL, as https://example.com/page.`);
+    throw invalid(param, `${param} must be a fully-qualified URL, such as https://example.com/page.`);
   return value.trim();
 }
 
-/** An integer within bounds. */
+/** Reads an integer within bounds. */
 export function readInteger(
   body: Body,
   names: readonly string[],
@@ -53,7 +53,7 @@ export function readInteger(
   return value;
 }
 
-/** A boolean. */
+/** Reads a boolean. */
 export function readBoolean(body: Body, names: readonly string[], fallback: boolean): boolean {
   const { name, value } = pick(body, names);
   if (value === undefined) return fallback;
@@ -61,7 +61,7 @@ export function readBoolean(body: Body, names: readonly string[], fallback: bool
   return value;
 }
 
-/** A string. */
+/** Reads a string. */
 export function readText(body: Body, names: readonly string[]): string | undefined {
   const { name, value } = pick(body, names);
   if (value === undefined) return undefined;
@@ -69,7 +69,7 @@ export function readText(body: Body, names: readonly string[]): string | undefin
   return value;
 }
 
-/** A list of strings. */
+/** Reads a list of strings. */
 export function readTexts(body: Body, names: readonly string[]): string[] | undefined {
   const { name, value } = pick(body, names);
   if (value === undefined) return undefined;
@@ -88,7 +88,7 @@ export interface PageShape {
   readonly documents: boolean;
 }
 
-/** Reads the parameters that scrape and crawl share; a crawl's may be inside `scrapeOptions`. */
+/** Reads the parameters that scrape and crawl share. Those of a crawl may be inside `scrapeOptions`. */
 export function readShape(body: Body): PageShape {
   const options =
     typeof body["scrapeOptions"] === "object" && body["scrapeOptions"] !== null ? (body["scrapeOptions"] as Body) : {};

@@ -1,5 +1,5 @@
-// The web endpoints: search, scrape, map, crawl, extract and llms.txt, with the older paths of scrape and search in the
-// formats of other services. POSTs, and searches by GET, are admitted and counted; polls and cancellations only need the key.
+// The web endpoints: search, scrape, map, crawl, extract and llms.txt, and the older paths of scrape and search in the formats of
+// other services. POSTs, and searches by GET, are admitted and counted; polls and cancellations need only a valid key.
 
 import { Elysia } from "elysia";
 import type { AtOnce } from "../base/at-once.ts";
@@ -16,68 +16,71 @@ import { type Asker, scrape } from "./scrape.ts";
 import { searchWeb, type WebSearchDeps } from "./search.ts";
 import type { SinglePageDeps } from "./single-page.ts";
 
-/** The client. */
+/** The account of a client. */
 export interface WebCaller {
   readonly accountId: string;
 }
 
-/** The client with its key. */
+/** The account of a client, with its key. */
 export interface KeyHolder extends WebCaller {
   readonly keyId: string;
 }
 
 /** What the endpoints need. */
 export interface WebRoutesDeps {
-  /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
+  /** Admits a request by key, plan, rate limit and budget. Throws 401, 402, 403 or 429. */
   admit(request: Request): AtOnce<KeyHolder>;
-  /** The same, but admits clients without a key by their address. */
+  /** The same, but a client without a key is admitted if its address is listed. */
   admitSearcher(request: Request): AtOnce<WebCaller>;
-  /** Key alone; throws 401. */
+  /** Checks only the key. Throws 401. */
   authenticate(request: Request): AtOnce<WebCaller>;
-  /** The body as a JSON object; throws 400, 408 or 413. */
+  /** Reads the body as a JSON object. Throws 400, 408 or 413. */
   readJson(request: Request): Promise<Body>;
-  /** Scheme and host under which clients reach the gateway. */
+  /** The scheme and host under which clients reach the gateway. */
   publicUrl(request: Request): string;
   readonly pages: SinglePageDeps;
   readonly search: WebSearchDeps;
   readonly map: MapDeps;
   readonly crawls: CrawlJobsDeps;
   readonly extracts: ExtractJobsDeps;
-  /** The body as a form; throws 400, 408 or 413. */
+  /** Reads the body as a form. Throws 400, 408 or 413. */
   readForm(request: Request): Promise<FormData>;
-  /** As in logs and usage. */
+  /** The request's id, as in logs and usage. */
   requestId(request: Request): string;
   readonly llmstxts: LlmstxtJobsDeps;
-  /** A job was started, and the request may wait for it. */
+  /** Called when a job was started; the request may still wait for it. */
   jobStarted(request: Request, id: string): void;
-  /** The client left before its response. */
+  /** Called when the client left before its response. */
   clientGone(request: Request): void;
-  /** The request ends with its socket: call the result then. */
+  /** Marks a request that lasts as long as its WebSocket. Call the returned function when the socket has closed. */
   becomesSocket(request: Request): () => void;
-  /** An unexpected error. */
+  /** Called for an unexpected error. */
   unexpected(request: Request, error: unknown): void;
 }
 
-/** In logs and metrics only: the status that web servers commonly record. */
+/** The status in logs and metrics for clients that left, as web servers commonly use it. */
 const CLIENT_GONE = 499;
 
-/** Plan and rights of a valid key. A request above the rate limit is refused without reading its body. */
+/**
+ * Statuses of refusals for which the body is read, so that they can be in the client's own format: the plan or the rights of a
+ * valid key. A request above the rate limit is refused without reading its body.
+ */
 const TOLD_AFTER_READING: ReadonlySet<number> = new Set([402, 403]);
 
-/** Bodies are read by our own code, within limits. */
+/** Elysia must not read the bodies: this program reads them itself, within limits. */
 const RAW = { parse: "none" } as const;
 
 type Answer<From = Asker> = (body: Body, from: From) => Promise<object>;
 
-/** The client: its key and its request. */
+/** The client, with its key and its request. */
 interface KeyAsker extends Asker {
   readonly keyId: string;
   readonly requestId: string;
-  /** Called with the id of the requested job. */
+  /** Called with the id of the job that was started. */
   started(id: string): void;
 }
 
-/** What answers a request for each tool, by whichever way it was let in. `waits`: extractions and llms.txt are waited for. */
+/** The tools' answers, independent of how a request was admitted. `waits`: whether requests wait for extractions and llms.txt. */
 export function webAnswers(deps: WebRoutesDeps, { waits }: { waits: boolean }) {
   const { answering } = createAnswering(deps);
   const wait = waits ? {} : { waitMs: 0 };
@@ -91,10 +94,10 @@ export function webAnswers(deps: WebRoutesDeps, { waits }: { waits: boolean }) {
   } satisfies Record<WebFeature, unknown>;
 }
 
-/** The endpoints. */
+/** Creates the endpoints. */
 export function webRoutes(deps: WebRoutesDeps) {
   const answers = webAnswers(deps, { waits: true });
-  // The status preserves method and body; nothing is requested or read before the client sends the request again.
+  // Status 307 preserves the method and the body. Nothing is checked or read before the client sends the request again.
   const toScrape = () => new Response(null, { status: 307, headers: { location: "/v1/scrape" } });
   return new Elysia()
     .post("/v1/fetch", toScrape, RAW)
@@ -119,7 +122,7 @@ export function webRoutes(deps: WebRoutesDeps) {
 
 type WebAnswers = ReturnType<typeof webAnswers>;
 
-/** Extraction, and its jobs. */
+/** The endpoints of extractions and their jobs. */
 function extractRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
   return new Elysia()
     .post("/v1/extract", answers.extract, RAW)
@@ -133,7 +136,7 @@ function extractRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
     });
 }
 
-/** llms.txt, and its jobs. */
+/** The endpoints of llms.txt and its jobs. */
 function llmstxtRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
   return new Elysia()
     .post("/v1/llmstxt", answers.llmstxt, RAW)
@@ -147,7 +150,7 @@ function llmstxtRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
     });
 }
 
-/** Search in our own format and in those of other services. */
+/** The endpoints of search, in the gateway's own format and in those of other services. */
 function searchRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
   const { answering, finish } = createAnswering(deps);
   const compatible =
@@ -189,7 +192,8 @@ function createAnswering(deps: WebRoutesDeps) {
     try {
       return await deps.admit(request);
     } catch (error) {
-      // A client with a valid key gets failures in its own format, which only the body tells; no other body is read.
+      // A client with a valid key gets errors in its own format, which only the body shows. The bodies of other clients are not
+      // read.
       if (!(error instanceof ApiError) || !TOLD_AFTER_READING.has(error.status)) throw error;
       throw inClientsWords(error, await deps.readJson(request).catch(() => undefined));
     }
@@ -199,13 +203,13 @@ function createAnswering(deps: WebRoutesDeps) {
     if (known.status === 500) deps.unexpected(request, error);
     return known;
   };
-  /** The result, or the failure in the format of the body's client. */
+  /** The result, or the error in the format of the client that sent the body. */
   const finish = async (feature: WebFeature, request: Request, work: () => Promise<object>, body?: Body) => {
     try {
       return await jsonAnswer(request, await work());
     } catch (error) {
       if (request.signal.aborted) {
-        // Nobody reads the response any more, and it is nobody's failure.
+        // The client has left, so nobody reads the response, and the request does not count as a failure.
         deps.clientGone(request);
         return new Response(null, { status: CLIENT_GONE });
       }

@@ -1,4 +1,4 @@
-// One page on request.
+// Reads one page for a request.
 
 import { loadRequest, pageView } from "./page-view.ts";
 import { type Body, readInteger, readShape, readUrl } from "./params.ts";
@@ -6,15 +6,15 @@ import { loadSingle, type SinglePageDeps } from "./single-page.ts";
 
 const TIMEOUT_MS = 60_000;
 
-/** The client. */
+/** The client of a request. */
 export interface Asker {
   readonly signal: AbortSignal;
   readonly accountId: string;
-  /** Adds why each part of the page was kept or removed. */
+  /** Whether the response says why each part of the page was kept or removed. */
   readonly explain?: boolean;
 }
 
-/** Reads the parameters, loads the page and builds the response. Throws `ApiError` and what loading throws. */
+/** Reads the parameters, loads the page and builds the response. Throws `ApiError` and the errors of loading a page. */
 export async function scrape(body: Body, deps: SinglePageDeps, from: Asker): Promise<Record<string, unknown>> {
   const url = readUrl(body);
   const shape = readShape(body);

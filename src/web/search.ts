@@ -1,4 +1,5 @@
-// Search as an endpoint and a command: parameters, the pages of the hits if requested, and the response.
+// Search as an endpoint and as a command: reads the parameters, searches, loads the pages of the hits if requested, and builds
+// the response.
 
 import { CATEGORIES, type Category } from "../search/engine.ts";
 import type { Fused } from "../search/fuse.ts";
@@ -8,24 +9,24 @@ import { type Body, invalid, readBoolean, readInteger, readText } from "./params
 import type { Asker } from "./scrape.ts";
 import { loadSingle, type SinglePageDeps } from "./single-page.ts";
 
-/** What searching needs. */
+/** What a search needs. */
 export interface WebSearchDeps {
   readonly search: Pick<Search, "search">;
   readonly pages: SinglePageDeps;
 }
 
-// Documented at docs/reference/http-api.md#post-v1search.
+// The maximum number of hits, as documented at docs/reference/http-api.md#post-v1search.
 export const LIMIT_MAX = 20;
 const LIMIT = 5;
 const TIMEOUT_SECONDS = 30;
 const TIMEOUT_SECONDS_MAX = 60;
 const QUERY_CHARS_MAX = 2000;
-/** With less time than this left a page is not requested. */
+/** A page is not requested if less time than this is left. */
 const PAGE_TIME_MIN_MS = 250;
-/** Time reserved between the last page and the end of the response. */
+/** The time that is reserved for building the response after the last page. */
 const ANSWER_TIME_MS = 100;
 
-/** Reads the parameters, searches and gives the answer. Throws `ApiError` and `SearchError`. */
+/** Reads the parameters, searches, and builds the response. Throws `ApiError` and `SearchError`. */
 export async function searchWeb(body: Body, deps: WebSearchDeps, from: Asker): Promise<Record<string, unknown>> {
   const { query, request } = readSearch(body);
   const wantsContent = readBoolean(body, ["include_content", "includeContent"], false);
@@ -44,7 +45,7 @@ export async function searchWeb(body: Body, deps: WebSearchDeps, from: Asker): P
   };
 }
 
-/** The members besides the results. */
+/** The members of the response beside the hits. */
 function envelope({ results, suggestions, corrections, unresponsive }: SearchAnswer, query: string) {
   return {
     suggestions,
@@ -83,7 +84,7 @@ function readQuery(body: Body): string {
   return checkQuery(query, "text_query");
 }
 
-/** The query as written. Throws 400 if it is empty or too long. */
+/** Checks a query and returns it unchanged. Throws 400 if it is empty or too long. */
 export function checkQuery(query: string, param: string): string {
   if (query.trim() === "") throw invalid(param, `${param} must not be empty.`);
   if (query.length > QUERY_CHARS_MAX) throw invalid(param, `${param} may have at most ${QUERY_CHARS_MAX} characters.`);
@@ -100,7 +101,7 @@ function readCategory(body: Body): Category {
 function readLanguage(body: Body): string {
   const language = readText(body, ["language"]) ?? "auto";
   if (language !== "auto" && !isLanguage(language))
-    throw invalid("language", "language must be auto or a BCP-47 code, as de or pt-BR.");
+    throw invalid("language", "language must be auto or a BCP-47 code, such as de or pt-BR.");
   return language;
 }
 
@@ -109,7 +110,7 @@ export function isLanguage(text: string): boolean {
   return /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}$/i.test(text);
 }
 
-/** Firecrawl's clients request pages by the formats they want. */
+/** Firecrawl's clients request the pages of hits by listing formats. */
 function wantsFirecrawlPages(body: Body): boolean {
   const options = body["scrapeOptions"];
   const formats = typeof options === "object" && options !== null ? (options as Body)["formats"] : undefined;
@@ -121,7 +122,7 @@ function firecrawlView({ url, title, content }: Fused, markdown: string | undefi
   return { url, title, description: content, ...(markdown === undefined ? {} : { markdown, metadata }) };
 }
 
-/** The pages' Markdown in the order of the hits, loaded concurrently; undefined for those that cannot be loaded in time. */
+/** The pages' Markdown in the order of the hits, loaded concurrently; undefined for pages that cannot be loaded in time. */
 async function readPages(
   hits: readonly Fused[],
   pages: SinglePageDeps,
@@ -133,7 +134,7 @@ async function readPages(
   return read.map((page) => page?.markdown);
 }
 
-/** One page's main content, or undefined if it cannot be read. Only throws the signal's reason. */
+/** The main content of a page, or undefined if it cannot be read. Throws only the signal's reason. */
 export async function tryPage(
   url: string,
   pages: SinglePageDeps,
@@ -145,7 +146,7 @@ export async function tryPage(
     if (page.status >= 400 || page.markdown === undefined || page.markdown.trim() === "") return undefined;
     return { markdown: page.markdown, title: page.metadata.title ?? "" };
   } catch {
-    // Whatever is wrong with the page, the hit is returned without its text.
+    // If the page cannot be read, the hit is returned without its text.
     signal.throwIfAborted();
     return undefined;
   }

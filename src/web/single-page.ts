@@ -1,19 +1,19 @@
-// Loads a page that someone waits for, in its own kind of slot. It takes the slot together with its host's turn, so that a
-// page that waits for a slow host, or may not be read, blocks no one.
+// Loads a page for which someone waits. Such pages have slots of their own. The page waits for its slot and for its host at the
+// same time, so that a page with a slow host, or one that may not be read, occupies no slot while it waits.
 
 import type { GuardedFetch } from "../net/fetch.ts";
 import type { LoadedPage, LoadPage, LoadRequest } from "../pages/load.ts";
 import type { HostScheduler, PageTurn } from "../pages/schedule/host-scheduler.ts";
 import { type FetchSchedule, followed, inTurn } from "../pages/schedule/scheduled-fetch.ts";
 
-/** What loading one needs. */
+/** What loading such a page needs. */
 export interface SinglePageDeps extends FetchSchedule {
   readonly load: LoadPage;
   readonly fetch: GuardedFetch;
   readonly scheduler: Pick<HostScheduler, "ask" | "visit">;
 }
 
-/** Loads the page. Throws what loading throws, and `PoolFull`. */
+/** Loads a page. Throws the errors of loading, and `PoolFull`. */
 export async function loadSingle(request: LoadRequest, deps: SinglePageDeps): Promise<LoadedPage> {
   let place: PageTurn | undefined;
   const fetch: GuardedFetch = async (url, options) => {

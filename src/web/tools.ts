@@ -1,5 +1,5 @@
-// The web tools of a program: address guard, fetch, browser, conversion threads, robots and loading. A changed configuration
-// applies from the next page on.
+// The web tools of a program: address guard, fetch, browser, conversion threads, robots.txt and page loading. A changed
+// configuration applies from the next page on.
 
 import { availableParallelism } from "node:os";
 import type { Clock } from "../base/clock.ts";
@@ -28,23 +28,26 @@ export interface WebTools {
   readonly pickLinks: Converter["pickLinks"];
   readonly mapLinks: Converter["mapLinks"];
   readSitemaps(starts: readonly string[], options: SitemapOptions): Promise<string[]>;
-  /** The scheduler, shared by all jobs and single pages. */
+  /** The scheduler that all jobs and single pages share. */
   readonly scheduler: HostScheduler;
-  /** The minimum delay of a page's host: the operator's, or the host's own if that is longer. */
+  /**
+   * The host of a page and the minimum delay between requests to it: the operator's delay, or the host's own if that is longer.
+   */
   claimOf(url: string, signal?: AbortSignal): Promise<Claim>;
-  /** Applies the current configuration: resolvers, allow-lists, browser. */
+  /** Applies the current configuration of resolvers, allow-lists and browser. */
   reconfigure(): void;
-  /** How many conversions run, and how many wait for a thread. */
+  /** The numbers of conversions that run and that wait for a thread. */
   conversions(): { readonly running: number; readonly waiting: number };
-  /** `degraded`: its last start failed. */
+  /** The state of the browser. `degraded`: its last start failed. */
   browserHealth(): { status: "ok" | "degraded" | "disabled" };
   close(): Promise<void>;
 }
 
-/** Number of conversion threads: pages are short tasks, and every thread has its own heap. */
+/** Maximum number of conversion threads. Pages are short tasks, and every thread has a heap of its own. */
 const THREADS_MAX = 4;
 /**
- * After a configuration change, pages in progress may still need the previous browser: the longest time of a page.
+ * After a configuration change, the previous browser is closed after this time, the longest that a page in progress may still
+ * need it.
  */
 const RETIRED_MS = 300_000;
 
@@ -55,7 +58,7 @@ export interface WebToolsDeps {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** Builds the tools; browser and threads start on first use. */
+/** Creates the tools. The browser and the threads start on first use. */
 export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools {
   const web = () => config().web;
   const converter = createConverter(Math.max(1, Math.min(THREADS_MAX, availableParallelism())));
@@ -64,7 +67,7 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
     singles: () => web().singleConcurrency,
     browser: () => web().browser.maxPages,
   });
-  // A remote browser's egress proxy survives a configuration change: open pages still use it, and its port is taken.
+  // The egress of a remote browser is kept over a configuration change, since open pages still use it and its port is taken.
   const egresses = new Map<string, BrowserEgress>();
   const browserState = createBrowserState(warn);
   let parts = assemble(web(), egresses, browserState.started);
@@ -76,7 +79,7 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
     };
     old.set(renderer, setTimeout(close, RETIRED_MS));
   };
-  // References to these are kept everywhere; their contents are replaced.
+  // Other parts of the program hold references to these objects, so a new configuration replaces their contents only.
   const guard: AddressGuard = {
     check: (url, options) => parts.guard.check(url, options),
     isListed: (host, port) => parts.guard.isListed(host, port),
@@ -138,8 +141,8 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
 }
 
 /**
- * Whether the last start of the browser succeeded; logged once until it starts again: pages are then returned as they were
- * sent.
+ * Records whether the last start of the browser succeeded. A failure is logged once until the browser starts again. Meanwhile,
+ * pages are returned as they were sent.
  */
 function createBrowserState(warn: WebToolsDeps["warn"]) {
   let isBroken = false;
@@ -156,24 +159,24 @@ function createBrowserState(warn: WebToolsDeps["warn"]) {
   };
 }
 
-/** The host delay for a page or sitemap, and whether a sitemap may be read. */
+/** The claims of pages and sitemaps to their hosts, and the check whether a sitemap may be read. */
 function claimsOf({ web, guard, rulesFor }: { web(): Config["web"]; guard: AddressGuard } & Pick<Robots, "rulesFor">) {
   const claimOf = async (url: string, signal?: AbortSignal): Promise<Claim> => {
     const { perHostDelayMs, respectRobots } = web();
-    // An invalid address is refused by the guard.
+    // The address guard refuses an invalid address.
     if (!URL.canParse(url)) return { host: "", delayMs: 0 };
     const { crawlDelayMs } = respectRobots ? await rulesFor(url, signal) : { crawlDelayMs: 0 };
     return { host: siteKey(url), delayMs: Math.max(perHostDelayMs, crawlDelayMs) };
   };
-  // A host's own delay applies to its pages; the file that lists them is read once.
+  // The delay that a host demands applies to its pages, not to the sitemap, which is read once.
   const sitemapClaim = async (url: string): Promise<Claim> => ({
     host: URL.canParse(url) ? siteKey(url) : "",
     delayMs: web().perHostDelayMs,
   });
-  /** A sitemap named in robots.txt is subject to its rules like any other address. */
+  /** A sitemap that robots.txt names is subject to its host's rules like any other address. */
   const obey: SitemapDeps["obey"] = async (url, { home, signal }) => {
     if (!web().respectRobots) return;
-    // The robots.txt of a forbidden host is not fetched either.
+    // The robots.txt of a forbidden host must not be fetched either.
     await guard.check(url, { purpose: purposeOf(url, home), signal });
     await (await rulesFor(url, signal)).check(url, signal);
   };

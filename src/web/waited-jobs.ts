@@ -1,6 +1,6 @@
-// Jobs that their client waits for up to a time limit: it gets the result, or that the job is still running and can be
-// polled. A job belongs to its account; for others it does not exist. A client that leaves before a response cannot poll, so
-// its job is cancelled.
+// Jobs for which the client waits up to a time limit. It gets the result, or the state of a running job that it can poll. A job
+// belongs to an account; for other accounts it does not exist. A client that leaves before the response never learns the job's
+// id, so the job is cancelled.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError, type ErrorCode } from "../base/errors.ts";
@@ -10,12 +10,12 @@ import { OPEN_JOBS_MAX } from "./crawl-jobs.ts";
 import type { StoredJob } from "./crawl-view.ts";
 import type { Body } from "./params.ts";
 
-/** The shown part of the stored job. */
+/** The members of a stored job that the response needs. */
 export interface EndingJob extends StoredJob {
   readonly result: Body | null;
 }
 
-/** What they need. */
+/** What the functions for these jobs need. */
 export interface WaitedJobsDeps {
   readonly jobs: {
     createJob(job: {
@@ -42,31 +42,31 @@ export interface WaitedJobRef {
   readonly accountId: string;
 }
 
-/** A job to run, and for whom. */
+/** A job to start, and its account. */
 export interface NewWaitedJob {
   readonly accountId: string;
   readonly input: Body;
   readonly waitMs: number;
-  /** Aborts when its client leaves. */
+  /** Aborts if the client leaves. */
   readonly signal: AbortSignal;
   /** Called with the job's id as soon as it is queued. */
   started?(id: string): void;
 }
 
-/** Kinds whose client waits. */
+/** The kinds of jobs for which clients wait. */
 export type WaitedKind = "extract" | "llmstxt";
 
-/** Another process may run the job: the store is polled for its end, too. */
+/** Another process may run the job, so the store is polled for its end as well. */
 const LOOK_EVERY_MS = 2000;
 
-/** Queues a job, waits for it, and returns its state. Throws why it failed meanwhile, or why it cannot be queued. */
+/**
+ * Queues a job, waits for it, and returns its state. Throws the error of the job if it failed meanwhile, or the reason why it
+ * cannot be queued.
+ */
 export async function startWaited(kind: WaitedKind, job: NewWaitedJob, deps: WaitedJobsDeps): Promise<EndingJob> {
   const { accountId, input, signal } = job;
   if ((await deps.jobs.countOpenJobs(accountId)) >= OPEN_JOBS_MAX)
-    throw new ApiError(
-      `${kind}_unavailable`,
-      "Too many of your jobs are under way. Wait for one to end, or cancel one.",
-    );
+    throw new ApiError(`${kind}_unavailable`, "Too many of your jobs are running. Wait for one to end, or cancel one.");
   if (!(await deps.makeRoom(accountId, JSON.stringify(input).length)))
     throw new ApiError("request_too_large", STORAGE_USED_UP);
   const ref = { id: prefixedId(`${kind}_`), accountId };
@@ -90,7 +90,7 @@ export async function startWaited(kind: WaitedKind, job: NewWaitedJob, deps: Wai
   }
 }
 
-/** Throws 404. */
+/** Finds a job of an account. Throws 404. */
 export async function findWaited(
   kind: WaitedKind,
   { id, accountId }: WaitedJobRef,
@@ -101,7 +101,7 @@ export async function findWaited(
   return job;
 }
 
-/** Cancels a job unless it has ended; returns its state. Throws 404. */
+/** Cancels a job unless it has ended, and returns its state. Throws 404. */
 export async function cancelWaited(
   kind: WaitedKind,
   ref: WaitedJobRef,
@@ -113,9 +113,9 @@ export async function cancelWaited(
   return job;
 }
 
-/** What every response about such a job contains. */
+/** The members of every response about such a job. */
 export function jobView(job: EndingJob, { limits }: Pick<WaitedJobsDeps, "limits">): Record<string, unknown> {
-  // While it runs: when it will be gone at the latest.
+  // While the job runs: the latest time at which it will be deleted.
   const expires = new Date(job.expiresAtMs ?? job.deadlineAtMs + limits().jobTtlMs).toISOString();
   return {
     success: job.state !== "failed",
@@ -141,7 +141,7 @@ function gone(signal: AbortSignal): Promise<void> {
   return promise;
 }
 
-/** A failure while its client waits is an ordinary error. */
+/** The error of a job that failed while its client was waiting. */
 function failureOf({ id, error }: EndingJob): ApiError {
   const { code, message, param } = error ?? {};
   const at = typeof param === "string" ? { param } : {};
@@ -149,5 +149,5 @@ function failureOf({ id, error }: EndingJob): ApiError {
 }
 
 function notFound(kind: WaitedKind): ApiError {
-  return new ApiError(`${kind}_job_not_found`, "There is no such job: it may have expired.");
+  return new ApiError(`${kind}_job_not_found`, "There is no job with this id. It may have expired.");
 }

@@ -91,7 +91,7 @@ test("extract, to its end and as a job", async () => {
   expect([found.status, found.data]).toEqual(["completed", good]);
   const started = await client.startExtract({ urls: [`${site.url}/lamp`], schema });
   expect(started.id).toStartWith("extract_");
-  await expect(client.getExtractStatus("extract_unknown")).rejects.toThrow("no such job");
+  await expect(client.getExtractStatus("extract_unknown")).rejects.toThrow("no job with this id");
 });
 
 test("a page as data, as a summary and as an answer", async () => {

@@ -139,7 +139,7 @@ describe("what no quote of the page stands for is not taken", () => {
     model.script(() => quoted({ ...good, stock: 5 }));
     const answer = await extract(["/lamp"]);
     expect(answer).toMatchObject({ data: { ...good, stock: 5 }, unsupported: [] });
-    expect(answer.warnings.join()).toContain("stock: 5 is not written in its quote");
+    expect(answer.warnings.join()).toContain("stock: 5 does not occur in its quote");
   });
 
   test("within a list or an object that is quoted as a whole, what stands nowhere on the page is told", async () => {
@@ -156,7 +156,7 @@ describe("what no quote of the page stands for is not taken", () => {
     model.script(() => ({ value, quotes: { offers: ["Price: 19.50 EUR"] } }));
     const answer = await extract(["/lamp"], { schema: { type: "object", properties: { offers } } });
     expect(answer.data).toEqual(value);
-    expect(answer.warnings).toEqual([`offers: 777 is not written on ${site.url}/lamp; it may be derived.`]);
+    expect(answer.warnings).toEqual([`offers: 777 does not occur on ${site.url}/lamp. It may be derived.`]);
   });
 
   test("fields that nobody asked for", async () => {
@@ -178,7 +178,7 @@ describe("a page that gives orders", () => {
     model.script(obeys);
     const answer = await extract(["/trap"]);
     expect(answer).toMatchObject({ data: { ...good, price: null }, unsupported: ["price"] });
-    expect(answer.warnings.join()).toContain("gives orders to language models");
+    expect(answer.warnings.join()).toContain("contains instructions to language models");
   });
 
   test("and other pages' answers are not touched by it", async () => {
@@ -192,7 +192,7 @@ describe("a page that gives orders", () => {
 
   test("an order that is obeyed with another quote is told as not written there", async () => {
     model.script(() => quoted({ ...good, price: 1 }));
-    expect((await extract(["/trap"])).warnings.join()).toContain("price: 1 is not written in its quote");
+    expect((await extract(["/trap"])).warnings.join()).toContain("price: 1 does not occur in its quote");
   });
 
   test("cannot end the marks around it, nor change schema or tools", async () => {

@@ -84,7 +84,7 @@ test("limit, and one above what there is", async () => {
   const { started, status, paths } = await crawl({ limit: 1000, prompt: "All of it", ignoreRobotsTxt: true });
   expect(paths).toEqual(ALL);
   for (const told of [started, status])
-    expect(told["warning"]).toBe("Taken without effect here: limit above 100, prompt, ignoreRobotsTxt.");
+    expect(told["warning"]).toBe("These options have no effect here: limit above 100, prompt, ignoreRobotsTxt.");
 });
 
 test("scrapeOptions, delay and maxConcurrency", async () => {

@@ -111,7 +111,7 @@ const says =
       ? String(json.data?.[member]).includes(text)
       : (text.exec(String(json.data?.[member]))?.[0] ?? null);
 const warns: See = ({ json }) => json.data?.["warning"] ?? null;
-const effect = (what: string) => `Taken without effect here: ${what}.`;
+const effect = (what: string) => `These options have no effect here: ${what}.`;
 
 const PLAIN: readonly Row[] = [
   ...["html", "rawHtml", "links", "images"].map((name) => ({

@@ -1,5 +1,5 @@
-// Validates values against a schema with ajv. Synchronous, and as slow as the schema's worst regular expression: run it in a
-// worker.
+// Validates values against a schema with ajv. This is synchronous and as slow as the worst regular expression of the schema, so
+// it runs in a worker.
 
 import Ajv, { type ErrorObject, type Options } from "ajv";
 import Ajv2020 from "ajv/dist/2020.js";
@@ -20,24 +20,24 @@ export interface ValidateTask {
   readonly value: unknown;
 }
 
-/** Complaints about the value, or why the schema cannot be compiled. */
+/** The validation errors of the value, or the reason why the schema cannot be compiled. */
 export type ValidateAnswer = { readonly complaints: readonly Complaint[] } | { readonly refused: string };
 
-/** A model cannot correct more at once. */
+/** Maximum number of errors; a model cannot correct more at once. */
 const COMPLAINTS_MAX = 50;
 const MESSAGE_CHARS_MAX = 500;
 
 const OPTIONS: Options = {
   allErrors: true,
-  // Unknown formats and keywords are annotations.
+  // Unknown formats and keywords are treated as annotations.
   strict: false,
   logger: false,
-  // Schemas were checked before they arrive here.
+  // Schemas were checked before.
   validateSchema: false,
   code: { regExp: Object.assign((pattern: string) => readPattern(pattern), { code: "readPattern" }) },
 };
 
-/** Validates one value. Each call compiles the schema anew, so that nothing of one job remains for the next. */
+/** Validates one value. Each call compiles the schema again, so that nothing of one job remains for the next. */
 export function validateNow({ schema, value }: ValidateTask): ValidateAnswer {
   const ajv = draftOf(schema) === "2020-12" ? new Ajv2020(OPTIONS) : new Ajv(OPTIONS);
   addFormats.default(ajv);
@@ -51,8 +51,8 @@ export function validateNow({ schema, value }: ValidateTask): ValidateAnswer {
 }
 
 /**
- * Without `$schema`, which was read already, and without non-standard keywords: ajv refuses some of them, and interprets
- * others.
+ * The schema without `$schema`, which was already read, and without non-standard keywords, some of which ajv refuses or
+ * interprets.
  */
 function forAjv({ $schema: _, ...schema }: JsonSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema), function (this: { type?: unknown }, name, value) {
@@ -64,7 +64,7 @@ function forAjv({ $schema: _, ...schema }: JsonSchema): JsonSchema {
   });
 }
 
-/** One of each: alternatives report the same error for one place several times. */
+/** Removes repeated errors, since alternatives in a schema report the same error several times. */
 function complaints(errors: readonly ErrorObject[]): Complaint[] {
   const found = new Map<string, Complaint>();
   for (const error of errors) {

@@ -1,6 +1,6 @@
-// Asks the model about one part of a page until the answer is valid: an answer that is not JSON, lacks a field or has a wrong
-// type is sent back with the validator's messages, at most twice. Every answer is stored before it is processed, so that a
-// restarted program pays for none twice.
+// Asks the model about one part of a page until the answer is valid. An answer that is not JSON, lacks a field or has a wrong
+// type is sent back with the errors, at most twice. Every answer is stored before it is processed, so that a restarted program
+// pays for none twice.
 
 import { ApiError } from "../../base/errors.ts";
 import { sha256Hex } from "../../base/ids.ts";
@@ -17,7 +17,7 @@ import type { Complaint, Validator } from "./validate.ts";
 export interface AskPartDeps {
   readonly model: WebModel;
   readonly validator: Pick<Validator, "validate">;
-  /** The stored answers of an earlier run, and the way to store one. */
+  /** The answers stored by an earlier run, and a function that stores one. */
   recall(key: string): string | undefined;
   keep(key: string, answer: string): Promise<void>;
   /** Models whose providers refuse a response schema. */
@@ -32,17 +32,17 @@ export interface PartAnswer {
   readonly warnings: readonly string[];
 }
 
-/** How often an answer is sent back. */
+/** How often an answer is sent back to the model. */
 const REPAIRS_MAX = 2;
-/** Output tokens of one answer. */
+/** Maximum output tokens of one answer. */
 const ANSWER_TOKENS = 8192;
-/** How often a part whose answer was too long is halved. */
+/** How often a part is halved if its answer was too long. */
 const HALVINGS_MAX = 3;
-/** Other requests of the same key may hold its budget for a while. */
+/** How often a request is repeated while other requests of the same key reserve its budget. */
 const BUSY_TRIES_MAX = 20;
 const BUSY_WAIT_SECONDS = 2;
 
-/** Asks; returns several answers if the part had to be halved. Throws `ApiError`. */
+/** Asks about one part. Returns several answers if the part had to be halved. Throws `ApiError`. */
 export async function askPart(wish: Wish, part: PagePart, deps: AskPartDeps, halvings = 0): Promise<PartAnswer[]> {
   const question = questionOf(wish, part);
   const key = sha256Hex(JSON.stringify([wish, part.url, part.evidence, part.text]));
@@ -72,7 +72,7 @@ export async function askPart(wish: Wish, part: PagePart, deps: AskPartDeps, hal
   }
 }
 
-/** Asks about both halves of a part; undefined if it cannot be halved (again). */
+/** Asks about both halves of a part; undefined if the part cannot be halved any more. */
 async function askHalves(
   wish: Wish,
   part: PagePart,
@@ -84,7 +84,7 @@ async function askHalves(
   return parts && (await Promise.all(parts.map((half) => askPart(wish, half, deps, halvings + 1)))).flat();
 }
 
-/** The model's context window is smaller than the catalog says. */
+/** Whether the model refused the request as too long: its context window is smaller than the catalog says. */
 function isTooLong(error: unknown): boolean {
   return error instanceof ApiError && error.apiCode === "context_length_exceeded";
 }
@@ -97,7 +97,7 @@ function outputTokens({ maxOutputTokens }: WebModel): number {
   return Math.min(ANSWER_TOKENS, maxOutputTokens);
 }
 
-/** The stored answer, or the model's, which is then stored. */
+/** The stored answer, or a new answer of the model, which is then stored. */
 async function answerOf(
   question: WebQuestion,
   key: string,
@@ -110,7 +110,10 @@ async function answerOf(
   return { text, whole };
 }
 
-/** Waits while other requests hold the rest of the caller's budget. Throws the caller's failures and `extract_upstream_error`. */
+/**
+ * Asks the model, and waits while other requests reserve the rest of the caller's budget. Throws the caller's own errors and
+ * `extract_upstream_error`.
+ */
 async function askPatiently(question: WebQuestion, deps: AskPartDeps): ReturnType<WebModel["ask"]> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -124,7 +127,7 @@ async function askPatiently(question: WebQuestion, deps: AskPartDeps): ReturnTyp
   }
 }
 
-/** The refusal may be due to the response schema: from then on the model gets it in words only. */
+/** The model may have refused the response schema. From then on, the schema is only described in the prompt. */
 async function askInShape(question: WebQuestion, { model, shapeless, signal }: AskPartDeps) {
   const { responseFormat: _, ...plain } = question;
   if (shapeless.has(model.id)) return model.ask(plain, signal);
@@ -139,10 +142,10 @@ async function askInShape(question: WebQuestion, { model, shapeless, signal }: A
   return said;
 }
 
-/** Errors that are the caller's own are passed on. */
+/** Codes of errors that concern the caller and are passed on. */
 const CALLERS_OWN: ReadonlySet<string> = new Set(["budget_exceeded", "rate_limit_exceeded"]);
 
-/** The caller handles a part that is too long. */
+/** The error to report if a model call fails. The caller handles prompts that are too long. */
 function modelFailure(error: unknown): unknown {
   if (error instanceof DOMException && error.name === "TimeoutError")
     return new ApiError("extract_upstream_error", "The model did not answer in time.", { cause: error });
@@ -150,7 +153,7 @@ function modelFailure(error: unknown): unknown {
   return new ApiError("extract_upstream_error", `The model did not answer: ${error.message}`, { cause: error });
 }
 
-/** The validation errors of the value. Null is allowed: it means that the page does not say. */
+/** The validation errors of a value. Null is allowed everywhere; it means that the page does not contain the value. */
 async function complaintsOf({ schema }: Wish, { value }: Reply, deps: AskPartDeps): Promise<Complaint[]> {
   if (schema === null) return [];
   const all = await deps.validator.validate(schema, value, deps.signal);
@@ -184,7 +187,7 @@ function repairText(problems: readonly string[], whole: boolean): string {
   ].join("\n");
 }
 
-/** The last answer without its invalid fields. Throws if nothing usable is left. */
+/** The last answer without its invalid fields. Throws if no usable field is left. */
 function settled(part: PagePart, reply: Reply | string, complaints: readonly Complaint[]): PartAnswer {
   if (typeof reply === "string")
     throw new ApiError("extract_upstream_error", `The model's answer could not be used: ${reply}`);
@@ -197,18 +200,18 @@ function settled(part: PagePart, reply: Reply | string, complaints: readonly Com
   const isLost = Object.values(kept).every((one) => one === null);
   if (isLost && wrong.size > 0) throw new ApiError("extract_upstream_error", notByTheSchema(complaints));
   const warnings = [
-    ...[...wrong].map((field) => `${field}: the model's answer about ${part.url} is not as the schema says.`),
+    ...[...wrong].map((field) => `${field}: the model's answer about ${part.url} does not match the schema.`),
     ...missing("").map((text) => `${part.url}: ${text}.`),
   ];
   return { part, reply: { ...reply, value: kept }, warnings: [...warnings, ...surplusWarnings(part, reply)] };
 }
 
 function notByTheSchema(complaints: readonly Complaint[]): string {
-  return `The model's answer is not as the schema says: ${complaints.slice(0, 3).map(worded).join("; ")}.`;
+  return `The model's answer does not match the schema: ${complaints.slice(0, 3).map(worded).join("; ")}.`;
 }
 
 function surplusWarnings({ url }: PagePart, { surplus }: Reply): string[] {
   return surplus.map(
-    (field) => `${field}: the model gave it about ${url} though the schema has no such field; it was left out.`,
+    (field) => `${field}: the model returned it for ${url}, but the schema has no such field. It was left out.`,
   );
 }

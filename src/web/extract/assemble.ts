@@ -1,4 +1,4 @@
-// Extraction in a running gateway: its job, and what its endpoints need.
+// Connects extraction in a running gateway: its kind of job, and what its endpoints need.
 
 import type { FindWebModel } from "../../gateway/web-model.ts";
 import type { JobKind } from "../../jobs/kind.ts";
@@ -7,12 +7,12 @@ import type { ExtractJobsDeps } from "./jobs.ts";
 import { type ExtractKindDeps, extractKind } from "./kind.ts";
 import { createValidator } from "./validate.ts";
 
-/** What it is built from. */
+/** What extraction is built from. */
 export interface ExtractServiceDeps extends Omit<ExtractKindDeps, "validator"> {
   readonly findModel: FindWebModel;
 }
 
-/** Builds it; `jobs` is for use once there is a runner. */
+/** Creates extraction. `jobs` needs the job runner. */
 export function createExtractService(deps: ExtractServiceDeps) {
   const validator = createValidator();
   const kind: JobKind = extractKind({ ...deps, validator });

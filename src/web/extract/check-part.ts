@@ -1,5 +1,5 @@
-// Checks a model's answer against its part of the page: values without a supporting quote are dropped, and quotes that do not
-// occur in the part are reported.
+// Checks a model's answer against its part of the page. Values without a supporting quote are dropped, and values that the page
+// or the quote does not contain literally are reported.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { PartAnswer } from "./ask-part.ts";
@@ -9,35 +9,37 @@ import type { PageAnswer } from "./merge.ts";
 import { dropUnsupported, put, quotesIn } from "./quotes.ts";
 import { sourcesOf } from "./reply.ts";
 
-/** The result of a page, or of a part of it. */
+/** The checked result of a page, or of a part of it. */
 export interface AnsweredPage extends PageAnswer {
   readonly warnings: readonly string[];
 }
 
-/** Share of the words of a text that is nowhere in a page as a whole. */
+/** The share of a text's words that must occur in the page if the text as a whole does not. */
 const WORDS_SHARE = 0.5;
 const SHOWN_CHARS_MAX = 120;
 
-/** Checks it. Yields to other work meanwhile. */
+/** Checks an answer. Lets other work run in between. */
 export async function checkedPart({ part, reply, warnings }: PartAnswer): Promise<AnsweredPage> {
   const { url } = part;
   const { text, orders } = await siftOrders(`${part.evidence}\n${part.text}`);
   const told = [...warnings];
   const [order] = orders;
   if (order !== undefined)
-    told.push(`${url}: the page gives orders to language models (${shown(order)}); nothing was taken from them.`);
+    told.push(`${url}: the page contains instructions to language models (${shown(order)}), which were ignored.`);
   const stands = quotesIn(text);
   const entries = (list: readonly unknown[], quotes: readonly (string | null)[], name: string) => {
     const kept = list.filter((_, at) => quotes[at] != null && stands(quotes[at]));
     const lost = list.length - kept.length;
     if (lost > 0)
-      told.push(`${name}: ${lost} of ${list.length} entries from ${url} were left out: the page does not say them.`);
+      told.push(
+        `${name}: ${lost} of ${list.length} entries from ${url} were left out, because no quote from the page supports them.`,
+      );
     return kept;
   };
   const isInPage = literalsIn([text], WORDS_SHARE);
   const tell = (name: string, values: readonly unknown[], where: string) => {
     for (const value of values)
-      told.push(`${name}: ${shown(JSON.stringify(value))} is not written ${where} ${url}; it may be derived.`);
+      told.push(`${name}: ${shown(JSON.stringify(value))} does not occur ${where} ${url}. It may be derived.`);
   };
   if (Array.isArray(reply.value)) {
     const value = entries(reply.value, reply.entryQuotes, "The list");
@@ -60,10 +62,10 @@ export async function checkedPart({ part, reply, warnings }: PartAnswer): Promis
   return { url, value: supported.value, sources: supported.sources, warnings: told };
 }
 
-/** Quotes of one field; more add nothing. */
+/** Maximum number of values reported for one field; more would add nothing. */
 const STRANGERS_MAX = 3;
 
-/** Numbers and texts of a value that do not occur there. */
+/** The numbers and texts of a value that do not occur literally. */
 function strangersIn(value: unknown, isWritten: HoldsLiteral): unknown[] {
   return leavesOf(value)
     .filter((leaf) => !isWritten(leaf))

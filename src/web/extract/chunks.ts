@@ -1,21 +1,24 @@
-// Splits a page's Markdown into parts that fit a model's window. Sections, tables, lists and code stay whole where possible:
-// a part ends before a heading, else between blocks, and a table that must be split repeats its header. Pure.
+// Splits a page's Markdown into parts that fit a model's window. Sections, tables, lists and code stay whole if possible: a part
+// ends before a heading, or otherwise between blocks, and a table that must be split repeats its header. Pure.
 
-/** Characters beyond the Latin alphabets; their scripts take about one token per letter. */
+/** The first character beyond the Latin alphabets. The scripts there take about one token per letter. */
 const WIDE_FROM = 0x24f;
-/** Letters of Latin alphabets per token. */
+/** The number of letters of Latin alphabets per token. */
 export const CHARS_PER_TOKEN_MAX = 3;
-/** Shorter parts are not halved: their answers are not too long because of their length. */
+/** Shorter parts are not halved, because their length cannot be the reason for a long answer. */
 const HALVED_TOKENS_MIN = 50;
 
-/** An upper estimate of a text's tokens: a few characters each in English, one each in scripts without an alphabet. */
+/**
+ * Estimates the maximum number of tokens of a text: one for a few characters of English, one for each character of scripts
+ * without an alphabet.
+ */
 export function estimateTokens(text: string): number {
   let wide = 0;
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > WIDE_FROM) wide++;
   return Math.ceil((text.length - wide) / CHARS_PER_TOKEN_MAX + wide);
 }
 
-/** The parts, in order; none for an empty text. */
+/** The parts in their order; none for an empty text. */
 export function chunksOf(markdown: string, tokensMax: number): string[] {
   const chunks: string[] = [];
   let current: string[] = [];
@@ -37,7 +40,7 @@ export function chunksOf(markdown: string, tokensMax: number): string[] {
     for (const piece of section.flatMap((block) => piecesOf(block, tokensMax))) {
       if (size + tokensOf(piece) > tokensMax) {
         close();
-        // A section is repeated under its headings.
+        // If a section is split, its heading is repeated in each part.
         if (heading !== undefined && piece !== heading && tokensOf(heading) + tokensOf(piece) <= tokensMax) {
           current.push(heading);
           size += tokensOf(heading);
@@ -51,7 +54,7 @@ export function chunksOf(markdown: string, tokensMax: number): string[] {
   return chunks;
 }
 
-/** Two halves of a part, for a model whose answer was too long; undefined if it cannot be split. */
+/** The two halves of a part, for a model whose answer was too long; undefined if the part cannot be split. */
 export function halvesOf(chunk: string): readonly string[] | undefined {
   const tokens = estimateTokens(chunk);
   if (tokens < HALVED_TOKENS_MIN) return undefined;
@@ -62,7 +65,7 @@ export function halvesOf(chunk: string): readonly string[] | undefined {
 const tokensOf = (block: string) => estimateTokens(block) + 1;
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
 
-/** Paragraphs, tables, lists and fenced code. */
+/** The blocks of a text: paragraphs, tables, lists and fenced code. */
 function blocksOf(markdown: string): string[] {
   const blocks: string[] = [];
   let lines: string[] = [];
@@ -93,7 +96,7 @@ function sectionsOf(blocks: readonly string[]): string[][] {
   const sections: string[][] = [];
   for (const block of blocks) {
     const last = sections.at(-1);
-    // A heading directly under another belongs to it.
+    // A heading directly below another heading belongs to the same section.
     if (last === undefined || (isHeading(block) && !last.every(isHeading))) sections.push([block]);
     else last.push(block);
   }
@@ -107,7 +110,7 @@ function headingOf(section: readonly string[]): string | undefined {
   return first !== undefined && isHeading(first) ? first : undefined;
 }
 
-/** A block in pieces that fit, split between its lines if it has several. */
+/** Splits a block into pieces that fit, between its lines if it has several. */
 function piecesOf(block: string, tokensMax: number): string[] {
   if (tokensOf(block) <= tokensMax) return [block];
   const lines = block.split("\n");
@@ -133,11 +136,11 @@ function piecesOf(block: string, tokensMax: number): string[] {
   return pieces;
 }
 
-/** A line in pieces that fit, split between words if it has several. */
+/** Splits a line into pieces that fit, between words if it has several. */
 function cut(line: string, tokensMax: number): string[] {
   if (tokensOf(line) <= tokensMax) return [line];
   const pieces: string[] = [];
-  // In thirds of a token, the estimate for one letter.
+  // Counted in thirds of a token, the estimate for one letter.
   const room = Math.max(3, (tokensMax - 1) * 3);
   let [start, space, used] = [0, -1, 0];
   for (let at = 0; at < line.length; at++) {

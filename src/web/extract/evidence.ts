@@ -1,11 +1,11 @@
-// A page's structured data as text: shown to the model beside the page, and searched for quotes.
+// Writes a page's structured data as text, which the model sees beside the page and which is searched for quotes.
 
 import type { Entity, StructuredData } from "../../pages/structured/structured.ts";
 import { isFrame } from "./things.ts";
 
 /**
- * One line of JSON for each entity and for the metadata, with a label before it; empty if there is none. Lines beyond
- * `charsMax` are left out, those about the whole site first.
+ * One line of JSON for each entity and for the metadata, each after a label; empty if there is no structured data. Lines beyond
+ * `charsMax` are left out, starting with those about the whole site.
  */
 export function evidenceText(structured: StructuredData, charsMax = Number.POSITIVE_INFINITY): string {
   const { jsonLd, microdata, meta } = structured;

@@ -4,7 +4,7 @@ import { isRecord } from "../../base/json-object.ts";
 import { referencesOf } from "./references.ts";
 import type { JsonSchema } from "./schema.ts";
 
-/** Their names; none if the schema does not describe an object with named fields. */
+/** The names of the fields; none if the schema does not describe an object with named fields. */
 export function fieldNames(schema: JsonSchema | null): string[] {
   if (schema === null) return [];
   const reference = schema["$ref"];

@@ -1,4 +1,4 @@
-// Fits a page's structured data to a schema. A value that would have to be guessed is not taken: its field is missing.
+// Fits a page's structured data to a schema. No value is guessed: if several are possible, the field counts as missing.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { Entity } from "../../pages/structured/structured.ts";
@@ -10,43 +10,46 @@ import { sameText } from "./same-item.ts";
 import type { JsonSchema } from "./schema.ts";
 import { type Thing, typesOf } from "./things.ts";
 
-/** A value with the page's words that support it. */
+/** A value and the text of the page that supports it. */
 export interface Fitted {
   readonly value: unknown;
   readonly quotes: readonly string[];
-  /** Requested members within it that were not found. */
+  /** The requested members of the value that were not found. */
   readonly missing: readonly string[];
 }
 
-/** What all of a page's fields are read with. */
+/** The state that is shared while the fields of one page are read. */
 export interface Fitting {
   readonly references: References;
   follow(value: unknown): unknown;
-  /** Entities that refer to each other, and recursive schemas, could be searched endlessly. */
+  /**
+   * The steps that are left. Without a limit, entities that refer to each other, and recursive schemas, could be searched
+   * endlessly.
+   */
   readonly left: { steps: number };
 }
 
-/** Far more than real pages need; some tenths of a second. */
+/** Maximum number of steps for one page, far more than real pages need. They take some tenths of a second. */
 const STEPS_MAX = 15_000;
 
-/** A page takes more steps than allowed. */
+/** Thrown when a page takes more steps than allowed. */
 export class FittingEnded extends Error {
   override name = "FittingEnded";
 }
 
-/** Steps for one page. */
+/** The state for one page. */
 export function fittingOf(references: References, follow: (value: unknown) => unknown): Fitting {
   return { references, follow, left: { steps: STEPS_MAX } };
 }
 
-/** Depth of nested schemas that are filled; a schema may contain itself. */
+/** Maximum depth of nested schemas that are filled, since a schema may contain itself. */
 const LEVELS_MAX = 8;
 const QUOTE_CHARS_MAX = 300;
 
-/** If several fits disagree, none is taken. */
+/** The result of looking for a value. If several values fit and disagree, none is taken. */
 export type Outcome = Fitted | "absent" | "ambiguous";
 
-/** An entity's member for a field of this name: under its own name, else under a synonym. Throws `FittingEnded`. */
+/** Finds an entity's member for a field: under the field's own name, otherwise under a synonym. Throws `FittingEnded`. */
 export function fitField(thing: Thing, name: string, schema: JsonSchema, fitting: Fitting, level = 0): Outcome {
   if (--fitting.left.steps < 0) throw new FittingEnded();
   const folded = foldedName(name);
@@ -67,7 +70,7 @@ export function fitField(thing: Thing, name: string, schema: JsonSchema, fitting
   return "absent";
 }
 
-/** The one fit on which all agree. */
+/** The value on which all fits agree. */
 export function agreed(fits: readonly (Fitted | undefined)[]): Outcome {
   const found = fits.filter((one) => one !== undefined);
   const [first, ...others] = found.sort((one, two) => one.missing.length - two.missing.length);
@@ -75,14 +78,14 @@ export function agreed(fits: readonly (Fitted | undefined)[]): Outcome {
   return others.every(({ value }) => sameText(value) === sameText(first.value)) ? first : "ambiguous";
 }
 
-/** Values under the name itself. */
+/** The values under the name itself. */
 function own(thing: Thing, folded: string): unknown[] {
   return thing.flatMap((entity) => membersOf(entity).get(folded) ?? []);
 }
 
 const members = new WeakMap<Entity, ReadonlyMap<string, readonly unknown[]>>();
 
-/** By their normalised names, computed once. */
+/** An entity's members by their normalised names, which are computed once. */
 function membersOf(entity: Entity): ReadonlyMap<string, readonly unknown[]> {
   const known = members.get(entity);
   if (known !== undefined) return known;
@@ -96,18 +99,18 @@ function membersOf(entity: Entity): ReadonlyMap<string, readonly unknown[]> {
   return found;
 }
 
-/** Values under schema.org's name for the field. */
+/** The values under schema.org's name for the field. */
 function elsewhere(thing: Thing, folded: string, fitting: Fitting): unknown[] {
   return schemaOrgPaths(folded).flatMap((path) => walk(thing, path.split("."), fitting));
 }
 
-/** Whether a value states its unit: a bare number may have another than the field's. */
+/** Whether a value states its unit. A number without one may be in a different unit than the field. */
 export function hasUnit(value: unknown): boolean {
   if (isRecord(value)) return value["unitText"] !== undefined || value["unitCode"] !== undefined;
   return typeof value === "string" && /\p{L}/u.test(value);
 }
 
-/** Values at the end of a path; several if it leads through lists. */
+/** The values at the end of a path; there may be several if the path leads through lists. */
 function walk(thing: Thing, path: readonly string[], { follow }: Fitting): unknown[] {
   let at: unknown[] = [...thing];
   path.forEach((name, index) => {
@@ -139,7 +142,7 @@ export function fit(given: unknown, at: Fit): Fitted | undefined {
   return undefined;
 }
 
-/** The schemas that a value may match. */
+/** The alternative schemas that a value may match. */
 function variantsOf(schema: JsonSchema, references: References, level = 0): JsonSchema[] {
   if (level > LEVELS_MAX) return [];
   const reference = schema["$ref"];
@@ -155,13 +158,13 @@ function variantsOf(schema: JsonSchema, references: References, level = 0): Json
   return [{ ...Object.assign({}, ...joined), properties: joinedWord("properties"), required }];
 }
 
-/** The schema itself, without references and alternatives; undefined if several are possible. */
+/** The schema with references and alternatives resolved; undefined if several alternatives are possible. */
 export function plainSchema(schema: JsonSchema, references: References): JsonSchema | undefined {
   const variants = variantsOf(schema, references).filter(({ type }) => type !== "null");
   return variants.length === 1 ? variants[0] : undefined;
 }
 
-/** The types that a schema allows, in its order. */
+/** The types that a schema allows, in the order of the schema. */
 export function typesWanted({ type, properties, items, enum: values }: JsonSchema): string[] {
   if (type !== undefined) return [type].flat().filter((one): one is string => typeof one === "string");
   if (isRecord(properties)) return ["object"];
@@ -219,7 +222,7 @@ function fitText(given: unknown, at: Fit): Fitted | undefined {
   return leaf(lastWord(text), text);
 }
 
-/** An entity's name or text, where a text is wanted. */
+/** The name or text of an entity if a text is wanted; other values unchanged. */
 function textIn(given: unknown, { name, schema }: Fit): unknown {
   const value = Array.isArray(given) && given.length === 1 ? given[0] : given;
   if (!isRecord(value)) return value;
@@ -237,13 +240,13 @@ function fitNumber(given: unknown, { name }: Fit): Fitted | undefined {
   return read === undefined ? undefined : leaf(read, value);
 }
 
-/** An amount with a unit counts only if the unit is the field's. */
+/** The amount of an entity. If it has a unit, the unit must be the field's. */
 function amountOf(entity: Entity, name: string): unknown {
   const unit = entity["unitText"] ?? entity["unitCode"];
   return unit === undefined || (typeof unit === "string" && namesUnit(name, unit)) ? entity["value"] : undefined;
 }
 
-/** A text that may hold several values. */
+/** Matches texts that may contain several values. */
 const MAY_BE_SEVERAL = /[,;|\n]|\. /;
 
 function fitList(given: unknown, at: Fit): Fitted | undefined {
@@ -259,11 +262,11 @@ function fitList(given: unknown, at: Fit): Fitted | undefined {
   };
 }
 
-/** The entries; undefined for a text that may be one or several. */
+/** The entries of a list; undefined for a text that may contain one value or several. */
 function valuesIn(given: unknown, name: string): readonly unknown[] | undefined {
   if (Array.isArray(given)) return given;
   if (isRecord(given)) return Array.isArray(given["itemListElement"]) ? given["itemListElement"] : [given];
-  // schema.org: keywords in a text are separated by commas.
+  // In schema.org, keywords in a text are separated by commas.
   if (isText(given) && schemaOrgPaths(foldedName(name)).includes("keywords"))
     return given.split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
   return isText(given) && MAY_BE_SEVERAL.test(given) ? undefined : [given];
@@ -274,7 +277,7 @@ function fitObject(given: unknown, at: Fit): Fitted | undefined {
   return isRecord(value) ? fitMembers([value], at.schema, at.fitting, at.level) : undefined;
 }
 
-/** All members of a schema; undefined if none is found, or a required one is missing. */
+/** Fills the members of a schema; undefined if none is found, or if a required one is missing. */
 export function fitMembers(thing: Thing, schema: JsonSchema, fitting: Fitting, level = 0): Fitted | undefined {
   const { properties, required } = schema;
   if (!isRecord(properties)) return undefined;

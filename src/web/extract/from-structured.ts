@@ -1,4 +1,4 @@
-// Answers from structured data, without a model. What is found is exact; ambiguous values are missing, and are left to a
+// Answers from structured data, without a model. Only exact values are taken; ambiguous values count as missing and are left to a
 // model.
 
 import { isRecord } from "../../base/json-object.ts";
@@ -31,23 +31,23 @@ export interface StructuredPage {
   readonly structured: StructuredData;
 }
 
-/** The result. */
+/** The answer from structured data. */
 export interface StructuredAnswer {
-  /** Top-level fields that were not found are null. */
+  /** The value; top-level fields that were not found are null. */
   readonly value: unknown;
-  /** Quotes are taken from `evidenceText`, or from a table or list of the page. */
+  /** The sources of each field. Their quotes are from `evidenceText`, or from a table or list of the page. */
   readonly sources: Readonly<Record<string, readonly QuoteSource[]>>;
-  /** Paths of missing values, `offers.price` or `reviews[].author`; "*" if the schema names no fields. */
+  /** The paths of missing values, such as `offers.price` or `reviews[].author`; "*" if the schema names no fields. */
   readonly missing: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** Quotes of each field. */
+/** Maximum number of quotes of each field. */
 const QUOTES_MAX = 5;
 
 /**
- * Fills the schema from the pages. A single value is missing if no page gives it; a list if any of the pages does not, as
- * that page may have entries in its text.
+ * Fills the schema from the pages. A single value is missing if no page has it. A list is missing if any page lacks it, as that
+ * page may have entries in its text.
  */
 export function answerFromStructured(schema: JsonSchema, pages: readonly StructuredPage[]): StructuredAnswer {
   const references = referencesOf(schema);
@@ -70,7 +70,7 @@ interface PageFound extends PageAnswer {
   readonly missing: readonly string[];
 }
 
-/** The result of one page; nothing if it would take too long. */
+/** The answer of one page; empty if it would take too long. */
 function answerPage(root: JsonSchema, page: Page): PageFound {
   const isList = typesWanted(root)[0] === "array";
   try {
@@ -83,7 +83,7 @@ function answerPage(root: JsonSchema, page: Page): PageFound {
   }
 }
 
-/** What is missing from all pages together. */
+/** The paths that are missing if all pages are taken together. */
 function missingOf(root: JsonSchema, pages: readonly PageFound[], references: References): string[] {
   const properties = isRecord(root["properties"]) ? root["properties"] : {};
   const isList = (field: string) => {
@@ -107,7 +107,7 @@ function answerList(root: JsonSchema, page: Page): PageFound {
   return { url: page.url, value: found?.value ?? null, sources: {}, missing: found?.missing ?? ["[]"] };
 }
 
-/** The entries of the page's only list, else its entities if all are of one kind. */
+/** The entries of the page's list if there is exactly one, otherwise the page's entities if all are of one kind. */
 function listedThings({ things }: Page): readonly Thing[] {
   const [list, ...others] = things.lists;
   if (list !== undefined) return others.length === 0 ? list : [];
@@ -115,7 +115,7 @@ function listedThings({ things }: Page): readonly Thing[] {
   return things.main.length > 1 && kinds.size === 1 ? things.main : [];
 }
 
-/** Every entity as an entry; undefined if one does not fit. */
+/** Fits every entity as an entry of the list; undefined if one does not fit. */
 function fitThings(found: readonly Thing[], schema: JsonSchema, fitting: Fitting): Fitted | undefined {
   const items = isRecord(schema["items"]) ? plainSchema(schema["items"], fitting.references) : undefined;
   if (items === undefined || found.length === 0) return undefined;
@@ -154,9 +154,9 @@ function quotesOf({ quotes }: Fitted, url: string): QuoteSource[] {
   return [...new Set(quotes)].slice(0, QUOTES_MAX).map((quote) => ({ url, quote }));
 }
 
-/** A page with more entities is a list. */
+/** Maximum number of entities that are considered; a page with more is a list. */
 const THINGS_MAX = 200;
-/** Nearly every entity has these: they do not tell what the fields are about. */
+/** Names that nearly every entity has, so that they do not show what the fields are about. */
 const COMMON = new Set(
   ["name", "title", "headline", "description", "url", "link", "image", "date", "author", "id", "category"].map(
     foldedName,
@@ -164,8 +164,8 @@ const COMMON = new Set(
 );
 
 /**
- * The entity that the fields are about: the one that provides most of them. If several provide the same number, the one that
- * the page names as its main entity, else none: an empty entity.
+ * The entity that the fields describe: the one that provides most of them. If several provide the same number, it is the one that
+ * the page names as its main entity; if there is none, an empty entity.
  */
 function mainThing(names: readonly string[], properties: JsonSchema, page: Page): Thing {
   const { main, frame } = page.things;
@@ -204,12 +204,12 @@ function findField(name: string, schema: JsonSchema, thing: Thing, page: Page): 
   return shown === "ambiguous" ? undefined : fromMeta(name, schema, page);
 }
 
-/** A figure may be out of date if readers are shown another one. */
+/** Whether the page shows readers a different number, in which case the structured one may be out of date. */
 function contradicts(own: Fitted, shown: Fitted | string): boolean {
   return typeof shown !== "string" && typeof own.value === "number" && sameText(own.value) !== sameText(shown.value);
 }
 
-/** Values that the page shows under this name; as a single list if a list is wanted. */
+/** The values that the page shows under this name, as a single list if a list is wanted. */
 function pairsCalled(name: string, schema: JsonSchema, { structured, fitting }: Page): unknown[] {
   const called = (other: string) =>
     structured.pairs.filter((pair) => foldedName(pair.name) === foldedName(other)).map(({ value }) => value);
@@ -220,7 +220,7 @@ function pairsCalled(name: string, schema: JsonSchema, { structured, fitting }: 
   return plain !== undefined && typesWanted(plain)[0] === "array" ? [values] : values;
 }
 
-/** Entities whose kind the field names: `product`, `events`. */
+/** The entities whose kind is the name of the field, such as `product` or `events`. */
 function wholeThing(name: string, schema: JsonSchema, main: Thing, page: Page): Fitted | undefined {
   const plain = plainSchema(schema, page.fitting.references);
   if (plain === undefined) return undefined;
@@ -241,7 +241,7 @@ function wholeThing(name: string, schema: JsonSchema, main: Thing, page: Page): 
 
 const ANY_LIST = new Set(["item", "result", "entry", "list", "listing"]);
 
-/** Metadata with a single meaning. */
+/** The metadata with an unambiguous meaning, by field. */
 const META: Readonly<Record<string, string>> = {
   siteName: "og:site_name",
   imageUrl: "og:image",

@@ -1,6 +1,6 @@
-// Finds sentences of a page that give a language model orders. The model is told not to follow them; in case it does, no
-// quote may come from them. Patterns only see plain text, so this adds to the rule that every value needs a quote and does
-// not replace it. A false positive loses a quote, which is reported.
+// Finds sentences of a page that give instructions to a language model. The model is told not to follow them; in case it does, no
+// quote may come from them. Patterns only recognise plain text, so this supplements the rule that every value needs a quote, and
+// does not replace it. A false positive costs a quote, which is reported.
 
 import { createTurns } from "../../base/turns.ts";
 
@@ -28,18 +28,18 @@ const SIGNS: readonly RegExp[] = [
   /^\W*(?:please |now |instead,? )?(?:set|change|report|return|output|give|state|record)\b[^.!?\n]{0,20}\b(?:fields?|value|json|answer|output|result|price|rating|title|name)\b[^.!?\n]{0,20}\b(?:to|as|is)\b/i,
 ];
 
-/** Length of one sentence; a longer one is read in pieces. */
+/** Maximum length of one sentence; longer ones are examined in pieces. */
 const SENTENCE_CHARS_MAX = 600;
 const ORDERS_MAX = 50;
 
-/** A text, and its orders. */
+/** A text, and the instructions found in it. */
 export interface Sifted {
-  /** Without the orders. */
+  /** The text without the instructions. */
   readonly text: string;
   readonly orders: readonly string[];
 }
 
-/** Removes the orders from a text. Yields to other work meanwhile. */
+/** Removes instructions to language models from a text. Lets other work run in between. */
 export async function siftOrders(text: string): Promise<Sifted> {
   const turn = createTurns();
   const orders: string[] = [];

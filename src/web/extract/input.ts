@@ -1,15 +1,16 @@
-// Reads the parameters of an extraction. Wrong ones are 400 with their path; Firecrawl's names are accepted too.
+// Reads the parameters of an extraction. Invalid ones lead to a 400 with their path. Firecrawl's parameter names are accepted
+// too.
 
 import { type Body, checkUrl, invalid, readBoolean, readInteger, readText, readTexts } from "../params.ts";
 import { checkSchema, type JsonSchema, SchemaError } from "./schema.ts";
 
-/** As stored with a job. */
+/** The parameters as they are stored with a job. */
 export interface ExtractInput {
   readonly urls: readonly string[];
   readonly prompt: string;
-  /** Null: an object as the prompt describes. */
+  /** If null, the prompt alone describes the result. */
   readonly schema: JsonSchema | null;
-  /** The caller's own instructions to the model; empty: none. */
+  /** The caller's own instructions to the model; may be empty. */
   readonly systemPrompt: string;
   readonly allowExternalLinks: boolean;
   readonly documents: boolean;
@@ -24,9 +25,9 @@ export interface ExtractRequest {
 
 const URLS_MAX = 20;
 const TIMEOUT_SECONDS = { min: 10, max: 120, fallback: 60 };
-/** They are sent with every part of every page. */
+/** Maximum length of the prompt and the instructions, which are sent with every part of every page. */
 const PROMPT_CHARS_MAX = 20_000;
-/** The prompt if a client gives a schema only, as Firecrawl's may. */
+/** The prompt for clients that only give a schema, as Firecrawl's may. */
 const SCHEMA_PROMPT = "Extract what the schema describes.";
 
 /** Reads the parameters. Throws 400. */
@@ -39,7 +40,7 @@ export function readExtract(body: Body): ExtractRequest {
       systemPrompt: shortText(body, ["system_prompt", "systemPrompt"]) ?? "",
       allowExternalLinks: readBoolean(body, ["allow_external_links", "allowExternalLinks"], false),
       documents: readBoolean(body, ["documents"], false),
-      // Tables, prices and specifications are often outside the main content.
+      // By default, all of the page is read, since tables, prices and specifications are often outside of the main content.
       onlyMainContent: readBoolean(scrapeOptions(body), ["only_main_content", "onlyMainContent"], false),
     },
     waitMs: readWaitMs(body),
@@ -62,7 +63,7 @@ function readUrls(body: Body): string[] {
 function readPrompt(body: Body): string {
   const prompt = shortText(body, ["prompt"]);
   if (prompt !== undefined && prompt.trim() !== "") return prompt;
-  // Firecrawl's clients, which identify themselves in `origin`, may leave it to the schema.
+  // Firecrawl's clients, which identify themselves in `origin`, may give a schema without a prompt.
   if (typeof body["origin"] === "string" && typeof body["schema"] === "object" && body["schema"] !== null)
     return SCHEMA_PROMPT;
   throw invalid("prompt", prompt === undefined ? "Missing required parameter: prompt." : "prompt must not be empty.");
@@ -86,14 +87,14 @@ function readSchema(body: Body): JsonSchema | null {
   }
 }
 
-/** Turns a schema error into the 400 that names its place; other errors are passed on. */
+/** Converts a schema error into a 400 that names the place in the schema. Other errors are returned unchanged. */
 export function schemaRefused(error: unknown): unknown {
   if (!(error instanceof SchemaError)) return error;
   const param = `schema${pathOf(error.place)}`;
   return invalid(param, `${param}: ${error.message}`);
 }
 
-/** A JSON pointer in the notation of parameters: `.properties.price`, `.anyOf[0]`. */
+/** Converts a JSON pointer to the notation of parameters, such as `.properties.price` or `.anyOf[0]`. */
 function pathOf(pointer: string): string {
   const steps = pointer.split("/").slice(1);
   return steps
@@ -104,7 +105,7 @@ function pathOf(pointer: string): string {
     .join("");
 }
 
-/** A page's options may be inside `scrapeOptions`. */
+/** The options for pages, which may be inside `scrapeOptions`. */
 function scrapeOptions(body: Body): Body {
   const inner = body["scrapeOptions"];
   return typeof inner === "object" && inner !== null ? { ...inner, ...body } : body;
@@ -113,7 +114,7 @@ function scrapeOptions(body: Body): Body {
 function readWaitMs(body: Body): number {
   const { min, max, fallback } = TIMEOUT_SECONDS;
   const seconds = readInteger(body, ["timeout_seconds", "timeoutSeconds"], { min, max });
-  // Firecrawl's clients send milliseconds, possibly outside the bounds of an extraction.
+  // Firecrawl's clients send milliseconds, possibly more or less than an extraction allows.
   const ms = readInteger(body, ["timeout"], { min: 1000, max: 3_600_000 });
   if (seconds !== undefined) return seconds * 1000;
   return ms === undefined ? fallback * 1000 : Math.min(max * 1000, Math.max(min * 1000, ms));

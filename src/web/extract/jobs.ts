@@ -1,4 +1,4 @@
-// Starts, polls and cancels extractions, and builds their responses.
+// Starts, polls and cancels extractions, and builds the responses about them.
 
 import { ApiError } from "../../base/errors.ts";
 import type { FindWebModel } from "../../gateway/web-model.ts";
@@ -20,20 +20,20 @@ import { modelMissing } from "./result.ts";
 import { SchemaError } from "./schema.ts";
 import type { Validator } from "./validate.ts";
 
-/** What they need. */
+/** What the functions for extractions need. */
 export interface ExtractJobsDeps extends WaitedJobsDeps {
   readonly guard: Pick<AddressGuard, "check">;
   readonly validator: Pick<Validator, "validate">;
   readonly findModel: FindWebModel;
 }
 
-/** The key and the request that ask. */
+/** The key and the request that start an extraction. */
 export interface ExtractAsker {
   readonly accountId: string;
   readonly keyId: string;
   readonly requestId: string;
   readonly signal: AbortSignal;
-  /** How long is waited, whatever the body says. */
+  /** How long to wait for the result. If present, it replaces the time in the body. */
   readonly waitMs?: number;
   /** Called with the job's id as soon as it is queued. */
   started?(id: string): void;
@@ -41,7 +41,10 @@ export interface ExtractAsker {
 
 const KIND = "extract";
 
-/** Reads the parameters, waits for the result as long as requested, and returns it or the state at that time. */
+/**
+ * Reads the parameters and starts the extraction. Waits for the result as long as the client wants, and returns it, or the state
+ * at that time.
+ */
 export async function startExtract(
   body: Body,
   { deps, ...from }: ExtractAsker & { deps: ExtractJobsDeps },
@@ -50,7 +53,7 @@ export async function startExtract(
   const { input, waitMs } = readExtract(body);
   await checkAddresses(input.urls, { deps, signal });
   if (input.schema !== null) {
-    // The schema is compiled before anything is fetched.
+    // The schema is compiled before any page is fetched.
     await deps.validator.validate(input.schema, null, signal).catch((error: unknown) => {
       throw error instanceof SchemaError ? schemaRefused(error) : error;
     });
@@ -63,7 +66,7 @@ export async function startExtract(
   return viewOf(job, deps);
 }
 
-/** An address that may never be fetched is refused immediately; beside others that may, it becomes a warning in the result. */
+/** If all addresses are forbidden, the request is refused immediately. If only some are, each becomes a warning in the result. */
 async function checkAddresses(
   urls: readonly string[],
   { deps, signal }: { deps: ExtractJobsDeps; signal: AbortSignal },

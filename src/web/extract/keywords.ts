@@ -1,8 +1,8 @@
-// The valid values of each JSON Schema keyword, for draft 7 and 2020-12, and which keywords hold subschemas.
+// The JSON Schema keywords of draft 7 and 2020-12 with their valid values, and the keywords that contain subschemas.
 
 import { isRecord } from "../../base/json-object.ts";
 
-/** The kind of value a keyword takes. */
+/** The kind of value that a keyword requires. */
 export type KeywordShape =
   | "text"
   | "number"
@@ -22,7 +22,7 @@ export type KeywordShape =
   | "schema-by-pattern"
   | "schema-or-names-by-name";
 
-/** Keywords that are not listed are annotations and may hold anything. */
+/** Keywords that are not listed are annotations and may have any value. */
 const SHAPES: Readonly<Record<KeywordShape, string>> = {
   text: "$schema $id $ref $anchor $dynamicRef $dynamicAnchor $comment title description format contentEncoding contentMediaType",
   number: "maximum exclusiveMaximum minimum exclusiveMinimum",
@@ -53,7 +53,7 @@ export const KEYWORDS: ReadonlyMap<string, KeywordShape> = new Map(
 
 const TYPES = new Set(["string", "number", "integer", "boolean", "array", "object", "null"]);
 
-/** What the keyword should have been; undefined if it is valid. Subschemas are not examined. */
+/** A description of the required value if the given one is invalid; undefined if it is valid. Subschemas are not examined. */
 export function complaintOf(shape: KeywordShape, value: unknown): string | undefined {
   return CHECKS[shape](value);
 }
@@ -92,7 +92,7 @@ const CHECKS: Readonly<Record<KeywordShape, (value: unknown) => string | undefin
   "schema-or-names-by-name": (value) => expect(isRecord(value), "an object of schemas or of lists of names"),
 };
 
-/** Whether it is a list of distinct names. */
+/** Whether a value is a list of distinct names. */
 export function isNames(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((name) => typeof name === "string") && areDifferent(value);
 }
@@ -111,8 +111,8 @@ function isPattern(text: string): boolean {
 }
 
 /**
- * A `pattern` as a regular expression. Most are written for Unicode mode; those that it forbids, such as `[\w-.]`, are read
- * without it. Throws if neither parses.
+ * Compiles a `pattern`. Most patterns are written for Unicode mode; those that it forbids, such as `[\w-.]`, are compiled without
+ * it. Throws if neither is possible.
  */
 export function readPattern(text: string): RegExp {
   try {

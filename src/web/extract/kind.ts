@@ -1,4 +1,4 @@
-// The extraction job: runs it with its caller's model, and maps the outcome to the job's state.
+// The kind of job for extractions: runs the extraction with its caller's model, and maps the outcome to the job's state.
 
 import { ApiError } from "../../base/errors.ts";
 import type { FindWebModel } from "../../gateway/web-model.ts";
@@ -7,7 +7,7 @@ import { asWebError } from "../failure.ts";
 import { type ExtractInput, schemaRefused } from "./input.ts";
 import { createExtract, type ExtractDeps, type ExtractStore } from "./run.ts";
 
-/** As stored with the job. */
+/** The parameters as they are stored with the job. */
 export interface StoredExtract extends ExtractInput {
   readonly keyId: string;
   readonly requestId: string;
@@ -31,7 +31,8 @@ export function extractKind(deps: ExtractKindDeps): JobKind {
     try {
       const model = await deps.findModel({ keyId, requestId, endpoint: ENDPOINT }).catch((error: unknown) => {
         if (!(error instanceof ApiError) || error.apiCode !== "tier_required") throw error;
-        // Structured data is available to every plan; the plan is mentioned only if that is not enough.
+        // Extraction from structured data is available on every plan. An error about the plan is only reported if that is not
+        // enough.
         refused = error;
         return undefined;
       });
@@ -42,7 +43,7 @@ export function extractKind(deps: ExtractKindDeps): JobKind {
       job.winding.throwIfAborted();
       const found = failureOf(error);
       const failure = refused !== undefined && found.code === "extract_unavailable" ? failureOf(refused) : found;
-      // Unexpected errors are logged by the runner.
+      // The job runner logs unexpected errors.
       if (failure.code === "extract_internal_error") throw error;
       return { state: "failed", error: failure };
     }

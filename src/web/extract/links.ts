@@ -1,6 +1,6 @@
-// Selects links of a page that may help to answer: those whose address or text has words of the prompt. Pure.
+// Selects the links of a page that may help to answer: those whose address or text contains words of the prompt. Pure.
 
-/** The matching links, best first; `known` ones are left out. */
+/** The matching links, the best first. Those in `known` are left out. */
 export function rankedLinks(
   page: { readonly links: readonly string[]; readonly markdown: string; readonly url: string },
   prompt: string,
@@ -18,7 +18,7 @@ export function rankedLinks(
     .map(({ url }) => url);
 }
 
-/** Addresses without meaningful words. */
+/** File names in addresses that are no pages. */
 const FILE = /\.(?:png|jpe?g|gif|webp|svg|ico|css|js|mjs|woff2?|ttf|mp[34]|webm|avi|mov|zip|gz|tar|exe|dmg|iso)$/i;
 
 /** Stop words. */
@@ -28,7 +28,7 @@ const COMMON = new Set(
   ),
 );
 
-/** A word in the text of a link weighs more than one in its address. */
+/** A word in the text of a link counts more than one in its address. */
 const TEXT_POINTS = 2;
 
 function pointsOf(url: string, text: string, wanted: ReadonlySet<string>): number {
@@ -45,7 +45,10 @@ function plain(address: string): string {
   }
 }
 
-/** Words without plural endings: `prices` and `price`, `boxes` and `box`, `companies` and `company` are equal. */
+/**
+ * The words of a text without plural endings, so that `price` and `prices`, `box` and `boxes`, `company` and `companies` are
+ * equal.
+ */
 function stemsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words
@@ -53,7 +56,7 @@ function stemsOf(text: string): string[] {
     .map((word) => (word.length > 3 ? word.replace(/s$/, "").replace(/e$/, "").replace(/y$/, "i") : word));
 }
 
-/** The texts of the links in Markdown. */
+/** The texts of the links in a Markdown text, by address. */
 function textsOf(markdown: string): Map<string, string> {
   const texts = new Map<string, string>();
   for (const [, text = "", url = ""] of markdown.matchAll(/\[([^[\]\n]{1,300})\]\(<?([^()<>\s]{1,2000})>?/g))

@@ -1,14 +1,17 @@
-// Whether a value occurs literally in a text. One that does not may be derived, such as a sum or a summary, or made up: the
-// reader should know. Pure.
+// Tells whether a value occurs literally in a text. A value that does not may be derived, such as a sum or a summary, or
+// invented, so the reader should be told. Pure.
 
 import { isRecord } from "../../base/json-object.ts";
 
-/** Whether the text contains a number or a string; true, false and null never occur literally and count as contained. */
+/** Whether the text contains a number or a string. true, false and null do not occur literally and always count as contained. */
 export type HoldsLiteral = (value: unknown) => boolean;
 
 const WORD = /[\p{L}\p{N}]+/gu;
 
-/** Reads the text once, when the first value is searched. `share` is how many words of a string must occur; at least one. */
+/**
+ * Prepares the search in some texts, when the first value is searched. `share`: the share of a string's words that must occur, at
+ * least one word.
+ */
 export function literalsIn(texts: readonly string[], share = 0): HoldsLiteral {
   const plain = once(() => texts.map(plainText));
   const words = once(() => new Set(plain().flatMap(wordsOf)));
@@ -20,7 +23,7 @@ export function literalsIn(texts: readonly string[], share = 0): HoldsLiteral {
     const telling = wordsOf(own);
     const held = telling.filter((word) => words().has(word)).length;
     if (telling.length === 0 || held >= Math.max(1, telling.length * share)) return true;
-    // Scripts without spaces have no words to compare.
+    // In scripts without spaces there are no words to compare.
     return plain().some((text) => text.includes(own));
   };
 }
@@ -50,14 +53,14 @@ function plainText(text: string): string {
   return text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim();
 }
 
-/** Words of one or two letters occur in every sentence; numbers do not. */
+/** Words of one or two letters are left out because they occur in every sentence; numbers are not left out. */
 function wordsOf(plain: string): string[] {
   const words = plain.match(WORD) ?? [];
   const telling = words.filter((word) => word.length > 2 || /\p{N}/u.test(word) || /[^\u0000-\u024f]/.test(word));
   return telling.length > 0 ? telling : words;
 }
 
-/** The numbers of a text, in each way that its points and commas may be read. */
+/** The numbers in a text, in each possible reading of their points and commas. */
 function numbersOf(text: string): number[] {
   const found: number[] = [];
   for (const [written] of text.normalize("NFKC").matchAll(/\d[\d.,'’\u00a0\u202f ]*/g)) {

@@ -1,5 +1,5 @@
-// Merges the answers of several pages, or parts of one: lists are united; for single values the majority of pages decides,
-// then the order of the answers. A warning names each value that was rejected.
+// Merges the answers of several pages, or of parts of one page. Lists are united. For a single value, most pages decide, and then
+// the order of the answers. Each value that was rejected is named in a warning.
 
 import { isRecord } from "../../base/json-object.ts";
 import { put, type QuoteSource, type Sources } from "./quotes.ts";
@@ -23,10 +23,10 @@ export interface MergedAnswer {
 
 const WARNINGS_MAX = 50;
 const SOURCES_MAX = 20;
-/** Length of a value within a warning. */
+/** Maximum length of a value in a warning. */
 const SHOWN_CHARS_MAX = 80;
 
-/** Merges; the answers are in the order of the caller's addresses. `schema` undefined: by the values alone. */
+/** Merges answers, which are in the order of the caller's addresses. If `schema` is undefined, the values alone decide. */
 export function mergeAnswers(schema: JsonSchema | undefined, answers: readonly PageAnswer[]): MergedAnswer {
   const warnings = new Set<string>();
   const context: Context = {
@@ -52,7 +52,7 @@ interface Found {
 
 interface Place {
   readonly schema: JsonSchema | undefined;
-  /** A path in readable form: `offers.price`. */
+  /** The path in readable form, such as `offers.price`. */
   readonly path: string;
   readonly context: Context;
 }
@@ -87,18 +87,20 @@ function mergeObjects(found: readonly (Found & { value: object })[], place: Plac
 
 function mergeLists(found: readonly (Found & { value: unknown[] })[], place: Place): unknown[] {
   const [first, ...others] = found.map(({ value }) => value) as [unknown[], ...unknown[][]];
-  // One page may repeat itself.
+  // A page that repeats itself gives equal entries.
   if (others.every((other) => sameText(other) === sameText(first))) return first;
   const warn = (field: string, kept: unknown, dropped: unknown) =>
-    place.context.warn(`${place.path}[].${field}: ${shown(kept)} was kept, another page says ${shown(dropped)}.`);
+    place.context.warn(`${place.path}[].${field}: ${shown(kept)} was kept; another page has ${shown(dropped)}.`);
   const united = joinItems([first, ...others].flat(), warn);
   const most = resolved(place)?.["maxItems"];
   if (typeof most !== "number" || united.length <= most) return united;
-  place.context.warn(`${nameOf(place)}: the first ${most} of ${united.length} entries were kept, as the schema says.`);
+  place.context.warn(
+    `${nameOf(place)}: the first ${most} of ${united.length} entries were kept, because the schema allows no more.`,
+  );
   return united.slice(0, most);
 }
 
-/** The value that most pages give; of several the first. */
+/** The value that most pages have. If several are equally frequent, the first one. */
 function settle(found: readonly Found[], place: Place): unknown {
   const groups = new Map<string, { first: Found; urls: Set<string> }>();
   for (const one of found) {
@@ -145,7 +147,7 @@ function resolved({ schema, context }: Place): JsonSchema | undefined {
   return isRecord(target) ? target : undefined;
 }
 
-/** Sources of the answers whose value was taken. */
+/** The sources of those answers whose value was taken. */
 function mergeSources(merged: Readonly<Record<string, unknown>>, answers: readonly PageAnswer[]): Sources {
   const sources: Record<string, readonly QuoteSource[]> = {};
   for (const [field, kept] of Object.entries(merged)) {

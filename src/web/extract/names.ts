@@ -1,5 +1,5 @@
-// Callers' names for what pages describe. A field is looked up under its own name first, then under schema.org's name for it:
-// only unambiguous names are listed.
+// Maps callers' field names to the names on pages. A field is looked up under its own name first, then under schema.org's name
+// for it. Only unambiguous names are listed.
 
 /** A normalised name, without punctuation, case and plural: `in_stock`, `inStock` and "In stock" are equal. */
 export function foldedName(name: string): string {
@@ -8,7 +8,7 @@ export function foldedName(name: string): string {
   return letters.endsWith("ies") ? `${letters.slice(0, -3)}y` : letters.replace(/s$/, "");
 }
 
-/** Callers' names: where schema.org has them, as paths into members. */
+/** Callers' field names, each with the paths of the members in which schema.org has the value. */
 const SYNONYMS = `
 name title headline label: name headline title
 description: description abstract
@@ -83,12 +83,12 @@ const PATHS: ReadonlyMap<string, readonly string[]> = new Map(
     }),
 );
 
-/** Where schema.org has the value for a field of this normalised name. */
+/** The paths at which schema.org has the value of a field with this normalised name. */
 export function schemaOrgPaths(folded: string): readonly string[] {
   return PATHS.get(folded) ?? [];
 }
 
-/** Callers' names for types that have another name. */
+/** Callers' names for types that have a different name in schema.org. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   job: ["jobposting"],
   position: ["jobposting"],
@@ -105,14 +105,16 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   concert: ["musicevent"],
 };
 
-/** Whether entities of these types match the name: a `MusicEvent` is an event. */
+/** Whether the name stands for one of these types: a `MusicEvent` is an `event`. */
 export function isKind(folded: string, types: readonly string[]): boolean {
   if (folded.length < 3) return false;
   const known = KINDS[folded] ?? [];
   return types.some((type) => type.endsWith(folded) || known.includes(type));
 }
 
-/** The name without a leading kind of entity: a product's `productName` is its name. */
+/**
+ * The name without the kind of entity at its start; a product's `productName` is its `name`. Undefined if it does not start so.
+ */
 export function withoutKind(folded: string, types: readonly string[]): string | undefined {
   for (let at = folded.length - 3; at >= 3; at--)
     if (isKind(folded.slice(0, at), types)) return foldedName(folded.slice(at));

@@ -1,5 +1,5 @@
-// Reads numbers, dates and booleans as pages write them, only if they are unambiguous: "1,299" may be a thousand or one, and
-// "5 kg" is not a number for a field that does not mention kilograms.
+// Reads numbers, dates and booleans as pages write them, but only if they are unambiguous: "1,299" may be more than a thousand or
+// just over one, and "5 kg" is not a number for a field that does not mention kilograms.
 
 import { foldedName } from "./names.ts";
 
@@ -7,10 +7,10 @@ import { foldedName } from "./names.ts";
 const CURRENCY =
   /^(?:[A-Z]{2,3}\s?[$£]|[A-Z]{3}|[$€£¥₹₽₩])\s?(?=[\d+-])|(?<=\d)\s?(?:[A-Z]{3}|[$€£¥₹₽₩]|zł|kr\.?|Kč)$/u;
 const CHARS_MAX = 60;
-/** More digits than a JavaScript number holds without loss. */
+/** Maximum number of digits that a JavaScript number represents exactly. */
 const DIGITS_MAX = 15;
 
-/** The number in a text for a field of this name; undefined if it is ambiguous. */
+/** The number in a text, for a field with this name; undefined if it is ambiguous. */
 export function readNumber(text: string, field: string): number | undefined {
   const trimmed = text.replace(/[\s\u00a0\u202f]+/g, " ").trim();
   if (trimmed.length > CHARS_MAX) return undefined;
@@ -22,20 +22,20 @@ export function readNumber(text: string, field: string): number | undefined {
   return plain === undefined || plain.replace(/\D/g, "").length > DIGITS_MAX ? undefined : Number(plain);
 }
 
-/** Without a unit that the field itself names; undefined with another unit. */
+/** The text without its unit if the field's name contains the unit; undefined if it has another unit. */
 function withoutUnit(text: string, field: string): string | undefined {
   const [, amount = "", unit = ""] = /^([+-]?[\d.,' ]*\d)\s?(\p{L}*)$/u.exec(text) ?? [];
   if (amount === "") return undefined;
   return unit === "" || namesUnit(field, unit) ? amount : undefined;
 }
 
-/** Whether one of the field's words is the unit. */
+/** Whether one of the words in the field's name is the unit. */
 export function namesUnit(field: string, unit: string): boolean {
   const folded = foldedName(unit);
   return wordsOf(field).some((word) => word === folded || (UNITS[folded] ?? []).includes(word));
 }
 
-/** The field's name without its unit: `weight` for `weight_kg`; undefined without one. */
+/** The field's name without its unit, such as `weight` for `weight_kg`; undefined if it has no unit. */
 export function withoutUnitWord(field: string): string | undefined {
   const words = wordsOf(field);
   const last = words.at(-1);
@@ -49,7 +49,7 @@ function wordsOf(field: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** Abbreviated units, and units that fields call otherwise. */
+/** Abbreviations of units, and other names that fields use for them. */
 const UNITS: Readonly<Record<string, readonly string[]>> = {
   min: ["minute"],
   h: ["hour"],
@@ -69,13 +69,13 @@ const KNOWN_UNITS = new Set(
   "kg g mg gram lb oz cm mm m km inch in ft l ml minute min hour second day kcal w kw v wh mah mb gb tb".split(" "),
 );
 
-/** Digits with at most one decimal point; undefined if a separator is ambiguous. */
+/** The digits with at most one decimal point; undefined if a separator is ambiguous. */
 function plainDigits(text: string): string | undefined {
   if (/^[+-]?\d+$/.test(text)) return text;
   const grouped = /^([+-]?\d{1,3})((?:([.,' ])\d{3})(?:\3\d{3})*)(?:([.,])(\d+))?$/.exec(text);
   if (grouped !== null) {
     const [, head = "", groups = "", sign = "", point, decimals] = grouped;
-    // A single group after a point or comma may be decimals.
+    // A single group after a point or comma may be decimals or thousands.
     const isEither = point === undefined && (sign === "." || sign === ",") && groups.length === 4;
     if (isEither) return /^[+-]?0$/.test(head) ? `${head}.${groups.slice(1)}` : undefined;
     if (point === sign) return undefined;
@@ -87,7 +87,7 @@ function plainDigits(text: string): string | undefined {
 
 const DURATION = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
 
-/** An ISO 8601 duration, in the unit that the field names. */
+/** Reads an ISO 8601 duration in the unit that the field's name contains. */
 function readDuration(text: string, field: string): number | undefined {
   const parts = DURATION.exec(text);
   if (parts === null || /^PT?$/.test(text)) return undefined;
@@ -106,19 +106,19 @@ function readDuration(text: string, field: string): number | undefined {
 const YES = new Set(["true", "yes", "instock", "onlineonly", "instoreonly", "limitedavailability", "telecommute"]);
 const NO = new Set(["false", "no", "outofstock", "soldout", "discontinued"]);
 
-/** A boolean; undefined if it is neither yes nor no. */
+/** Reads a boolean; undefined if the text is neither yes nor no. */
 export function yesOrNo(text: string): boolean | undefined {
   const word = foldedName(lastWord(text));
   if (YES.has(word)) return true;
   return NO.has(word) ? false : undefined;
 }
 
-/** A schema.org enumeration value without its address. */
+/** The last part of a schema.org enumeration value, without its address. */
 export function lastWord(text: string): string {
   return text.trim().replace(/^https?:\/\/(?:www\.)?schema\.org\/(?=\w+$)/i, "");
 }
 
-/** A date or time in the given format; undefined if the text has none. */
+/** The date or time in the given format; undefined if the text contains none. */
 export function readDate(text: string, format: "date" | "date-time"): string | undefined {
   const [, date = "", time = ""] = /^(\d{4}-\d{2}-\d{2})(?:[T ](.+))?$/.exec(text.trim()) ?? [];
   if (!isDay(date)) return undefined;

@@ -1,5 +1,5 @@
-// Answers from one page: from its structured data if that is sufficient, else from a model, part by part. The model sees
-// nothing of other pages, and values without a quote from this page are not taken.
+// Answers from one page: from its structured data if that is enough, otherwise from a model, part by part. The model sees nothing
+// of other pages, and values without a quote from this page are not taken.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { WebModel } from "../../gateway/web-model.ts";
@@ -17,27 +17,27 @@ import { put, type QuoteSource } from "./quotes.ts";
 export interface ReadPage {
   readonly url: string;
   readonly markdown: string;
-  /** Its structured data; documents have none. */
+  /** The page's structured data; documents have none. */
   readonly structured?: StructuredData | undefined;
 }
 
-/** What asking about a page needs; without a model only structured data is used. */
+/** What answering needs. Without a model, only structured data is used. */
 export interface PageAnswerDeps extends Omit<AskPartDeps, "model"> {
   readonly model: WebModel | undefined;
 }
 
-/** Concurrent parts of one page. */
+/** Maximum number of concurrent model calls for one page. */
 const PARALLEL_MAX = 2;
-/** Maximum length of one page; the rest is left out, with a warning. */
+/** Maximum number of parts of one page. The rest of the page is left out, with a warning. */
 const PARTS_MAX = 12;
-/** However large a window is: models overlook what is in the middle of a longer text. */
+/** Maximum tokens of a part, however large the model's window: models overlook text in the middle of a longer one. */
 const PART_TOKENS_MAX = 60_000;
-/** The answer, and two repairs. */
+/** Tokens reserved for the answer and two repairs. */
 const ANSWERS_TOKENS = 12_000;
-/** Structured data takes at most this share of a part, counting one token per character. */
+/** Maximum share of a part for structured data, if each character counts as one token. */
 const EVIDENCE_SHARE = 0.4;
 const PART_TOKENS_MIN = 500;
-/** Tokenisers differ from the estimate. */
+/** The share of the window that is used, since tokenisers differ from the estimate. */
 const WINDOW_SHARE = 0.9;
 
 /** Answers from one page. Throws `ApiError`. */
@@ -54,7 +54,7 @@ function structuredAnswer({ url, structured }: ReadPage, { schema }: Wish): Stru
   return schema === null || structured === undefined ? undefined : answerFromStructured(schema, [{ url, structured }]);
 }
 
-/** Everything requested is present and valid. */
+/** Whether every requested value is present and valid. */
 async function isWhole({ value, missing }: StructuredAnswer, { schema }: Wish, deps: PageAnswerDeps): Promise<boolean> {
   if (missing.length > 0 || schema === null) return false;
   return (await deps.validator.validate(schema, value, deps.signal)).length === 0;
@@ -63,11 +63,13 @@ async function isWhole({ value, missing }: StructuredAnswer, { schema }: Wish, d
 function withoutModel(url: string, own: StructuredAnswer | undefined): AnsweredPage {
   if (own === undefined) return { url, value: null, sources: {}, warnings: [] };
   const { value, sources, missing, warnings } = own;
-  const left = missing.filter((path) => path !== "*").map((path) => `${url}: ${path} is not said in structured form.`);
+  const left = missing
+    .filter((path) => path !== "*")
+    .map((path) => `${url}: ${path} is missing in the page's structured data.`);
   return { url, value, sources, warnings: [...warnings, ...left] };
 }
 
-/** Fills what the model left open from structured data. */
+/** Fills the fields that the model left empty from structured data. */
 function filled(asked: AnsweredPage, own: StructuredAnswer): AnsweredPage {
   if (!isRecord(asked.value) || !isRecord(own.value)) return asked;
   const value: Record<string, unknown> = { ...asked.value };
@@ -94,7 +96,7 @@ async function askParts(page: ReadPage, wish: Wish, deps: AskPartDeps): Promise<
   const text = page.markdown.slice(0, PARTS_MAX * room * CHARS_PER_TOKEN_MAX);
   const chunks = chunksOf(text, room - estimateTokens(evidence));
   const isCut = chunks.length > PARTS_MAX || text.length < page.markdown.length;
-  const warnings = isCut ? [`${url}: the page is very long; only the first ${PARTS_MAX} parts of it were read.`] : [];
+  const warnings = isCut ? [`${url}: the page is very long. Only its first ${PARTS_MAX} parts were read.`] : [];
   const read = chunks.length === 0 ? [""] : chunks.slice(0, PARTS_MAX);
   const parts = read.map((text, index) => ({
     url,

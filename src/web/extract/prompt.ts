@@ -1,12 +1,12 @@
-// The prompt. The page stands between unpredictable delimiters and is introduced as data of unknown origin. The model has no
-// tools, and sees one part of one page at a time.
+// The prompt of an extraction. The page is put between unpredictable delimiters and introduced as data of unknown origin. The
+// model has no tools, and sees one part of one page at a time.
 
 import { randomText } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";
 import type { ResponseFormat } from "../../chat/request.ts";
 import type { JsonSchema } from "./schema.ts";
 
-/** What accompanies every part of every page. */
+/** The caller's wishes, which are sent with every part of every page. */
 export interface Wish {
   readonly prompt: string;
   readonly systemPrompt: string;
@@ -17,9 +17,9 @@ export interface Wish {
 export interface PagePart {
   readonly url: string;
   readonly text: string;
-  /** The page's structured data as JSON; empty: none. */
+  /** The page's structured data as JSON; may be empty. */
   readonly evidence: string;
-  /** The number of this part, from 1, and the total. */
+  /** The number of this part, from 1, and the number of all parts. */
   readonly part: number;
   readonly parts: number;
 }
@@ -65,11 +65,11 @@ function userText({ prompt }: Wish, { url, text, evidence, part, parts }: PagePa
   ].join("\n");
 }
 
-/** Keywords that depend on a schema's position: within another one they would mean something else. */
+/** Keywords that depend on the schema's position. Inside of another schema they would have a different meaning. */
 const BOUND = /"\$(?:id|anchor|dynamicAnchor|dynamicRef|recursiveRef|recursiveAnchor)":/;
 const VALUE_PLACE = "#/properties/value";
 
-/** The schema of the answer, for models that support one. */
+/** The schema of the answer, for models that support response schemas. */
 export function answerFormat(schema: JsonSchema | null): ResponseFormat {
   if (schema === null || BOUND.test(JSON.stringify(schema))) return { type: "json_object" };
   const { $schema: _, ...inner } = moved(schema) as Record<string, unknown>;
@@ -97,7 +97,7 @@ export function answerFormat(schema: JsonSchema | null): ResponseFormat {
   };
 }
 
-/** The schema with its internal references adjusted to one level deeper. */
+/** The schema with its internal references adjusted, since it is nested one level deeper. */
 function moved(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(moved);
   if (!isRecord(schema)) return schema;

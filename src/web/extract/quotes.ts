@@ -1,8 +1,8 @@
-// Checks whether quotes occur in their page. Nothing is taken from a model's answer without a supporting quote.
+// Checks whether quotes occur in their page. No value of a model's answer is taken without a supporting quote.
 
 import { isRecord } from "../../base/json-object.ts";
 
-/** Where a field's value comes from. */
+/** A source of a field's value: a page and a quote from it. */
 export interface QuoteSource {
   readonly url: string;
   /** The quoted text. */
@@ -12,7 +12,7 @@ export interface QuoteSource {
 /** The sources of each top-level field of an answer. */
 export type Sources = Readonly<Record<string, readonly QuoteSource[]>>;
 
-/** A page as it was shown to the model, with its structured data. */
+/** A page as the model saw it, with its structured data. */
 export interface QuotedPage {
   readonly url: string;
   readonly text: string;
@@ -22,22 +22,25 @@ export interface QuotedPage {
 export interface Supported {
   readonly value: unknown;
   readonly sources: Sources;
-  /** Fields that are null because no quote supports them. */
+  /** The fields that are null because no quote supports them. */
   readonly unsupported: readonly string[];
 }
 
-/** Whether the page contains the quote: literally, or normalised without markup and typographic characters. */
+/**
+ * Whether the page contains the quote: literally, or after both were reduced to plain text without markup and typographic
+ * characters.
+ */
 export function quoteStands(pageText: string, quote: string): boolean {
   return quotesIn(pageText)(quote);
 }
 
-/** The same for many quotes of one page, which is read once. */
+/** The same check for many quotes of one page, which is prepared once. */
 export function quotesIn(pageText: string): (quote: string) => boolean {
   const page = readingOf(pageText);
   return (quote) => standsIn(page, quote);
 }
 
-/** A text in the two forms in which a quote may occur. */
+/** The two forms of a text in which a quote may occur. */
 interface Reading {
   readonly written: string;
   readonly read: string;
@@ -54,7 +57,7 @@ function readingOf(text: string): Reading {
   return { written, read: withoutMarkup(written) };
 }
 
-/** Characters that typographers and keyboards write differently. */
+/** Replaces characters that are written differently in typography and on keyboards. */
 function plainSigns(text: string): string {
   return text
     .normalize("NFC")
@@ -67,7 +70,7 @@ function plainSigns(text: string): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 
-/** Without Markdown and HTML markup: link targets, table cells, emphasis, headings. */
+/** Removes Markdown and HTML markup: link targets, table cells, emphasis, headings. */
 function withoutMarkup(text: string): string {
   return plainSigns(
     text
@@ -90,8 +93,8 @@ function characterOf(name: string): string | undefined {
 }
 
 /**
- * Keeps the sources whose quote occurs in the page that they name. A top-level field without any becomes null, whatever the
- * schema says about null. Other values are returned unchanged, without sources.
+ * Keeps the sources whose quote occurs in the page that they name. A top-level field without a source becomes null, whatever the
+ * schema says about null. A value that is not an object is returned unchanged, without sources.
  */
 export function dropUnsupported(value: unknown, sources: Sources, pages: readonly QuotedPage[]): Supported {
   if (!isRecord(value)) return { value, sources: {}, unsupported: [] };
@@ -111,12 +114,12 @@ export function dropUnsupported(value: unknown, sources: Sources, pages: readonl
   return { value: supported, sources: kept, unsupported };
 }
 
-/** Works for names such as `__proto__` too. */
+/** Sets a member; this also works for names such as `__proto__`. */
 export function put<T>(object: Record<string, T>, name: string, value: T): void {
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Two addresses that differ only in their fragment are one page. */
+/** The address of a page. Addresses that differ only in their fragment are the same page. */
 function pageOf(url: string): string {
   return url.replace(/#.*$/, "");
 }

@@ -1,18 +1,18 @@
-// References within one schema: to a pointer, an anchor, or a part with its own address. Nothing is ever fetched: a reference
-// out of the schema resolves to nothing.
+// Resolves references within one schema: to a pointer, an anchor, or a part with an address of its own. Nothing is ever fetched;
+// a reference to another document resolves to nothing.
 
 import { isRecord } from "../../base/json-object.ts";
 
 /** The references of one schema. */
 export interface References {
-  /** The target of `reference`, written in `from`; undefined if it is not within the schema. */
+  /** The target of `reference` as written in `from`; undefined if it is not in the schema. */
   follow(from: object, reference: string): unknown;
 }
 
-/** Addresses are relative to one that no schema has. */
+/** The base of relative addresses, which no real schema has. */
 const BASE = "schema:/";
 
-/** Indexes a schema; repeated calls with the same one are free. */
+/** Indexes a schema. Repeated calls with the same schema return the same index. */
 export function referencesOf(root: object): References {
   let found = known.get(root);
   if (found === undefined) {
@@ -58,7 +58,7 @@ function baseWithin(schema: Readonly<Record<string, unknown>>, base: string): st
   return resolve(id, base)?.replace(/#.*$/, "") ?? base;
 }
 
-/** Names by which this object can be referenced. In draft 7 an anchor is written as `$id`. */
+/** The names by which this object can be referenced. In draft 7, anchors are written as `$id`. */
 function anchorsOf(schema: Readonly<Record<string, unknown>>): string[] {
   const { $id, $anchor, $dynamicAnchor } = schema;
   const older = typeof $id === "string" && $id.startsWith("#") ? $id.slice(1) : undefined;
@@ -79,7 +79,7 @@ function pointed(root: unknown, pointer: string): unknown {
   return at;
 }
 
-/** Undefined for invalid percent encoding. */
+/** Decodes a step of a pointer; undefined if its percent encoding is invalid. */
 function textOf(step: string): string | undefined {
   try {
     return decodeURIComponent(step).replace(/~1/g, "/").replace(/~0/g, "~");

@@ -1,4 +1,4 @@
-// Reads a model's answer: extracts the JSON from surrounding text, and the quotes by field, and drops fields that were not
+// Reads a model's answer: finds the JSON in the surrounding text, reads the quotes of each field, and drops fields that were not
 // requested. Pure.
 
 import { isRecord } from "../../base/json-object.ts";
@@ -8,22 +8,22 @@ import type { JsonSchema } from "./schema.ts";
 /** The parsed answer. */
 export interface Reply {
   readonly value: unknown;
-  /** The quotes of each top-level field. For a list whose entries are quoted one by one, as many as it has entries. */
+  /** The quotes of each top-level field. If the entries of a list are quoted one by one, there are as many quotes as entries. */
   readonly quotes: Readonly<Record<string, readonly (string | null)[]>>;
-  /** The quotes of the entries of a top-level list. */
+  /** The quotes of the entries, if the value is a list. */
   readonly entryQuotes: readonly (string | null)[];
-  /** Fields that were not requested; they are dropped. */
+  /** The fields that were not requested and were dropped. */
   readonly surplus: readonly string[];
 }
 
-/** Longer ones are not quotes but pages. */
+/** Maximum length of a quote; longer texts are pages rather than quotes. */
 const QUOTE_CHARS_MAX = 2000;
 const QUOTES_MAX = 1000;
 const SURPLUS_MAX = 20;
-/** Far deeper than any schema. */
+/** Maximum depth of an answer, far more than any schema allows. */
 const LEVELS_MAX = 128;
 
-/** Parses an answer; returns a string that says what is wrong with it. */
+/** Parses an answer. If it is invalid, returns a string that describes the error. */
 export function readReply(text: string, schema: JsonSchema | null): Reply | string {
   const json = jsonIn(text);
   if (json === undefined) return "The answer is not valid JSON.";
@@ -38,7 +38,7 @@ export function readReply(text: string, schema: JsonSchema | null): Reply | stri
   return { value, quotes, entryQuotes, surplus: [...surplus].slice(0, SURPLUS_MAX) };
 }
 
-/** The JSON of a text that may have words or a code fence around it. */
+/** The JSON in a text, which may have words or a code fence around it. */
 function jsonIn(text: string): unknown {
   const fenced = /```(?:json)?\s*\n([\s\S]*?)\n\s*```/i.exec(text)?.[1];
   const [start, end] = [text.indexOf("{"), text.lastIndexOf("}")];
@@ -47,7 +47,7 @@ function jsonIn(text: string): unknown {
     try {
       return JSON.parse(candidate);
     } catch {
-      // The next interpretation may parse.
+      // Another part of the text may be valid JSON.
     }
   }
   return undefined;
@@ -64,7 +64,7 @@ interface Pruning {
   readonly level: number;
 }
 
-/** Keywords that may allow more fields than are listed. */
+/** Keywords that may allow more fields than the schema lists. */
 const OPENERS = [
   "additionalProperties",
   "patternProperties",
@@ -76,7 +76,7 @@ const OPENERS = [
   "if",
 ];
 
-/** The value without fields that its schema does not list. A schema with more than a plain list is left to validation. */
+/** The value without the fields that its schema does not list. Schemas with other rules are left to validation. */
 function pruned(value: unknown, schema: unknown, at: Pruning): unknown {
   if (!isRecord(schema) || at.level > LEVELS_MAX) return value;
   if (Array.isArray(value)) {
@@ -97,7 +97,7 @@ function pruned(value: unknown, schema: unknown, at: Pruning): unknown {
   return kept;
 }
 
-/** The quotes as sources. */
+/** The quotes of each field as sources of this page. */
 export function sourcesOf(url: string, quotes: Reply["quotes"]): Record<string, QuoteSource[]> {
   const sources: Record<string, QuoteSource[]> = {};
   for (const [field, given] of Object.entries(quotes)) {

@@ -1,5 +1,5 @@
-// Builds the result of an extraction from its pages' answers: merged, validated once more against the schema, with null for
-// what no page says.
+// Builds the result of an extraction from the answers of its pages. They are merged, and the result is validated against the
+// schema once more; fields that no page contains are null.
 
 import { ApiError, type ErrorCode } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
@@ -13,18 +13,18 @@ import type { Validator } from "./validate.ts";
 /** What was found. */
 export interface ExtractResult {
   readonly data: unknown;
-  /** The source of each top-level field. */
+  /** The sources of each top-level field. */
   readonly sources: Sources;
-  /** Fields that are null because no page says them. */
+  /** The fields that are null because no page contains them. */
   readonly unsupported: readonly string[];
   readonly warnings: readonly string[];
   readonly credits: number;
 }
 
-/** The outcome of one page, as stored. */
+/** The outcome of one page as it is stored. */
 export type PageOutcome = {
   readonly url: string;
-  /** Its index among the caller's addresses; linked pages come after them. */
+  /** The page's index among the caller's addresses. Linked pages have higher ones. */
   readonly at: number;
   readonly depth: number;
 } & (
@@ -37,7 +37,7 @@ export type PageOutcome = {
   | { readonly isFailed: true; readonly code: ErrorCode; readonly message: string }
 );
 
-/** What the result depends on besides the pages. */
+/** What the result depends on beside the pages. */
 export interface Ending {
   readonly input: ExtractInput;
   readonly model: WebModel | "none" | undefined;
@@ -48,7 +48,10 @@ export interface Ending {
 
 const WARNINGS_MAX = 100;
 
-/** The result. Throws the first page's `ApiError` if no page could be read, and `extract_unavailable` if a model is missing. */
+/**
+ * Builds the result. Throws the first page's `ApiError` if no page could be read, and `extract_unavailable` if a model is needed
+ * and missing.
+ */
 export async function resultOf(pages: readonly PageOutcome[], ending: Ending): Promise<ExtractResult> {
   const { schema } = ending.input;
   const failures = pages.flatMap((page) => (page.isFailed ? [page] : []));
@@ -76,7 +79,7 @@ export async function resultOf(pages: readonly PageOutcome[], ending: Ending): P
   };
 }
 
-/** Validation errors of the merged value that no single page had; nulls are reported in `unsupported`. */
+/** The validation errors of the merged value that come from merging. Nulls are reported in `unsupported` instead. */
 async function complaintsOf(value: unknown, { input, validator, signal }: Ending): Promise<string[]> {
   if (input.schema === null || value === null) return [];
   const found = await validator.validate(input.schema, value, signal);
@@ -85,7 +88,7 @@ async function complaintsOf(value: unknown, { input, validator, signal }: Ending
     .map(({ path, message }) => `${path === "" ? "The answer" : path.slice(1).replaceAll("/", ".")} ${message}.`);
 }
 
-/** Null or missing: reported as unsupported. */
+/** Whether an error only means that a value is null or missing, which is reported as unsupported. */
 function isAbsence(value: unknown, pointer: string, message: string): boolean {
   let at = value;
   for (const step of pointer.split("/").slice(1))
@@ -104,7 +107,7 @@ function withEveryField(value: unknown, schema: ExtractInput["schema"]): Record<
   return whole;
 }
 
-/** Without a model, structured data must suffice. */
+/** Throws if there is no model and structured data was not enough. */
 function requireModel(value: unknown, unsupported: readonly string[], { model, input }: Ending): void {
   if (typeof model === "object") return;
   const all = Array.isArray(value) ? value.length : isRecord(value) ? Object.keys(value).length : 0;
@@ -113,15 +116,15 @@ function requireModel(value: unknown, unsupported: readonly string[], { model, i
   throw modelMissing(model, input.schema === null ? [] : unsupported);
 }
 
-/** The failure of an extraction that needs a model when there is none. */
+/** The error of an extraction that needs a model when there is none. */
 export function modelMissing(model: "none" | undefined, fields: readonly string[]): ApiError {
   const why =
     model === "none"
-      ? "This gateway uses no model for it (web.model: none)"
-      : "This gateway has no model for it that your plan includes";
+      ? "This gateway uses no model for extraction (web.model: none)"
+      : "This gateway has no model for extraction that your plan includes";
   const what =
     fields.length === 0
-      ? "only fields of a schema can be found without one"
-      : `the pages do not say in structured form: ${fields.join(", ")}`;
+      ? "without one, only the fields of a schema can be found"
+      : `the structured data of the pages lack: ${fields.join(", ")}`;
   return new ApiError("extract_unavailable", `${why}, and ${what}.`);
 }

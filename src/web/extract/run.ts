@@ -1,5 +1,5 @@
-// Runs an extraction over its pages: each is scheduled, loaded, asked about alone and stored; finally all are merged. What
-// was stored is not repeated, so a killed extraction continues where it was.
+// Runs an extraction over its pages. Each page is scheduled, loaded, answered from by itself, and stored; at the end all answers
+// are merged. Stored steps are not repeated, so an extraction that was killed continues where it stopped.
 
 import { ApiError } from "../../base/errors.ts";
 import { pageKey } from "../../base/page-key.ts";
@@ -19,7 +19,7 @@ import { type ExtractResult, type PageOutcome, resultOf } from "./result.ts";
 import { SchemaError } from "./schema.ts";
 import type { Validator } from "./validate.ts";
 
-/** The state of a running extraction. */
+/** The store's functions for a running extraction. */
 export interface ExtractStore extends AnswerVerbs {
   addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
   takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]>;
@@ -59,13 +59,16 @@ export interface ExtractTask {
   readonly id: string;
   readonly accountId: string;
   readonly input: ExtractInput;
-  /** "none": structured data is used even if incomplete; undefined: there is no model, so structured data must be complete. */
+  /**
+   * The model. "none": structured data is used even if it is incomplete. Undefined: there is no model, so structured data must be
+   * complete.
+   */
   readonly model: WebModel | "none" | undefined;
   readonly store: ExtractStore;
-  /** The progress stored last. */
+  /** The progress that was stored last. */
   readonly progress?: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
-  /** The program will stop soon: start nothing new. */
+  /** Aborts when the program will stop soon, so that nothing new is started. */
   readonly winding?: AbortSignal;
   /** Called after each page. */
   readonly onPage?: (page: StoredPage) => void;
@@ -74,12 +77,12 @@ export interface ExtractTask {
 /** Runs extractions. */
 export type Extract = (task: ExtractTask) => Promise<ExtractResult>;
 
-/** Concurrent pages of one extraction. */
+/** Maximum number of concurrent pages of one extraction. */
 const PARALLEL_MAX = 4;
-/** Links that one extraction follows. */
+/** Maximum number of links that one extraction follows. */
 const LINKS_MAX = 5;
 const PAGE_TIMEOUT_MS = 60_000;
-/** An error that concerns the caller and not the page ends the whole extraction. */
+/** Errors that concern the caller and not the page; they end the whole extraction. */
 const FATAL: ReadonlySet<string> = new Set([
   "budget_exceeded",
   "rate_limit_exceeded",
@@ -87,7 +90,9 @@ const FATAL: ReadonlySet<string> = new Set([
   "request_too_large",
 ]);
 
-/** Creates the function that the server's jobs and the command share. It throws `ApiError`, or a signal's reason. */
+/**
+ * Creates the function that the server's jobs and the command share. The function throws `ApiError`, or the reason of a signal.
+ */
 export function createExtract(deps: ExtractDeps): Extract {
   const shapeless = new Set<string>();
   return (task) => new Extraction(task, { ...deps, shapeless }).run();
@@ -96,7 +101,7 @@ export function createExtract(deps: ExtractDeps): Extract {
 class Extraction {
   readonly #task: ExtractTask;
   readonly #deps: ExtractDeps & Pick<PageAnswerDeps, "shapeless">;
-  /** The task's signal, and our own for the case that one page breaks the extraction while others are running. */
+  /** Aborts if one page ends the extraction while others are running. */
   readonly #broken = new AbortController();
   readonly #signal: AbortSignal;
   readonly #order: ReadonlyMap<string, number>;
@@ -156,7 +161,7 @@ class Extraction {
       await this.#save(entry, { url: page.url, failed: false, body: { ...answered } }, page);
     } catch (error) {
       this.#signal.throwIfAborted();
-      // Whatever the page says, its answer cannot be validated.
+      // Without a valid schema, no page's answer can be validated, and a job that another process has taken over must stop.
       if (error instanceof SchemaError || error instanceof JobLost) throw error;
       const failure = asWebError("extract", error);
       if (FATAL.has(failure.apiCode)) throw failure;
@@ -170,7 +175,7 @@ class Extraction {
     const { robots, load, settings } = this.#deps;
     const { id, accountId, input, store } = this.#task;
     const signal = this.#signal;
-    // Before it is scheduled: a page that may not be requested takes no slot.
+    // robots.txt is read before the page is scheduled, since a page that may not be requested needs no slot.
     const rules = settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
     await rules?.check(entry.url, signal);
     return visitPage({ job: { id, accountId }, entry, signal }, { ...this.#deps, store }, (visiting) =>
@@ -212,10 +217,12 @@ class Extraction {
         const body = new TextEncoder().encode(answer);
         await store
           .keepAnswer(id, urlKey, { asked, url, status: 200, headers: new Headers(), body })
-          .catch((error: unknown) => problem("a model's answer could not be kept; a restart would ask again", error));
+          .catch((error: unknown) =>
+            problem("a model's answer could not be stored; after a restart the model would be asked again", error),
+          );
       },
     });
-    // Such a page rarely has what its address promises.
+    // A page with an error status rarely has the expected content.
     const told = status < 400 ? [] : [`${url}: the server answered ${status}.`];
     return { ...answered, warnings: [...told, ...answered.warnings] };
   }
@@ -251,5 +258,5 @@ class Extraction {
   }
 }
 
-/** Beside the site's response: no address begins with this. */
+/** The prefix under which a model's answers are stored beside the site's responses; no address begins like this. */
 const MODEL_ANSWER = "model ";

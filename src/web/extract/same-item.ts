@@ -1,25 +1,27 @@
-// Merges the entries of a list that describe the same item: those with the same identifier; those with the same address whose
-// names do not differ; those with the same name and no contradiction; and equal ones.
+// Merges the entries of a list that describe the same item: entries with the same identifier; with the same address and no
+// difference in their names; with the same name and no contradiction; and equal entries.
 
 import { isRecord } from "../../base/json-object.ts";
 import { put } from "./quotes.ts";
 
-/** Called for a member that two entries with the same identifier give differently. */
+/** Called for a member that differs between two entries with the same identifier. */
 export type Contradicted = (field: string, kept: unknown, dropped: unknown) => void;
 
-/** Members that identify an item, normalised. */
+/** Normalised names of members that identify an item. */
 const IDENTIFIERS = new Set(
   "id identifier uuid guid sku mpn gtin gtin8 gtin12 gtin13 gtin14 ean upc asin isbn isbn10 isbn13 issn doi".split(" "),
 );
-/** Several items may share these: a page that lists all of them, an office that is responsible for all. */
+/**
+ * Names of members that several items may share, such as a page that lists all of them, or an office that is responsible for all.
+ */
 const ADDRESSES = new Set("url link href permalink email slug".split(" "));
 const NAMES = new Set("name title headline label question term".split(" "));
 const TELLING = [IDENTIFIERS, ADDRESSES, NAMES];
 
-/** Joins entries of the same thing, in the order of first mention. Doing it again changes nothing. */
+/** Merges the entries that describe the same item, in the order of their first occurrence. Merging again changes nothing. */
 export function joinItems(items: readonly unknown[], contradicted: Contradicted): unknown[] {
   let joined = joinOnce(items, contradicted);
-  // An entry that has gained an identifier from another may now equal a third.
+  // An entry that got an identifier from another entry may now match a third one.
   for (let before = items.length; joined.length < before; ) {
     before = joined.length;
     joined = joinOnce(joined, contradicted);
@@ -27,10 +29,12 @@ export function joinItems(items: readonly unknown[], contradicted: Contradicted)
   return joined;
 }
 
-/** Entries of one name that contradict each other: a page may list thousands, and an entry is compared with this many. */
+/**
+ * Maximum number of entries of one name with which an entry is compared, as a page may list thousands that contradict each other.
+ */
 const COMPARED_MAX = 8;
 
-/** Indexed by content, so that long lists are not compared pairwise. */
+/** Entries are found by their content, so that long lists are not compared pairwise. */
 function joinOnce(items: readonly unknown[], contradicted: Contradicted): unknown[] {
   const kept: unknown[] = [];
   const texts: string[] = [];
@@ -60,7 +64,7 @@ function joinOnce(items: readonly unknown[], contradicted: Contradicted): unknow
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Two entries that share none of these are different. */
+/** The keys under which an entry is found. Two entries without a common key describe different items. */
 function keysOf(item: unknown, text: string): string[] {
   if (!isRecord(item)) return [text];
   const named = Object.entries(item).flatMap(([name, value]) =>
@@ -90,7 +94,7 @@ function isPlain(value: unknown): boolean {
   return value !== null && value !== undefined && typeof value !== "object";
 }
 
-/** The second fills what the first leaves open. */
+/** The members of both entries; the second one fills what the first one lacks. */
 function joinMembers(one: Members, two: Members, contradicted: Contradicted): Members {
   const joined: Record<string, unknown> = { ...one };
   for (const [name, value] of Object.entries(two)) {
@@ -106,7 +110,7 @@ function joinMembers(one: Members, two: Members, contradicted: Contradicted): Me
   return joined;
 }
 
-/** Equal for equivalent values: case, white space, the order of members and empty members are ignored. */
+/** A text that is equal for equivalent values: case, white space, the order of members and empty members are ignored. */
 export function sameText(value: unknown): string {
   return JSON.stringify(plainForm(value));
 }

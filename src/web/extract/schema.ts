@@ -1,18 +1,18 @@
-// Checks schemas of callers: refuses those that are too large, too deep, invalid or with external references, and names the
-// place. A schema that passes can be compiled and has no circular reference.
+// Checks callers' schemas. It refuses those that are too large, too deep, invalid, or that refer to other documents, and names
+// the place. A schema that passes can be compiled and has no circular reference.
 
 import { isNestedDeeper } from "../../base/json-depth.ts";
 import { isRecord } from "../../base/json-object.ts";
 import { complaintOf, isNames, KEYWORDS } from "./keywords.ts";
 import { type References, referencesOf } from "./references.ts";
 
-/** An object schema; nested schemas can also be `true` or `false`. */
+/** A schema that is an object. Nested schemas can also be `true` or `false`. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The schema cannot be used. */
+/** Thrown for a schema that cannot be used. */
 export class SchemaError extends Error {
   override name = "SchemaError";
-  /** JSON pointer to the error; "" is the schema itself. */
+  /** The JSON pointer to the error; "" is the schema itself. */
   readonly place: string;
 
   constructor(place: string, message: string) {
@@ -21,16 +21,16 @@ export class SchemaError extends Error {
   }
 }
 
-/** As compact JSON in UTF-8. */
+/** Maximum size as compact JSON in UTF-8. */
 const BYTES_MAX = 64 * 1024;
 /** Depth of nested schemas. */
 const LEVELS_MAX = 32;
-/** Depth of any values: each level of schemas takes up to three, and constants may be nested too. */
+/** Maximum depth of all values. Each level of schemas takes up to three, and constants may be nested too. */
 const JSON_LEVELS_MAX = LEVELS_MAX * 4;
 
-/** Returns the schema. Throws `SchemaError`. */
+/** Checks a schema and returns it. Throws `SchemaError`. */
 export function checkSchema(schema: unknown): JsonSchema {
-  if (!isRecord(schema)) throw new SchemaError("", "Expected a JSON Schema, which is an object.");
+  if (!isRecord(schema)) throw new SchemaError("", "Expected a JSON Schema, which must be an object.");
   const text = JSON.stringify(schema);
   if (Buffer.byteLength(text) > BYTES_MAX) throw new SchemaError("", `The schema is larger than ${BYTES_MAX} bytes.`);
   if (isNestedDeeper(text, JSON_LEVELS_MAX)) throw tooDeep("");
@@ -39,18 +39,18 @@ export function checkSchema(schema: unknown): JsonSchema {
   return schema;
 }
 
-/** The drafts that a schema may be written in. */
+/** The supported drafts of JSON Schema. */
 export type Draft = "draft-07" | "2020-12";
 
-/** The draft that the schema names, or whose keywords it uses. Throws `SchemaError` for an unknown one. */
+/** The draft that the schema names or, if it names none, whose keywords it uses. Throws `SchemaError` for other drafts. */
 export function draftOf(schema: JsonSchema): Draft {
   const named = schema["$schema"];
   if (typeof named === "string") {
     if (/json-schema\.org\/draft-0[67]\/schema#?$/.test(named)) return "draft-07";
     if (/json-schema\.org\/draft\/20(?:19-09|20-12)\/schema#?$/.test(named)) return "2020-12";
-    throw new SchemaError("/$schema", "This draft is not known here: write the schema in draft 7 or 2020-12.");
+    throw new SchemaError("/$schema", "This draft is not supported. Write the schema in draft 7 or 2020-12.");
   }
-  // A list in `items` is the older form of `prefixItems` of 2020-12.
+  // In draft 7, a list of schemas is in `items`; 2020-12 uses `prefixItems` for it.
   return /"items":\[/.test(JSON.stringify(schema)) ? "draft-07" : "2020-12";
 }
 
@@ -60,7 +60,7 @@ interface Part {
   readonly level: number;
 }
 
-/** Walks all nested schemas, including referenced ones. */
+/** Checks all nested schemas, including those behind references. */
 function checkParts(root: JsonSchema, references: References): void {
   const waiting: Part[] = [{ schema: root, place: "", level: 1 }];
   const seen = new Set<unknown>();
@@ -107,14 +107,14 @@ function partsOf(word: string, value: unknown, { place: above, level }: Part): P
   }
 }
 
-/** The target of the schema's reference. Throws if it is not within the schema. */
+/** The target of the schema's reference. Throws if it is not in the schema. */
 function targetOf(schema: JsonSchema, place: string, references: References): unknown {
   for (const word of ["$ref", "$dynamicRef"]) {
     const reference = schema[word];
     if (typeof reference !== "string") continue;
     const target = references.follow(schema, reference);
     if (target !== undefined) return target;
-    const why = /^#/.test(reference) ? "leads nowhere" : "leads out of the schema, and nothing is fetched";
+    const why = /^#/.test(reference) ? "leads nowhere" : "leads out of the schema, and other documents are not fetched";
     throw new SchemaError(`${place}/${word}`, `The reference ${JSON.stringify(reference.slice(0, 200))} ${why}.`);
   }
   return undefined;
@@ -123,19 +123,19 @@ function targetOf(schema: JsonSchema, place: string, references: References): un
 const SAME_VALUE_ONE = ["not", "if", "then", "else"];
 const SAME_VALUE_LIST = ["allOf", "anyOf", "oneOf"];
 
-/** Refuses references that lead back to the same schema for the same value: validation would never end. */
+/** Refuses references that lead back to the same schema for the same value, since validation would never end. */
 function refuseCircle(schema: JsonSchema, references: References, state: Map<JsonSchema, "open" | "done">): void {
   if (state.get(schema) === "done") return;
   if (state.get(schema) === "open") {
     const start = JSON.stringify(schema).slice(0, 200);
-    throw new SchemaError("", `A schema refers to itself for the same value, which has no end: ${start}`);
+    throw new SchemaError("", `A schema refers to itself for the same value, so validation would never end: ${start}`);
   }
   state.set(schema, "open");
   for (const inner of sameValue(schema, references)) refuseCircle(inner, references, state);
   state.set(schema, "done");
 }
 
-/** The schemas that apply to the same value as this one. */
+/** The schemas that apply to the same value as this schema. */
 function sameValue(schema: JsonSchema, references: References): JsonSchema[] {
   const named = isRecord(schema["dependentSchemas"]) ? Object.values(schema["dependentSchemas"]) : [];
   const older = isRecord(schema["dependencies"]) ? Object.values(schema["dependencies"]) : [];

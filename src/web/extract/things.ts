@@ -1,38 +1,38 @@
-// The entities in one page's structured data: which are of one kind, which are the same, and which only describe the
-// surrounding site.
+// Sorts the entities in a page's structured data: which of them are of one kind, which are the same, and which only describe the
+// site.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { Entity, StructuredData } from "../../pages/structured/structured.ts";
 import { foldedName } from "./names.ts";
 
-/** One entity, with all descriptions that the page gives of it. */
+/** An entity, as all descriptions of it on the page. */
 export type Thing = readonly Entity[];
 
 /** The entities of a page. */
 export interface Things {
-  /** The top-level ones, in order; those about the site are left out if there are others. */
+  /** The top-level entities in their order. Those about the site are left out if there are others. */
   readonly main: readonly Thing[];
   readonly frame: readonly Thing[];
-  /** The page's explicit lists, each with its entries. */
+  /** The lists that the page marks as such, each with its entries. */
   readonly lists: readonly (readonly Thing[])[];
-  /** The target of a member that only refers to another entity. */
+  /** The entity to which a member refers, or the member itself if it is no reference. */
   follow(value: unknown): unknown;
 }
 
-/** Types that nearly every page has, whatever it is about. */
+/** Types that nearly every page contains, whatever it is about. */
 const FRAME_TYPES = new Set(
   "website webpage collectionpage itempage searchresultspage aboutpage contactpage faqpage breadcrumblist itemlist organization newsmediaorganization onlinestore corporation person imageobject searchaction sitenavigationelement wpheader wpfooter wpsidebar listitem"
     .split(" ")
     .map(foldedName),
 );
 
-/** Whether it is about the site rather than the page's subject. */
+/** Whether an entity describes the site rather than the subject of the page. */
 export function isFrame(entity: Entity): boolean {
   const types = typesOf(entity);
   return types.length > 0 && types.every((type) => FRAME_TYPES.has(type));
 }
 
-/** Its types, normalised. */
+/** The normalised types of an entity. */
 export function typesOf(entity: Entity): string[] {
   const types = [entity["@type"]].flat().filter((type): type is string => typeof type === "string");
   return types.map((type) => foldedName(type.replace(/^.*[/#:]/, "")));
@@ -54,7 +54,7 @@ export function thingsOf({ jsonLd, microdata }: StructuredData): Things {
   };
 }
 
-/** Finds entities by their `@id`. */
+/** Creates a function that finds entities by their `@id`. */
 function follower(top: readonly Entity[]): (value: unknown) => unknown {
   const byId = new Map<string, Entity>();
   const waiting: unknown[] = [...top];
@@ -73,12 +73,12 @@ function follower(top: readonly Entity[]): (value: unknown) => unknown {
   return follow;
 }
 
-/** Whether it is only a reference. */
+/** Whether an entity consists of a reference only. */
 function isReference(entity: Entity): boolean {
   return typeof entity["@id"] === "string" && Object.keys(entity).every((name) => name === "@id" || name === "@type");
 }
 
-/** The entries of a list with more than an address. */
+/** The entries of a list that have more than an address. */
 function entriesOf(list: Entity, follow: (value: unknown) => unknown): Entity[] {
   const elements = [follow(list["itemListElement"])].flat().filter(isRecord);
   return elements
@@ -88,7 +88,7 @@ function entriesOf(list: Entity, follow: (value: unknown) => unknown): Entity[] 
 
 const LISTING = new Set(["@type", "@id", "position", "url", "item"]);
 
-/** Descriptions with the same type and name belong to one entity. */
+/** Groups descriptions by entity: those with the same type and name describe the same one. */
 function grouped(entities: readonly Entity[]): Thing[] {
   const groups = new Map<string, Entity[]>();
   entities.forEach((entity, at) => {

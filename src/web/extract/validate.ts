@@ -1,5 +1,5 @@
-// Validates answers against callers' schemas in threads with a deadline: a regular expression in a schema may never finish,
-// and then its thread is killed.
+// Validates answers against callers' schemas in threads with a deadline. A regular expression in a schema may never finish; its
+// thread is then killed.
 
 import { createPool, TaskTimeout } from "../../workers/pool.ts";
 import { startThread } from "../../workers/start.ts";
@@ -11,8 +11,8 @@ export type { Complaint };
 /** Validates values. */
 export interface Validator {
   /**
-   * The errors of the value, at most fifty; empty: it is valid. Throws `SchemaError` if the schema cannot be compiled or
-   * takes too long, `PoolFull`, or the signal's reason.
+   * The errors of the value, at most fifty; none if it is valid. Throws `SchemaError` if the schema cannot be compiled or takes
+   * too long, `PoolFull`, or the signal's reason.
    */
   validate(schema: JsonSchema, value: unknown, signal: AbortSignal): Promise<readonly Complaint[]>;
   close(): void;
@@ -24,7 +24,7 @@ export interface ValidatorDeps {
   readonly timeoutMs?: number;
 }
 
-/** The largest schemas take tenths of a second to compile. */
+/** Time limit for one value. The largest schemas take tenths of a second to compile. */
 const TIMEOUT_MS = 5000;
 const THREADS = 2;
 const WAITING_MAX = 200;
@@ -40,7 +40,10 @@ export function createValidator({ timeoutMs = TIMEOUT_MS }: ValidatorDeps = {}):
     async validate(schema, value, signal) {
       const answer = await pool.run({ schema, value }, { timeoutMs, signal }).catch((error: unknown) => {
         if (!(error instanceof TaskTimeout)) throw error;
-        throw new SchemaError("", "Checking an answer against the schema takes too long; a pattern in it may be why.");
+        throw new SchemaError(
+          "",
+          "Checking an answer against the schema takes too long. Simplify the patterns in the schema.",
+        );
       });
       if ("refused" in answer) throw new SchemaError("", `The schema cannot be used: ${answer.refused}`);
       return answer.complaints;

@@ -1,11 +1,11 @@
-// The actions that Firecrawl's clients want in the browser before a page is read.
+// Reads the actions that Firecrawl's clients want done in the browser before a page is read.
 
 import type { BrowserAction } from "../../pages/browser/browsing.ts";
 import type { PictureOptions } from "../../pages/browser/read-page.ts";
 import { isSelector } from "../../pages/dom/select.ts";
 import { type Body, invalid, readBoolean, readInteger, readText } from "../params.ts";
 
-/** Maximum actions for one page. */
+/** Maximum number of actions for one page. */
 export const ACTIONS_MAX = 50;
 const TEXT_CHARS_MAX = 10_000;
 const SCRIPT_CHARS_MAX = 50_000;
@@ -13,9 +13,9 @@ const WAIT_MS_MAX = 60_000;
 const SIDE_MAX = 4096;
 const PDF_FORMATS = ["A0", "A1", "A2", "A3", "A4", "A5", "A6", "Letter", "Legal", "Tabloid", "Ledger"];
 
-/** What is allowed. */
+/** Which actions are allowed. */
 export interface ActionRules {
-  /** `web.actions_script`. */
+  /** The setting `web.actions_script`. */
   readonly allowsScript: boolean;
 }
 
@@ -31,7 +31,7 @@ export function readActions(value: unknown, rules: ActionRules): BrowserAction[]
   });
 }
 
-/** Adds the action's index to the refused parameter. */
+/** Runs `read`, and adds the action's index to the name of a refused parameter. */
 function named<T>(at: string, read: () => T): T {
   try {
     return read();
@@ -94,7 +94,7 @@ function readPdf(item: Body): BrowserAction {
   return { type: "pdf", format, landscape: readBoolean(item, ["landscape"], false), scale };
 }
 
-/** Quality and viewport of a screenshot. Throws 400. */
+/** Reads the quality and viewport of a screenshot. Throws 400. */
 export function readPicture(item: Body): PictureOptions {
   const quality = readInteger(item, ["quality"], { min: 1, max: 100 });
   const { viewport } = item;
@@ -133,7 +133,7 @@ function readRequired(item: Body, name: string, most: number): string {
   return text;
 }
 
-/** The minimum waiting time of the actions, to compare with the page's time limit. */
+/** The shortest time that the actions wait, to compare it with the page's time limit. */
 export function waitsOf(actions: readonly BrowserAction[]): number {
   return actions.reduce((sum, action) => sum + (action.type === "wait" ? action.milliseconds : 0), 0);
 }

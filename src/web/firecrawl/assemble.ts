@@ -1,4 +1,4 @@
-// Builds Firecrawl's endpoints and jobs in a running gateway.
+// Creates the Firecrawl endpoints and jobs of a running gateway.
 
 import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/schema.ts";
@@ -26,12 +26,12 @@ export interface FirecrawlDeps {
     readSitemaps(starts: readonly string[], options: SitemapOptions): Promise<string[]>;
   };
   readonly work: Omit<CrawlDeps, "firecrawl">;
-  /** The secrets that sign an account's webhooks. */
+  /** The secret that signs an account's webhooks. */
   webhookSecret(accountId: string): Promise<string>;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** The result. */
+/** The created endpoints and jobs. */
 export interface FirecrawlService {
   readonly pages: FirecrawlPageDeps;
   readonly crawling: FirecrawlCrawling;
@@ -41,11 +41,11 @@ export interface FirecrawlService {
   stop(): void;
 }
 
-/** Reads a site's own lists of addresses before a crawl begins. */
+/** Time limit for reading a site's own lists of addresses before a crawl begins. */
 const SITEMAP_TIMEOUT_MS = 20_000;
 const SITEMAP_URLS_MAX = 10_000;
 
-/** Builds the endpoints and jobs. */
+/** Creates the endpoints and jobs. */
 export function createFirecrawl(deps: FirecrawlDeps): FirecrawlService {
   const { config, clock, tools, work } = deps;
   const rules = () => ({ allowsScript: config().web.actionsScript });

@@ -1,4 +1,4 @@
-// A batch reads each page of a list once, in turn with the pages of all other jobs. Stored pages are not read again, so
+// A batch reads each page of a list once; its pages take turns with those of all other jobs. Stored pages are not read again, so
 // a batch that was interrupted continues where it stopped.
 
 import { ApiError } from "../../base/errors.ts";
@@ -23,13 +23,13 @@ export interface BatchDeps extends Pick<CrawlDeps, "store" | "load" | "robots" |
   readonly visits: Omit<Parameters<typeof visitPage>[1], "store">;
 }
 
-/** The kind under which batches are stored. */
+/** The name under which batches are stored. */
 export const BATCH_KIND = "batch";
 
-/** The limit of pages in one batch, including those that are added later. */
+/** Maximum number of pages in one batch, including those that are added later. */
 export const BATCH_PAGES_MAX = 10 * BATCH_MAX;
 
-/** Creates the kind of job. */
+/** Creates this kind of job. */
 export function batchKind(deps: BatchDeps): JobKind {
   return {
     name: BATCH_KIND,

@@ -1,31 +1,31 @@
-// Reads requests for a crawl or a batch, and defines what is stored of them. Headers are not stored, since they may be
-// credentials; they are held in memory while the job runs.
+// Reads requests for a crawl or a batch, and defines which part of them is stored. Headers may be credentials, so they are not
+// stored but held in memory while the job runs.
 
 import { type Body, checkUrl, invalid, readBoolean, readInteger, readTexts, readUrl } from "../params.ts";
 import type { ActionRules } from "./actions.ts";
 import { type PageOptions, readOptions } from "./options.ts";
 import { readWebhook, type Webhook } from "./webhook-input.ts";
 
-/** What is stored for every job of these clients. */
+/** What is stored for every job of Firecrawl's clients. */
 export interface FirecrawlJob {
   readonly options: PageOptions;
   readonly keyId: string;
   readonly requestId: string;
-  /** Some headers are held in memory. */
+  /** Whether headers for the job are held in memory. */
   readonly hasHeaders: boolean;
   readonly webhook: Webhook | null;
   /** The pause between two pages. */
   readonly delayMs: number;
   readonly concurrency: number;
-  /** Requested options that have no effect. */
+  /** The requested options that have no effect here. */
   readonly unmet: readonly string[];
 }
 
 /** The scope of a crawl. */
 export interface CrawlPlan extends FirecrawlJob {
-  /** The part of an address that patterns are matched against; the patterns are regular expressions. */
+  /** The part of an address against which patterns are matched. The patterns are regular expressions. */
   readonly patterns: "path" | "address";
-  /** Only addresses below this path; empty: the whole site. */
+  /** Only addresses below this path are read; if it is empty, the whole site. */
   readonly below: string;
   readonly anySite: boolean;
   readonly subdomains: boolean;
@@ -33,29 +33,29 @@ export interface CrawlPlan extends FirecrawlJob {
   readonly sitemap: "include" | "skip" | "only";
 }
 
-/** The request as read, and the part of it that is held in memory. */
+/** A request as it was read, and the part of it that is held in memory. */
 export interface ReadJob<T> {
   readonly input: T;
   readonly headers: Readonly<Record<string, string>>;
   readonly webhookHeaders: Readonly<Record<string, string>>;
 }
 
-/** The caller. */
+/** The account that requests a job. */
 export interface JobAsker {
   readonly keyId: string;
   readonly requestId: string;
-  /** Headers of the request that are asked for and do nothing. */
+  /** The requested options, given as headers, that have no effect here. */
   readonly unmet?: readonly string[];
 }
 
-/** The limit of pages in one crawl. */
+/** Maximum number of pages in one crawl. */
 export const FIRECRAWL_CRAWL_MAX = 100;
 const DEPTH_MAX = 100;
 const PATTERNS_MAX = 100;
 const PATTERN_CHARS_MAX = 500;
 const CONCURRENCY_MAX = 4;
 const DELAY_SECONDS_MAX = 60;
-/** The limit of pages in one batch. */
+/** Maximum number of pages in one batch. */
 export const BATCH_MAX = 1000;
 
 /** A request for a crawl. */
@@ -68,7 +68,7 @@ export interface CrawlWish {
   readonly firecrawl: CrawlPlan;
 }
 
-/** Reads `POST /v2/crawl`. Throws 400. */
+/** Reads the body of `POST /v2/crawl`. Throws 400. */
 export function readCrawlWish(body: Body, asker: JobAsker, rules: ActionRules): ReadJob<CrawlWish> {
   const url = readUrl(body);
   const asked = readInteger(body, ["limit"], { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? FIRECRAWL_CRAWL_MAX;
@@ -109,7 +109,8 @@ export interface BatchWish {
 }
 
 /**
- * Reads `POST /v2/batch/scrape`. `invalid` lists the addresses that are skipped, if the client allows that. Throws 400.
+ * Reads the body of `POST /v2/batch/scrape`. `invalid` lists the addresses that are skipped, if the client allows that. Throws
+ * 400.
  */
 export function readBatchWish(
   body: Body,
@@ -134,7 +135,7 @@ export function readBatchWish(
       left.push(address);
     }
   }
-  if (urls.length === 0) throw invalid("urls", "urls must hold at least one address of the web.");
+  if (urls.length === 0) throw invalid("urls", "urls must hold at least one http or https address.");
   const job = readJob(body, body, asker, rules);
   return { ...job, input: { urls, firecrawl: job.input }, invalid: left };
 }

@@ -1,4 +1,4 @@
-// A page in Firecrawl's request and response formats.
+// Converts between pages and Firecrawl's request and response formats.
 
 import type { Acted } from "../../pages/browser/browsing.ts";
 import type { LoadedPage, LoadRequest } from "../../pages/load.ts";
@@ -6,7 +6,7 @@ import { creditsOf, isUndrawn, UNDRAWN } from "../page-view.ts";
 import { type PageOptions, warningOf } from "./options.ts";
 import { needsReading, type Reading } from "./reading.ts";
 
-/** A document as sent. */
+/** A page as it is sent to Firecrawl's clients. */
 export type FirecrawlDocument = Readonly<Record<string, unknown>> & { readonly metadata: Record<string, unknown> };
 
 /** How a page must be loaded for these options. */
@@ -52,22 +52,22 @@ export function loadingOf(
   };
 }
 
-/** In descending order of preference. */
+/** The value of Accept-Language, with the languages in descending order of preference. */
 function acceptLanguage(languages: readonly string[]): string {
   return languages
     .map((language, index) => (index === 0 ? language : `${language};q=${Math.max(0.1, 1 - index / 10).toFixed(1)}`))
     .join(",");
 }
 
-/** Metadata of a page besides its content. */
+/** What is known of a page beside its content. */
 export interface DocumentFacts {
   /** The requested address. */
   readonly url: string;
   readonly options: PageOptions;
   readonly scrapeId: string;
-  /** When it was cached, if it comes from the cache. */
+  /** The time at which the page was cached, if it is from the cache. */
   readonly cachedAtMs?: number | undefined;
-  /** Undefined: there is no cache. */
+  /** Whether the page is from the cache; undefined if there is no cache. */
   readonly cacheState?: "hit" | "miss" | undefined;
   readonly reading?: Reading | undefined;
 }
@@ -117,7 +117,7 @@ function actedView({ screenshots, scrapes, scriptReturns, pdfs }: Acted): Record
   };
 }
 
-/** A screenshot as a data URL, as these clients expect. */
+/** A screenshot as a data URL, as Firecrawl's clients expect it. */
 function pictureOf(bytes: Uint8Array): string {
   const type = bytes[0] === 0xff ? "image/jpeg" : "image/png";
   return `data:${type};base64,${Buffer.from(bytes).toString("base64")}`;

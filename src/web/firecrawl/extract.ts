@@ -1,4 +1,4 @@
-// Extraction in Firecrawl's format, as a job of our own kind.
+// Extraction in Firecrawl's format, run as an ordinary extraction job.
 
 import { type ExtractJobsDeps, pollExtract, startExtract } from "../extract/jobs.ts";
 import { type Body, checkUrl, readBoolean, readTexts } from "../params.ts";
@@ -7,11 +7,11 @@ import { scrapeOptions } from "./crawl-input.ts";
 import { warningOf } from "./options.ts";
 import type { FirecrawlAsker } from "./scrape.ts";
 
-/** Starting answers at once, while the job continues. */
+/** How long the start of a job waits: it answers immediately, while the job continues. */
 const WAIT_MS = 1;
 const UNMET = ["enableWebSearch", "agent", "webhook", "zeroDataRetention"];
 
-/** `POST /v2/extract` */
+/** Answers `POST /v2/extract`. */
 export async function startExtractForFirecrawl(
   body: Body,
   deps: ExtractJobsDeps,
@@ -25,7 +25,7 @@ export async function startExtractForFirecrawl(
       .filter((name) => name !== "onlyMainContent")
       .map((name) => `scrapeOptions.${name}`),
   ]);
-  // The prompt may be missing where there is a schema.
+  // If there is a schema, the prompt may be missing.
   const asked = { ...body, ...(urls === undefined ? {} : { urls }), documents: true, origin: "v2" };
   const { id } = await startExtract(asked, { ...from, deps, waitMs: WAIT_MS });
   return {
@@ -36,7 +36,7 @@ export async function startExtractForFirecrawl(
   };
 }
 
-/** In Firecrawl's API an address that ends in `/*` stands for a site; here it stands for the site's first page. */
+/** In Firecrawl's API, an address that ends in `/*` means a whole site. Here only the first page of that site is read. */
 function readAddresses(body: Body): { urls?: string[]; unmet: string[]; left: string[] } {
   const given = readTexts(body, ["urls"]);
   if (given === undefined) return { unmet: [], left: [] };
@@ -53,7 +53,7 @@ function readAddresses(body: Body): { urls?: string[]; unmet: string[]; left: st
   return { urls: plain.filter(isGood), unmet, left: plain.filter((url) => !isGood(url)) };
 }
 
-/** `GET /v2/extract/{id}` */
+/** Answers `GET /v2/extract/{id}`. */
 export async function extractStatus(ref: WaitedJobRef, deps: ExtractJobsDeps): Promise<Record<string, unknown>> {
   const found = await pollExtract(ref, deps);
   const { success, status, data, error, error_code: code, sources, expiresAt, creditsUsed, warnings } = found;

@@ -1,13 +1,13 @@
-// Answers questions of Firecrawl's clients about their account. Nothing is counted in credits here, so credits never
-// run out; GET /v1/key reports the limits of requests.
+// Answers questions of Firecrawl's clients about their account. The gateway counts no credits, so credits never run out. The
+// limits of requests are in GET /v1/key.
 
 import type { FirecrawlJobsDeps } from "./jobs.ts";
 
-/** The largest number that those clients can read. */
+/** The largest number that these clients can read. */
 const WITHOUT_END = 999_999_999;
 const LISTED_MAX = 500;
 
-/** `GET /v2/team/credit-usage` */
+/** Answers `GET /v2/team/credit-usage`. */
 export function creditUsage(): Record<string, unknown> {
   return {
     success: true,
@@ -15,7 +15,7 @@ export function creditUsage(): Record<string, unknown> {
   };
 }
 
-/** `GET /v2/team/token-usage` */
+/** Answers `GET /v2/team/token-usage`. */
 export function tokenUsage(): Record<string, unknown> {
   return {
     success: true,
@@ -23,12 +23,12 @@ export function tokenUsage(): Record<string, unknown> {
   };
 }
 
-/** `GET …/historical` */
+/** Answers `GET …/historical`. */
 export function pastUsage(): Record<string, unknown> {
   return { success: true, periods: [] };
 }
 
-/** `GET /v2/team/queue-status` */
+/** Answers `GET /v2/team/queue-status`. */
 export async function queueStatus(
   accountId: string,
   { jobs, limits }: Pick<FirecrawlJobsDeps, "jobs" | "limits">,
@@ -47,7 +47,7 @@ export async function queueStatus(
   };
 }
 
-/** `GET /v2/concurrency-check` */
+/** Answers `GET /v2/concurrency-check`. */
 export async function concurrencyCheck(
   accountId: string,
   { jobs, limits }: Pick<FirecrawlJobsDeps, "jobs" | "limits">,

@@ -1,4 +1,4 @@
-// `formats` of Firecrawl's clients: names, or objects with options.
+// Reads `formats` of Firecrawl's clients, which are names, or objects with options.
 
 import type { PictureOptions } from "../../pages/browser/read-page.ts";
 import type { AttributeWish } from "../../pages/content/picks.ts";
@@ -18,10 +18,10 @@ export interface FormatWishes {
   readonly screenshot: ({ readonly fullPage: boolean } & PictureOptions) | null;
   readonly json: { readonly prompt: string; readonly schema: JsonSchema | null } | null;
   readonly summary: boolean;
-  /** A question about the page. */
+  /** A question about the page; null if there is none. */
   readonly question: string | null;
   readonly attributes: readonly AttributeWish[];
-  /** Formats that are not supported here. */
+  /** The requested formats that are not supported here. */
   readonly missing: readonly string[];
 }
 
@@ -39,13 +39,13 @@ const NONE: FormatWishes = {
   missing: [],
 };
 
-/** Maximum entries of `formats`. */
+/** Maximum number of entries in `formats`. */
 export const FORMATS_MAX = 50;
 const SELECTORS_MAX = 50;
 const PROMPT_CHARS_MAX = 20_000;
-/** The prompt if a client gives a schema only. */
+/** The prompt for clients that only give a schema. */
 const SCHEMA_PROMPT = "Extract what the schema describes.";
-/** All formats of the API. */
+/** Formats of Firecrawl's API that are not supported here. */
 const MISSING = ["changeTracking", "branding", "product", "menu", "audio", "video", "highlights", "deterministicJson"];
 
 /** Reads `formats`. Throws 400. */

@@ -1,9 +1,9 @@
-// Features of Firecrawl's hosted service that this gateway does not have: agents, remote browsers, change tracking,
-// research. Each path answers so in the format of its clients.
+// Features of Firecrawl's hosted service that this gateway does not have: agents, remote browsers, change tracking, research.
+// Requests to their paths get an error in the format of Firecrawl's clients.
 
 import { ApiError } from "../../base/errors.ts";
 
-/** The unsupported paths, including everything below them. */
+/** The unsupported paths. Everything below them is unsupported too. */
 export const HOSTED_PATHS: readonly string[] = [
   "/v2/agent",
   "/v2/browser",

@@ -1,4 +1,4 @@
-// The events that a job sends to its webhook: its start, each page, and its end.
+// Sends the events of a job to its webhook: its start, each page, and its end.
 
 import type { JobFailure, JobOutcome } from "../../jobs/kind.ts";
 import type { FirecrawlJob } from "./crawl-input.ts";
@@ -16,14 +16,14 @@ export interface TellingJob {
 /** The first part of an event's `type`. */
 type NoticeKind = "crawl" | "batch_scrape";
 
-/** Sends events; a job without a webhook sends none. */
+/** Sends events. A job without a webhook sends none. */
 export interface JobNotices {
   started(kind: NoticeKind, job: TellingJob): void;
   page(kind: NoticeKind, job: TellingJob, page: { readonly body: unknown } | { readonly failure: JobFailure }): void;
   ended(kind: NoticeKind, job: TellingJob, outcome: JobOutcome): void;
 }
 
-/** Creates the notices. */
+/** Creates the sender of events. */
 export function createJobNotices(webhooks: Pick<Webhooks, "send">, headers: JobHeaders): JobNotices {
   const tell = (
     kind: NoticeKind,

@@ -1,5 +1,5 @@
-// The pages of jobs: how each is loaded, and the document that is stored for it. This also holds the part of a job that
-// is kept only in memory, its headers.
+// Loads the pages of jobs and builds the documents that are stored for them. Also holds the headers of jobs, which are only kept
+// in memory.
 
 import { ApiError } from "../../base/errors.ts";
 import type { LoadedPage, LoadRequest } from "../../pages/load.ts";
@@ -8,13 +8,13 @@ import type { FirecrawlJob } from "./crawl-input.ts";
 import { documentOf, loadingOf } from "./document.ts";
 import { needsReading, type Reading, type ReadingDeps, readPage } from "./reading.ts";
 
-/** The part of a job that its pages depend on. */
+/** The part of a job on which its pages depend. */
 export interface PagesJob {
   readonly id: string;
   readonly accountId: string;
 }
 
-/** The part of a job that is held while the program runs. */
+/** The part of a job that is held in memory while the program runs. */
 export interface HeldHeaders {
   readonly page: Readonly<Record<string, string>>;
   readonly webhook: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface JobHeaders {
 
 /** Reads the pages of such jobs. */
 export interface JobPages {
-  /** Throws if the part of the job that was held in memory is lost. */
+  /** Throws if the headers of the job were lost in a restart. */
   loading(job: PagesJob, input: FirecrawlJob, page: { url: string; signal: AbortSignal }): LoadRequest;
   document(
     job: PagesJob,
@@ -38,12 +38,12 @@ export interface JobPages {
   ): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** The limit of jobs whose headers are held at once, far above the number that run. */
+/** Maximum number of jobs whose headers are held at once, far more than can run. */
 const JOBS_MAX = 10_000;
-/** Errors that end the whole job, since the page did not cause them. */
+/** Codes of errors that end the whole job, since they are not caused by the page. */
 const FATAL: ReadonlySet<string> = new Set(["budget_exceeded", "invalid_api_key"]);
 
-/** Holds the headers of a job until it has ended. */
+/** Creates the memory for the headers of jobs, which are held until the job has ended. */
 export function createJobHeaders(): JobHeaders {
   const held = new Map<string, HeldHeaders>();
   return {
@@ -58,7 +58,7 @@ export function createJobHeaders(): JobHeaders {
   };
 }
 
-/** Creates the reader of pages. */
+/** Creates the loader of pages. */
 export function createJobPages(
   deps: ReadingDeps & { readonly headers: JobHeaders; readonly endpoint: string },
 ): JobPages {

@@ -1,5 +1,5 @@
-// Starts, reads and cancels crawls and batches for Firecrawl's clients. Only its own account can see a job; for others
-// it does not exist.
+// Starts, reads and cancels crawls and batches for Firecrawl's clients. A job belongs to an account; for other accounts it does
+// not exist.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -20,7 +20,7 @@ import type { JobHeaders } from "./job-pages.ts";
 import { warningOf } from "./options.ts";
 import type { FirecrawlAsker } from "./scrape.ts";
 
-/** What the jobs need. */
+/** What the functions for jobs need. */
 export interface FirecrawlJobsDeps {
   readonly guard: Pick<AddressGuard, "check">;
   readonly jobs: JobVerbs & {
@@ -35,7 +35,7 @@ export interface FirecrawlJobsDeps {
   rules(): ActionRules;
 }
 
-/** The two kinds of jobs, with their paths and stored kinds. */
+/** The two kinds of jobs, with their paths and the names under which they are stored. */
 export const SORTS = {
   crawl: { kind: "crawl", path: "/v2/crawl" },
   batch: { kind: BATCH_KIND, path: "/v2/batch/scrape" },
@@ -49,27 +49,27 @@ export interface FirecrawlJobRef {
   readonly accountId: string;
 }
 
-/** The requested documents of a job, and the base URL under which the client reaches us. */
+/** Which documents of a job are requested, and the base URL under which the client reaches the gateway. */
 export interface JobWindow {
   readonly origin: string;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** The limit of documents in one answer. */
+/** Maximum number of documents in one response. */
 export const DOCUMENTS_MAX = 100;
-/** The limit of bytes in one answer's `data`; the rest follows under `next`. */
+/** Maximum number of bytes in `data` of one response; the remaining documents follow under `next`. */
 const DATA_BYTES_MAX = 8 * 1024 * 1024;
 const LISTED_MAX = 500;
 
-/** Who starts a job, and where the client reaches us. */
+/** The caller that starts a job, and the base URL under which it reaches the gateway. */
 export interface JobStarter extends FirecrawlAsker {
   readonly origin: string;
-  /** Headers of the request that are asked for and do nothing. */
+  /** The requested options, given as headers, that have no effect here. */
   readonly unmet: readonly string[];
 }
 
-/** `POST /v2/crawl`. */
+/** Answers `POST /v2/crawl`. */
 export async function startFirecrawlCrawl(
   body: Body,
   deps: FirecrawlJobsDeps,
@@ -77,13 +77,13 @@ export async function startFirecrawlCrawl(
 ): Promise<Record<string, unknown>> {
   const read = readCrawlWish(body, from, deps.rules());
   await mayBeAsked(deps, read.input.url, "url", from.signal);
-  // Our own crawls require these members; the pages of these clients have formats of their own.
+  // The stored parameters of a crawl require these members, but pages of Firecrawl's clients use `formats` of their own.
   const shape = { formats: [], fullPage: false, onlyMainContent: true, documents: true };
   const id = await queue("crawl", { ...read, input: { ...shape, ...read.input } }, deps, from);
   return startedView("crawl", id, from.origin, read.input.firecrawl);
 }
 
-/** `POST /v2/batch/scrape`. */
+/** Answers `POST /v2/batch/scrape`. */
 export async function startBatch(
   body: Body,
   deps: FirecrawlJobsDeps,
@@ -121,7 +121,7 @@ async function queue(
   const { webhook } = input.firecrawl;
   if (webhook !== null) await mayBeAsked(deps, webhook.url, "webhook.url", signal);
   if ((await deps.jobs.countOpenJobs(accountId)) >= OPEN_JOBS_MAX)
-    throw new ApiError("crawl_unavailable", "Too many of your jobs are under way. Wait for one to end, or cancel one.");
+    throw new ApiError("crawl_unavailable", "Too many of your jobs are running. Wait for one to end, or cancel one.");
   if (!(await deps.makeRoom(accountId, JSON.stringify(input).length)))
     throw new ApiError("request_too_large", STORAGE_USED_UP);
   const id = prefixedId(`${sort}_`);
@@ -133,7 +133,7 @@ async function queue(
   return id;
 }
 
-/** Addresses that may never be fetched are refused at once; temporary problems are left to the job. */
+/** Refuses addresses that may never be fetched. Temporary problems are left to the job. */
 async function mayBeAsked(
   { guard }: FirecrawlJobsDeps,
   url: string,
@@ -157,17 +157,18 @@ function startedView(sort: JobSort, id: string, origin: string, { unmet }: Firec
   };
 }
 
-/** The job with this id. Throws 404. */
+/** Finds a job by its id. Throws 404. */
 export async function findJob(
   { sort, id, accountId }: FirecrawlJobRef,
   jobs: Pick<JobVerbs, "findJob">,
 ): Promise<StoredJob> {
   const job = await jobs.findJob(SORTS[sort].kind, accountId, id);
-  if (job === undefined) throw new ApiError("crawl_job_not_found", `There is no such ${sort}: it may have expired.`);
+  if (job === undefined)
+    throw new ApiError("crawl_job_not_found", `There is no ${sort} with this id. It may have expired.`);
   return job;
 }
 
-/** The answer to a poll. */
+/** The response to a poll. */
 export async function jobStatus(
   ref: FirecrawlJobRef,
   deps: Pick<FirecrawlJobsDeps, "jobs" | "limits">,
@@ -216,7 +217,7 @@ function figuresOf(sort: JobSort, job: StoredJob, ahead: number): { total: numbe
   return { total: completed + Math.min(known, most), completed };
 }
 
-/** `GET …/errors`. */
+/** Answers `GET …/errors`. */
 export async function jobErrors(
   ref: FirecrawlJobRef,
   { jobs }: Pick<FirecrawlJobsDeps, "jobs">,
@@ -232,7 +233,7 @@ export async function jobErrors(
   };
 }
 
-/** `DELETE`: cancels the job and answers with its state. */
+/** Answers `DELETE`: cancels the job and returns its state. */
 export async function cancelFirecrawlJob(
   ref: FirecrawlJobRef,
   { jobs, runner, limits, headers }: Pick<FirecrawlJobsDeps, "jobs" | "runner" | "limits" | "headers">,
@@ -240,13 +241,14 @@ export async function cancelFirecrawlJob(
   const { id, accountId, sort } = ref;
   await findJob(ref, jobs);
   const job = await jobs.cancelJob({ kind: SORTS[sort].kind, accountId, id, ttlMs: limits().jobTtlMs });
-  if (job === undefined) throw new ApiError("crawl_job_not_found", `There is no such ${sort}: it may have expired.`);
+  if (job === undefined)
+    throw new ApiError("crawl_job_not_found", `There is no ${sort} with this id. It may have expired.`);
   runner.cancel(id);
   headers.drop(id);
   return { success: true, status: job.state };
 }
 
-/** `GET /v2/crawl/active`. */
+/** Answers `GET /v2/crawl/active`. */
 export async function activeCrawls(accountId: string, { jobs }: FirecrawlJobsDeps): Promise<Record<string, unknown>> {
   const listed = await jobs.listJobs(accountId, { limit: LISTED_MAX });
   const crawls = listed

@@ -9,8 +9,8 @@ const STARTED = Type.Object(
   {
     success: Type.Literal(true),
     id: Type.String(),
-    url: Type.String({ description: "Where it is polled." }),
-    warning: Type.Optional(Type.String({ description: "What was asked for and has no effect here." })),
+    url: Type.String({ description: "The address at which to poll the job." }),
+    warning: Type.Optional(Type.String({ description: "Requested options that have no effect here." })),
   },
   { $id: "FirecrawlJobStarted", additionalProperties: true },
 );
@@ -23,7 +23,7 @@ const STATUS = Type.Object(
     completed: Type.Integer(),
     creditsUsed: Type.Integer(),
     expiresAt: Type.String(),
-    next: orNull(Type.String({ description: "Where the documents after these are." })),
+    next: orNull(Type.String({ description: "The address of the next documents." })),
     data: Type.Array(DOCUMENT),
   },
   { $id: "FirecrawlJobStatus", additionalProperties: true },
@@ -40,13 +40,13 @@ const FAILURES = Type.Object(
 const WEBHOOK = Type.Optional(
   Type.Unknown({
     description:
-      "An address, or {url, headers, metadata, events}: told of started, page, completed and failed, signed in X-Firecrawl-Signature.",
+      "An address, or {url, headers, metadata, events}: gets the events started, page, completed and failed, signed in X-Firecrawl-Signature.",
   }),
 );
 
 const JOB_OPTIONS = {
   webhook: WEBHOOK,
-  maxConcurrency: Type.Optional(Type.Integer({ minimum: 1, description: "Pages at once; 4 are the most." })),
+  maxConcurrency: Type.Optional(Type.Integer({ minimum: 1, description: "Concurrent pages, at most 4." })),
 };
 
 const CRAWL = work("/v2/crawl", {
@@ -56,20 +56,22 @@ const CRAWL = work("/v2/crawl", {
   feature: "crawl",
   body: {
     url: URL_PARAMETER,
-    limit: Type.Optional(Type.Integer({ minimum: 1, default: 100, description: "Pages; 100 are the most there are." })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, default: 100, description: "Maximum number of pages, at most 100." }),
+    ),
     maxDiscoveryDepth: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
     includePaths: Type.Optional(Type.Array(Type.String({ examples: ["^/"] }), { maxItems: 100 })),
     excludePaths: Type.Optional(Type.Array(Type.String({ examples: ["^/x"] }), { maxItems: 100 })),
     regexOnFullURL: Type.Optional(Type.Boolean({ default: false })),
     crawlEntireDomain: Type.Optional(
-      Type.Boolean({ default: false, description: "Also what does not lie below the first path." }),
+      Type.Boolean({ default: false, description: "Also read pages that are not below the path of the first." }),
     ),
     allowExternalLinks: Type.Optional(Type.Boolean({ default: false })),
     allowSubdomains: Type.Optional(Type.Boolean({ default: false })),
     ignoreQueryParameters: Type.Optional(Type.Boolean({ default: false })),
     sitemap: Type.Optional(oneOf(["include", "skip", "only"], { default: "include" })),
     delay: Type.Optional(Type.Number({ minimum: 0, maximum: 60, description: "Seconds between two pages." })),
-    scrapeOptions: Type.Optional(anyObject("As the options of `POST /v2/scrape`.")),
+    scrapeOptions: Type.Optional(anyObject("The options of `POST /v2/scrape`.")),
     ...JOB_OPTIONS,
   },
   example: { url: "https://example.com/", limit: 1 },
@@ -79,14 +81,19 @@ const CRAWL = work("/v2/crawl", {
 const BATCH = work("/v2/batch/scrape", {
   id: "firecrawlStartBatch",
   summary: "Read many pages",
-  description: "Firecrawl's `batch/scrape`: the options of `POST /v2/scrape` stand beside `urls`.",
+  description: "Firecrawl's `batch/scrape`: the options of `POST /v2/scrape` are given beside `urls`.",
   feature: "crawl",
   body: {
     urls: Type.Array(Type.String(), { minItems: 1, maxItems: BATCH_MAX, description: "Pages to read." }),
     ignoreInvalidURLs: Type.Optional(
-      Type.Boolean({ default: true, description: "What is no address is left out and told in `invalidURLs`." }),
+      Type.Boolean({
+        default: true,
+        description: "Texts that are not addresses are skipped and listed in `invalidURLs`.",
+      }),
     ),
-    appendToId: Type.Optional(Type.String({ description: "A batch that has not ended, which takes these pages too." })),
+    appendToId: Type.Optional(
+      Type.String({ description: "A batch that has not ended, to which these pages are added." }),
+    ),
     ...PAGE_OPTIONS,
     ...JOB_OPTIONS,
   },
@@ -103,7 +110,7 @@ const MAP = work("/v2/map", {
   feature: "map",
   body: {
     url: URL_PARAMETER,
-    search: Type.Optional(Type.String({ description: "Only addresses that hold this text." })),
+    search: Type.Optional(Type.String({ description: "Only addresses that contain this text." })),
     limit: Type.Optional(Type.Integer({ minimum: 1, default: 5000 })),
     sitemap: Type.Optional(oneOf(["include", "skip", "only"], { default: "include" })),
     includeSubdomains: Type.Optional(Type.Boolean({ default: true })),
@@ -120,12 +127,12 @@ const MAP = work("/v2/map", {
 const SEARCH = work("/v2/search", {
   id: "firecrawlSearch",
   summary: "Search the web",
-  description: "Firecrawl's `search`. With formats in `scrapeOptions` each hit comes with its page.",
+  description: "Firecrawl's `search`. With formats in `scrapeOptions` each hit contains its page.",
   feature: "search",
   body: {
     query: Type.String({ minLength: 1, maxLength: 2000 }),
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1000, default: 5, description: "20 are the most there are." }),
+      Type.Integer({ minimum: 1, maximum: 1000, default: 5, description: "At most 20 results are returned." }),
     ),
     sources: Type.Optional(Type.Array(Type.Unknown(), { description: "web (default), news, images." })),
     categories: Type.Optional(Type.Array(Type.Unknown(), { description: "github, research, pdf, developer." })),
@@ -133,11 +140,11 @@ const SEARCH = work("/v2/search", {
     excludeDomains: Type.Optional(Type.Array(Type.String({ examples: ["example.com"] }), { maxItems: 20 })),
     tbs: Type.Optional(Type.String({ description: "qdr:d, qdr:w, qdr:m or qdr:y." })),
     timeout: Type.Optional(Type.Integer({ minimum: 1000, maximum: 300_000, default: 60_000 })),
-    scrapeOptions: Type.Optional(anyObject("As the options of `POST /v2/scrape`.")),
+    scrapeOptions: Type.Optional(anyObject("The options of `POST /v2/scrape`.")),
   },
   example: { query: "web standards", limit: 3 },
   answer: Type.Object(
-    { success: Type.Literal(true), data: anyObject("`web`, `news` and `images`, as `sources` asks for them.") },
+    { success: Type.Literal(true), data: anyObject("`web`, `news` and `images`, as requested in `sources`.") },
     { $id: "FirecrawlSearchResult", additionalProperties: true },
   ),
 });
@@ -145,7 +152,7 @@ const SEARCH = work("/v2/search", {
 const EXTRACT = work("/v2/extract", {
   id: "firecrawlStartExtract",
   summary: "Start an extraction",
-  description: "Firecrawl's `extract`. The answer is at `GET /v2/extract/{id}`.",
+  description: "Firecrawl's `extract`. The result is at `GET /v2/extract/{id}`.",
   feature: "extract",
   body: {
     urls: Type.Array(Type.String(), { minItems: 1, maxItems: 20 }),
@@ -167,7 +174,7 @@ const EXTRACT = work("/v2/extract", {
   errors: ["tier_required"],
 });
 
-/** A call that needs only the key. */
+/** A request that needs only a valid key. */
 function free(
   method: "GET" | "DELETE",
   path: string,
@@ -176,7 +183,7 @@ function free(
   const { schema, ...rest } = more;
   return {
     ...{ method, path, group: FIRECRAWL_GROUP, access: "key", errorShape: FIRECRAWL_SHAPE },
-    description: "Firecrawl's own shape. The key alone opens it, and it counts for nothing.",
+    description: "Firecrawl's response format. Needs only a valid key and is not counted.",
     answer: { description: "The answer.", ...(schema === undefined ? {} : { schema }) },
     ...rest,
   };
@@ -186,7 +193,7 @@ const WINDOW = [
   {
     name: "skip",
     in: "query",
-    schema: Type.Integer({ minimum: 0, default: 0, description: "Documents to leave out at the beginning." }),
+    schema: Type.Integer({ minimum: 0, default: 0, description: "Number of documents to skip." }),
   },
   {
     name: "limit",
@@ -225,12 +232,12 @@ function jobCalls(path: string, name: "Crawl" | "Batch"): ApiEndpoint[] {
 
 const FIGURES: readonly (readonly [path: string, id: string, summary: string])[] = [
   ["/v2/crawl/active", "firecrawlListActiveCrawls", "Crawls that have not ended"],
-  ["/v2/team/credit-usage", "firecrawlCreditUsage", "Credits: there is no end to them"],
-  ["/v2/team/token-usage", "firecrawlTokenUsage", "Tokens: there is no end to them"],
-  ["/v2/team/credit-usage/historical", "firecrawlPastCreditUsage", "Credits by month: none are counted"],
-  ["/v2/team/token-usage/historical", "firecrawlPastTokenUsage", "Tokens by month: none are counted"],
-  ["/v2/team/queue-status", "firecrawlQueueStatus", "Jobs that run and wait"],
-  ["/v2/concurrency-check", "firecrawlConcurrency", "Jobs that run, and pages that may be read at once"],
+  ["/v2/team/credit-usage", "firecrawlCreditUsage", "Credits, which are unlimited"],
+  ["/v2/team/token-usage", "firecrawlTokenUsage", "Tokens, which are unlimited"],
+  ["/v2/team/credit-usage/historical", "firecrawlPastCreditUsage", "Credits by month, which are not counted"],
+  ["/v2/team/token-usage/historical", "firecrawlPastTokenUsage", "Tokens by month, which are not counted"],
+  ["/v2/team/queue-status", "firecrawlQueueStatus", "Numbers of running and waiting jobs"],
+  ["/v2/concurrency-check", "firecrawlConcurrency", "Running jobs, and how many pages may be read at once"],
 ];
 
 /** The described endpoints. */

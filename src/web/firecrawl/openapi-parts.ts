@@ -1,5 +1,5 @@
-// Common parts of the OpenAPI description of Firecrawl's v2 endpoints. Firecrawl's own documents describe the many
-// options; this file lists those that this gateway accepts.
+// Common parts of the OpenAPI description of Firecrawl's v2 endpoints. Firecrawl's own documentation describes the many options;
+// this file lists those that this gateway accepts.
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import { ERRORS, type ErrorCode } from "../../base/errors.ts";
@@ -15,22 +15,22 @@ export const FIRECRAWL_GROUP = "For Firecrawl's clients";
 const FAILURE = Type.Object(
   {
     success: Type.Literal(false),
-    error: Type.String({ description: "What happened, for people." }),
-    code: Type.String({ description: "What happened, for programs." }),
-    param: Type.Optional(Type.String({ description: "Path of the parameter at fault." })),
+    error: Type.String({ description: "The error in words." }),
+    code: Type.String({ description: "The error as a code." }),
+    param: Type.Optional(Type.String({ description: "Path of the invalid parameter." })),
     details: Type.Optional(Type.Unknown()),
   },
   {
     $id: "FirecrawlError",
     additionalProperties: true,
-    description: "What a failed request under /v2 is answered with.",
+    description: "The response to a failed request under /v2.",
   },
 );
 
-/** Errors under `/v2/`. */
+/** The format of errors under `/v2/`. */
 export const FIRECRAWL_SHAPE: ErrorShape = { schema: FAILURE, statusOf: (code) => statusOf(ERRORS[code].status) };
 
-/** Schema of a page. */
+/** The address of a page. */
 export const URL_PARAMETER = Type.String({ maxLength: 8192, description: "Fully-qualified http or https URL." });
 
 const SELECTOR = Type.String({ examples: ["main"] });
@@ -45,16 +45,22 @@ export const PAGE_OPTIONS = {
     }),
   ),
   onlyMainContent: Type.Optional(
-    Type.Boolean({ default: true, description: "Leave out what stands around the content." }),
+    Type.Boolean({
+      default: true,
+      description: "Return only the main content, without navigation, header, footer and sidebars.",
+    }),
   ),
   includeTags: Type.Optional(
-    Type.Array(SELECTOR, { maxItems: 100, description: "CSS selectors of the parts that are kept alone." }),
+    Type.Array(SELECTOR, {
+      maxItems: 100,
+      description: "CSS selectors of the parts to keep; everything else is left out.",
+    }),
   ),
   excludeTags: Type.Optional(
-    Type.Array(SELECTOR, { maxItems: 100, description: "CSS selectors of parts that are left out." }),
+    Type.Array(SELECTOR, { maxItems: 100, description: "CSS selectors of the parts to leave out." }),
   ),
   headers: Type.Optional(
-    anyObject("Further request headers. They stay with the page's own origin and are not stored."),
+    anyObject("Additional request headers. They are sent only to the page's own origin and are not stored."),
   ),
   timeout: Type.Optional(
     Type.Integer({ minimum: 1000, maximum: 300_000, default: 60_000, description: "In milliseconds." }),
@@ -76,23 +82,23 @@ export const PAGE_OPTIONS = {
         "Steps in the browser before the page is read: wait, click, write, press, scroll, screenshot, scrape, pdf; executeJavascript where `web.actions_script` allows it.",
     }),
   ),
-  parsers: Type.Optional(Type.Array(Type.Unknown(), { description: "`[]` refuses PDFs; they are read otherwise." })),
+  parsers: Type.Optional(Type.Array(Type.Unknown(), { description: "`[]` refuses PDFs, which are read by default." })),
   removeBase64Images: Type.Optional(
-    Type.Boolean({ default: true, description: "Leave out pictures that are written into the page." }),
+    Type.Boolean({ default: true, description: "Leave out images that are embedded as data URLs." }),
   ),
   blockAds: Type.Optional(
-    Type.Boolean({ default: true, description: "In the browser, ask no common advertising network." }),
+    Type.Boolean({ default: true, description: "Block requests of the browser to common advertising networks." }),
   ),
   maxAge: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: "How old a page from the cache may be, in milliseconds; at most `web.cache.max_age`.",
+      description: "Maximum age of a page from the cache, in milliseconds; at most `web.cache.max_age`.",
     }),
   ),
-  storeInCache: Type.Optional(Type.Boolean({ default: true, description: "False: the page is not kept." })),
+  storeInCache: Type.Optional(Type.Boolean({ default: true, description: "If false, the page is not cached." })),
 };
 
-/** Schema of a page that was read. */
+/** A page that was read. */
 export const DOCUMENT = Type.Object(
   {
     markdown: Type.Optional(Type.String()),
@@ -105,14 +111,14 @@ export const DOCUMENT = Type.Object(
     json: Type.Optional(Type.Unknown()),
     answer: Type.Optional(Type.String()),
     attributes: Type.Optional(Type.Array(anyObject("A selector, an attribute and its values."))),
-    actions: Type.Optional(anyObject("What the steps gave.")),
-    warning: Type.Optional(Type.String({ description: "Also what was asked for and has no effect here." })),
-    metadata: anyObject("Title, description, `sourceURL` as asked for, `url` after redirects, `statusCode` and more."),
+    actions: Type.Optional(anyObject("The results of the steps.")),
+    warning: Type.Optional(Type.String({ description: "Problems, and requested options that have no effect here." })),
+    metadata: anyObject("Title, description, `sourceURL` as requested, `url` after redirects, `statusCode` and more."),
   },
-  { $id: "FirecrawlDocument", description: "Only what `formats` asks for." },
+  { $id: "FirecrawlDocument", description: "Contains only the requested `formats`." },
 );
 
-/** The errors with which the work of an endpoint may fail. */
+/** The errors with which an endpoint of this feature may fail. */
 export const failuresOf = (feature: WebFeature): ErrorCode[] => [
   `${feature}_timeout`,
   `${feature}_upstream_error`,
@@ -122,7 +128,7 @@ export const failuresOf = (feature: WebFeature): ErrorCode[] => [
   "scrape_failed",
 ];
 
-/** A call that does some work. */
+/** An endpoint that reads pages or searches, and is counted. */
 export function work(
   path: string,
   more: Pick<ApiEndpoint, "id" | "summary" | "description"> & {

@@ -18,7 +18,7 @@ export const FIRECRAWL_ENDPOINTS: readonly ApiEndpoint[] = [
   work("/v2/scrape", {
     id: "firecrawlScrape",
     summary: "Read one web page",
-    description: "Firecrawl's `scrape`. What is taken without effect is named in the document's `warning`.",
+    description: "Firecrawl's `scrape`. Options that have no effect here are named in the document's `warning`.",
     feature: "scrape",
     body: { url: URL_PARAMETER, ...PAGE_OPTIONS },
     example: { url: "https://example.com/", formats: ["markdown", "links"] },
@@ -28,7 +28,7 @@ export const FIRECRAWL_ENDPOINTS: readonly ApiEndpoint[] = [
   {
     ...{ method: "POST", path: "/v2/parse", id: "firecrawlParse", group: FIRECRAWL_GROUP, access: "counted" },
     summary: "Read a file",
-    description: "Firecrawl's `parse`: HTML, PDF, text, JSON and XML. Nothing is fetched or shown in a browser.",
+    description: "Firecrawl's `parse`: HTML, PDF, text, JSON and XML. Nothing is fetched, and no browser is used.",
     body: {
       type: "multipart/form-data",
       schema: Type.Object(

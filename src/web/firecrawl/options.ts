@@ -1,5 +1,5 @@
-// The page options of Firecrawl's clients. Options that are accepted without effect are named in a warning, so that nobody
-// relies on them.
+// Reads the page options of Firecrawl's clients. Options that are accepted but have no effect are named in a warning, so that
+// nobody relies on them.
 
 import type { BrowserAction } from "../../pages/browser/browsing.ts";
 import { isSelector } from "../../pages/dom/select.ts";
@@ -8,7 +8,7 @@ import { type ActionRules, readActions, waitsOf } from "./actions.ts";
 import { type FormatWishes, readFormats } from "./formats.ts";
 import { readHeaders } from "./headers.ts";
 
-/** Options of a page. Stored with jobs, so it holds no headers: those may be credentials. */
+/** The options of a page. They are stored with jobs, so they contain no headers, which may be credentials. */
 export interface PageOptions {
   readonly formats: FormatWishes;
   readonly includeTags: readonly string[];
@@ -22,14 +22,14 @@ export interface PageOptions {
   readonly languages: readonly string[];
   readonly keepsDataImages: boolean;
   readonly blocksAds: boolean;
-  /** Maximum age of a cached page; null: the operator's default. */
+  /** Maximum age of a cached page; if null, the operator's default. */
   readonly maxAgeMs: number | null;
   readonly isStored: boolean;
-  /** Options that were requested and have no effect. */
+  /** The requested options that have no effect here. */
   readonly unmet: readonly string[];
 }
 
-/** The options, and the part that is only kept in memory. */
+/** The options, and the headers, which are only kept in memory. */
 export interface ScrapeWish {
   readonly options: PageOptions;
   readonly headers: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ const SELECTORS_MAX = 100;
 const LANGUAGES_MAX = 10;
 const AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
 
-/** Options that are accepted without effect, if they ask for something. */
+/** Options that are accepted but have no effect here. */
 const UNMET = [
   "proxy",
   "minAge",
@@ -54,10 +54,10 @@ const UNMET = [
   "useMock",
   "zeroDataRetention",
 ] as const;
-/** Values that request nothing unsupported. */
+/** Values of these options that request nothing, so that no warning is needed. */
 const PLAIN_VALUES: ReadonlySet<unknown> = new Set([undefined, null, false, "basic", "auto"]);
 
-/** Reads them. Throws 400. */
+/** Reads the options of a page. Throws 400. */
 export function readOptions(body: Body, rules: ActionRules): ScrapeWish {
   const formats = readFormats(body["formats"]);
   const timeoutMs = readInteger(body, ["timeout"], TIMEOUT) ?? TIMEOUT_MS;
@@ -107,7 +107,7 @@ function readSelectors(body: Body, name: string): string[] {
   return selectors;
 }
 
-/** The document types that are read. Default: all of them. */
+/** Which types of documents are read; by default all of them. */
 function readParsers(value: unknown): { readsPdf: boolean; unmet: string[] } {
   if (value === undefined || value === null) return { readsPdf: true, unmet: [] };
   if (!Array.isArray(value)) throw invalid("parsers", "parsers must be a list.");
@@ -131,7 +131,10 @@ function readLocation(value: unknown): { languages: string[]; country: unknown }
     throw invalid("location.languages", `location.languages may hold at most ${LANGUAGES_MAX} languages.`);
   languages.forEach((language, index) => {
     if (!/^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}$/i.test(language))
-      throw invalid(`location.languages[${index}]`, `location.languages[${index}] must be a language, as de or pt-BR.`);
+      throw invalid(
+        `location.languages[${index}]`,
+        `location.languages[${index}] must be a language, such as de or pt-BR.`,
+      );
   });
   return { languages, country: (value as Body)["country"] ?? undefined };
 }
@@ -139,5 +142,5 @@ function readLocation(value: unknown): { languages: string[]; country: unknown }
 /** The warning about ignored options; undefined if there is none. */
 export function warningOf(unmet: readonly string[]): string | undefined {
   if (unmet.length === 0) return undefined;
-  return `Taken without effect here: ${[...new Set(unmet)].join(", ")}.`;
+  return `These options have no effect here: ${[...new Set(unmet)].join(", ")}.`;
 }

@@ -1,18 +1,18 @@
-// A cache of recently read pages, per account. In memory, bounded by bytes; the operator sets how long a page is served.
-// Pages that were requested with the caller's own headers or actions are not cached, nor are errors.
+// A cache of recently read pages, separate for each account. It is in memory and limited in bytes; the operator sets how long a
+// page is served from it. Errors are not cached, nor are pages that were requested with the caller's own headers or actions.
 
 import type { Clock } from "../../base/clock.ts";
 import { sha256Hex } from "../../base/ids.ts";
 import type { LoadedPage } from "../../pages/load.ts";
 import type { PageOptions } from "./options.ts";
 
-/** `web.cache` */
+/** The setting `web.cache`. */
 export interface CacheSettings {
   readonly maxAgeMs: number;
   readonly sizeBytes: number;
 }
 
-/** The account, and the page's options. */
+/** The account, the address and the page's options. */
 export interface CacheAsk {
   readonly accountId: string;
   readonly url: string;
@@ -28,7 +28,7 @@ export interface CachedPage {
 
 /** The cache. */
 export interface PageCache {
-  /** Whether such a request can be served from the cache. */
+  /** Whether a request with these options can be served from the cache. */
   serves(ask: CacheAsk): boolean;
   find(ask: CacheAsk): CachedPage | undefined;
   keep(ask: CacheAsk, page: LoadedPage): void;
@@ -38,7 +38,7 @@ interface Entry extends CachedPage {
   readonly bytes: number;
 }
 
-/** The default maximum age. */
+/** The maximum age that is used if a request states none. */
 const AGE_MS = 2 * 24 * 3_600_000;
 
 /** Creates an empty cache. */
@@ -83,7 +83,7 @@ export function createPageCache(settings: () => CacheSettings, clock: Clock): Pa
   };
 }
 
-/** Everything that a page depends on. */
+/** The key of a page, with everything on which the page depends. */
 function keyOf({ accountId, url, options }: CacheAsk): string {
   const { maxAgeMs: _, isStored: __, timeoutMs: ___, unmet: ____, ...shape } = options;
   const { json, summary, question, ...formats } = shape.formats;
@@ -91,7 +91,7 @@ function keyOf({ accountId, url, options }: CacheAsk): string {
   return sha256Hex(JSON.stringify([accountId, url, { ...shape, formats }, wants]));
 }
 
-/** Characters plus bytes, which is precise enough. */
+/** The size of a page in characters plus bytes, which is exact enough. */
 function weightOf(page: LoadedPage): number {
   const { screenshot, ...text } = page;
   return (screenshot?.byteLength ?? 0) + 2 * JSON.stringify(text).length;

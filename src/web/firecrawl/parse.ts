@@ -1,5 +1,5 @@
-// Reads a file that a client sends in the same way as a page: HTML, PDF, text, JSON, XML. Nothing is fetched, and no
-// browser is used.
+// Converts a file that a client sends in the same way as a page: HTML, PDF, text, JSON or XML. Nothing is fetched, and no browser
+// is used.
 
 import { ApiError } from "../../base/errors.ts";
 import { uuid } from "../../base/ids.ts";
@@ -13,7 +13,7 @@ import type { FirecrawlAsker, FirecrawlPageDeps } from "./scrape.ts";
 const ENDPOINT = "/v2/parse";
 const NAME_CHARS_MAX = 255;
 
-/** `POST /v2/parse`. Throws `ApiError` and `PageError`. */
+/** Answers `POST /v2/parse`. Throws `ApiError` and `PageError`. */
 export async function parseForFirecrawl(
   form: FormData,
   deps: FirecrawlPageDeps,
@@ -33,7 +33,7 @@ export async function parseForFirecrawl(
     ...loadingOf(url, { options: plain, headers: {} }, { signal, accountId }),
     fetch: async () => ({ url, status: 200, headers: new Headers({ "content-type": file.type }), body, chain: [url] }),
     rendering: async () => {
-      throw new PageError("upstream", "Files are not shown in a browser.");
+      throw new PageError("upstream", "Files cannot be shown in a browser.");
     },
   });
   const payer = { keyId, requestId, endpoint: ENDPOINT };
@@ -49,12 +49,12 @@ function optionsOf(text: ReturnType<FormData["get"]>): Body {
     const options: unknown = typeof text === "string" ? JSON.parse(text) : undefined;
     if (typeof options === "object" && options !== null && !Array.isArray(options)) return options as Body;
   } catch {
-    // Reported below.
+    // The error is reported below.
   }
   throw invalid("options", "options must be a JSON object.");
 }
 
-/** Options that only apply to pages of the web are reported as having no effect. */
+/** Removes the options that only apply to pages of the web, and names them as having no effect. */
 function withoutBrowser(options: PageOptions, hasHeaders: boolean): PageOptions {
   const { formats, actions, waitMs, isMobile, languages } = options;
   const unmet = [

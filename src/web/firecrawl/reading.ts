@@ -1,5 +1,5 @@
-// Uses a model to answer from a page: structured data, a summary, the answer to a question. The page's text comes from
-// an unknown source, so it is put between unpredictable delimiters, and the model has no tools.
+// Lets a model answer from a page: structured data, a summary, the answer to a question. The page's text is from an unknown
+// source, so it is put between unpredictable delimiters, and the model has no tools.
 
 import { ApiError } from "../../base/errors.ts";
 import { randomText } from "../../base/ids.ts";
@@ -11,13 +11,13 @@ import { modelMissing, resultOf } from "../extract/result.ts";
 import type { Validator } from "../extract/validate.ts";
 import type { FormatWishes } from "./formats.ts";
 
-/** What reading needs. */
+/** What reading with a model needs. */
 export interface ReadingDeps {
   readonly findModel: FindWebModel;
   readonly validator: Pick<Validator, "validate">;
 }
 
-/** The results. */
+/** The model's answers. */
 export interface Reading {
   readonly json?: unknown;
   readonly summary?: string;
@@ -25,7 +25,7 @@ export interface Reading {
   readonly warnings: readonly string[];
 }
 
-/** The account that pays, and the signal of its request. */
+/** The account that pays for the model, and the signal of its request. */
 export interface ReadingFor {
   readonly payer: WebPayer;
   readonly signal: AbortSignal;
@@ -33,9 +33,9 @@ export interface ReadingFor {
 
 const SUMMARY_TOKENS_MAX = 800;
 const ANSWER_TOKENS_MAX = 1200;
-/** A summary covers the first parts of a page. */
+/** Maximum tokens of the page's text. A summary of a longer page covers its beginning. */
 const TEXT_TOKENS_MAX = 24_000;
-/** Share of a model's window; the rest is for the prompt. */
+/** The share of a model's window for the page; the rest is for the prompt and the answer. */
 const WINDOW_SHARE = 0.6;
 
 const BOUNDARY_CHARS = 20;
@@ -45,12 +45,12 @@ const SUMMARIZE =
 const ANSWER =
   "You answer one question about one web page, from what the page says and nothing else, in the language of the question. Where the page does not say it, say so in one sentence.";
 
-/** Whether any of these needs a model. */
+/** Whether one of the requested formats needs a model. */
 export function needsReading({ json, summary, question }: FormatWishes): boolean {
   return json !== null || summary || question !== null;
 }
 
-/** Reads a page. Throws `ApiError`. */
+/** Asks the model about a page. Throws `ApiError`. */
 export async function readPage(
   page: LoadedPage,
   formats: FormatWishes,
@@ -59,7 +59,7 @@ export async function readPage(
 ): Promise<Reading> {
   let refused: unknown;
   const model = await deps.findModel(payer).catch((error: unknown) => {
-    // Structured data needs no model; the plan is mentioned only if that is not enough.
+    // Structured data needs no model. An error about the plan is only reported if that is not enough.
     if (!(error instanceof ApiError) || error.apiCode !== "tier_required") throw error;
     refused = error;
     return undefined;
@@ -107,7 +107,7 @@ async function readData(
     validator,
     shapeless: new Set(),
     signal,
-    // It is one page, and a client is waiting, so nothing is stored.
+    // Answers are not stored, because it is a single page and a client is waiting.
     recall: () => undefined,
     keep: async () => undefined,
   });

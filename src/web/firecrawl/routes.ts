@@ -1,5 +1,5 @@
-// Firecrawl's v2 endpoints, for its clients. POSTs that do work are admitted and counted; polls, cancellations and status
-// only need the key. Every success is a 200, and every `error` is a string.
+// Firecrawl's v2 endpoints, for its clients. POSTs that do work are admitted and counted; polls, cancellations and questions
+// about the account need only a valid key. Every success has status 200, and every `error` is a string.
 
 import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
@@ -39,13 +39,13 @@ import { tellOfJob, type Watchers } from "./watcher.ts";
 
 /** What the endpoints need. */
 export interface FirecrawlRoutesDeps {
-  /** Checks key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
+  /** Admits a request by key, plan, rate limit and budget. Throws 401, 402, 403 or 429. */
   admit(request: Request): AtOnce<KeyHolder>;
-  /** Checks only the key; throws 401. */
+  /** Checks only the key. Throws 401. */
   authenticate(request: Request): AtOnce<WebCaller>;
-  /** The body as a JSON object; throws 400, 408 or 413. */
+  /** Reads the body as a JSON object. Throws 400, 408 or 413. */
   readJson(request: Request): Promise<Body>;
-  /** The body as a form; throws 400, 408 or 413. */
+  /** Reads the body as a form. Throws 400, 408 or 413. */
   readForm(request: Request): Promise<FormData>;
   requestId(request: Request): string;
   /** The scheme and host under which clients reach the gateway. */
@@ -53,7 +53,7 @@ export interface FirecrawlRoutesDeps {
   /** Called when a job was queued for the request. */
   jobStarted(request: Request, id: string): void;
   clientGone(request: Request): void;
-  /** For a request that ends with its socket: call the result when the socket has closed. */
+  /** Marks a request that lasts as long as its WebSocket. Call the returned function when the socket has closed. */
   becomesSocket(request: Request): () => void;
   unexpected(request: Request, error: unknown): void;
   readonly pages: FirecrawlPageDeps;
@@ -64,14 +64,14 @@ export interface FirecrawlRoutesDeps {
   readonly extracts: ExtractJobsDeps;
 }
 
-/** Used in logs and metrics only. */
+/** The status in logs and metrics for clients that left. */
 const CLIENT_GONE = 499;
 const IDEMPOTENCY_KEY = "x-idempotency-key";
-/** Our own code reads the bodies, within limits. */
+/** Elysia must not read the bodies: this program reads them itself, within limits. */
 const RAW = { parse: "none" } as const;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** The endpoints. */
+/** Creates the endpoints. */
 export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
   const { counted, countedForm, asked } = createFirecrawlAnswering(deps);
   return new Elysia()
@@ -119,13 +119,16 @@ export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
     .use(hostedRoutes());
 }
 
-/** Each request starts a job of its own, so a client that expects otherwise of its header is told. */
+/**
+ * The caller of a job. Clients that send an idempotency key are told that it has no effect, as each request starts a job of its
+ * own.
+ */
 function starting(from: FirecrawlAsker, request: Request, deps: FirecrawlRoutesDeps): JobStarter {
   const unmet = request.headers.has(IDEMPOTENCY_KEY) ? [IDEMPOTENCY_KEY] : [];
   return { ...from, origin: deps.publicUrl(request), unmet };
 }
 
-/** Polls, errors and cancellations of one kind of job. */
+/** The endpoints for polls, errors and cancellations of one kind of job. */
 function jobRoutes(deps: FirecrawlRoutesDeps, sort: JobSort) {
   const { asked } = createFirecrawlAnswering(deps);
   const { path } = SORTS[sort];
@@ -146,8 +149,8 @@ function jobRoutes(deps: FirecrawlRoutesDeps, sort: JobSort) {
 }
 
 /**
- * Sends a job's documents as they are stored. Browsers cannot send headers with a WebSocket, so the key is sent as its
- * subprotocol.
+ * Sends a job's documents over a WebSocket as they are stored. Browsers cannot send headers with a WebSocket, so the key is sent
+ * as its subprotocol.
  */
 async function watched(job: { sort: JobSort; id: string }, request: Request, deps: FirecrawlRoutesDeps) {
   const [key] = offeredProtocols(request);
@@ -182,7 +185,7 @@ function windowOf(request: Request, { publicUrl }: FirecrawlRoutesDeps): JobWind
   };
 }
 
-/** The current work, and the remaining credits. */
+/** The endpoints for the account's current work and remaining credits. */
 function figureRoutes(deps: FirecrawlRoutesDeps) {
   const { asked } = createFirecrawlAnswering(deps);
   const figure = (answer: (accountId: string) => object | Promise<object>) => {
@@ -207,7 +210,7 @@ function figureRoutes(deps: FirecrawlRoutesDeps) {
     );
 }
 
-/** Unsupported endpoints answer with an error, even without a key. */
+/** The endpoints for unsupported features. They answer with an error, even without a key. */
 function hostedRoutes() {
   const routes = new Elysia();
   const refuse = ({ request }: { request: Request }) => refuseHosted(pathOf(request.url));
@@ -216,7 +219,7 @@ function hostedRoutes() {
   return routes;
 }
 
-/** What the endpoints share. */
+/** What the endpoints share: admission, and the format of results and errors. */
 function createFirecrawlAnswering(deps: FirecrawlRoutesDeps) {
   const finish = async (feature: WebFeature, request: Request, work: () => Promise<object>) => {
     try {
@@ -232,7 +235,7 @@ function createFirecrawlAnswering(deps: FirecrawlRoutesDeps) {
       throw known;
     }
   };
-  /** A request that counts against the key's rate limit. */
+  /** Answers a request that is admitted and counts against the rate limit. */
   const countedAs =
     <T>(read: (request: Request) => Promise<T>) =>
     (feature: WebFeature, answer: (body: T, from: FirecrawlAsker, request: Request) => Promise<object>) =>
@@ -243,7 +246,7 @@ function createFirecrawlAnswering(deps: FirecrawlRoutesDeps) {
       const from = { accountId, keyId, requestId: deps.requestId(request), signal: request.signal, started };
       return finish(feature, request, () => answer(body, from, request));
     };
-  /** A call that needs only the key. */
+  /** Answers a request that needs only a valid key. */
   const asked = async (feature: WebFeature, request: Request, answer: (accountId: string) => Promise<object>) => {
     const { accountId } = await deps.authenticate(request);
     return finish(feature, request, () => answer(accountId));

@@ -1,4 +1,4 @@
-// Scrapes one page in Firecrawl's format.
+// Reads one page and returns it in Firecrawl's format.
 
 import { uuid } from "../../base/ids.ts";
 import type { LoadedPage } from "../../pages/load.ts";
@@ -10,17 +10,17 @@ import { readOptions, type ScrapeWish } from "./options.ts";
 import type { CacheAsk, PageCache } from "./page-cache.ts";
 import { needsReading, type ReadingDeps, readPage } from "./reading.ts";
 
-/** What scraping needs. */
+/** What reading a page needs. */
 export interface FirecrawlPageDeps {
   readonly pages: SinglePageDeps;
   readonly cache: PageCache;
   readonly reading: ReadingDeps;
   rules(): ActionRules;
-  /** The size limits of a page and of a file. */
+  /** The size limits of pages and of files. */
   readonly fileBytesMax: () => number;
 }
 
-/** The caller: the key and the request. */
+/** The caller, with its key and request. */
 export interface FirecrawlAsker {
   readonly accountId: string;
   readonly keyId: string;
@@ -32,7 +32,7 @@ export interface FirecrawlAsker {
 
 const ENDPOINT = "/v2/scrape";
 
-/** `POST /v2/scrape`. Throws `ApiError`, and the errors of loading a page. */
+/** Answers `POST /v2/scrape`. Throws `ApiError`, and the errors of loading a page. */
 export async function scrapeForFirecrawl(
   body: Body,
   deps: FirecrawlPageDeps,
@@ -42,7 +42,7 @@ export async function scrapeForFirecrawl(
   return { success: true, data: await documentFor(url, readOptions(body, deps.rules()), deps, from) };
 }
 
-/** The document of one page, loaded or from the cache. */
+/** The document of one page, which is loaded or taken from the cache. */
 export async function documentFor(
   url: string,
   read: ScrapeWish,

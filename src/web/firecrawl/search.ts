@@ -1,4 +1,4 @@
-// Search and maps in Firecrawl's own formats.
+// Search and maps in Firecrawl's formats.
 
 import type { Category, TimeRange } from "../../search/engine.ts";
 import type { Fused } from "../../search/fuse.ts";
@@ -12,17 +12,17 @@ import { documentFor, type FirecrawlAsker, type FirecrawlPageDeps } from "./scra
 const LIMIT = 5;
 const TIMEOUT_MS = 60_000;
 const DOMAINS_MAX = 20;
-/** The time that is reserved for the answer. */
+/** The time that is reserved for building the response. */
 const ANSWER_TIME_MS = 200;
 /** A page is not requested if less time than this remains. */
 const PAGE_TIME_MIN_MS = 1000;
 
 const SOURCES = { web: "general", news: "news", images: "images" } as const satisfies Record<string, Category>;
 type Source = keyof typeof SOURCES;
-/** A source that only the hosted service has; its own MCP server asks for it unless told otherwise. */
+/** A source that only the hosted service has. Firecrawl's MCP server requests it by default. */
 const HOSTED_SOURCE = "alexandria";
 
-/** The search terms that are added for each further category. */
+/** The search terms that stand for each additional category. */
 const CATEGORIES: Readonly<Record<string, { readonly words: string; readonly category: Category }>> = {
   github: { words: " site:github.com", category: "general" },
   research: { words: "", category: "science" },
@@ -47,12 +47,12 @@ interface SearchWish {
   readonly categories: readonly string[];
   readonly includes: readonly string[];
   readonly excludes: readonly string[];
-  /** Undefined: no pages are requested. */
+  /** How to load the pages of the results; undefined if no pages are requested. */
   readonly pages: ScrapeWish | undefined;
   readonly unmet: readonly string[];
 }
 
-/** `POST /v2/search`. Throws `ApiError` and `SearchError`. */
+/** Answers `POST /v2/search`. Throws `ApiError` and `SearchError`. */
 export async function searchForFirecrawl(
   body: Body,
   deps: { readonly search: WebSearchDeps; readonly pages: FirecrawlPageDeps },
@@ -90,7 +90,7 @@ function readSearch(body: Body, { rules }: FirecrawlPageDeps): SearchWish {
   const tbs = readText(body, ["tbs"]);
   const sources = readNames(body, "sources", [...Object.keys(SOURCES), HOSTED_SOURCE], ["web"]);
   const options = scrapeOptions(body);
-  // Without formats no pages are requested.
+  // Pages are only requested if there are formats.
   const pages = Array.isArray(options["formats"]) ? readOptions(options, rules()) : undefined;
   return {
     text: checkQuery(query, "query"),
@@ -116,7 +116,7 @@ function isAsked(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== "";
 }
 
-/** Names, or objects with a name in `type`. */
+/** Reads a list of names, or of objects with a name in `type`. */
 function readNames(body: Body, name: string, known: readonly string[], fallback: string[]): string[] {
   const value = body[name];
   if (value === undefined || value === null) return fallback;
@@ -156,7 +156,7 @@ async function hitsOf(
     timeRange: wish.timeRange,
   };
   const { results } = await search.search.search(asked, signal);
-  // Not every engine respects such terms.
+  // Not every engine respects these search terms, so the results are filtered as well.
   return results.filter(({ url }) => {
     const { hostname } = new URL(url);
     const isOf = (domain: string) => hostname === domain || hostname.endsWith(`.${domain}`);
@@ -173,7 +173,7 @@ function itemOf(source: Source, hit: Fused, index: number): Item {
   return { title, url, snippet: content, ...more, position };
 }
 
-/** Adds the results of further categories after those of the web, each address once. */
+/** The results of the web, followed by those of the additional categories. Each address occurs once. */
 function merged(wish: SearchWish, web: readonly unknown[], found: readonly (readonly Fused[])[]): unknown[] {
   const items = new Map((web as Item[]).map((item) => [item.url, item]));
   for (const [index, category] of wish.categories.entries())
@@ -207,7 +207,7 @@ async function withPages(
 
 const MAP_LIMIT_MAX = 5000;
 
-/** `POST /v2/map`. Throws `ApiError`, and the errors of loading a page. */
+/** Answers `POST /v2/map`. Throws `ApiError`, and the errors of loading a page. */
 export async function mapForFirecrawl(
   body: Body,
   deps: MapDeps,

@@ -1,5 +1,5 @@
-// Watches a job for a client: sends the present documents at once, later ones as they are stored, and the end. It polls
-// the store, so it does not matter which process works on the job.
+// Sends the state of a job to a client over a WebSocket: the present documents at once, later ones as they are stored, and the
+// end. It polls the store, so it does not matter which process runs the job.
 
 import { ApiError } from "../../base/errors.ts";
 import type { SocketSession } from "../../http/web-socket.ts";
@@ -8,25 +8,25 @@ import { DOCUMENTS_MAX, type FirecrawlJobRef, type FirecrawlJobsDeps, findJob, j
 
 /** What watching needs. */
 export interface WatchingDeps extends Pick<FirecrawlJobsDeps, "jobs" | "limits"> {
-  /** Throws when the key may no longer read the job. */
+  /** Throws if the key may no longer read the job. */
   stillAllowed(): Promise<unknown>;
   readonly origin: string;
   unexpected(error: unknown): void;
 }
 
-/** The codes with which a connection is closed. */
+/** The codes with which the connection is closed. */
 const REFUSED = 1008;
 const BROKEN = 1011;
 
-/** The interval between two reads of a job that has not ended. */
+/** The interval between two reads of a running job. */
 const LOOK_EVERY_MS = 500;
-/** The number of documents in one read. */
+/** Maximum number of documents in one read. */
 const DOCUMENTS_EACH = 10;
 const DOCUMENT_BYTES_MAX = 4 * 1024 * 1024;
-/** Nothing more is sent to a client that has this many bytes left to receive. */
+/** While the client has this many bytes left to receive, nothing more is sent. */
 const BUFFERED_MAX = 8 * 1024 * 1024;
 
-/** Watches until the job or the connection has ended. Never throws. */
+/** Sends the state until the job or the connection has ended. Never throws. */
 export async function tellOfJob(ref: FirecrawlJobRef, session: SocketSession, deps: WatchingDeps): Promise<void> {
   try {
     await watch(ref, session, deps);
@@ -37,7 +37,7 @@ export async function tellOfJob(ref: FirecrawlJobRef, session: SocketSession, de
     if (!isExpected) deps.unexpected(error);
     const text = isExpected ? error.message : "The job cannot be watched because of an internal error.";
     session.send(JSON.stringify({ type: "error", error: text }));
-    session.close(isExpected ? REFUSED : BROKEN, "The job cannot be watched any more.");
+    session.close(isExpected ? REFUSED : BROKEN, "The job can no longer be watched.");
   }
 }
 
@@ -47,7 +47,7 @@ async function watch(ref: FirecrawlJobRef, session: SocketSession, deps: Watchin
   const window = { origin: deps.origin, offset: 0, limit: DOCUMENTS_MAX };
   const first = await jobStatus(ref, deps, window);
   const documents = first["data"] as unknown[];
-  // A client that is told of the end expects no further documents.
+  // A client that is told of the end expects no further documents, so the end is only sent with the last ones.
   const isAll = first["next"] === null || first["status"] === "scraping";
   tell("catchup", { data: isAll ? first : { ...first, status: "scraping" } });
   for (let offset = documents.length; !session.closed.aborted; ) {
@@ -84,13 +84,13 @@ function pauseOrEnd({ closed }: SocketSession): Promise<void> {
   return promise.finally(() => clearTimeout(timer));
 }
 
-/** Limits the watchers. */
+/** Limits how many jobs an account watches. */
 export interface Watchers {
-  /** Takes one of the account's places; call the result to free it. Throws 429. */
+  /** Counts one more watcher of the account; call the returned function when it ends. Throws 429. */
   enter(accountId: string): () => void;
 }
 
-/** The number of jobs that one account may watch at once. */
+/** Maximum number of jobs that one account may watch at once. */
 const WATCHERS_EACH_MAX = 20;
 
 /** Creates the counter of watchers. */
@@ -100,13 +100,9 @@ export function createWatchers(): Watchers {
     enter(accountId) {
       const count = perAccount.get(accountId) ?? 0;
       if (count >= WATCHERS_EACH_MAX)
-        throw new ApiError(
-          "rate_limit_exceeded",
-          "Too many of your jobs are being watched. Close a connection first.",
-          {
-            retryAfterSeconds: 1,
-          },
-        );
+        throw new ApiError("rate_limit_exceeded", "You are watching too many jobs at once. Close a connection first.", {
+          retryAfterSeconds: 1,
+        });
       perAccount.set(accountId, count + 1);
       let isOver = false;
       return () => {

@@ -7,24 +7,24 @@ import { readHeaders } from "./headers.ts";
 export const WEBHOOK_EVENTS = ["started", "page", "completed", "failed"] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** Where a job's events are sent; its headers are not stored. */
+/** The webhook of a job. Its headers are not stored. */
 export interface Webhook {
   readonly url: string;
   readonly events: readonly WebhookEvent[];
-  /** The client's own metadata, which is sent back with every event. */
+  /** The client's own metadata, which every event contains. */
   readonly metadata: Body;
 }
 
 const METADATA_CHARS_MAX = 10_000;
 
-/** Reads the option. Throws 400. */
+/** Reads the option `webhook`. Throws 400. */
 export function readWebhook(
   value: unknown,
 ): { readonly webhook: Webhook; readonly headers: Readonly<Record<string, string>> } | undefined {
   if (value === undefined || value === null) return undefined;
   const given: Body = typeof value === "string" ? { url: value } : (value as Body);
   if (typeof given !== "object" || Array.isArray(given))
-    throw invalid("webhook", "webhook must be an address or an object.");
+    throw invalid("webhook", "webhook must be a URL or an object.");
   const url = checkUrl(given["url"], "webhook.url");
   if (!/^https?:/i.test(url)) throw invalid("webhook.url", "webhook.url must be an http or https address.");
   const { metadata = {} } = given;

@@ -1,4 +1,4 @@
-// The secret that signs an account's webhooks, derived from the gateway's own secret. Only the number of renewals is
+// The secrets that sign accounts' webhooks. Each is derived from the gateway's own secret, so only the number of its renewals is
 // stored.
 
 import { createHmac } from "node:crypto";
@@ -12,11 +12,11 @@ interface Settings {
 /** The secrets of all accounts. */
 export interface WebhookSecrets {
   secretOf(accountId: string): Promise<string>;
-  /** Creates and returns the new secret; the former one is no longer used. */
+  /** Replaces the account's secret and returns the new one. */
   renew(accountId: string): Promise<string>;
 }
 
-/** Creates the secrets from the gateway's own secret. */
+/** Creates the accounts' secrets from the gateway's own secret. */
 export function createWebhookSecrets(ownSecret: () => Promise<string>, settings: Settings): WebhookSecrets {
   const nameOf = (accountId: string) => `webhook_secret_renewals:${accountId}`;
   const renewals = async (accountId: string) => Number((await settings.readSetting(nameOf(accountId))) ?? 0);

@@ -1,6 +1,6 @@
-// Sends events of jobs to a client's own server. The addresses are not trusted: they are called through the guard,
-// redirects are not followed, and answers are not read. The queue is limited and in memory. Events that wait when the
-// program stops are lost; jobs that continue afterwards send only later events.
+// Sends events of jobs to the clients' own servers. Their addresses are not trusted: requests go through the address guard,
+// redirects are not followed, and responses are not read. The queue is limited and in memory. Events that wait when the program
+// stops are lost; jobs that continue afterwards send only later events.
 
 import { createHmac } from "node:crypto";
 import { uuid } from "../../base/ids.ts";
@@ -12,7 +12,7 @@ import type { Webhook, WebhookEvent } from "./webhook-input.ts";
 export interface WebhookNotice {
   readonly jobId: string;
   readonly accountId: string;
-  /** The name of the job's kind in `type`: `crawl` or `batch_scrape`. */
+  /** The kind of the job in the event's `type`: `crawl` or `batch_scrape`. */
   readonly kind: string;
   readonly event: WebhookEvent;
   readonly webhook: Webhook;
@@ -23,9 +23,9 @@ export interface WebhookNotice {
 
 /** Sends events. */
 export interface Webhooks {
-  /** Queues an event; the events of one job arrive in their order. */
+  /** Queues an event. The events of one job are sent in order. */
   send(notice: WebhookNotice): void;
-  /** Drops the queue, and cancels the events that are being sent. */
+  /** Drops the queue and cancels the events that are being sent. */
   close(): void;
 }
 
@@ -43,12 +43,12 @@ export interface WebhookDeps {
 const PAUSES_MS = [1000, 10_000, 60_000];
 const TIMEOUT_MS = 10_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
-/** The limits of queued events, for all jobs and for one account. */
+/** Maximum number of queued events, in total and for one account. */
 const WAITING_MAX = 5000;
 const WAITING_EACH_MAX = 1000;
-/** The limit of bytes in their bodies. */
+/** Maximum number of bytes in the bodies of queued events. */
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
-/** The number of jobs whose events are sent at once. */
+/** Maximum number of jobs whose events are sent at once. */
 const SENDING_MAX = 16;
 
 interface Waiting {
@@ -100,7 +100,10 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
         bytes + waiting.body.length > WAITING_BYTES_MAX ||
         (perAccount.get(notice.accountId) ?? 0) >= WAITING_EACH_MAX;
       if (isFull) {
-        deps.warn("an event of a job was not sent: too many wait", { job_id: notice.jobId, event: notice.event });
+        deps.warn("an event of a job was dropped because too many are waiting", {
+          job_id: notice.jobId,
+          event: notice.event,
+        });
         return;
       }
       change(waiting, 1);
@@ -125,7 +128,7 @@ function bodyOf({ jobId, kind, event, webhook, data, error }: WebhookNotice): st
   });
 }
 
-/** Repeats the attempt until the server accepts the event or no attempts are left. */
+/** Sends an event, and repeats the attempt until the server accepts it or no attempts are left. */
 async function deliver({ notice, body }: Waiting, deps: WebhookDeps, signal: AbortSignal): Promise<void> {
   const pauses = deps.pausesMs ?? PAUSES_MS;
   let problem = "";
@@ -135,13 +138,13 @@ async function deliver({ notice, body }: Waiting, deps: WebhookDeps, signal: Abo
     try {
       const { status } = await post(notice, body, deps, signal);
       if (status < 300) return;
-      problem = `the server answered ${status}`;
-      // Another attempt would get the same answer; redirects are not followed.
+      problem = `the server answered with status ${status}`;
+      // Another attempt would get the same response.
       if (status < 500 && status !== 408 && status !== 429) break;
     } catch (error) {
       if (signal.aborted) return;
       problem = error instanceof Error ? error.message : "it failed";
-      // An address that is forbidden, or that only redirects, would fail again.
+      // A forbidden address, or one that only redirects, would fail again.
       if (error instanceof BlockedAddress || (error instanceof FetchError && error.fault === "redirects")) break;
     }
   }

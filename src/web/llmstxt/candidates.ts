@@ -1,5 +1,5 @@
-// Candidate pages for a site's llms.txt, most important first: from the root page's links and the sitemaps. None of them is
-// fetched here.
+// Finds the candidate pages for a site's llms.txt in the root page's links and the sitemaps, the most important first. None of
+// them is fetched here.
 
 import { pageKey } from "../../base/page-key.ts";
 import { createTurns } from "../../base/turns.ts";
@@ -8,30 +8,30 @@ import type { NavigationLink } from "../../pages/convert/navigation.ts";
 import type { MapDeps } from "../map.ts";
 import { type Candidate, rankPages } from "./rank.ts";
 
-/** What finding them needs. */
+/** What finding candidates needs. */
 export type CandidateDeps = Pick<MapDeps, "readSitemaps" | "robots" | "mapLinks" | "userAgent">;
 
-/** The root page. */
+/** The links of the root page. */
 export interface RootLinks {
-  /** After redirects. */
+  /** The address of the root page after redirects. */
   readonly home: string;
-  /** The requested address. */
+  /** The address that was requested. */
   readonly asked: string;
   readonly navigation: readonly NavigationLink[];
-  /** One per line. */
+  /** All links, one per line. */
   readonly allLinks: string;
 }
 
-/** Sitemaps may list far more than is wanted. */
+/** Maximum number of addresses from sitemaps, which may list far more pages than are wanted. */
 const SITEMAP_URLS_MAX = 50_000;
 const SITEMAPS_TIMEOUT_MS = 30_000;
-/** Maximum addresses to compare. */
+/** Maximum number of addresses to compare. */
 const CANDIDATES_MAX = 5000;
-/** Time limit for a busy machine. */
+/** Time limit for selecting the pages, which only a busy machine can exceed. */
 const PICK_TIMEOUT_MS = 20_000;
 const PRIORITY_DEFAULT = 0.5;
 
-/** Returns at most `max` pages, without the root page itself. */
+/** Returns at most `max` pages, without the root page. */
 export async function findCandidates(
   root: RootLinks,
   deps: CandidateDeps,
@@ -39,7 +39,7 @@ export async function findCandidates(
 ): Promise<Candidate[]> {
   const { home, asked, navigation, allLinks } = root;
   const { urls, priorities } = await readSite(home, deps, signal);
-  // The most important come first: beyond the limit none is examined.
+  // The most important addresses come first, because those beyond the limit are not examined.
   const addresses = [home, ...navigation.map(({ url }) => url), ...lines(allLinks), ...urls].join("\n");
   const task = { addresses, home, limit: CANDIDATES_MAX, search: undefined };
   const { links } = await deps.mapLinks(task, { timeoutMs: PICK_TIMEOUT_MS, signal });
@@ -62,7 +62,7 @@ export async function findCandidates(
   return (await rankPages(candidates, home)).slice(0, max);
 }
 
-/** What the sitemaps list, highest priority and shallowest first. */
+/** The pages that the sitemaps list: the highest priority first, then the shallowest. */
 async function readSite(
   home: string,
   { readSitemaps, robots, userAgent }: CandidateDeps,

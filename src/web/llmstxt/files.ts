@@ -6,17 +6,17 @@ import { plainLine } from "./plain.ts";
 import { type Signpost, sectionsOf } from "./sections.ts";
 import { type SiteNote, writeFullText, writeLlmstxt } from "./write.ts";
 
-/** The finished files, as stored and returned. */
+/** The finished files, as they are stored and returned. */
 export interface LlmstxtFiles {
   readonly llmstxt: string;
   readonly llmsfulltxt?: string;
 }
 
-/** What else is known of the site. */
+/** What is known of the site beside its pages. */
 export interface SiteFacts {
-  /** The root page after redirects. */
+  /** The address of the root page after redirects. */
   readonly home: string;
-  /** The root page's names for its links, by page key. */
+  /** The names by which the root page links to pages, by the pages' keys. */
   readonly signposts: Readonly<Record<string, Signpost>>;
   readonly isFull: boolean;
   /** The model's descriptions of pages, by rank. */
@@ -27,7 +27,7 @@ const NAME_CHARS_MAX = 100;
 const INTRODUCTION_CHARS_MAX = 500;
 const NO_SIGNPOST: Signpost = { label: "", group: "", place: undefined };
 
-/** Writes them. `notes` are by rank. */
+/** Writes the files. `notes` are in the order of their ranks. */
 export function writeFiles(notes: readonly PageNote[], facts: SiteFacts): LlmstxtFiles {
   const { home, signposts, isFull } = facts;
   const pages = namedPages(notes, facts);
@@ -44,7 +44,7 @@ export function writeFiles(notes: readonly PageNote[], facts: SiteFacts): Llmstx
   };
 }
 
-/** Pages without a description whose text is enough to describe. */
+/** The pages that have no description, but enough text to describe. */
 export function undescribed(notes: readonly PageNote[], facts: SiteFacts): PageNote[] {
   return namedPages(notes, facts)
     .filter(({ note, isOwnDescription }) => !isOwnDescription && note.opening !== "")
@@ -60,7 +60,7 @@ function signpostOf(note: PageNote, signposts: SiteFacts["signposts"]): Signpost
   return note.keys.map((key) => signposts[key]).find((signpost) => signpost !== undefined) ?? NO_SIGNPOST;
 }
 
-/** The beginning of the root page, unless it repeats the description, or is a notice that all pages have. */
+/** The beginning of the root page's text, unless it repeats the description, or is a notice on all pages. */
 function introductionOf({ note, description }: NamedPage, notes: readonly PageNote[]): string {
   const opening = plainLine(note.opening, INTRODUCTION_CHARS_MAX);
   const isSaid = description !== "" && opening.startsWith(description.replace(/…$/, ""));

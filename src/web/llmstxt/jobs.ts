@@ -1,4 +1,4 @@
-// Starts, polls and cancels jobs that build an llms.txt, and builds their responses.
+// Starts, polls and cancels the jobs that build an llms.txt, and builds the responses about them.
 
 import type { AddressGuard } from "../../net/address-guard.ts";
 import { asWebError } from "../failure.ts";
@@ -14,32 +14,32 @@ import {
 } from "../waited-jobs.ts";
 import type { LlmstxtInput, StoredLlmstxt } from "./kind.ts";
 
-/** What they need. */
+/** What the functions for these jobs need. */
 export interface LlmstxtJobsDeps extends WaitedJobsDeps {
   readonly guard: Pick<AddressGuard, "check">;
 }
 
-/** The key and the request that ask. */
+/** The key and the request that start a job. */
 export interface LlmstxtAsker {
   readonly accountId: string;
   readonly keyId: string;
   readonly requestId: string;
   readonly signal: AbortSignal;
-  /** How long is waited, whatever the body says. */
+  /** How long to wait for the file. If present, it replaces the time in the body. */
   readonly waitMs?: number;
   /** Called with the job's id as soon as it is queued. */
   started?(id: string): void;
 }
 
 const KIND = "llmstxt";
-/** Pages of a file without a limit. */
+/** How many pages a file has if the request states no limit. */
 export const LLMSTXT_URLS = 10;
-/** Maximum pages of one file. */
+/** Maximum number of pages of one file. */
 export const LLMSTXT_URLS_MAX = 100;
 const WAIT_SECONDS = 60;
 const WAIT_SECONDS_RANGE = { min: 10, max: 120 };
 
-/** Reads what is asked for. Throws 400. */
+/** Reads the parameters. Throws 400. */
 export function readLlmstxt(body: Body): LlmstxtInput {
   return {
     url: readUrl(body),
@@ -48,7 +48,10 @@ export function readLlmstxt(body: Body): LlmstxtInput {
   };
 }
 
-/** Reads the parameters, waits for the file as long as requested, and returns it or the state at that time. */
+/**
+ * Reads the parameters and starts the job. Waits for the file as long as the client wants, and returns it, or the state at that
+ * time.
+ */
 export async function startLlmstxt(
   body: Body,
   { deps, ...from }: LlmstxtAsker & { deps: LlmstxtJobsDeps },
@@ -56,7 +59,7 @@ export async function startLlmstxt(
   const { keyId, requestId, signal } = from;
   const input = readLlmstxt(body);
   const waitSeconds = readInteger(body, ["timeout_seconds", "timeoutSeconds"], WAIT_SECONDS_RANGE) ?? WAIT_SECONDS;
-  // A root that may never be fetched is refused immediately; one that cannot be read now fails the job.
+  // A forbidden root is refused immediately. A root that cannot be read now fails the job later.
   await deps.guard.check(input.url, { signal }).catch((error: unknown) => {
     const { apiCode } = asWebError(KIND, error);
     if (apiCode === "url_not_allowed" || apiCode === "invalid_request") throw error;
@@ -81,7 +84,7 @@ export async function cancelLlmstxt(ref: WaitedJobRef, deps: LlmstxtJobsDeps): P
 function viewOf(job: EndingJob, deps: LlmstxtJobsDeps): Record<string, unknown> {
   const { stage = "mapping", total = 1, completed = 0, credits = 0 } = job.progress;
   const isOpen = job.state === "queued" || job.state === "running";
-  // Firecrawl's clients read the texts in `data`.
+  // Firecrawl's clients expect the texts in `data`.
   const texts = job.state === "completed" ? { ...job.result, data: job.result ?? {} } : {};
   return {
     ...jobView(job, deps),

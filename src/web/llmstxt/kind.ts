@@ -1,5 +1,6 @@
-// The job that builds a site's llms.txt: finds its pages, reads the most important ones, and writes the file. Each page is
-// stored when it was read, so a killed job only reads what is missing; with the same pages it writes the same file.
+// The kind of job that builds a site's llms.txt: it finds the pages, reads the most important ones, and writes the file. Each
+// page is stored when it was read, so a job that was killed reads only the missing pages, and from the same pages it writes the
+// same file.
 
 import type { Clock } from "../../base/clock.ts";
 import { pageKey, siteKey } from "../../base/page-key.ts";
@@ -20,20 +21,20 @@ import { rankPages } from "./rank.ts";
 import type { Signpost } from "./sections.ts";
 import { readSitePage, type SitePageDeps, type SitePageRead } from "./site-page.ts";
 
-/** The parameters. */
+/** The parameters of a job. */
 export interface LlmstxtInput {
   readonly url: string;
   readonly maxUrls: number;
   readonly showFullText: boolean;
 }
 
-/** As stored with the job: without a key no model is used. */
+/** The parameters as they are stored with the job. Without a key, no model is used. */
 export interface StoredLlmstxt extends LlmstxtInput {
   readonly keyId?: string;
   readonly requestId?: string;
 }
 
-/** The store's side. */
+/** The store's functions for these jobs. */
 export interface LlmstxtStore extends AnswerVerbs {
   addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
   takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]>;
@@ -56,27 +57,27 @@ interface Visit {
   readonly progress?: Readonly<Record<string, unknown>>;
 }
 
-/** What building it needs. */
+/** What building the file needs. */
 export interface LlmstxtDeps extends Omit<SitePageDeps, "store" | "settings">, CandidateDeps {
   readonly store: LlmstxtStore;
   readonly pickLinks: Converter["pickLinks"];
   readonly clock: Pick<Clock, "now">;
-  /** Absent if no model is used. */
+  /** Finds the model; absent if no model is used. */
   readonly findModel?: FindWebModel;
   /** Makes space for what an account stores; false if there is none. Absent if nothing is stored. */
   readonly makeRoom?: (accountId: string, bytes: number) => Promise<boolean>;
   readonly settings: () => { readonly respectRobots: boolean; readonly jobTimeoutMs: number };
 }
 
-/** What the root page says about the site; stored with it. */
+/** What the root page says about the site; stored with the page. */
 interface Plan {
-  /** The root page after redirects. */
+  /** The address of the root page after redirects. */
   readonly home: string;
-  /** By key of the page. */
+  /** The names by which the root page links to pages, by the pages' keys. */
   readonly signposts: Readonly<Record<string, Signpost>>;
 }
 
-/** The progress, stored with each page. */
+/** The progress, which is stored with each page. */
 interface Progress {
   readonly stage: "mapping" | "reading" | "describing" | "writing";
   /** The maximum number of pages. */
@@ -87,24 +88,24 @@ interface Progress {
   readonly described?: Readonly<Record<number, string>>;
 }
 
-/** Concurrent pages: as many as one host allows. */
+/** Maximum number of concurrent pages, which equals the limit of one host. */
 const PARALLEL_MAX = 4;
-/** Pages that cannot be used are replaced by the next best ones, up to this many in all. */
+/** Pages that cannot be used are replaced by the next best ones, until this many were read in total. */
 const fetchedMax = (maxUrls: number) => 2 * maxUrls + 10;
 /** Time limit of one page. */
 const PAGE_TIMEOUT_MS = 30_000;
-/** Share of the job's time for reading: what was read until then is written, however slow the site is. */
+/** The share of the job's time for reading pages. After it, the file is written with the pages that were read. */
 const READING_SHARE = 0.7;
-/** The same for descriptions by a model. */
+/** The share after which no more pages are described by a model. */
 const DESCRIBING_SHARE = 0.9;
-/** Links kept from one page, if the root page and the sitemaps have too few. */
+/** Maximum number of links that are kept from one page, in case the root page and the sitemaps have too few. */
 const LINKS_MAX = 200;
-/** Time limit for a busy machine. */
+/** Time limit for selecting links, which only a busy machine can exceed. */
 const PICK_TIMEOUT_MS = 20_000;
 /** The endpoint under which usage is recorded. */
 const ENDPOINT = "/v1/llmstxt";
 
-/** Creates the job kind. */
+/** Creates this kind of job. */
 export function llmstxtKind(deps: LlmstxtDeps): JobKind {
   return {
     name: "llmstxt",
@@ -122,7 +123,7 @@ function failureOf(error: unknown): JobFailure {
 class Generation {
   readonly #job: RunningJob;
   readonly #deps: LlmstxtDeps;
-  /** The job's signal, and our own for the case that one page breaks it while others are running. */
+  /** The job's signal, combined with one that aborts if one page fails the job while others are running. */
   readonly #signal: AbortSignal;
   readonly #broken = new AbortController();
   readonly #input: StoredLlmstxt;
@@ -132,10 +133,10 @@ class Generation {
   readonly #active = new Set<Promise<void>>();
   #plan: Plan | undefined;
   #fetched = 0;
-  /** The highest rank that was assigned to a page. */
+  /** The highest rank that a page has so far. */
   #rank = 0;
   #credits = 0;
-  /** Pages that are known. */
+  /** The number of pages that are known. */
   #known = 1;
   #fatal: JobFailure | undefined;
 
@@ -170,7 +171,7 @@ class Generation {
     return this.#finish();
   }
 
-  /** Restores what an earlier run has stored. */
+  /** Restores a page that an earlier run has stored. */
   #remember({ failed, body }: StoredPage): void {
     const { plan, credits, ...note } = body as unknown as PageNote & { plan?: Plan; credits: number };
     if (plan !== undefined) this.#follow(plan);
@@ -185,7 +186,7 @@ class Generation {
     this.#known = 1 + Object.keys(plan.signposts).length;
   }
 
-  /** Reads the root page and finds the others. If the root page cannot be read, the sitemaps are still used. */
+  /** Reads the root page and finds the other pages. If the root page cannot be read, the sitemaps are still used. */
   async #begin(): Promise<void> {
     const { store } = this.#deps;
     const { id } = this.#job;
@@ -194,7 +195,7 @@ class Generation {
     if (entry === undefined) throw new Error("a job has no root page");
     const read = await this.#read(entry, undefined);
     if ("error" in read && read.error instanceof BlockedAddress) {
-      // Not to be fetched, whatever else the site lists.
+      // The root page may not be fetched, so the job fails even if sitemaps list other pages.
       this.#fatal = failureOf(read.error);
       return;
     }
@@ -226,7 +227,7 @@ class Generation {
         if (entry === undefined) break;
         const visit = this.#visit(entry).finally(() => this.#active.delete(visit));
         this.#active.add(visit);
-        // Awaited by whoever waits for all pages.
+        // Whoever waits for all pages also handles their errors.
         visit.catch(() => undefined);
       }
       if (this.#active.size === 0) return;
@@ -295,7 +296,7 @@ class Generation {
     return urls === "" ? [] : urls.split("\n").slice(0, LINKS_MAX);
   }
 
-  /** The links of the pages that were read, if the site itself lists too few; false if there are no new ones. */
+  /** Adds the links of the pages that were read, if the site itself lists too few. False if there are no new ones. */
   async #findMore(): Promise<boolean> {
     if (!this.#wantsMore()) return false;
     const links = [...this.#notes.values()].sort((a, b) => a.rank - b.rank).flatMap((note) => note.links ?? []);
@@ -313,7 +314,7 @@ class Generation {
     return (await this.#deps.makeRoom?.(this.#job.accountId, bytes)) !== false;
   }
 
-  /** The pages of the file by rank, each once under all of its addresses. */
+  /** The pages of the file by rank. A page with several addresses is included once. */
   #picked(): PageNote[] {
     const seen = new Set<string>();
     const picked: PageNote[] = [];
@@ -350,7 +351,7 @@ class Generation {
     return { state: "completed", result: { ...result } };
   }
 
-  /** Uses a model, if there is one, for pages without a description. */
+  /** Lets a model describe the pages that have no description, if there is a model. */
   async #describe(picked: readonly PageNote[], facts: SiteFacts): Promise<void> {
     const waiting = undescribed(picked, facts).filter(({ rank }) => !this.#described.has(rank));
     const model = waiting.length === 0 ? undefined : await this.#findModel();
@@ -369,7 +370,7 @@ class Generation {
     });
   }
 
-  /** Not an error: with an expired key, or a plan without the model, the pages' own text is used. */
+  /** A missing model is not an error: with an expired key, or a plan without the model, the pages' own text is used. */
   async #findModel(): Promise<WebModel | undefined> {
     const { keyId, requestId } = this.#input;
     if (keyId === undefined || requestId === undefined) return undefined;
@@ -377,7 +378,7 @@ class Generation {
       const model = await this.#deps.findModel?.({ keyId, requestId, endpoint: ENDPOINT });
       return model === "none" ? undefined : model;
     } catch (error) {
-      this.#deps.problem("no model could be had for descriptions", error);
+      this.#deps.problem("no model is available for descriptions", error);
       return undefined;
     }
   }

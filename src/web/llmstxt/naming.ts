@@ -1,26 +1,29 @@
-// Names the site and its pages. Titles repeat the site's name; the rest of each title distinguishes the page. Pure.
+// Names the site and its pages. Titles often repeat the site's name; the rest of a title distinguishes the page. Pure.
 
 import type { PageNote } from "./page-note.ts";
 import { plainLine } from "./plain.ts";
 import { segmentsOf } from "./rank.ts";
 
-/** A page's name and description. */
+/** A page with its name and description. */
 export interface NamedPage {
   readonly note: PageNote;
   readonly title: string;
   /** Empty if the page has no description. */
   readonly description: string;
-  /** The page's own description, which a model cannot improve. */
+  /** Whether the description is the page's own, which a model cannot improve. */
   readonly isOwnDescription: boolean;
 }
 
 /** Separators between the parts of a title. */
 const SEPARATOR = /\s+(?:[|–—·•»«:/-]|::|\\)\s+|\s*[|»]\s*/;
-/** Share of titles above which a common part is the site's name. */
+/** A part that is common to more than this share of the titles is the site's name. */
 const SHARE_MIN = 0.5;
 const TITLE_CHARS_MAX = 120;
 
-/** The site's name: its own, the common part of its titles, or the words of the root's title that make up its host name. */
+/**
+ * The site's name: the one that it states, the common part of its titles, or the words of the root page's title that make up its
+ * host name.
+ */
 export function siteNameOf(notes: readonly PageNote[], home: string): string {
   const root = notes.find(({ rank }) => rank === 0);
   const own = root?.siteName || mostCommon(notes.map(({ siteName }) => siteName).filter((name) => name !== ""));
@@ -34,7 +37,7 @@ export function siteNameOf(notes: readonly PageNote[], home: string): string {
   return named ?? (title === "" ? root?.heading || host : title);
 }
 
-/** The first or last part that most titles have, including the root page's. */
+/** The first or last part that most titles share, the root page's among them. */
 function sharedPart(notes: readonly PageNote[]): string | undefined {
   if (notes.length < 3) return undefined;
   const root = notes.find(({ rank }) => rank === 0)?.title ?? "";
@@ -48,7 +51,7 @@ function sharedPart(notes: readonly PageNote[]): string | undefined {
     : undefined;
 }
 
-/** The most frequent; of equals the first. */
+/** The most frequent text; if several are equally frequent, the first. */
 function mostCommon(texts: readonly string[]): string | undefined {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
@@ -61,10 +64,7 @@ function letters(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-/**
- * Names the pages. `labelOf` returns the root page's name for an address; `described` holds the model's descriptions, by
- * rank.
- */
+/** Names the pages. `labelOf` returns the root page's name for an address; `described` holds the model's descriptions by rank. */
 export function namePages(
   notes: readonly PageNote[],
   {
@@ -77,7 +77,7 @@ export function namePages(
   const uses = countOf(titles);
   const descriptions = countOf(notes.map(({ description }) => description));
   const sentences = countOf(notes.flatMap((note) => note.sentences));
-  /** A text that several pages repeat is a notice of the site; of two pages, the more important one keeps it. */
+  /** A text that several pages repeat is a notice of the site. If only two pages have it, the more important one keeps it. */
   const isOwnSentence = (text: string, note: PageNote) => {
     const uses = sentences.get(text) ?? 0;
     return uses === 1 || (uses === 2 && notes.find((one) => one.sentences.includes(text)) === note);
@@ -104,7 +104,7 @@ function countOf(texts: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** A title without the name of its site at either end. */
+/** A title without the site's name at its beginning or end. */
 function withoutSite(title: string, siteName: string): string {
   const parts = title.split(SEPARATOR).filter((part) => part !== "");
   if (parts.length < 2) return title;
@@ -113,13 +113,13 @@ function withoutSite(title: string, siteName: string): string {
   const own = parts.filter((part, index) => !((index === 0 || index === parts.length - 1) && letters(part) === name));
   if (own.length === 0) return parts[0] as string;
   if (own.length === parts.length) return title;
-  // The separator between the remaining parts.
+  // The remaining parts keep the separators between them.
   const start = title.indexOf(own[0] as string);
   const last = own[own.length - 1] as string;
   return title.slice(start, title.lastIndexOf(last) + last.length);
 }
 
-/** A page name derived from an address. */
+/** A name derived from the address of a page. */
 export function pathTitle(address: string): string {
   const { pathname, host } = new URL(address);
   const last = segmentsOf(pathname).at(-1);
@@ -128,13 +128,13 @@ export function pathTitle(address: string): string {
 
 const SHORT_FORMS = new Set("api sdk cli faq ui ux sql css html http json url ai ml llm seo pdf sso".split(" "));
 
-/** A part of a path as words: `getting-started.html` is "Getting started". */
+/** A part of a path as words, such as "Getting started" for `getting-started.html`. */
 export function segmentTitle(segment: string): string {
   let plain = segment;
   try {
     plain = decodeURIComponent(segment);
   } catch {
-    // A stray percent sign is literal.
+    // A percent sign without a code is literal.
   }
   const words = plainLine(plain.replace(/\.(?:html?|php|aspx?|jsp|md)$/i, "").replace(/[-_+.]+/g, " "), 60).split(" ");
   const spelled = words.map((word) => (SHORT_FORMS.has(word.toLowerCase()) ? word.toUpperCase() : word)).join(" ");

@@ -1,33 +1,33 @@
-// What is stored of one page for llms.txt: its metadata, and its text if the full text is wanted.
+// What is stored of a page for llms.txt: its metadata, and its text if the full text is wanted.
 
 import { sha256Hex } from "../../base/ids.ts";
 import { pageKey, siteKey } from "../../base/page-key.ts";
 import type { LoadedPage } from "../../pages/load.ts";
 import { firstSentence, paragraphsOf, plainLine, plainWords } from "./plain.ts";
 
-/** A page as stored. Texts are plain, on one line, and bounded. */
+/** A page as it is stored. Texts are plain, on one line, and limited in length. */
 export interface PageNote {
-  /** Its index among the selected pages; the root page is 0. */
+  /** The index among the selected pages; the root page has 0. */
   readonly rank: number;
-  /** All its keys. */
+  /** All keys of the page. */
   readonly keys: readonly string[];
   readonly url: string;
   readonly title: string;
-  /** Its first heading. */
+  /** The page's first heading. */
   readonly heading: string;
-  /** Its own description. */
+  /** The page's own description. */
   readonly description: string;
-  /** The beginning of its first paragraphs. */
+  /** The beginnings of its first paragraphs. */
   readonly sentences: readonly string[];
   /** The beginning of its text, for a model or as the site's introduction. */
   readonly opening: string;
   readonly siteName: string;
   readonly language: string;
-  /** It asks not to be listed. */
+  /** Whether the page asks not to be listed. */
   readonly isUnlisted: boolean;
-  /** Its links on the site; only if the root page has too few. */
+  /** Its links to the site's pages, present only if the root page has too few. */
   readonly links?: readonly string[];
-  /** Only if the full text is wanted. */
+  /** Its text, present only if the full text is wanted. */
   readonly markdown?: string;
   readonly isCut?: boolean;
 }
@@ -35,14 +35,14 @@ export interface PageNote {
 const TITLE_CHARS_MAX = 200;
 const DESCRIPTION_CHARS_MAX = 300;
 const OPENING_CHARS_MAX = 2000;
-/** Shorter paragraphs are captions and dates. */
+/** Shorter paragraphs are captions or dates. */
 const TELLING_CHARS_MIN = 40;
 const SENTENCES_MAX = 3;
 const TEXT_CHARS_MIN = 200;
-/** Text of one page; a book on a single page must not displace all others. */
+/** Maximum length of one page's text, so that a book on a single page does not displace all others. */
 const MARKDOWN_CHARS_MAX = 256 * 1024;
 
-/** Builds the note. */
+/** Builds what is stored of a page. */
 export function pageNote(
   page: LoadedPage,
   { rank, key, withText }: { rank: number; key: string; withText: boolean },
@@ -53,7 +53,7 @@ export function pageNote(
   const begins = [...telling, ...paragraphs.filter((text) => text.length < TELLING_CHARS_MIN)].slice(0, SENTENCES_MAX);
   const { canonical } = metadata;
   const isOwn = canonical !== undefined && URL.canParse(canonical) && siteKey(canonical) === siteKey(page.url);
-  // A template that names the root on every page is meaningless.
+  // A template that names the root on every page says nothing about the page.
   const isMistaken = isOwn && new URL(canonical).pathname === "/" && new URL(page.url).pathname !== "/";
   const words = {
     title: plainLine(metadata.title, TITLE_CHARS_MAX),
@@ -80,8 +80,8 @@ export function pageNote(
 }
 
 /**
- * Two addresses with the same title and text are one page, such as /docs/ and /docs/index.html; a page with little text is
- * not compared.
+ * A key by title and text: two addresses with the same title and text, such as /docs/ and /docs/index.html, are one page. Pages
+ * with little text are not compared.
  */
 function textKey({ title, heading, opening }: Pick<PageNote, "title" | "heading" | "opening">): string[] {
   return opening.length < TEXT_CHARS_MIN ? [] : [`text ${sha256Hex([title, heading, opening].join("\n"))}`];

@@ -2,9 +2,12 @@
 
 import { escapeMarkdown } from "../../pages/markdown/escape.ts";
 
-/** Control and format characters (including direction marks), private and invalid ones; joiners are part of words. */
+/**
+ * Control and format characters (including direction marks), private and invalid ones. Joiners are left out, as they are parts of
+ * words.
+ */
 const INVISIBLE = /[\p{Cc}\p{Co}\p{Cs}\ufffd]|(?!\u200c|\u200d|[\u0600-\u0605\u06dd\u070f])\p{Cf}/gu;
-/** Characters read, however long a text is. */
+/** Maximum number of characters that are read of a text. */
 const READ_CHARS_MAX = 10_000;
 
 /** One line of plain text, cut between words if it is longer than `charsMax`. */
@@ -16,7 +19,7 @@ export function plainLine(text: string, charsMax: number): string {
   return cut(visible.replace(/\s+/g, " ").trim(), charsMax);
 }
 
-/** Cuts between words if there are any near the limit, and never inside a character. */
+/** Cuts between words if there is a space near the limit, and never inside a character. */
 function cut(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
   const head = text.slice(0, charsMax - 1).replace(/[\ud800-\udbff]$/, "");
@@ -24,26 +27,26 @@ function cut(text: string, charsMax: number): string {
   return `${(space > charsMax * 0.7 ? head.slice(0, space) : head).replace(/[\s,;:–-]+$/, "")}…`;
 }
 
-/** A plain line as Markdown displays it. Link syntax is broken up: some readers ignore backslashes. */
+/** Escapes a plain line for Markdown. Link syntax is broken up, since some readers ignore backslashes. */
 export function escapeLine(line: string, { isAmidLine }: { isAmidLine: boolean }): string {
   const escaped = escapeMarkdown(line.replace(/\](?=[([])/g, "] "), { isAmidLine });
   // Some readers take "#word" for a heading.
   return isAmidLine ? escaped : escaped.replace(/^#/, "\\#");
 }
 
-/** The same for the text of a link or heading: many readers end it at the first bracket, escaped or not. */
+/** Escapes the text of a link or heading. Many readers end it at the first bracket, even if that is escaped. */
 export function escapeTitle(line: string): string {
   return escapeMarkdown(line.replace(/\[/g, "(").replace(/\]/g, ")"), { isAmidLine: true });
 }
 
-/** An address for a link destination: nothing in it ends the link, or is read as an entity. */
+/** An address as the destination of a link: no character in it can end the link or begin an entity. */
 export function linkTarget(address: string): string {
   return address
     .replace(/[()<>"\\^`{|}\s]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)
     .replace(/(&#?\w{1,32});/g, "$1%3B");
 }
 
-/** Markdown as plain text, block by block: headings, lists, tables, code and images are left out. */
+/** The paragraphs of a Markdown text as plain text. Headings, lists, tables, code and images are left out. */
 export function paragraphsOf(markdown: string): string[] {
   const head = markdown
     .slice(0, READ_CHARS_MAX)
@@ -73,7 +76,7 @@ export function plainWords(block: string): string {
 
 const OPENING_CHARS_MIN = 30;
 
-/** The first sentence of a text, and the following ones while it is very short. */
+/** The first sentence of a text, together with the following ones while it is very short. */
 export function firstSentence(text: string, language: string): string {
   let opening = "";
   for (const { segment } of segmenter(language).segment(text.slice(0, 2000))) {
@@ -87,7 +90,7 @@ function segmenter(language: string): Intl.Segmenter {
   try {
     return new Intl.Segmenter(language === "" ? "en" : language, { granularity: "sentence" });
   } catch {
-    // Pages use language tags that do not exist.
+    // Pages state language tags that do not exist.
     return new Intl.Segmenter("en", { granularity: "sentence" });
   }
 }

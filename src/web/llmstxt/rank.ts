@@ -1,5 +1,5 @@
 // Ranks the pages of a site by depth, by the site's own navigation and sitemap, and by what their addresses suggest. Pure and
-// deterministic: equal pages are in the order of their addresses.
+// deterministic: pages of equal rank are in the order of their addresses.
 
 import { createTurns } from "../../base/turns.ts";
 import type { Place } from "../../pages/convert/navigation.ts";
@@ -8,19 +8,19 @@ import type { Place } from "../../pages/convert/navigation.ts";
 export interface Candidate {
   readonly key: string;
   readonly url: string;
-  /** The root page's name for it; empty without a link there. */
+  /** The text of the root page's link to it; empty if there is none. */
   readonly label: string;
-  /** The menu or heading of the root page that it is under. */
+  /** The menu or heading of the root page that contains the link. */
   readonly group: string;
-  /** The part of the root page that links to it; undefined: only a sitemap lists it. */
+  /** The part of the root page that contains the link; undefined if only a sitemap lists the page. */
   readonly place: Place | undefined;
-  /** Its index among the links of that part. */
+  /** The index of the link in that part. */
   readonly order: number;
-  /** Its sitemap priority, 0 to 1; undefined if there is none. */
+  /** The priority from 0 to 1 in the sitemap; undefined if there is none. */
   readonly priority: number | undefined;
 }
 
-/** What an address suggests about its page. `secondary`: legal, login, tag, archive and similar pages, which come last. */
+/** The type of a page by its address. `secondary` pages are legal, login, tag, archive and similar pages, which come last. */
 export type PageType = "main" | "article" | "plain" | "secondary";
 
 const PLACE_WEIGHTS: Readonly<Record<Place, number>> = { header: 40, sidebar: 30, content: 15, footer: 5 };
@@ -29,14 +29,14 @@ const DEPTH_MAX = 6;
 const ORDER_WEIGHT = 0.25;
 const ORDER_MAX = 40;
 const PRIORITY_WEIGHT = 40;
-/** The default priority of a sitemap (sitemaps.org, "priority"). */
+/** The default priority in a sitemap (sitemaps.org, "priority"). */
 const PRIORITY_DEFAULT = 0.5;
 const WITHIN_WEIGHT = 30;
 const QUERY_WEIGHT = -15;
 const LANGUAGE_WEIGHT = -60;
 const TYPE_WEIGHTS: Readonly<Record<PageType, number>> = { main: 12, plain: 0, article: -8, secondary: -1000 };
 
-/** The most important pages first. `home` is the root page after redirects. */
+/** Sorts pages by importance. `home` is the address of the root page after redirects. */
 export async function rankPages(candidates: readonly Candidate[], home: string): Promise<Candidate[]> {
   const at = { within: folderOf(home), language: languageOf(home) };
   const turn = createTurns();
@@ -79,7 +79,7 @@ const MAIN =
 const ARTICLE = /^(?:blog|news|posts?|articles?|press|stories|updates|releases?|changelog|events?)$/i;
 const PAGED = /[?&](?:page|paged|p|sort|order|filter|s|q|search|replytocom|share|print|tag|cat)=/i;
 
-/** Judges by the address alone. */
+/** The type of a page, judged by its address alone. */
 export function typeOf(address: string): PageType {
   const { pathname, search } = new URL(address);
   const segments = segmentsOf(pathname);
@@ -87,7 +87,7 @@ export function typeOf(address: string): PageType {
   if (segments.length === 0) return search === "" ? "main" : "plain";
   if (PAGED.test(search)) return "secondary";
   if (LEGAL.test(last) || LEGAL.test(segments[0] as string)) return "secondary";
-  // Deeper ones are documentation of the same subject.
+  // Pages at a greater depth document such a subject instead.
   if (segments.length <= 2 && segments.some((segment) => LOGIN.test(segment))) return "secondary";
   if (segments.slice(0, 2).some((segment) => TAG.test(segment))) return "secondary";
   if (isArchive(segments)) return "secondary";
@@ -96,7 +96,7 @@ export function typeOf(address: string): PageType {
   return isDated || (segments.length > 1 && ARTICLE.test(segments[0] as string)) ? "article" : "plain";
 }
 
-/** Ends in a year, a month, or a page number of a list. */
+/** Whether a path ends in a year, a month, or the page number of a list. */
 function isArchive(segments: readonly string[]): boolean {
   const [before = "", last = ""] = segments.slice(-2);
   if (/^\d{1,5}$/.test(last) && /^page$/i.test(before)) return true;
@@ -110,13 +110,13 @@ const LANGUAGES = new Set(
   ),
 );
 
-/** The language prefix of a path, such as /de/ or /pt-br/. */
+/** The language at the start of a path, such as /de/ or /pt-br/. */
 export function languageOf(address: string): string | undefined {
   const first = segmentsOf(new URL(address).pathname)[0]?.toLowerCase() ?? "";
   return /^[a-z]{2}(?:[-_][a-z]{2,4})?$/.test(first) && LANGUAGES.has(first.slice(0, 2)) ? first : undefined;
 }
 
-/** The folder of an address: the base of its relative links. */
+/** The folder of an address, to which its relative links refer. */
 function folderOf(address: string): string {
   return new URL(address).pathname.replace(/[^/]*$/, "");
 }
@@ -126,7 +126,7 @@ export function segmentsOf(pathname: string): string[] {
   return pathname.split("/").filter((segment) => segment !== "");
 }
 
-/** By code units: the same on every machine. */
+/** Compares by code units, which gives the same result on every machine. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,34 +1,34 @@
-// Groups pages into sections: by the site's own menus, then by the folders of their addresses. Legal pages, logins and the
-// like go to "Optional", which readers may skip. Pure.
+// Groups pages into sections: by the site's own menus, then by the folders of their addresses. Legal pages, logins and the like
+// go to "Optional", which readers may skip. Pure.
 
 import type { Place } from "../../pages/convert/navigation.ts";
 import { type NamedPage, segmentTitle } from "./naming.ts";
 import { plainLine } from "./plain.ts";
 import { languageOf, segmentsOf, typeOf } from "./rank.ts";
 
-/** A heading and the pages under it. */
+/** A section: a heading and its pages. */
 export interface Section {
   readonly title: string;
   readonly pages: readonly NamedPage[];
 }
 
-/** The root page's link to an address. */
+/** A link of the root page. */
 export interface Signpost {
   readonly label: string;
   readonly group: string;
   readonly place: Place | undefined;
 }
 
-/** By the convention of llms.txt: what a reader with little context leaves out. */
+/** By the convention of llms.txt, readers with little context skip this section. */
 const OPTIONAL = "Optional";
 const MAIN = "Main pages";
 const TITLE_CHARS_MAX = 60;
-/** Fewer pages than this are not a section. */
+/** Fewer pages do not make a section. */
 const PAGES_MIN = 2;
 /** A folder with more pages than this, and more than half of all, is split by its subfolders. */
 const PAGES_MANY = 12;
 
-/** Groups the pages; sections and their pages keep the given order, which is by rank. */
+/** Groups the pages. Sections and their pages keep the order of the list, which is by rank. */
 export function sectionsOf(
   pages: readonly NamedPage[],
   { signpostOf, home }: { signpostOf: (page: NamedPage) => Signpost; home: string },
@@ -46,7 +46,7 @@ export function sectionsOf(
   const byFolder = folderTitles(listed, { signpostOf, home });
   for (const page of listed) add(page.note.rank === 0 ? MAIN : (byFolder.get(page) ?? MAIN), page);
   const sections = [...groups].map(([title, members]) => ({ title, pages: members }));
-  // Pages without a section are what a reader wants first.
+  // Pages without a section come first, as they are the most important to a reader.
   const main = sections.filter(({ title }) => title === MAIN);
   const optional = pages.filter(isOptional);
   return [
@@ -61,7 +61,7 @@ interface Naming {
   readonly home: string;
 }
 
-/** The section of each page that has one. */
+/** The title of the section of each page that has one. */
 function folderTitles(pages: readonly NamedPage[], naming: Naming): Map<NamedPage, string> {
   const titles = new Map<NamedPage, string>();
   const menus = Map.groupBy(
@@ -88,12 +88,12 @@ function folderTitles(pages: readonly NamedPage[], naming: Naming): Map<NamedPag
   return titles;
 }
 
-/** Headings within the text of the root page are not menus. */
+/** Whether a link is in a menu. Headings within the text of the root page are not menus. */
 function isMenu({ group, place }: Signpost): boolean {
   return group !== "" && (place === "header" || place === "sidebar");
 }
 
-/** Folders that all pages share say nothing: those of the root page, and a language. */
+/** How many folders all pages have in common: those of the root page, and that of a language. */
 function baseDepth(home: string): number {
   const folders = segmentsOf(new URL(home).pathname.replace(/[^/]*$/, ""));
   return folders.length > 0 ? folders.length : languageOf(home) === undefined ? 0 : 1;
@@ -103,13 +103,13 @@ function folderAt({ note }: NamedPage, depth: number): string {
   return segmentsOf(new URL(note.url).pathname)[depth] ?? "";
 }
 
-/** The root page's name for the folder, else one derived from its address. */
+/** The root page's name for a folder, otherwise a name derived from its address. */
 function folderTitle(folder: string, members: readonly NamedPage[], { signpostOf }: Naming, depth: number): string {
   const index = members.find(({ note }) => segmentsOf(new URL(note.url).pathname).length === depth + 1);
   return (index === undefined ? "" : signpostOf(index).label) || segmentTitle(folder);
 }
 
-/** A title that differs from both of our own. */
+/** The title of a section, changed if it equals one of the two fixed titles. */
 function sectionTitle(text: string): string {
   const title = plainLine(text, TITLE_CHARS_MAX);
   return title === "" || title.toLowerCase() === OPTIONAL.toLowerCase() ? MAIN : title;

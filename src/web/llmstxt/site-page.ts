@@ -1,4 +1,4 @@
-// Loads one page of an llms.txt, scheduled and with a time limit.
+// Loads one page for an llms.txt when the scheduler allows it, with a time limit.
 
 import { siteKey } from "../../base/page-key.ts";
 import type { RunningJob } from "../../jobs/kind.ts";
@@ -9,27 +9,27 @@ import type { FrontierEntry } from "../../store/work/frontier.ts";
 import { type VisitDeps, visitPage } from "../crawl-visit.ts";
 import { creditsOf } from "../page-view.ts";
 
-/** What reading needs. */
+/** What loading a page needs. */
 export interface SitePageDeps extends VisitDeps {
   readonly load: LoadPage;
   readonly robots: Robots;
   readonly settings: () => { readonly respectRobots: boolean };
 }
 
-/** Which page, and for whom. */
+/** The page, and the job for which it is loaded. */
 export interface SitePageTask {
   readonly job: RunningJob;
   readonly entry: FrontierEntry;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** The site that it must be on; undefined for the root page, which determines the site. */
+  /** The site to which the page must belong; undefined for the root page, which determines the site. */
   readonly home: string | undefined;
 }
 
-/** A page, or why it does not belong to the site; `credits` are for what was loaded. */
+/** The page, or why it cannot be used; `credits` are for the pages that were loaded. */
 export type SitePageRead = ({ readonly page: LoadedPage } | { readonly error: unknown }) & { readonly credits: number };
 
-/** Reads it. Throws only if the signal aborts. */
+/** Loads a page. Throws only if the signal aborts. */
 export async function readSitePage(task: SitePageTask, deps: SitePageDeps): Promise<SitePageRead> {
   let credits = 0;
   try {
@@ -46,7 +46,7 @@ export async function readSitePage(task: SitePageTask, deps: SitePageDeps): Prom
 }
 
 async function load({ job, entry, timeoutMs, signal, home }: SitePageTask, deps: SitePageDeps): Promise<LoadedPage> {
-  // Before it is scheduled: a page that may not be requested takes no slot.
+  // robots.txt is read before the page is scheduled, since a page that may not be requested needs no slot.
   const rules = deps.settings().respectRobots ? await deps.robots.rulesFor(entry.url, signal) : undefined;
   await rules?.check(entry.url, signal);
   return visitPage({ job, entry, signal }, deps, (visiting) =>

@@ -1,22 +1,22 @@
-// Writes llms.txt (llmstxt.org): a heading, a quoted summary, a paragraph, and sections of links with notes; and
-// llms-full.txt with the full text of the same pages. A page's text cannot break out of its line or its page's heading. Pure.
+// Writes llms.txt (llmstxt.org) with a heading, a quoted summary, a paragraph, and sections of links with notes; and
+// llms-full.txt with the full text of the same pages. The text of a page cannot leave its line or its page's heading. Pure.
 
 import type { NamedPage } from "./naming.ts";
 import { escapeLine, escapeTitle, linkTarget } from "./plain.ts";
 import type { Section } from "./sections.ts";
 
-/** What the file says of the site as a whole. */
+/** What the file says about the site as a whole. */
 export interface SiteNote {
   readonly name: string;
   readonly summary: string;
-  /** A paragraph about it; empty without one. */
+  /** A paragraph about the site; may be empty. */
   readonly introduction: string;
 }
 
-/** Full text of all pages: more than most context windows, and small enough for a response. */
+/** Maximum length of the full text of all pages: longer than most context windows, but short enough for a response. */
 const FULL_TEXT_CHARS_MAX = 4 * 1024 * 1024;
 
-/** The summary of the site. */
+/** Writes llms.txt. */
 export function writeLlmstxt(site: SiteNote, sections: readonly Section[]): string {
   return `${[...headOf(site), ...sections.map(writeSection)].join("\n\n")}\n`;
 }
@@ -38,7 +38,10 @@ function writeLink({ note, title, description }: NamedPage): string {
   return `- [${escapeTitle(title)}](${linkTarget(note.url)})${text}`;
 }
 
-/** All pages with their text, each under a second-level heading: the page's own headings are below it. */
+/**
+ * Writes llms-full.txt: all pages with their text. Each page has a second-level heading, and the page's own headings are below
+ * it.
+ */
 export function writeFullText(site: SiteNote, sections: readonly Section[]): string {
   const parts = headOf(site);
   let left = FULL_TEXT_CHARS_MAX;
@@ -46,7 +49,8 @@ export function writeFullText(site: SiteNote, sections: readonly Section[]): str
     const text = withLowerHeadings(withoutTitle(note.markdown ?? "", [title, note.heading]));
     const kept = text.length <= left ? text : "";
     left -= kept.length;
-    const cut = kept === "" && text !== "" ? "*The text of this page is left out: the file would be too long.*" : "";
+    const cut =
+      kept === "" && text !== "" ? "*The text of this page is left out: the file would become too long.*" : "";
     const end = note.isCut === true && kept !== "" ? "*The text of this page is cut here.*" : "";
     parts.push(
       ...[`## ${escapeTitle(title)}`, `Source: <${linkTarget(note.url)}>`, kept, cut, end].filter(
@@ -57,7 +61,7 @@ export function writeFullText(site: SiteNote, sections: readonly Section[]): str
   return `${parts.join("\n\n")}\n`;
 }
 
-/** The page's own first heading repeats its title. */
+/** Removes the page's own first heading if it repeats the title. */
 function withoutTitle(markdown: string, titles: readonly string[]): string {
   const [first = "", ...rest] = markdown.trim().split("\n");
   const heading = /^#{1,2}\s+(.+?)\s*$/.exec(first)?.[1]?.replace(/\\/g, "");
@@ -67,7 +71,7 @@ function withoutTitle(markdown: string, titles: readonly string[]): string {
 const HEADING_LEVEL_MIN = 3;
 const HEADING_LEVEL_MAX = 6;
 
-/** Lowers headings so that the highest has level three; code is left alone, and fences are closed. */
+/** Lowers headings so that the highest has level three. Code is not changed, and open fences are closed. */
 function withLowerHeadings(markdown: string): string {
   const lines = markdown.split("\n");
   let fence: string | undefined;

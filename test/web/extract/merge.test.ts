@@ -98,14 +98,14 @@ test("a contradiction within an entry is told", () => {
     of(ONE, { items: [{ id: 1, price: 5 }] }),
     of(TWO, { items: [{ id: 1, price: 6 }] }),
   ]);
-  expect(warnings).toEqual(["items[].price: 5 was kept, another page says 6."]);
+  expect(warnings).toEqual(["items[].price: 5 was kept; another page has 6."]);
 });
 
 test("no more entries than the schema allows", () => {
   const schema = { $ref: "#/$defs/a", $defs: { a: { properties: { list: { maxItems: 2 } } } } };
   const { value, warnings } = mergeAnswers(schema, [of(ONE, { list: [1, 2] }), of(TWO, { list: [3] })]);
   expect(value).toEqual({ list: [1, 2] });
-  expect(warnings).toEqual(["list: the first 2 of 3 entries were kept, as the schema says."]);
+  expect(warnings).toEqual(["list: the first 2 of 3 entries were kept, because the schema allows no more."]);
 });
 
 test("answers of different kinds: the first page's, and a warning", () => {
