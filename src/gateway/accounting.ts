@@ -1,4 +1,4 @@
-// What every answer records, streamed or not: response headers, the usage row, suspended keys.
+// Records the end of every answer, streamed or not: response headers, the usage row, suspended credentials.
 
 import type { Usage } from "../chat/event.ts";
 import type { Provider } from "../upstream/provider.ts";
@@ -8,7 +8,7 @@ import type { GatewayDeps } from "./deps.ts";
 import { usageRecord } from "./meter.ts";
 import type { RouteAttempt } from "./route-call.ts";
 
-/** Records the cost of one upstream call. `isCall`: it failed, and the request continues. */
+/** Records the cost of one upstream call. `isCall`: the call failed, and the request continues with another. */
 export function spend(
   deps: GatewayDeps,
   admitted: AdmittedRequest,
@@ -44,7 +44,7 @@ export function spend(
   );
 }
 
-/** Stores a finished answer if it is to be stored. The client has paid for it, so a failure to store does not withhold it. */
+/** Stores a finished answer if that was requested. The client has paid for it, so it gets the answer even if storing fails. */
 export async function keepAnswer(
   deps: GatewayDeps,
   admitted: AdmittedRequest,
@@ -59,7 +59,10 @@ export async function keepAnswer(
   }
 }
 
-/** Stores an answer of a conversation that is held here; a failure ends the thread, and the client is told at its next turn. */
+/**
+ * Stores an answer in a conversation that the gateway holds. If that fails, the thread ends, and the client learns so with its
+ * next request.
+ */
 export async function holdAnswer(
   deps: GatewayDeps,
   { held, id, model, exchange }: AdmittedRequest,
@@ -74,7 +77,7 @@ export async function holdAnswer(
   }
 }
 
-/** Tells the client which route answered and what was dropped. */
+/** Tells the client which route answered and which parameters were dropped. */
 export function noteRoute(admitted: AdmittedRequest, attempt: RouteAttempt, dropped: readonly string[]): void {
   const { headers } = admitted.exchange;
   headers["x-sallyport-route"] = headerText(`${attempt.route.provider}/${attempt.route.model}`);
@@ -82,14 +85,14 @@ export function noteRoute(admitted: AdmittedRequest, attempt: RouteAttempt, drop
   if (all.size > 0) headers["x-sallyport-dropped"] = headerText([...all].join(", "));
 }
 
-/** Response headers of the provider that clients of the same family use. */
+/** Forwards those response headers of the provider that clients of the same protocol use. */
 export function forwardHeaders(admitted: AdmittedRequest, provider: Provider, upstream: Headers): void {
   Object.assign(admitted.exchange.headers, provider.dialect.familyHeaders?.(upstream));
 }
 
-/** Header values may only hold visible ASCII; anything else is percent-encoded. */
+/** Encodes a text as a header value. Only visible ASCII is allowed there, so all else is percent-encoded. */
 export function headerText(text: string): string {
-  // Upstreams and clients may send unpaired surrogates, which cannot be encoded.
+  // Unpaired surrogates, which upstreams and clients may send, cannot be encoded.
   return text
     .slice(0, 1000)
     .toWellFormed()

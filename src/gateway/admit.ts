@@ -1,4 +1,4 @@
-// Admits a request: key, plan, rate limit, budget, in this order and before its body is read (401 before 400).
+// Admits a request by key, plan, rate limit and budget, in this order and before its body is read (so 401 comes before 400).
 
 import { type AtOnce, whenThere } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
@@ -14,22 +14,22 @@ export interface AdmitDeps {
   authenticate(request: Request): AtOnce<Caller>;
   limiter: RateLimiter;
   clock: Clock;
-  /** Requests per minute of a plan. */
+  /** The requests per minute that a plan allows. */
   tierRpm(tier: TierId): number;
   requireVerifiedEmail(): boolean;
   budgets: Pick<Budgets, "admit">;
   rejected?(): void;
-  /** Copies what passes for a key that is being debugged. */
+  /** Copies the messages of a request whose key is being debugged. */
   debug?(request: Request, exchange: Exchange, caller: Caller): void;
 }
 
 /**
- * Admits a request, synchronously if its key is cached, or throws. `free`: it does not count against the rate limit and costs
- * nothing.
+ * Admits a request, synchronously if its key is cached, or throws. `free`: the request costs nothing and does not count against
+ * the rate limit.
  */
 export type Admit = (request: Request, exchange: Exchange, options?: { free?: boolean }) => AtOnce<Caller>;
 
-/** `authenticate`, which also refuses keys of accounts with an unverified address while `mustVerify` says so. */
+/** The same as `authenticate`, but refuses keys of accounts with an unverified address while `mustVerify` returns true. */
 export function verifiedCallers<C extends Caller>(
   authenticate: (request: Request) => AtOnce<C>,
   mustVerify: () => boolean,
@@ -45,7 +45,7 @@ function requireVerified({ account }: Pick<Caller, "account">): void {
   if (!account.emailVerified) throw new ApiError("email_not_verified", "Verify your e-mail address first.");
 }
 
-/** The guard of every endpoint that counts against the rate limit. Adds the three rate-limit headers to the response. */
+/** The admission of every endpoint that counts against the rate limit. It adds the three rate-limit headers to the response. */
 export function createAdmission(deps: AdmitDeps): Admit {
   const letIn = (caller: Caller, exchange: Exchange, free: boolean): AtOnce<Caller> => {
     const { log } = exchange;
@@ -67,7 +67,7 @@ export function createAdmission(deps: AdmitDeps): Admit {
       deps.rejected?.();
       throw new ApiError(
         "rate_limit_exceeded",
-        `This key may send ${verdict.limit} requests a minute. Wait ${Math.max(1, verdict.resetSeconds)} s.`,
+        `This key may send ${verdict.limit} requests a minute. Try again in ${Math.max(1, verdict.resetSeconds)} s.`,
         {
           retryAfterSeconds: Math.max(1, verdict.resetSeconds),
         },
@@ -78,7 +78,7 @@ export function createAdmission(deps: AdmitDeps): Admit {
   };
   return (request, exchange, { free = false } = {}) =>
     whenThere(deps.authenticate(request), (caller) => {
-      // What is refused is worth as much to who looks for a mistake.
+      // Refused requests are copied too, as they help to find a mistake.
       if (caller.debugUntilMs !== null) deps.debug?.(request, exchange, caller);
       return letIn(caller, exchange, free);
     });

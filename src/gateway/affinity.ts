@@ -1,33 +1,33 @@
-// Keeps a conversation on the route and credential it began with: prompt caches are there, and some models' reasoning is
-// bound to the account. A first turn is routed by weight; later ones follow it. In memory and bounded: a forgotten
-// conversation is routed by weight again.
+// Keeps a conversation on the route and credential with which it began: their prompt caches are there, and the reasoning of some
+// models is bound to the account. A first turn is routed by weight, and later turns follow it. The memory is limited; a
+// conversation that was forgotten is routed by weight again.
 
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { ChatMessage, ChatRequest } from "../chat/request.ts";
 import type { KeyChoice } from "../upstream/ask.ts";
 import type { Provider } from "../upstream/provider.ts";
 
-/** Conversations that are remembered; a few dozen bytes each. */
+/** Maximum number of conversations that are remembered; each takes a few dozen bytes. */
 const CONVERSATIONS_MAX = 50_000;
 
-/** Where a conversation is served. */
+/** The route and credential of a conversation. */
 interface Place {
   provider: string;
-  /** The model as the provider knows it. */
+  /** The model's id at the provider. */
   model: string;
-  /** Fingerprint of the credential. */
+  /** The fingerprint of the credential. */
   key: number | bigint;
 }
 
-/** Where one request should go. */
+/** Where one request should be sent. */
 export interface Stay {
-  /** The route of its first turn. */
+  /** The route of the conversation's first turn. */
   readonly first: Pick<ModelRoute, "provider" | "model"> | undefined;
   /** Chooses one of a route's credentials, and remembers it if it works. */
   choice(route: ModelRoute): KeyChoice;
-  /** Present on an unnamed first turn: receives its answer, by which the next turn is recognised. */
+  /** Present on a first turn without a name: takes the answer, by which the next turn is recognised. */
   begun?(answer: ChatMessage): void;
-  /** Receives what replaces the beginning of the conversation from now on. */
+  /** Takes the messages that replace the beginning of the conversation from now on. */
   renamed(messages: readonly ChatMessage[]): void;
 }
 
@@ -42,11 +42,11 @@ export interface Staying {
 
 export interface AffinityDeps {
   provider(name: string): Provider | undefined;
-  /** The provider that issued a sealed value, if that was seen. */
+  /** The provider that issued a sealed value, if the gateway has seen it. */
   minterOf(value: string): string | undefined;
 }
 
-/** The memory. */
+/** Remembers where conversations are served. */
 export class Affinity {
   readonly #deps: AffinityDeps;
   readonly #places = new Map<number | bigint, Place>();
@@ -55,7 +55,7 @@ export class Affinity {
     this.#deps = deps;
   }
 
-  /** Where a request should go; undefined if there is no choice. */
+  /** Where a request should be sent; undefined if there is no choice. */
   stayOf(request: Staying): Stay | undefined {
     const { routes } = request;
     const only = routes.length === 1 ? routes[0] : undefined;
@@ -77,7 +77,7 @@ export class Affinity {
     };
   }
 
-  /** A first turn is routed by weight, and gets a name once it is answered. */
+  /** A first turn is routed by weight. It gets a name once it is answered. */
   #firstTurn(request: Staying): Stay {
     let place: Place | undefined;
     return {
@@ -93,13 +93,13 @@ export class Affinity {
     };
   }
 
-  /** Remembers a place under the name derived from the messages. */
+  /** Remembers a place under the name that follows from the messages. */
   #named(request: Staying, messages: readonly ChatMessage[], place: Place | undefined): void {
     const name = nameOf({ ...request, chat: { ...request.chat, messages: [...messages] } });
     if (name !== undefined && place !== undefined) this.#used(name, place, request.routes);
   }
 
-  /** A conversation moves for good only if its first route or credential no longer exists. */
+  /** Remembers the place of a conversation. A known place is only replaced if its route no longer exists. */
   #used(name: number | bigint, now: Place, routes: readonly ModelRoute[]): void {
     const before = this.#places.get(name);
     const isThere =
@@ -137,7 +137,7 @@ function latestMinter(
   return undefined;
 }
 
-/** A fingerprint of the conversation with its account and model; undefined for an unnamed first turn. */
+/** A fingerprint of the conversation with its account and model; undefined for a first turn without a name. */
 function nameOf({ accountId, chat, body, model }: Staying): number | bigint | undefined {
   const said = chat.threadId ?? body["prompt_cache_key"] ?? userOf(body);
   if (typeof said === "string" && said !== "") return Bun.hash(`name\u0000${accountId}\u0000${model.id}\u0000${said}`);
@@ -153,7 +153,7 @@ function userOf({ metadata }: Readonly<Record<string, unknown>>): unknown {
   return typeof metadata === "object" && metadata !== null && "user_id" in metadata ? metadata.user_id : undefined;
 }
 
-/** The texts and calls of a message: clients may return reasoning in another form. */
+/** The texts and calls of a message. Reasoning is left out, since clients may return it in another form. */
 function textOf({ role, content }: ChatMessage): string {
   let text: string = role;
   for (const part of content) {

@@ -5,10 +5,10 @@ import type { ReasoningPart } from "../chat/request.ts";
 import type { CallSeal, Thought } from "../chat/seals.ts";
 import type { AnswerListener } from "../upstream/dialect.ts";
 
-/** More reasoning than this in one answer is not kept. */
+/** Maximum number of characters of reasoning that are kept of one answer. */
 const CHARS_MAX = 1024 * 1024;
 
-/** Collects them. `keep` is called once, at the end of an answer with reasoning and tool calls. */
+/** Collects the reasoning and tool calls of an answer. `keep` is called once, at the end of an answer that has both. */
 export class AnswerNotes implements AnswerListener {
   readonly #minter: string;
   readonly #keep: (callIds: readonly string[], thought: Thought) => void;
@@ -42,7 +42,7 @@ export class AnswerNotes implements AnswerListener {
     this.#keep(this.#callIds, { parts, seals: this.#seals });
   }
 
-  /** Takes an event of the answer; of several choices only the first is recorded. */
+  /** Takes an event of the answer. If there are several choices, only the first one is recorded. */
   push(event: ChatEvent): void {
     if (!("choice" in event) || event.choice !== 0) return;
     switch (event.type) {

@@ -1,5 +1,5 @@
-// Answers a request for a record of its conversation with one compaction item or block, made here because the model's
-// providers cannot make one. Supports streams: the client gets keepalives while the record is written.
+// Answers a request for a record of its conversation with one compaction item or block, which the gateway makes because the
+// model's providers cannot. If a stream was requested, the client gets keepalives while the record is written.
 
 import { prefixedId } from "../base/ids.ts";
 import type { ChatEvent, Usage } from "../chat/event.ts";
@@ -19,7 +19,7 @@ export async function answerRecord(deps: GatewayDeps, request: Request, admitted
     return Response.json(body);
   }
   const { exchange, format } = admitted;
-  // The client checks it when it reads it.
+  // An error is handled when the client's stream reads the events.
   events.catch(() => undefined);
   exchange.streaming = true;
   deps.streamOpened?.();
@@ -34,7 +34,7 @@ export async function answerRecord(deps: GatewayDeps, request: Request, admitted
     {
       async next() {
         if (state === "waiting") {
-          // The headers are sent with the first bytes.
+          // The headers are sent with the first bytes, so from here on errors are part of the stream.
           state = "writing";
           return format.keepalive;
         }
@@ -59,7 +59,7 @@ export async function answerRecord(deps: GatewayDeps, request: Request, admitted
   );
 }
 
-/** A record that precedes an answer has its cost reported beside the answer's own, which is still zero. */
+/** A record before an answer reports its cost beside the answer's own, which is still zero. */
 function dressFor(admitted: AdmittedRequest, usage: Usage) {
   const dress = dressOf(admitted, undefined);
   return dress.edited === undefined ? dress : { ...dress, edited: { ...dress.edited, usage } };
@@ -71,7 +71,7 @@ async function recordEvents(
 ): Promise<{ said: ChatEvent[]; usage: Usage }> {
   const { conversations } = deps;
   const { entries, name } = admitted.format;
-  if (conversations === undefined || entries === undefined) throw new Error("Compaction is not there.");
+  if (conversations === undefined || entries === undefined) throw new Error("Compaction is not available.");
   const { text, sealed, usage } = await conversations.record(admitted);
   const value = entries.record({ id: prefixedId("cmp_"), text, sealed });
   const own = admitted.conversation?.edited === undefined ? usage : { inputTokens: 0, outputTokens: 0 };

@@ -1,4 +1,4 @@
-// The answer to a request that streams.
+// Answers a request that wants a stream.
 
 import { type Limit, limit } from "../base/limit.ts";
 import type { AnswerFault } from "../chat/answer-fault.ts";
@@ -31,18 +31,18 @@ import { clientGone } from "./request-deadline.ts";
 import type { AttemptEnd, RouteAttempt } from "./route-call.ts";
 import { Translation } from "./translation.ts";
 
-/** Before the first event an error is still an HTTP status. */
+/** How long the headers wait for the upstream's first event. Until then, an error has an HTTP status. */
 const PEEK_MS = 10_000;
-/** Maximum time from the upstream's first event to its first content. */
+/** How long the headers also wait for the first content after the first event. */
 const CONTENT_GRACE_MS = 1000;
 
-/** Answers with a stream, once the upstream has started or after the longest wait. */
+/** Starts the stream once the upstream has started, or after the longest wait. */
 export async function answerStreaming(
   deps: GatewayDeps,
   request: Request,
   admitted: AdmittedRequest,
 ): Promise<Response> {
-  // The client may have left while its body was read or its model looked up, before a listener was added.
+  // The client may have left while its body was read or its model was looked up, before a listener was added.
   if (request.signal.aborted) throw clientGone();
   const abort = new AbortController();
   const onGone = () => abort.abort(clientGone());
@@ -59,7 +59,7 @@ export async function answerStreaming(
     remainingMs: () => deadlineMs - performance.now(),
     attempt: (attempt) =>
       liveFrom(deps, { request, attempt, admitted, signal: abort.signal, begun }).catch((error: unknown) => {
-        // The next route has its own first event.
+        // After a failure, the wait for content starts again with the next route's first event.
         grace?.cancel();
         grace = undefined;
         throw error;
@@ -87,7 +87,7 @@ export async function answerStreaming(
   return pump(deps, { request, admitted, opening, live, abort });
 }
 
-/** A stream that has started, and the request as it was sent. */
+/** A stream that has started, with the request as it was sent. */
 interface LiveJobAnswer extends LiveAnswer {
   admitted: AdmittedRequest;
 }
@@ -105,7 +105,7 @@ function pump(deps: GatewayDeps, flow: Flow): Response {
   return sseResponse(new AnswerPump(deps, flow), { keepalive: admitted.format.keepalive, signal: request.signal });
 }
 
-/** Sends the client what the upstream says, and records the outcome: once, however it ends. */
+/** Sends the upstream's answer to the client and records the outcome exactly once, however the answer ends. */
 class AnswerPump implements SseSource {
   readonly #deps: GatewayDeps;
   readonly #flow: Flow;
@@ -114,10 +114,10 @@ class AnswerPump implements SseSource {
   #settled = false;
   #kept = false;
   #opened: boolean;
-  /** What the headers could not say because they had been sent; it precedes the answer. */
+  /** Headers that were set after the headers had been sent; they are written into the stream before the answer. */
   #late = "";
   #ttfbMs: number | null = null;
-  /** Read once it is complete, if the conversation is stored. */
+  /** The text that was sent. It is read once the answer is complete, if the conversation is stored. */
   readonly #heard: string[] | undefined;
   readonly #sentHeaders: ReadonlySet<string>;
 
@@ -140,7 +140,7 @@ class AnswerPump implements SseSource {
     const { admitted, opening } = this.#flow;
     if (!this.#opened) {
       this.#opened = true;
-      // The headers are sent with the first bytes, and the longest wait is over.
+      // The longest wait is over, so the headers are sent with these bytes.
       return admitted.format.keepalive;
     }
     if (this.#live === undefined) {
@@ -154,14 +154,14 @@ class AnswerPump implements SseSource {
     }
     const live = this.#live;
     const text = await live.next();
-    // Before the client sees the end: it may fetch the answer immediately.
+    // The answer is stored before the client sees its end, as the client may fetch it immediately.
     if (!this.#kept && admitted.keep !== undefined && live.relay.answer !== undefined) {
       this.#kept = true;
       const hidden = live.request.hidesEncrypted === true;
       await keepAnswer(this.#deps, admitted, live.relay.answer, { provider: live.attempt.provider, hidden });
     }
     if (text !== undefined) this.#heard?.push(text);
-    // Also before the client sees the end: it may continue immediately.
+    // This also happens before the client sees the end, as it may continue immediately.
     if (text === undefined && live.relay.fault === undefined && this.#heard !== undefined) {
       const heard = this.#heard.join("");
       await holdAnswer(this.#deps, live.admitted, { text: heard, usage: live.relay.usage });
@@ -179,7 +179,7 @@ class AnswerPump implements SseSource {
     const { admitted, opening, abort } = this.#flow;
     abort.abort(clientGone());
     this.#live?.cancel();
-    // An upstream answer that starts at this moment has no reader, but its usage still counts.
+    // If the upstream starts to answer at this moment, nobody reads the answer, but its usage still counts.
     if (this.#live === undefined) {
       const hold = admitted.hold?.share();
       const abandon = (live: LiveJobAnswer) => {
@@ -191,7 +191,7 @@ class AnswerPump implements SseSource {
     this.#settle(true);
   }
 
-  /** No route answered, and the headers have been sent. */
+  /** The error text when no route answered although the headers have been sent. */
   #fail(error: unknown): string {
     const { admitted } = this.#flow;
     const { exchange, format } = admitted;
@@ -220,7 +220,7 @@ class AnswerPump implements SseSource {
   }
 }
 
-/** Our headers that were set too late, as comments of the stream: parsers skip them, people can read them. */
+/** The gateway's headers that were set too late, as comments in the stream: parsers skip them, and people can read them. */
 function lateHeaders(headers: Readonly<Record<string, string>>, sent: ReadonlySet<string>): string {
   const late = Object.entries(headers).filter(([name]) => name.startsWith("x-sallyport-") && !sent.has(name));
   return late.length === 0 ? "" : `${late.map(([name, value]) => `: ${name}: ${value}\n`).join("")}\n`;
@@ -242,14 +242,14 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
   const passes = isRelayed(admitted, provider) && !short;
   const build = () => buildRequest(deps, admitted, { provider, route });
   const asked = build();
-  // A translated answer contains every seal, whatever its protocol.
+  // A translated answer contains every seal, whatever the protocol.
   const built = passes ? asked : { ...asked, hidesEncrypted: false };
   const identity = identityOf(deps, admitted, { provider, request: built });
   const translation = (reader: EventReader) =>
     new Translation({
       reader,
       writer: admitted.format.writer(dressOf(admitted, provider, short)),
-      // Names that were sent unchanged are not restored.
+      // On the relayed path, tool names were sent unchanged, so none must be restored.
       request: passes ? { ...admitted.chat, tools: [], messages: [] } : admitted.chat,
       requestId: identity.requestId,
       opening: openingOf(admitted),
@@ -268,7 +268,7 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
     rememberRecord(admitted);
     return Object.assign(live, { admitted });
   } catch (error) {
-    // A failed attempt that cost tokens counts once, under the model that used them.
+    // A failed attempt that used tokens is recorded once, under the model that used them.
     if (relay.usage !== undefined)
       spend(deps, admitted, attempt, {
         usage: relay.usage,

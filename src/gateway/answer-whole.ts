@@ -1,4 +1,4 @@
-// The answer to a request that does not stream.
+// Answers a request that does not want a stream.
 
 import { ApiError } from "../base/errors.ts";
 import type { ChatEvent } from "../chat/event.ts";
@@ -29,7 +29,7 @@ import { faultOfAnswer, faultOfReading } from "./policy.ts";
 import { withinDeadline } from "./request-deadline.ts";
 import type { RouteAttempt } from "./route-call.ts";
 
-/** Answers without a stream: the first route with a complete, readable answer. */
+/** Answers with the first route's complete and readable answer. */
 export function answerWhole(deps: GatewayDeps, request: Request, admitted: AdmittedRequest): Promise<Response> {
   return withinDeadline(request, deps.requestTimeoutMs(), ({ signal, remainingMs }) =>
     tryRoutes(admitted.routes, deps, {
@@ -77,7 +77,7 @@ async function wholeFrom(
   try {
     written = writeWhole(admitted, provider, read);
   } catch (error) {
-    // A failed attempt that cost tokens counts once, under the model that used them.
+    // A failed attempt that used tokens is recorded once, under the model that used them.
     const failed = read.events.findLast((event) => event.type === "error");
     const usage = finish?.usage ?? failed?.usage;
     const errorCode = error instanceof ApiError ? error.apiCode : "provider_unavailable";
@@ -108,13 +108,13 @@ async function wholeFrom(
 
 interface WholeAnswer {
   events: ChatEvent[];
-  /** The response text, if both sides speak the same protocol. */
+  /** The response text, if the client and the provider speak the same protocol. */
   lossless: string | undefined;
-  /** What is stored, if that is more than the client gets. */
+  /** The parsed answer to store, if it differs from what the client gets. */
   answer?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Reads a complete upstream answer. Throws `UpstreamFault` if it is not one, so that another route may be tried. */
+/** Reads a complete upstream answer. Throws `UpstreamFault` if it is none, so that another route can be tried. */
 function readWhole(
   deps: GatewayDeps,
   provider: Provider,
@@ -149,11 +149,11 @@ function noteAnswer(
 
 interface WrittenAnswer {
   text: string;
-  /** The same, parsed, if it is stored. */
+  /** The parsed answer, if it is to be stored. */
   body: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The response text. Throws for an answer that reports a failure or cannot be expressed. */
+/** Writes the response text. Throws if the answer reports a failure or cannot be expressed in the client's format. */
 function writeWhole(
   admitted: AdmittedRequest,
   provider: Provider,

@@ -1,5 +1,5 @@
-// One complete model answer for the gateway's own use, paid for by a caller: through the model's routes like any request,
-// with its budgets, breakers and its own usage row.
+// Gets one complete model answer for the gateway's own use, for which a caller pays. The call goes through the model's routes
+// like any request, with its budgets and breakers, and has a usage row of its own.
 
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";
@@ -29,34 +29,34 @@ export interface Prompt {
   routes: readonly ModelRoute[];
   system: string;
   user: string;
-  /** Further turns, oldest first: an answer of the model, and the reply to it. */
+  /** Further turns, oldest first, each with an answer of the model and the reply to it. */
   turns?: readonly { readonly said: string; readonly reply: string }[];
-  /** The schema of the answer; models without a parameter for it get it in the prompt. */
+  /** The schema of the answer. Models without a parameter for it get it in the prompt. */
   responseFormat?: ResponseFormat;
   maxTokens: number;
 }
 
-/** Who pays, and for which request. */
+/** The caller that pays, and the request for which the call is made. */
 export interface Payer {
   caller: Caller;
   requestId: string;
   endpoint: string;
-  /** The caller's budget reservation: this call is part of it. */
+  /** The caller's budget reservation, which includes this call. */
   hold?: Hold | undefined;
 }
 
 /** The model's answer. */
 export interface ModelAnswer {
   text: string;
-  /** False if a limit cut it off. */
+  /** False if the answer was cut off by an output limit. */
   whole: boolean;
   usage: Usage;
 }
 
-/** A reasoning model's limit includes its reasoning. */
+/** Output tokens added for reasoning models, whose limit includes the reasoning. */
 const REASONING_TOKENS = 8192;
 
-/** Asks; throws `ApiError` if no route answers, or the caller's budgets do not allow it. */
+/** Asks a model. Throws `ApiError` if no route answers, or if the caller's budgets do not allow the call. */
 export async function askModel(
   deps: ModelCallDeps,
   question: Prompt,

@@ -1,5 +1,5 @@
-// Tries a model's routes until one succeeds: each once in order, then again after a backoff, within the providers' retry
-// settings and the request's deadline. Breakers are consulted before every call and updated after it.
+// Tries a model's routes until one succeeds: each once in order, then again after a pause, within the providers' retry settings
+// and the request's deadline. The breaker of a provider is asked before every call and updated after it.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
@@ -20,25 +20,25 @@ export interface AttemptDeps {
   breakers: Breakers;
   random(): number;
   scrub(text: string): string;
-  /** A call failed; another may follow. */
+  /** Called when a call failed; another may follow. */
   failed?(route: ModelRoute, fault: UpstreamFault): void;
-  /** A call is over: `ok` or what ended it. */
+  /** Called when a call is over, with `ok` or the reason why it ended. */
   called?(provider: string, outcome: string, seconds: number): void;
-  /** A call that failed was followed by another. */
+  /** Called when a failed call is followed by another. */
   retried?(provider: string): void;
 }
 
 export interface TryOptions<T> {
   signal: AbortSignal;
   remainingMs(): number;
-  /** `tryRoutes` ends the attempt when this throws; otherwise whoever sees the answer's end does. */
+  /** Makes one call. If it throws, `tryRoutes` ends the attempt; otherwise the code that reads the answer does. */
   attempt(attempt: RouteAttempt): Promise<T>;
   trace?: CallTrace;
-  /** The route to try first while its provider is healthy. */
+  /** The route to try first, while its provider is healthy. */
   first?: Pick<ModelRoute, "provider" | "model"> | undefined;
-  /** What the request asks for, if that determines the protocol for a provider. */
+  /** The request's content, if it determines with which protocol a provider is called. */
   chat?: ChatRequest;
-  /** The client's protocol, if a provider speaks it too. */
+  /** The client's protocol, if some provider speaks it too. */
   family?: string | undefined;
 }
 
@@ -47,19 +47,19 @@ interface Candidate {
   readonly provider: Provider;
   tries: number;
   over: boolean;
-  /** `performance.now()` until which its provider asked not to be called. */
+  /** The time, by `performance.now()`, until which the route's provider asked not to be called. */
   restsUntilMs: number;
 }
 
-/** The latest failure of a request. */
+/** The latest failure of a request's calls. */
 interface Failure {
   fault: UpstreamFault;
   provider: string;
 }
 
 /**
- * Runs `attempt` on the routes in order and returns the first success. If none succeeds, throws the `ApiError` for the
- * client, or the signal's reason if it aborted.
+ * Calls `attempt` for the routes in order and returns the first success. If none succeeds, throws the `ApiError` for the client,
+ * or the signal's reason if it aborted.
  */
 export async function tryRoutes<T>(
   routes: readonly ModelRoute[],
@@ -85,7 +85,7 @@ export async function tryRoutes<T>(
   }
 }
 
-/** One attempt on a route, with each credential of its provider that is not suspended; undefined if its breaker is open. */
+/** Tries one route with each of its provider's credentials that is not suspended. Undefined if the breaker is open. */
 async function tryCandidate<T>(
   candidate: Candidate,
   deps: AttemptDeps,
@@ -121,13 +121,13 @@ async function tryCandidate<T>(
   candidate.tries++;
   const askedMs = (last?.fault.retryAfterSeconds ?? 0) * 1000;
   candidate.restsUntilMs = performance.now() + askedMs;
-  // A provider asks for a longer wait than the operator allows: the client decides what to do.
+  // If a provider asks for a longer wait than the operator allows, the client decides what to do.
   candidate.over =
     !mayRetry(last!.fault) || candidate.tries >= provider.retry.attempts || askedMs > provider.retry.maxMs;
   return last;
 }
 
-/** Milliseconds until the routes may be tried again; undefined if none may, or none in time. */
+/** Milliseconds until a route may be tried again; undefined if none may, or none in time. */
 function waitBeforeNext(
   candidates: readonly Candidate[],
   deps: AttemptDeps,
@@ -136,7 +136,7 @@ function waitBeforeNext(
   const open = candidates.filter(({ over, provider }) => !over && deps.breakers.get(provider.name)?.refuses !== true);
   const first = open[0];
   if (first === undefined) return undefined;
-  // A breaker that has just cooled down: nothing was tried, so there is no need to wait.
+  // The breakers have just ended their suspension and nothing was tried, so there is no need to wait.
   if (open.every(({ tries }) => tries === 0)) return 0;
   const restMs = Math.min(...open.map(({ restsUntilMs }) => restsUntilMs)) - performance.now();
   return retryWaitMs(round, first.provider.retry, {
@@ -146,10 +146,10 @@ function waitBeforeNext(
   });
 }
 
-/** Timers may fire this much early. */
+/** Timers may fire this much too early. */
 const TIMER_SLACK_MS = 5;
 
-/** For providers without a breaker (embedded ones). */
+/** The permit for providers without a breaker, which are built into the gateway. */
 const FREE: Permit = { settle() {} };
 
 function permitOf(provider: Provider, deps: AttemptDeps): Permit | undefined {
@@ -181,12 +181,12 @@ function candidatesOf(
   return out;
 }
 
-/** Every route's breaker is open: the client is told when the first may be tried. */
+/** The error if the breakers of all routes are open. It tells the client when the first route may be tried. */
 function circuitOpen(candidates: readonly Candidate[], deps: AttemptDeps): ApiError {
   const waits = candidates.map(({ provider }) => deps.breakers.get(provider.name)?.waitMs() ?? 0);
   return new ApiError(
     "provider_circuit_open",
-    "The providers of this model are failing and are being left alone for a moment.",
+    "All providers of this model have failed and are suspended for a short time. Try again later.",
     {
       retryAfterSeconds: Math.min(...waits) / 1000,
     },

@@ -1,4 +1,4 @@
-// Which budgets a caller's requests count against, and the error if a request exceeds them.
+// The budgets against which a caller's requests count, and the errors for requests that exceed them.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
@@ -10,9 +10,9 @@ import type { AccountBudget, AccountBudgetStore } from "../store/access/account-
 import type { KeyStore } from "../store/access/keys.ts";
 import { afterSpending, leftMicros, type Spending, type SpendingWindow } from "../store/usage/spending.ts";
 
-/** A caller, as far as budgets need it. */
+/** The members of a caller that budgets need. */
 export interface Spender {
-  /** Undefined for most callers: neither the key nor the account has a budget. */
+  /** The budgets of the key and the account; undefined for most callers, which have none. */
   readonly budgets?: readonly Budget[] | undefined;
 }
 
@@ -21,17 +21,17 @@ export interface Budgets {
   /** Throws 402 or 429 if no request of this caller can be admitted. */
   admit(caller: Spender): void;
   /**
-   * Reserves what a request may cost until its exchange ends; throws 402 or 429 if that exceeds a budget. Call it only for
-   * callers with budgets; if the answer continues after the exchange, share the hold. `within`: the reservation of the
-   * enclosing request.
+   * Reserves the maximum cost of a request until its exchange ends. Throws 402 or 429 if that exceeds a budget. Call it only for
+   * callers with budgets. If the answer continues after the exchange, share the hold. `within`: the reservation of the request to
+   * which this one belongs.
    */
   reserve(budgets: readonly Budget[], exchange: Pick<Exchange, "atEnd">, micros: number, within?: Hold): Promise<Hold>;
 }
 
-/** Retry-After of a temporary refusal: most answers take seconds. */
+/** Seconds in Retry-After of a temporary refusal, as most answers take a few seconds. */
 const RETRY_AFTER_SECONDS = 2;
 
-/** Budgets over the given reservations. */
+/** Creates the budgets over the given reservations. */
 export function createBudgets(reservations: Reservations): Budgets {
   return {
     admit({ budgets }) {
@@ -51,23 +51,23 @@ function errorOf({ budget, why }: BudgetRefusal): ApiError {
   if (why === "spent") return new ApiError("budget_exceeded", `The budget of this ${budget.of} is used up.`);
   return new ApiError(
     "rate_limit_exceeded",
-    `Requests under way may use up the budget of this ${budget.of}. Try again when they have ended.`,
+    `Requests in progress may use up the budget of this ${budget.of}. Try again when they have ended.`,
     { retryAfterSeconds: RETRY_AFTER_SECONDS },
   );
 }
 
-/** Where the budgets of callers are looked up. */
+/** How the budgets of callers are found. */
 export interface SpendersDeps {
   readonly keys: Pick<KeyStore, "findKeyBudget">;
   readonly accounts: Pick<AccountBudgetStore, "openAccountBudget">;
   readonly clock: Clock;
   /** The budget of accounts on a plan. */
   planBudget(tier: TierId): TierBudget | undefined;
-  /** Spent by a key or an account and not yet written. */
+  /** The spending of a key or an account that is not yet written to the database. */
   pendingMicros(id: string): number;
-  /** Calls back with the spent amounts at the moment they stop being pending. */
+  /** Calls `listener` with the amounts at the moment at which they are no longer pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void;
-  /** The current write, if there is one. */
+  /** The write in progress, if there is one. */
   writing(): Promise<unknown> | undefined;
 }
 
@@ -79,12 +79,12 @@ interface SpendingKey {
   readonly account: { readonly tier: TierId };
 }
 
-/** Far more than the callers that are cached, with two budgets each. */
+/** Maximum number of cached budgets, far more than the cached callers with two budgets each. */
 const WINDOWS_MAX = 40_000;
 
 /**
- * Finds the budgets of a caller; called when its key is looked up, not for each request. The spending is cached from then on,
- * and updated with every write, so that a request is checked without a query.
+ * Finds the budgets of a caller, when its key is looked up rather than for each request. The spending is cached from then on and
+ * updated with every write, so that a request is checked without a query.
  */
 export function createSpenders({
   keys,
@@ -109,7 +109,7 @@ export function createSpenders({
       await writing();
       const before = writes;
       const window = await look();
-      // Written meanwhile: it is unknown whether the read includes it.
+      // Something was written meanwhile, so it is unknown whether the read includes it.
       if (before !== writes || writing() !== undefined) continue;
       windows.delete(id);
       if (window === undefined) return undefined;

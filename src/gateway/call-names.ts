@@ -1,13 +1,13 @@
-// Names under which the reasoning behind tool calls is stored. Most providers' call ids are unique, but some number the calls
-// of a conversation (`functions.look:0`), and an account's conversations, possibly of different people, must not share
-// reasoning: for those ids the conversation up to the call is part of the name.
+// The names under which the reasoning behind tool calls is stored. The call ids of most providers are unique, but some number the
+// calls of a conversation (`functions.look:0`). The conversations of an account may belong to different people and must not share
+// reasoning, so for such ids the conversation up to the call is part of the name.
 
 import type { ChatMessage } from "../chat/request.ts";
 
-/** Names for the calls of one conversation. */
+/** The names of the calls in one conversation. */
 export class CallNames {
   readonly #messages: readonly ChatMessage[];
-  /** Fingerprints of the conversation before a call, by its id; computed on demand. */
+  /** The fingerprints of the conversation before each call, by the call's id. Computed when first needed. */
   #prints: Map<string, bigint> | undefined;
   /** The fingerprint of the whole conversation. */
   #whole = 0n;
@@ -39,7 +39,7 @@ export class CallNames {
     };
     for (const { role, content } of this.#messages) {
       const before = print;
-      // Clients leave reasoning out, or return it in another form.
+      // Reasoning is left out, since clients omit it or return it in another form.
       for (const part of content) {
         if (part.type === "text" && part.text !== "") add(`${role} ${part.text}`);
         else if (part.type === "tool-call") {
@@ -56,7 +56,7 @@ export class CallNames {
   }
 }
 
-/** True for ids with a random part: long, with digits, unlike any tool's name. */
+/** Whether an id has a random part: it is long, has digits, and does not look like a tool's name. */
 function isNeverAgain(callId: string): boolean {
   if (/:\d+$/.test(callId)) return false;
   const runs = callId.match(/[A-Za-z0-9]{8,}/g) ?? [];

@@ -1,15 +1,16 @@
-// The reasoning behind tool calls, stored for clients that do not return it: some providers refuse the next turn without it.
-// Looked up by account and call id. Bounded in entries and bytes, per account and overall; the oldest is evicted first.
+// Stores the reasoning behind tool calls for clients that do not return it, since some providers refuse the next turn without it.
+// It is found by account and call id. The number of entries and bytes is limited, for each account and in total; the oldest entry
+// is removed first.
 
 import type { Thought } from "../chat/seals.ts";
 
-/** The bounds. A long agent session has a few hundred calls of a few kilobytes each. */
+/** The limits. A long agent session has a few hundred calls of a few kilobytes each. */
 export interface ThoughtLimits {
   accountEntries: number;
   accountBytes: number;
   entries: number;
   bytes: number;
-  /** Longer than a session that is resumed the next morning. */
+  /** Long enough for a session that is resumed the next morning. */
   keptMs: number;
 }
 
@@ -29,17 +30,17 @@ interface Entry {
 }
 
 interface Account {
-  /** By call id; an answer with several calls is stored under each. */
+  /** The entries by call id. An answer with several calls is stored under each of them. */
   byCall: Map<string, Entry>;
-  /** Oldest first. */
+  /** The entries, oldest first. */
   entries: Set<Entry>;
   bytes: number;
 }
 
-/** The store. */
+/** The stored reasoning of all accounts. */
 export class CallReasoning {
   readonly #limits: ThoughtLimits;
-  /** The least recently active account is first. */
+  /** The accounts; the one that was inactive for the longest time comes first. */
   readonly #accounts = new Map<string, Account>();
   #entries = 0;
   #bytes = 0;
@@ -48,7 +49,7 @@ export class CallReasoning {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** Number of entries and bytes. */
+  /** The number of entries and bytes. */
   get size(): { entries: number; bytes: number } {
     return { entries: this.#entries, bytes: this.#bytes };
   }
@@ -58,14 +59,14 @@ export class CallReasoning {
     const { accountEntries, accountBytes, entries, bytes: bytesMax, keptMs } = this.#limits;
     if (callIds.length === 0 || bytes > accountBytes) return;
     this.#removeExpired(accountId, nowMs);
-    // The least recently active account is first, so expired entries come before live ones.
+    // Accounts are in the order of their activity, so expired entries come before others.
     for (const id of this.#accounts.keys()) if (!this.#removeExpired(id, nowMs)) break;
     const account = this.#accounts.get(accountId) ?? { byCall: new Map(), entries: new Set(), bytes: 0 };
     this.#accounts.delete(accountId);
     this.#accounts.set(accountId, account);
     for (const id of callIds) this.#remove(accountId, account.byCall.get(id));
     const entry: Entry = { callIds, thought, bytes, expiresAtMs: nowMs + keptMs };
-    // Removing its last entry removed the account.
+    // The account must be added again if removing its last entry removed it.
     this.#accounts.set(accountId, account);
     account.entries.add(entry);
     for (const id of callIds) account.byCall.set(id, entry);
@@ -80,7 +81,7 @@ export class CallReasoning {
     }
   }
 
-  /** The reasoning behind a call; undefined if it is no longer stored. */
+  /** Finds the reasoning behind a call; undefined if it is no longer stored. */
   find(accountId: string, callId: string, nowMs: number): Thought | undefined {
     const entry = this.#accounts.get(accountId)?.byCall.get(callId);
     if (entry === undefined) return undefined;
@@ -89,7 +90,7 @@ export class CallReasoning {
     return undefined;
   }
 
-  /** True if the account has no entries left. */
+  /** Removes an account's expired entries. Returns true if the account has no entries left. */
   #removeExpired(accountId: string, nowMs: number): boolean {
     for (const entry of this.#accounts.get(accountId)?.entries ?? []) {
       if (entry.expiresAtMs > nowMs) return false;
@@ -113,7 +114,7 @@ export class CallReasoning {
   }
 }
 
-/** Approximate size of an entry; an object and a map entry take a few hundred bytes. */
+/** The approximate size of an entry. An object and a map entry take a few hundred bytes. */
 function bytesOf(callIds: readonly string[], { parts, seals }: Thought): number {
   let chars = 0;
   for (const id of callIds) chars += id.length + 200;

@@ -1,4 +1,5 @@
-// Authentication and admission: keys with the budgets they count against, and the accounts for which the dashboard acts.
+// Authentication and admission of callers: keys with the budgets against which they count, and accounts for which the dashboard
+// acts.
 
 import type { Clock } from "../base/clock.ts";
 import type { TierGrant } from "../catalog/tiers.ts";
@@ -18,28 +19,28 @@ import type { DebugRequest } from "./key-debugging.ts";
 export interface CallersDeps {
   keys: Pick<KeyStore, "findLiveKey" | "findLiveKeyById" | "findKeyBudget">;
   accountBudgets: Pick<AccountBudgetStore, "openAccountBudget">;
-  /** Changes when another process has written to the database. */
+  /** Counts the writes to the database by other processes. */
   changeCounter(): number;
   clock: Clock;
   limiter: RateLimiter;
   reservations: Reservations;
   grants(): Readonly<Record<TierId, TierGrant>>;
   requireVerifiedEmail(): boolean;
-  /** Spent by a key or an account and not yet written. */
+  /** The spending of a key or an account that is not yet written to the database. */
   pendingMicros(id: string): number;
-  /** Calls back with the spent amounts at the moment they stop being pending. */
+  /** Calls `listener` with the amounts at the moment at which they are no longer pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void;
-  /** The current write, if there is one. */
+  /** The write in progress, if there is one. */
   writing(): Promise<unknown> | undefined;
-  /** Measures a database look-up. */
+  /** Measures the time of a database look-up. */
   time<T>(operation: string, work: () => Promise<T>): Promise<T>;
-  /** Copies what passes for a key that is being debugged. */
+  /** Copies the messages of requests whose key is being debugged. */
   debug?: DebugRequest;
-  /** A request exceeded its rate limit. */
+  /** Called for a request that exceeded its rate limit. */
   rejected(): void;
 }
 
-/** Builds authentication and admission. */
+/** Creates authentication and admission. */
 export function createCallers({
   keys,
   accountBudgets,
@@ -70,20 +71,20 @@ export function createCallers({
     takesXApiKey,
   });
   const changed = () => authenticator.invalidate();
-  /** Callers for which a dashboard session acts. */
+  /** The callers of requests that the dashboard makes for a session. */
   const vouched = new WeakMap<Request, Caller>();
   return {
-    /** Keys or accounts have changed: their cached copies are stale. */
+    /** Called when keys or accounts have changed, so that cached copies are dropped. */
     changed,
-    /** The plans' limits may have changed. */
+    /** Called after a configuration change, as the plans' limits may be different. */
     reconfigure: changed,
-    /** The caller of a free endpoint; other endpoints use `admit`. */
+    /** The caller of an endpoint that costs nothing. Other endpoints use `admit`. */
     authenticate: verifiedCallers((request) => authenticator.authenticate(request), deps.requireVerifiedEmail),
     budgets,
     budgetsOf,
-    /** The holder of a key, for work that outlives its request; undefined once the key is revoked or expired. */
+    /** The holder of a key, for work that continues after its request; undefined once the key is revoked or expired. */
     callerOf: async (keyId: string) => withBudgets(await keys.findLiveKeyById(keyId)),
-    /** Runs `answer` for a caller known without a key: `admit` admits the request as theirs. */
+    /** Runs `answer` for a caller that is known without a key; `admit` then admits the request as this caller's. */
     vouched: (answer: (request: Request) => Promise<Response>) => (request: Request, caller: Caller) => {
       vouched.set(request, caller);
       return answer(request);

@@ -1,4 +1,4 @@
-// A chat request in progress: what was asked, by whom, of which model; and how its upstream request is built.
+// A chat request in progress: its content, its caller and its model, and how its upstream request is built.
 
 import type { Clock } from "../base/clock.ts";
 import { prefixedId } from "../base/ids.ts";
@@ -30,91 +30,95 @@ import type { HeldRequest } from "./threads/held.ts";
 import { refuseUntranslatable } from "./untranslatable.ts";
 import type { ThreadRequest, UpstreamThreads } from "./upstream-threads.ts";
 
-/** Stores a finished answer, given in the client's format. */
+/** Stores a finished answer in the client's format. */
 export type Keep = (answer: Readonly<Record<string, unknown>>) => Promise<void>;
 
-/** What is known once a request is admitted and read. */
+/** A request that was admitted and read. */
 export interface AdmittedRequest {
   readonly exchange: Exchange;
   readonly caller: Caller;
   readonly format: WireFormat;
-  /** The body as received. */
+  /** The text of the body as it was received. */
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly chat: ChatRequest;
   readonly model: CatalogModel;
   readonly routes: readonly ModelRoute[];
   readonly defaults: Defaults;
-  /** Client headers that upstreams of the same family understand; lower-case names. */
+  /** The client's headers that upstreams of the same protocol understand, by lower-case name. */
   readonly clientHeaders: Readonly<Record<string, string>>;
-  /** What is traced of its upstream calls. */
+  /** The trace of the request's upstream calls. */
   readonly trace: CallTrace;
-  /** The answer's public id. */
+  /** The public id of the answer. */
   readonly id: string;
   readonly createdSeconds: number;
-  /** The time, in whole seconds. */
+  /** The current time in whole seconds. */
   nowSeconds(): number;
   /**
-   * The request's messages were changed here (stored history, resolved files, compaction): top-level members that replace the
-   * client's on the lossless path. Undefined: the change cannot be expressed in the client's format, so translate.
+   * Top-level members that replace the client's on the relayed path, because the gateway changed the messages (stored history,
+   * resolved files, compaction). If undefined, the change cannot be expressed in the client's format, and the request must be
+   * translated.
    */
   readonly members: Readonly<Record<string, unknown>> | undefined;
-  /** Parameters that were left out before any provider was chosen. */
+  /** Parameters that were dropped before a provider was chosen. */
   readonly dropped?: readonly string[];
   /** Stores the finished answer; absent if it is not to be stored. */
   readonly keep?: Keep;
-  /** Its reservation in its caller's budgets, until its exchange ends. */
+  /** The reservation in the caller's budgets, until the exchange ends. */
   readonly hold?: Hold | undefined;
-  /** The routes that refused its reasoning. */
+  /** The routes that refused the request's reasoning. */
   readonly refusedReasoning: RefusedReasoning;
-  /** Present: the answer belongs to a conversation that its upstream stores. */
+  /** Present if the answer belongs to a conversation that its upstream stores. */
   readonly thread?: ThreadRequest;
-  /** The conversation is held here. */
+  /** Present if the gateway holds the conversation. */
   readonly held?: HeldRequest | undefined;
   /** Where the conversation is served; absent if there is no choice. */
   readonly stay?: Stay | undefined;
-  /** Options with which the format read the body. */
+  /** The options with which the format read the body. */
   readonly options: DecodeOptions;
-  /** Present: the answer is a record of the conversation, made here. */
+  /** Present if the answer is a record of the conversation, which the gateway makes. */
   readonly asksRecord?: { readonly wish: string | undefined } | undefined;
-  /** Present: the conversation may be shortened. */
+  /** Present if the conversation may be shortened. */
   readonly conversation?: ConversationState | undefined;
 }
 
 /** A conversation that may be shortened. */
 export interface ConversationState {
-  /** The client's name for it; undefined: nothing of it is stored. */
+  /** The client's name for the conversation; if undefined, nothing of it is stored. */
   readonly threadId: string | undefined;
-  /** What is stored: summaries of a conversation that is held here, or nothing; undefined: everything of a thread. */
+  /**
+   * Which part is stored: only summaries, for a conversation that the gateway holds, or nothing. If undefined, everything that
+   * belongs to a thread.
+   */
   readonly keeps?: "conversation" | "nothing" | undefined;
-  /** When the request arrived, on the clock of the memory of compactions. */
+  /** When the request arrived, as a mark of the memory of compactions. */
   readonly since?: number | undefined;
-  /** The edits that the client asks for, which a provider may not support. */
+  /** The context edits that the client requests, which a provider may not support. */
   readonly edits?: readonly ContextEdit[];
-  /** The result of those edits for this attempt. */
+  /** The result of these edits in this attempt. */
   readonly edited?: EditedContext & {
-    /** The request as it was before. */
+    /** The request before the edits. */
     readonly original: AdmittedRequest;
-    /** A provider refused it as too long before: do not try again. */
+    /** Whether it was shortened because a provider refused it as too long, so that it is not tried again. */
     readonly atWall: boolean;
   };
-  /** It was shortened for this attempt. */
+  /** Present if the conversation was shortened in this attempt. */
   readonly shortened?: ShortenedConversation;
 }
 
-/** What is known of a shortened conversation. */
+/** A shortened conversation. */
 export interface ShortenedConversation {
   /** The request with all of the client's messages. */
   readonly original: AdmittedRequest;
-  /** Calls that lost the reasoning behind them. */
+  /** Ids of the tool calls whose reasoning was removed. */
   readonly strippedCalls: ReadonlySet<string>;
-  /** Tokens counted here of what goes up, before any correction. */
+  /** Tokens of the shortened request as counted by the gateway, without correction. */
   readonly counted: number;
-  /** A provider refused it as too long before: do not try again. */
+  /** Whether it was shortened because a provider refused it as too long, so that it is not tried again. */
   readonly atWall: boolean;
 }
 
-/** Client headers of a protocol that are forwarded to upstreams that speak it. */
+/** Client headers of a protocol that are forwarded to upstreams of the same protocol. */
 const FORWARDED = ["anthropic-beta", "anthropic-version", "openai-beta"];
 
 /** Selects the client headers that may be forwarded. */
@@ -127,7 +131,7 @@ export function forwardedHeaders(request: Request): Record<string, string> {
   return out;
 }
 
-/** Options with which a format reads a body. */
+/** The options with which a format reads a body. */
 export function decodeOptions({ headers }: Request): DecodeOptions {
   const betas = headers.get("anthropic-beta");
   const version = headers.get("anthropic-version");
@@ -138,12 +142,12 @@ export function decodeOptions({ headers }: Request): DecodeOptions {
   };
 }
 
-/** A fresh public id for an answer. */
+/** Creates a public id for an answer. */
 export function answerId(format: WireFormat): string {
   return prefixedId(format.idPrefix);
 }
 
-/** Whether the client's bytes may be sent unchanged: same protocol on both sides. */
+/** Whether the client's bytes may be sent unchanged, because both sides speak the same protocol. */
 export function isLossless(admitted: AdmittedRequest, provider: Provider): boolean {
   return admitted.format.dialect === provider.dialect.name && admitted.members !== undefined;
 }
@@ -154,19 +158,19 @@ export function isRelayed(admitted: AdmittedRequest, provider: Provider): boolea
   return cleared.length === 0 && record === undefined && isLossless(admitted, provider);
 }
 
-/** How an answer starts before its provider has said anything. */
+/** The event with which an answer begins before its provider has sent anything. */
 export function openingOf({ conversation, format }: AdmittedRequest): OpaqueEvent | undefined {
   const record = conversation?.edited?.record;
   return record === undefined ? undefined : { type: "opaque", choice: 0, origin: format.name, value: record };
 }
 
-/** Where reasoning is stored. */
+/** What is needed to find stored reasoning. */
 interface ReasoningDeps {
   reasoning: ReasoningMemory;
   clock: Clock;
 }
 
-/** The upstream request for one route. Throws `ApiError` 400 for what it cannot express. */
+/** Builds the upstream request for one route. Throws `ApiError` 400 for content that the route's protocol cannot express. */
 export function buildRequest(
   deps: ReasoningDeps,
   admitted: AdmittedRequest,
@@ -183,7 +187,7 @@ export function buildRequest(
   return refused ? withoutReasoning(request, admitted.format) : request;
 }
 
-/** The reader of the history: in a shortened conversation, reasoning that is bound to earlier messages is left out. */
+/** Creates the reader of the history. In a shortened conversation, it leaves out reasoning that is bound to earlier messages. */
 function readerOf(
   deps: ReasoningDeps,
   admitted: AdmittedRequest,
@@ -204,7 +208,7 @@ function readerOf(
   };
 }
 
-/** The client's messages, even if fewer are sent upstream. */
+/** All of the client's messages, even if fewer are sent upstream. */
 function wholeMessages({ chat, conversation }: AdmittedRequest): readonly ChatMessage[] {
   return conversation?.shortened?.original.chat.messages ?? chat.messages;
 }
@@ -256,13 +260,13 @@ function requestFor(
     const own = withoutForeignSeals(whole, reader);
     const chat = provider.dialect.takesToolGroups === true ? own : flattenTools(own, provider.dialect.toolNames);
     const { store, ...plain } = { ...chat, ...defaults };
-    // Answers of the responses format are stored here; the upstream is not asked to.
+    // The gateway stores answers of the responses format itself, so the upstream must not.
     const stored = admitted.format.storesAnswers === true || store === undefined ? {} : { store };
     return provider.dialect.request({ ...plain, ...stored }, ctx);
   });
 }
 
-/** Our own values in an answer. */
+/** The members of an answer that the gateway sets itself. */
 export function identityOf(
   deps: ReasoningDeps & { threads: UpstreamThreads; scrub(text: string): string },
   admitted: AdmittedRequest,
@@ -288,7 +292,10 @@ export function identityOf(
   };
 }
 
-/** The upstream got the history itself, so it cannot name the previous answer or the conversation. */
+/**
+ * The members of the request to repeat in the answer. The upstream got the history itself, so it cannot name the previous answer
+ * or the conversation.
+ */
 function echoOf(body: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
   const previous = body["previous_response_id"];
   if (previous != null) return { previous_response_id: previous };
@@ -297,8 +304,8 @@ function echoOf(body: Readonly<Record<string, unknown>>): Record<string, unknown
 }
 
 /**
- * Records the answer for a chat client, which may not return its reasoning: always for a translated answer, and on the
- * lossless path only if the provider refuses the next turn without it.
+ * Records the answer for a chat client, which may not return its reasoning. A translated answer is always recorded, a relayed one
+ * only if the provider refuses the next turn without its reasoning.
  */
 export function answerNotesOf(
   { reasoning, clock }: ReasoningDeps,
@@ -315,7 +322,7 @@ export function answerNotesOf(
   });
 }
 
-/** What the format's writers need for an answer. `provider` is the one that answers, if there is one. */
+/** What the writers of the format need for an answer. `provider` is the one that answers, if it is known. */
 export function dressOf(admitted: AdmittedRequest, provider: Provider | undefined, shortEventTypes = false) {
   return {
     id: admitted.id,

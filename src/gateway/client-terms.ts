@@ -1,5 +1,5 @@
-// Names fields of a translated request in the client's terms: dropped or refused ones, and nested members that the format's
-// reader ignored.
+// Names the fields of a translated request as the client knows them: fields that were dropped or refused, and nested members that
+// the format's reader ignored.
 
 import { ApiError } from "../base/errors.ts";
 import type { UpstreamRequest } from "../upstream/dialect.ts";
@@ -10,13 +10,13 @@ import { unreadMembers } from "../wire/unread.ts";
 
 export interface ClientTerms {
   format: WireFormat;
-  /** The body as received. */
+  /** The body as it was received. */
   body: Readonly<Record<string, unknown>>;
-  /** Whether a parameter is one of our defaults, which the client does not miss. */
+  /** Whether a parameter is one of the gateway's defaults, which the client does not know. */
   isOurs(name: string): boolean;
 }
 
-/** Runs `build` and renames fields in its result and its `ApiError`s. */
+/** Runs `build` and renames the fields in its result and in its `ApiError`s. */
 export function inClientTerms(terms: ClientTerms, build: () => UpstreamRequest): UpstreamRequest {
   const { format, body } = terms;
   let request: UpstreamRequest;

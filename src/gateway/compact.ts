@@ -1,5 +1,5 @@
-// POST /v1/responses/compact: compacts a stored thread, or the input in the request. The latter is answered as OpenAI's own
-// endpoint does, and not stored.
+// POST /v1/responses/compact: compacts a stored thread, or the input in the request. In the latter case, the answer is like that
+// of OpenAI's own endpoint, and nothing is stored.
 
 import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
@@ -25,11 +25,11 @@ export interface CompactDeps
   conversations: Conversations;
   threads: KeptThreads;
   sealer: Sealer;
-  /** Configuration `compaction`. */
+  /** The configuration section `compaction`. */
   settings(): { enabled: boolean; keepLast: number };
 }
 
-/** Members of the response besides the common ones. */
+/** The members of the response that depend on the kind of request. */
 interface CompactAnswer {
   compacted: boolean;
   messagesBefore: number;
@@ -42,7 +42,7 @@ interface CompactAnswer {
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
-/** Builds the handler. */
+/** Creates the handler. */
 export function createCompact(deps: CompactDeps): (request: Request) => Promise<Response> {
   return async (request) => {
     const exchange = exchangeOf(request);
@@ -100,7 +100,7 @@ async function ofThread(deps: CompactDeps, asked: Asked & { threadId: string }):
   if (found === undefined || format?.entries === undefined) throw threadNotFound(threadId);
   const { entries } = format;
   const { messages } = found.text;
-  // Records of ours that the client carries are opened; a vendor's own stay unchanged.
+  // Records that the gateway sealed are opened; a vendor's own records stay unchanged.
   const list = entries.expand(messages, (record, param) =>
     openRecord(record, {
       sealer: deps.sealer,
@@ -166,10 +166,13 @@ function entriesOf({ entries }: WireFormat): EntryFormat {
   return entries;
 }
 
-/** Characters of the user's own messages that are kept; the newest, and the first, which states the task. */
+/**
+ * Maximum number of characters of the user's own messages that are kept: the newest ones, and the first one, which states the
+ * task.
+ */
 const USER_CHARS_MAX = 80_000;
 
-/** The user's own messages. An earlier record is not one: the new record continues from it. */
+/** The user's own messages to keep. An earlier record is not one of them, as the new record continues from it. */
 function keptUsers(list: readonly Element[], entries: EntryFormat): Element[] {
   const users = list.filter((element) => {
     const entry = entries.entry(element);

@@ -1,5 +1,5 @@
-// POST /v1/messages/count_tokens: forwarded to the model's first provider if that supports it, else counted here. Costs
-// nothing and does not count against the rate limit.
+// POST /v1/messages/count_tokens: forwarded to the model's first provider if it supports counting, otherwise counted by the
+// gateway. Costs nothing and does not count against the rate limit.
 
 import type { ModelRoute } from "../catalog/models.ts";
 import { requireModel } from "../catalog/resolve.ts";
@@ -29,7 +29,7 @@ import { refusesReasoning } from "./refused-reasoning.ts";
 import { refuseUntranslatable } from "./untranslatable.ts";
 import { routesOfThread, threadOf } from "./upstream-threads.ts";
 
-/** Counting is quick or not worth waiting for. */
+/** The time limit for the provider's count; a slower one is not worth the wait. */
 const TIMEOUT_MS = 15_000;
 
 type CountDeps = Pick<
@@ -41,7 +41,7 @@ type CountDeps = Pick<
   conversations: Pick<Conversations, "cleared">;
 };
 
-/** Builds the handler. */
+/** Creates the handler. */
 export function createTokenCount(deps: CountDeps): (request: Request) => Promise<Response> {
   return async (request) => {
     const exchange = exchangeOf(request);
@@ -69,7 +69,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     }
     const { members } = counted;
     if (provider.quirks.compaction === false) {
-      // In counting, providers that support summary requests ignore them.
+      // When counting, providers that support requests for summaries ignore them, so these are left out.
       for (const name of ["compaction", "context_management"]) if (name in body) members[name] = undefined;
     }
     const opened = openHistory(
@@ -97,11 +97,12 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
       const { text: said } = await fetchAnswer(provider, built, { clock: deps.clock, signal });
       return answerOf(said, counted);
     } catch (error) {
-      // The request itself would be retried without the refused reasoning.
+      // If only the reasoning is refused, the error is not reported, since the request itself would be repeated without its
+      // reasoning.
       if (error instanceof UpstreamFault && error.kind === "bad_request" && !refusesReasoning(error))
         throw clientError(error, deps.scrub, messagesFormat.dialect);
       request.signal.throwIfAborted();
-      // Not every server that speaks the protocol can count; an estimate is better than none.
+      // Not every server that speaks the protocol can count tokens; an estimate is better than none.
       exchange.log["count_estimated"] = true;
       return Response.json(counted.told(await promptTokens(counted.chat)));
     }
@@ -109,7 +110,8 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
 }
 
 /**
- * What cannot be sent to the provider cannot be counted by it either; a summary request is ignored in counting.
+ * Refuses content that cannot be sent to the provider, which therefore cannot count it either. A request for a summary is ignored
+ * when counting.
  */
 function refuseUncountable(chat: ChatRequest, provider: Provider): void {
   const { compaction: _compaction, ...extra } = chat.extra;
@@ -117,18 +119,18 @@ function refuseUncountable(chat: ChatRequest, provider: Provider): void {
   refuseUntranslatable({ ...asked, extra }, messagesFormat, provider);
 }
 
-/** What is counted instead of a body. */
+/** The request that is counted. */
 interface Countable {
   chat: ChatRequest;
-  /** Members of the body that were changed. */
+  /** The members of the body that were changed. */
   members: Record<string, unknown>;
-  /** Tokens that clearing removes; undefined if the client asked for none, or the provider clears itself. */
+  /** Tokens removed by clearing; undefined if the client requested none, or if the provider clears by itself. */
   gone: number | undefined;
-  /** The response for this many tokens. */
+  /** Builds the response for a number of tokens. */
   told(tokens: number): Record<string, unknown>;
 }
 
-/** The body with files and records resolved, and cleared as its client asks if the provider does not support that. */
+/** The body with files and records resolved. If the provider does not support context edits, they are applied too. */
 async function countable(
   deps: CountDeps,
   given: {
@@ -161,7 +163,7 @@ async function countable(
   return { chat, members, gone, told };
 }
 
-/** The provider's count, and what clearing removed before. */
+/** The provider's count, together with the tokens that clearing removed before. */
 function answerOf(said: string, { gone, told }: Countable): Response {
   if (gone === undefined) return new Response(said, { headers: { "content-type": "application/json" } });
   const { input_tokens: tokens } = JSON.parse(said) as { input_tokens: number };

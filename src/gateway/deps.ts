@@ -1,4 +1,4 @@
-// What the chat pipeline needs from the rest of the program, passed in by the wiring.
+// What the chat pipeline needs from the rest of the program. The wiring of the program passes it in.
 
 import type { Clock } from "../base/clock.ts";
 import type { Catalog, CatalogModel, ModelRoute } from "../catalog/models.ts";
@@ -24,32 +24,32 @@ export interface GatewayDeps extends AttemptDeps {
   clock: Clock;
   catalog(): Catalog;
   isDecisionModel(id: string): boolean;
-  /** Authenticates, and checks plan, rate limit and budget; throws 401, 402, 403 or 429. */
+  /** Admits a request by key, plan, rate limit and budget. Throws 401, 402, 403 or 429. */
   admit: Admit;
-  /** Reserves what a request may cost of its caller's budgets. */
+  /** Reserves the maximum cost of a request in its caller's budgets. */
   budgets: Pick<Budgets, "reserve">;
   bodyLimits(): BodyLimits;
-  /** The deadline of a request that does not stream. */
+  /** The time limit of a request that does not stream. */
   requestTimeoutMs(): number;
   /** How long a stream's headers wait for the upstream's first event; 10 s except in tests. */
   peekMs?: number | undefined;
   record(usage: UsageRecord): void;
-  /** The memory of reasoning that passed through. */
+  /** Remembers the reasoning of answers. */
   reasoning: ReasoningMemory;
-  /** The memory of where conversations are served. */
+  /** Remembers where conversations are served. */
   affinity: Affinity;
-  /** The memory of conversations that upstreams hold. */
+  /** Remembers the conversations that upstreams hold. */
   threads: UpstreamThreads;
-  /** Changes a request before routing: stored history, uploaded files, compaction. */
+  /** Changes a request before routing: inserts stored history and uploaded files, and prepares compaction. */
   prepare?(draft: PreparedRequest): Promise<Prepared | undefined>;
-  /** Shortens conversations that are too long; absent: compaction is off. */
+  /** Shortens conversations that are too long; absent if compaction is disabled. */
   conversations?: Pick<
     Conversations,
     "of" | "fit" | "atWall" | "answered" | "record" | "asked" | "pausing" | "editsOf"
   >;
-  /** Adapts a request to one provider: fetches images that it cannot take by URL. */
+  /** Adapts a request to one provider: fetches the images that it cannot take by URL. */
   fitImages?(admitted: AdmittedRequest, provider: Provider, signal: AbortSignal): Promise<AdmittedRequest>;
-  /** An answer could not be stored; the client gets it anyway. */
+  /** Called when an answer could not be stored; the client gets it anyway. */
   keepFailed?(error: unknown, requestId: string): void;
   streamOpened?(): void;
   streamClosed?(): void;
@@ -62,11 +62,11 @@ export interface PreparedRequest {
   format: WireFormat;
   chat: ChatRequest;
   body: Readonly<Record<string, unknown>>;
-  /** Options with which the format read the body. */
+  /** The options with which the format read the body. */
   options: DecodeOptions;
   model: CatalogModel;
   routes: readonly ModelRoute[];
-  /** The new thread is held here, as the provider refused to. */
+  /** Whether the gateway holds the new thread, because the provider refused to. */
   holdsThread?: boolean | undefined;
 }
 
@@ -74,14 +74,14 @@ export interface PreparedRequest {
 export interface Prepared {
   chat: ChatRequest;
   members: Readonly<Record<string, unknown>> | undefined;
-  /** Parameters that were dropped here, to be reported. */
+  /** Parameters that were dropped in this step, to be reported. */
   dropped?: readonly string[];
-  /** The conversation is held here: stores the complete answer before the client sees its end. */
+  /** Present if the gateway holds the conversation: stores the complete answer before the client sees its end. */
   held?: HeldRequest;
-  /** Continues a conversation that is held here and may have to be shortened; and what of it is stored. */
+  /** Present for a conversation that the gateway holds and may have to shorten: its id, and which part of it is stored. */
   holding?: { id: string; keeps: ConversationState["keeps"] };
   /** The remaining routes, if only some support the request. */
   routes?: readonly ModelRoute[];
-  /** Stores the finished answer, in the client's format; called before the client has all of it. */
+  /** Stores the finished answer in the client's format. Called before the client has received all of it. */
   keep?: Keep;
 }

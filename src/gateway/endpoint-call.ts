@@ -1,4 +1,4 @@
-// One route's turn at an endpoint for models that do not chat: the call, and what its answer means.
+// Calls one route for an endpoint of models that do not chat, and interprets its answer.
 
 import { spliceMembers } from "../base/json-splice.ts";
 import type { JsonObject, ModelEndpoint, OtherWords } from "../catalog/endpoints/endpoint.ts";
@@ -18,12 +18,12 @@ import { clientError } from "./policy.ts";
 import type { RequestDeadline } from "./request-deadline.ts";
 import type { RouteAttempt } from "./route-call.ts";
 
-/** Whether a provider can be asked for it. */
+/** Whether a provider has the endpoint. */
 export function hasEndpoint(endpoint: ModelEndpoint, provider: Provider): boolean {
   return endpoint.dialects.includes(provider.dialect.name) || otherWords(endpoint, provider) !== undefined;
 }
 
-/** Asks a route. Throws `UpstreamFault` where another may be tried, `ApiError` where none can. */
+/** Calls a route. Throws `UpstreamFault` if another route may be tried, and `ApiError` if not. */
 export async function askRoute(
   deps: EndpointDeps,
   attempt: RouteAttempt,
@@ -35,7 +35,7 @@ export async function askRoute(
     return await answerOf(deps, attempt, asked, deadline);
   } catch (error) {
     if (!(error instanceof UpstreamFault) || upload === undefined || upload.canBeSentAgain) throw error;
-    // The file is not held: what a second route would need has gone by.
+    // The file is not kept in memory, so a second route cannot get it.
     attempt.end({ outcome: outcomeOfFault(error.kind), label: error.kind, status: error.status });
     deps.failed?.(attempt.route, error);
     throw clientError(error, deps.scrub);
@@ -83,7 +83,7 @@ function bodyFor({ text, body }: Asked, words: OtherWords | undefined, model: st
 
 type UploadBody = ReturnType<Upload["body"]>;
 
-/** The time for the answer begins when the client has sent everything. */
+/** Wraps an upload so that each piece restarts the deadline. The time for the answer thus begins when everything was sent. */
 function watched(body: UploadBody, restart: () => void): UploadBody {
   const next = () => {
     restart();
@@ -92,7 +92,7 @@ function watched(body: UploadBody, restart: () => void): UploadBody {
   return { ...body, next };
 }
 
-/** What no provider tells because the request says it. */
+/** The units that no provider reports, because the request states them. */
 function units({ images, characters }: Measured): Pick<Measured, "images" | "characters"> {
   return { ...(images === undefined ? {} : { images }), ...(characters === undefined ? {} : { characters }) };
 }
@@ -102,7 +102,7 @@ function typeOf({ headers }: Response): string {
   return (headers.get("content-type") ?? "").split(";", 1)[0]!.trim().toLowerCase();
 }
 
-/** Writes down what an answer cost: once for each request. */
+/** Records the cost of an answer, once for each request. */
 function settleCall(
   deps: EndpointDeps,
   attempt: RouteAttempt,
@@ -138,7 +138,7 @@ function otherWords(endpoint: ModelEndpoint, { dialect, quirks }: Provider): Oth
   return endpoint.otherWords?.({ protocol: PROTOCOLS[dialect.name], quirks });
 }
 
-/** An answer in the endpoint's words, and the text of it that the client gets. Throws `UpstreamFault`. */
+/** Reads an answer, and the text of it for the client. Throws `UpstreamFault`. */
 function readWhole(text: string, asked: Asked, words: OtherWords | undefined): { read: JsonObject; said: string } {
   const { endpoint, model, body, measured } = asked;
   try {
@@ -152,11 +152,11 @@ function readWhole(text: string, asked: Asked, words: OtherWords | undefined): {
     return { read, said: read["model"] === undefined ? text : spliceMembers(text, { model: model.id }) };
   } catch (cause) {
     if (cause instanceof UpstreamFault) throw cause;
-    throw new UpstreamFault("unavailable", "The provider's answer is none.", { cause });
+    throw new UpstreamFault("unavailable", "The provider's answer has an unknown format.", { cause });
   }
 }
 
-/** The answer, which must be an object that reports no failure. Throws `UpstreamFault`, so that another route is tried. */
+/** Parses the answer, which must be an object that reports no failure. Throws `UpstreamFault`, so that another route is tried. */
 function fieldsOf(text: string): JsonObject {
   let value: unknown;
   try {
@@ -166,5 +166,5 @@ function fieldsOf(text: string): JsonObject {
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value) && !("error" in value && value.error))
     return value as JsonObject;
-  throw new UpstreamFault("unavailable", "The provider's answer is none.");
+  throw new UpstreamFault("unavailable", "The provider's answer is not a JSON object.");
 }

@@ -1,5 +1,5 @@
-// Answers that are no JSON: text, audio and server-sent events go on as they come. Before the first byte a failure is the
-// route's, and another is tried; after it the client is told by an event, or sees the connection end early.
+// Relays answers that are not JSON: text, audio and server-sent events are forwarded as they arrive. A failure before the first
+// byte fails the route, and another one is tried. After that, the client gets an error event, or its connection ends early.
 
 import { ApiError } from "../base/errors.ts";
 import { spliceMembers } from "../base/json-splice.ts";
@@ -22,27 +22,30 @@ interface Relayed {
   readonly attempt: RouteAttempt;
   readonly asked: Asked;
   readonly response: Response;
-  /** Its media type. */
+  /** The media type of the answer. */
   readonly type: string;
-  /** Aborted when the client left, or its time was up, before the first byte. */
+  /** Aborts if the client leaves, or the time is up, before the first byte. */
   readonly signal: AbortSignal;
   settle(usage: Measured | undefined, end: Partial<Settled>): void;
 }
 
-/** What may come back as bytes. A page of a proxy, say, is no answer. */
+/** The media types that are forwarded as bytes. Others, such as the HTML of a proxy's error page, are not an answer. */
 const TYPES = /^(?:(?:audio|video)\/[\w.+-]+|text\/(?:plain|vtt|srt)|application\/(?:octet-stream|x-subrip|ogg))$/;
-/** Text may be empty, where nothing was said; sound never is. */
+/** Text may be empty if nothing was said. Audio is never empty. */
 const MAY_BE_EMPTY = /^text\//;
 const KEEPALIVE = ": keepalive\n\n";
 
-/** Answers with what comes. Throws `UpstreamFault` where it fails before its first byte. */
+/** Relays an answer. Throws `UpstreamFault` if it fails before its first byte. */
 export async function relayAnswer(deps: EndpointDeps, relayed: Relayed): Promise<Response> {
   const { attempt, asked, response, type } = relayed;
   const isEvents = type === "text/event-stream";
   const body = new BodyReader(response, attempt.provider.timeoutsMs.idle);
   if (!isEvents && !TYPES.test(type)) {
     body.cancel();
-    throw new UpstreamFault("unavailable", `The provider answered with ${type.slice(0, 100)}.`);
+    throw new UpstreamFault(
+      "unavailable",
+      `The provider answered with an unexpected content type: ${type.slice(0, 100)}.`,
+    );
   }
   const relay = isEvents ? new EventRelay(deps, relayed, body) : new ByteRelay(deps, relayed, body);
   await begun(relay, body, relayed.signal);
@@ -55,7 +58,7 @@ export async function relayAnswer(deps: EndpointDeps, relayed: Relayed): Promise
   return byteResponse(relay, { signal: request.signal, headers });
 }
 
-/** Waits for the first of an answer. Throws `UpstreamFault`, or the signal's reason. */
+/** Waits for the first part of an answer. Throws `UpstreamFault`, or the signal's reason. */
 async function begun(relay: { begin(): Promise<void> }, body: BodyReader, signal: AbortSignal): Promise<void> {
   try {
     await relay.begin();
@@ -67,7 +70,7 @@ async function begun(relay: { begin(): Promise<void> }, body: BodyReader, signal
   }
 }
 
-/** What both kinds of answer have in common: the end, once. */
+/** The common part of both relays: the end of the answer is recorded once. */
 abstract class Relay {
   protected readonly deps: EndpointDeps;
   protected readonly relayed: Relayed;
@@ -82,7 +85,7 @@ abstract class Relay {
     this.body = body;
   }
 
-  /** The client went away. */
+  /** Called when the client has left. */
   cancel(): void {
     this.body.cancel();
     this.relayed.asked.exchange.log["client_gone"] = true;
@@ -104,7 +107,7 @@ abstract class Relay {
 
 const INTERRUPTED = { label: "interrupted", errorCode: "provider_stream_interrupted" } as const;
 
-/** Text or sound. */
+/** Relays text or audio. */
 class ByteRelay extends Relay {
   #waiting: Uint8Array | undefined;
 
@@ -131,7 +134,7 @@ class ByteRelay extends Relay {
   }
 }
 
-/** Server-sent events, in whole frames. */
+/** Relays server-sent events in whole frames. */
 class EventRelay extends Relay {
   readonly #cutter = new FrameCutter();
   #waiting = "";
@@ -140,7 +143,7 @@ class EventRelay extends Relay {
   async begin(): Promise<void> {
     while (this.#waiting === "") {
       const chunk = await this.body.read();
-      if (chunk === undefined) throw new UpstreamFault("unavailable", "The provider gave no event.");
+      if (chunk === undefined) throw new UpstreamFault("unavailable", "The provider's stream contains no event.");
       this.#waiting = this.#read(this.#cutter.push(chunk));
     }
     this.noteFirst();
@@ -165,9 +168,9 @@ class EventRelay extends Relay {
     }
   }
 
-  /** The frames for the client. Throws `UpstreamFault` for one that reports a failure; those before it are lost with it. */
+  /** The frames for the client. Throws `UpstreamFault` for a frame that reports a failure; the frames before it are lost too. */
   #read(block: string): string {
-    // Sound and images are in base64, which holds no quotes: few frames have to be understood.
+    // Audio and images are in base64, which contains no quotes, so only few frames have to be parsed.
     if (!/"(?:usage|error|model)"/.test(block)) return block;
     const frames = block.split(/(?<=\n\n)/);
     return frames.map((frame) => this.#readFrame(frame)).join("");
@@ -186,7 +189,7 @@ class EventRelay extends Relay {
     return `${event === undefined ? "" : `event: ${event}\n`}data: ${spliceMembers(data as string, { model: model.id })}\n\n`;
   }
 
-  /** What a client is told when an answer breaks off. */
+  /** The error event for a client whose answer ends with a failure. */
   #failure(error: unknown): string {
     const { exchange } = this.relayed.asked;
     const message =
@@ -203,7 +206,7 @@ function objectOf(data: string): JsonObject | undefined {
     const value: unknown = JSON.parse(data);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
   } catch {
-    // `[DONE]`, or what no one here has to understand.
+    // A frame such as `[DONE]`, which need not be understood.
     return undefined;
   }
 }

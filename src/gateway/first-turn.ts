@@ -1,16 +1,16 @@
-// Names a conversation so that it stays on its route: after its first turn by the answer, as the client will return it, and
-// after a compaction that the client sees by the record.
+// Gives a conversation the name by which it stays on its route: after its first turn, from the answer as the client will return
+// it; after a compaction that the client sees, from the record.
 
 import type { ChatMessage } from "../chat/request.ts";
 import { answerElements } from "../wire/assembled.ts";
 import type { AdmittedRequest } from "./chat-exchange.ts";
 
-/** Remembers where a conversation started again because a record was sent with its answer. */
+/** Remembers the conversation under its new beginning, because a record was sent with its answer. */
 export function rememberRecord({ stay, chat, conversation }: AdmittedRequest): void {
   if (conversation?.edited?.record !== undefined) stay?.renamed(chat.messages);
 }
 
-/** Remembers where a conversation started, once its first answer is complete. `text`: what the client got. */
+/** Remembers the conversation once its first answer is complete. `text`: the answer as the client got it. */
 export function rememberBeginning({ stay, format, body, options }: AdmittedRequest, text: string): void {
   const { entries } = format;
   if (stay?.begun === undefined || entries === undefined) return;
@@ -21,7 +21,7 @@ export function rememberBeginning({ stay, format, body, options }: AdmittedReque
     const list = [entries.userMessage("."), ...elements];
     messages = format.decode({ ...body, [entries.member]: list }, options).messages;
   } catch {
-    // An answer that no client can return has no second turn.
+    // The client cannot return this answer, so there is no second turn to recognise.
     return;
   }
   const answer = messages.find(({ role }) => role === "assistant");

@@ -1,11 +1,11 @@
-// Adapts a request once its provider is known: shortens a conversation that is too long, and inlines images that the provider
-// cannot fetch. Most requests need neither and are returned unchanged.
+// Adapts a request to its provider: shortens a conversation that is too long, and embeds images that the provider cannot fetch.
+// Most requests need neither and are returned unchanged.
 
 import type { Provider } from "../upstream/provider.ts";
 import type { AdmittedRequest } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 
-/** The request adapted to this provider. */
+/** Returns the request adapted to this provider. */
 export async function fitRequest(
   deps: Pick<GatewayDeps, "conversations" | "fitImages">,
   admitted: AdmittedRequest,

@@ -1,5 +1,5 @@
-// The history of a responses request: references to earlier answers (`previous_response_id`, `conversation`, item references)
-// are replaced by the items themselves, from the store of the caller's account. No upstream's own storage is relied on.
+// The history of a responses request. References to earlier answers (`previous_response_id`, `conversation`, item references) are
+// replaced by the items themselves, from the store of the caller's account. The storage of upstreams is never used.
 
 import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
@@ -27,33 +27,33 @@ export interface HistoryDeps {
     makeRoom(accountId: string, bytes: number): Promise<boolean>;
   };
   conversations: Pick<KeptConversations, "find" | "history" | "append">;
-  /** Configuration `compaction.enabled`: if off, no conversation is stored. */
+  /** The setting `compaction.enabled`. If it is off, no conversation is stored. */
   keepsConversations(): boolean;
-  /** Configuration `responses`. */
+  /** The configuration section `responses`. */
   settings(): { store: boolean; retentionMs: number };
   nowMs(): number;
 }
 
-/** A request with its history. */
+/** A request with its history inserted. */
 export interface Expanded {
-  /** The body with all items in its input. */
+  /** The body, with all items in its input. */
   body: Fields;
-  /** The input for an upstream of the same protocol: without ids that only this program knows. */
+  /** The input for an upstream of the same protocol, without ids that only the gateway knows. */
   portableInput: readonly unknown[] | undefined;
   /** Whether the answer can be fetched later. */
   stores: boolean;
-  /** Stores the answer, and appends it to its conversation; undefined if it is not stored. */
+  /** Stores the answer and appends it to its conversation; undefined if it is not stored. */
   keep: Keep | undefined;
-  /** The conversation that it belongs to. */
+  /** The conversation to which the request belongs. */
   conversationId: string | undefined;
 }
 
-/** A longer conversation fits no model's context. */
+/** The limit of a history in bytes; a longer one fits no model's context. */
 const HISTORY_BYTES_MAX = 32 * 1024 * 1024;
-/** References of one request; each costs a look-up. */
+/** Maximum number of references in one request, as each costs a look-up. */
 const REFERENCES_MAX = 2000;
 
-/** Reads the history. Throws 400 `previous_response_not_found`, 404 `conversation_not_found`, or 413 `context_too_large`. */
+/** Inserts the history. Throws 400 `previous_response_not_found`, 404 `conversation_not_found`, or 413 `context_too_large`. */
 export async function expandHistory(deps: HistoryDeps, caller: TextOwner, body: Fields): Promise<Expanded> {
   const { accountId, noStore } = caller;
   const resolved = await withItems(deps, accountId, body);
@@ -72,7 +72,7 @@ export async function expandHistory(deps: HistoryDeps, caller: TextOwner, body: 
   return { body: { ...rest, input }, portableInput: portableItems(input), stores, keep, conversationId };
 }
 
-/** Stores an answer together with its input. */
+/** Creates the function that stores an answer with its input. */
 function keeperOf(
   deps: HistoryDeps,
   {
@@ -94,7 +94,7 @@ function keeperOf(
     try {
       if (conversationId !== undefined) {
         const items = [...own, ...outputOf(answer)] as Fields[];
-        // Nothing is stored for a conversation that was deleted meanwhile.
+        // If the conversation was deleted meanwhile, nothing is stored for it.
         await deps.conversations.append(accountId, conversationId, items, { model });
       }
     } finally {
@@ -120,7 +120,7 @@ function outputOf(answer: Fields): readonly unknown[] {
   return Array.isArray(answer["output"]) ? (answer["output"] as unknown[]) : [];
 }
 
-/** What a request continues from; undefined if it starts a conversation. */
+/** The items from which a request continues; undefined if it starts a conversation. */
 async function earlierItems(
   deps: HistoryDeps,
   accountId: string,
@@ -141,7 +141,7 @@ async function conversationItems(deps: HistoryDeps, accountId: string, id: strin
   return items;
 }
 
-/** The items that lead up to an answer, and its own. */
+/** The items that lead to an answer, followed by the answer's own. */
 async function answeredItems(deps: HistoryDeps, accountId: string, id: string): Promise<unknown[]> {
   const chain = await deps.store.responseChain(accountId, id, { bytesMax: HISTORY_BYTES_MAX });
   if (chain?.tooLarge) throw tooLong("previous_response_id");
@@ -170,17 +170,21 @@ async function itemsBefore(
 }
 
 function tooLong(param: string): ApiError {
-  return new ApiError("context_too_large", "The conversation has become too long.", { param });
+  return new ApiError(
+    "context_too_large",
+    "The conversation is too long. Start a new one, or send its recent items only.",
+    { param },
+  );
 }
 
-/** `id`: of the named response; undefined for one before it. */
+/** The error for a missing earlier response. `id`: the id in the request; undefined for a response before that one. */
 function previousNotFound(id: string | undefined): ApiError {
   const which = id === undefined ? "An earlier response of this conversation" : `The response '${id.slice(0, 100)}'`;
-  const message = `${which} was not found: it may be deleted or expired.`;
+  const message = `${which} was not found. It may have been deleted or have expired.`;
   return new ApiError("previous_response_not_found", message, { param: "previous_response_id" });
 }
 
-/** The items with references replaced, as far as they are stored here. */
+/** Replaces references in items by the stored items, as far as they are stored. */
 export async function resolveItems(
   deps: Pick<HistoryDeps, "store">,
   accountId: string,
@@ -189,7 +193,7 @@ export async function resolveItems(
   return inputItems(await withItems(deps, accountId, { input: items }));
 }
 
-/** The body with references replaced, as far as they are stored here. */
+/** Replaces references in the body by the stored items, as far as they are stored. */
 async function withItems(deps: Pick<HistoryDeps, "store">, accountId: string, body: Fields): Promise<Fields> {
   const ids = referencedItems(body).slice(0, REFERENCES_MAX);
   if (ids.length === 0) return body;
@@ -206,7 +210,7 @@ async function withItems(deps: Pick<HistoryDeps, "store">, accountId: string, bo
     const output = Array.isArray(stored?.body["output"]) ? (stored.body["output"] as Fields[]) : [];
     for (const item of output) if (wanted.includes(String(item["id"]))) items.set(String(item["id"]), item);
   }
-  // Newest first: of several items with one id the newest is meant.
+  // The newest item comes first, and of several items with one id the newest is used.
   for (const item of await deps.store.findItems(accountId, unknown)) {
     const id = String(item["id"]);
     if (!items.has(id)) items.set(id, item);

@@ -1,12 +1,12 @@
-// Which images are accepted, detected by their first bytes and never by a name or header
+// Recognises the accepted types of images by their first bytes, never by a name or header
 // (docs/reference/http-api.md#post-v1files).
 
-/** Maximum size of an image, uploaded or fetched. */
+/** Maximum number of bytes of an image, uploaded or fetched. */
 export const IMAGE_BYTES_MAX = 10 * 1024 * 1024;
 
 const ascii = (bytes: Uint8Array, from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));
 
-/** The media type of an image; undefined for anything else, even if the first bytes look like one. */
+/** The media type of an image; undefined for other data, even if the first bytes are those of an image. */
 export function sniffImage(bytes: Uint8Array): string | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes[0] === 0x89 && ascii(bytes, 1, 8) === "PNG\r\n\x1a\n") return pngHasSize(view) ? "image/png" : undefined;
@@ -20,27 +20,27 @@ export function sniffImage(bytes: Uint8Array): string | undefined {
 const text = (view: DataView, from: number, to: number) =>
   ascii(new Uint8Array(view.buffer, view.byteOffset, view.byteLength), from, to);
 
-/** The first chunk is the header, with its length of 13. */
+/** The first chunk of a PNG is its header, which has a length of 13. */
 function pngHasSize(view: DataView): boolean {
   if (view.byteLength < 33 || view.getUint32(8) !== 13 || text(view, 12, 16) !== "IHDR") return false;
   return view.getUint32(16) > 0 && view.getUint32(20) > 0;
 }
 
-/** Segments follow each other until one starts a frame. */
+/** A JPEG is a sequence of segments, one of which starts a frame with its size. */
 function jpegHasSize(view: DataView): boolean {
   for (let at = 2; at + 9 <= view.byteLength; ) {
     if (view.getUint8(at) !== 0xff) return false;
     const marker = view.getUint8(at + 1);
-    // Any number of fill bytes may precede a marker.
+    // Any number of fill bytes may come before a marker.
     if (marker === 0xff) {
       at += 1;
       continue;
     }
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
-    // The height may be zero: then it follows the first scan.
+    // The height may be zero, as it can follow after the first scan.
     if (isFrame) return view.getUint16(at + 7) > 0;
     const length = view.getUint16(at + 2);
-    // Image data, the end, or a length that does not include itself: no frame follows.
+    // Image data, the end of the image, or an invalid length: no frame can follow.
     if (marker === 0xda || marker === 0xd9 || length < 2) return false;
     at += 2 + length;
   }
@@ -51,7 +51,7 @@ function gifHasSize(view: DataView): boolean {
   return view.byteLength >= 10 && view.getUint16(6, true) > 0 && view.getUint16(8, true) > 0;
 }
 
-/** The first chunk is a frame of one of two kinds, or an extended header. */
+/** The first chunk of a WebP is one of two kinds of frame, or an extended header. */
 function webpHasSize(view: DataView): boolean {
   if (view.byteLength < 30) return false;
   switch (text(view, 12, 16)) {
@@ -62,7 +62,7 @@ function webpHasSize(view: DataView): boolean {
     case "VP8L":
       return view.getUint8(20) === 0x2f;
     case "VP8X":
-      // Width and height are stored minus one: every value is valid.
+      // Width and height are stored minus one, so every value is valid.
       return view.getUint32(16, true) === 10;
     default:
       return false;

@@ -1,5 +1,5 @@
-// POST /v1/responses/input_tokens: forwarded to the model's first provider if that speaks Responses, else counted here. Costs
-// nothing and does not count against the rate limit.
+// POST /v1/responses/input_tokens: forwarded to the model's first provider if it speaks Responses, otherwise counted by the
+// gateway. Costs nothing and does not count against the rate limit.
 
 import { spliceMembers } from "../base/json-splice.ts";
 import { requireModel } from "../catalog/resolve.ts";
@@ -14,9 +14,9 @@ import { orderRoutes } from "./order.ts";
 import { clientError } from "./policy.ts";
 import { promptTokens } from "./prompt-tokens.ts";
 
-/** Counting is quick or not worth waiting for. */
+/** The time limit for the provider's count; a slower one is not worth the wait. */
 const TIMEOUT_MS = 15_000;
-/** OpenAI's path, below the base URL. */
+/** The path of OpenAI's endpoint, below the base URL. */
 const UPSTREAM_PATH = "/responses/input_tokens";
 
 type InputTokensDeps = Pick<
@@ -24,7 +24,7 @@ type InputTokensDeps = Pick<
   "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock" | "prepare"
 >;
 
-/** Builds the handler. */
+/** Creates the handler. */
 export function createInputTokens(deps: InputTokensDeps): (request: Request) => Promise<Response> {
   return async (request) => {
     const exchange = exchangeOf(request);
@@ -67,7 +67,7 @@ export function createInputTokens(deps: InputTokensDeps): (request: Request) => 
       if (error instanceof UpstreamFault && error.kind === "bad_request")
         throw clientError(error, deps.scrub, responsesFormat.dialect);
       request.signal.throwIfAborted();
-      // Not every server that speaks the protocol can count; an estimate is better than none.
+      // Not every server that speaks the protocol can count tokens; an estimate is better than none.
       exchange.log["count_estimated"] = true;
       return counted();
     }
@@ -78,9 +78,9 @@ function answered(tokens: number): Response {
   return Response.json({ object: "response.input_tokens", input_tokens: tokens });
 }
 
-/** Throws `UpstreamFault` if the provider answered something else. */
+/** Reads the count. Throws `UpstreamFault` if the provider answered something else. */
 function countOf(text: string): number {
   const tokens = (JSON.parse(text) as { input_tokens?: unknown } | null)?.input_tokens;
   if (typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0) return tokens;
-  throw new UpstreamFault("unavailable", "The provider's answer holds no count.");
+  throw new UpstreamFault("unavailable", "The provider's answer contains no count.");
 }

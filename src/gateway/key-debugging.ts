@@ -1,5 +1,5 @@
-// Keeps what passes for keys that are being debugged. Bounded in requests that are copied at once; what is kept of a key in
-// all is bounded by the store.
+// Stores the requests and answers of keys that are being debugged. The number of requests that are copied at once is limited
+// here; the store limits the number that is kept for each key.
 
 import type { Clock } from "../base/clock.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -11,16 +11,16 @@ export interface KeyDebuggingDeps {
   readonly store: Pick<KeyDebugStore, "addDebugRecord">;
   readonly clock: Clock;
   readonly redact: Redact;
-  /** A record could not be kept. */
+  /** Called when a record could not be stored. */
   failed(error: unknown, requestId: string): void;
 }
 
-/** Requests that are copied at once, over all keys: each may take some megabytes. */
+/** Maximum number of requests that are copied at once, over all keys; each may take some megabytes. */
 const AT_ONCE_MAX = 16;
-/** Keys that are remembered as full. */
+/** Maximum number of keys that are remembered as full. */
 const FULL_MAX = 1000;
 
-/** Begins to copy an admitted request. */
+/** Starts to copy an admitted request. */
 export type DebugRequest = (request: Request, exchange: Exchange, key: DebuggedKey) => void;
 
 interface DebuggedKey {
@@ -28,10 +28,10 @@ interface DebuggedKey {
   readonly debugUntilMs: number | null;
 }
 
-/** Builds it. */
+/** Creates the function that copies requests. */
 export function createKeyDebugging({ store, clock, redact, failed }: KeyDebuggingDeps): DebugRequest {
   let open = 0;
-  /** Keys of which no more is kept, until their debugging is begun anew. */
+  /** Keys for which nothing more is stored until their debugging starts again. */
   const full = new Map<string, number>();
   return (request, exchange, { keyId, debugUntilMs }) => {
     if (debugUntilMs === null || debugUntilMs <= clock.now()) return;

@@ -1,5 +1,5 @@
-// Images and files of a request: uploaded ones become base64 before routing; URLs stay URLs if the provider accepts them, and
-// are otherwise fetched (through the address guard only).
+// Inserts the images and files of a request. Uploaded ones become base64 before routing. URLs stay URLs if the provider accepts
+// them; otherwise they are fetched, only through the address guard.
 
 import { ApiError } from "../base/errors.ts";
 import { BlockedAddress } from "../net/address-guard.ts";
@@ -14,15 +14,15 @@ import { fileNotFound } from "./uploads.ts";
 /** A parsed JSON object. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Images of one request; also the maximum of the largest context. */
+/** Maximum number of images in one request, which is also the maximum of the model with the largest context. */
 const IMAGES_MAX = 100;
 const FETCH_TIMEOUT_MS = 15_000;
-/** Bytes of all images of one request, so that a few links cannot fill the memory. */
+/** Maximum bytes of all images of one request, so that a few links cannot fill the memory. */
 const FETCHED_BYTES_MAX = 50 * 1024 * 1024;
-/** Ids generated here; others may be an upstream's own. */
+/** Ids that this gateway created; other ids may be an upstream's. */
 const OUR_ID = /^file-[0-9a-f]{32}$/;
 
-/** The body with the bytes of uploaded files; the same object if it names none. Throws 404 `file_not_found`. */
+/** The body with the content of uploaded files; the same object if it names none. Throws 404 `file_not_found`. */
 export async function withFiles(store: FileStore, accountId: string, body: Fields): Promise<Fields> {
   const { fileIds } = mediaReferences(body);
   if (fileIds.size === 0) return body;
@@ -38,11 +38,14 @@ export async function withFiles(store: FileStore, accountId: string, body: Field
   return replaceMedia(body, { file: (id) => files.get(id) });
 }
 
-/** Adapts requests to providers; each request's images are fetched once, however many routes are tried. */
+/**
+ * Creates the function that adapts requests to providers. The images of a request are fetched once, however many routes are
+ * tried.
+ */
 export function createImageFetch(fetch: () => GuardedFetch) {
   const fetched = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
 
-  /** The request adapted to this provider. Throws 400 for images that cannot be fetched. */
+  /** Returns the request adapted to this provider. Throws 400 if an image cannot be fetched. */
   return async function fitImages(
     admitted: AdmittedRequest,
     provider: Provider,
@@ -65,11 +68,11 @@ async function inlined(admitted: AdmittedRequest, fetch: GuardedFetch, signal: A
   if (urls.size > IMAGES_MAX) throw tooMany();
   const images = new Map<string, Media>();
   let left = FETCHED_BYTES_MAX;
-  // One after the other: the sum is checked before the next is fetched.
+  // The images are fetched one after the other, so that the sum is checked before the next one.
   for (const url of urls) {
     const bytes = await fetchImage(fetch, url, { bytesMax: Math.min(IMAGE_BYTES_MAX, left), signal });
     const mediaType = sniffImage(bytes);
-    if (mediaType === undefined) throw cannotUse(url, "it is no PNG, JPEG, GIF or WebP image");
+    if (mediaType === undefined) throw cannotUse(url, "it is not a PNG, JPEG, GIF or WebP image");
     left -= bytes.byteLength;
     images.set(url, { mediaType, data: Buffer.from(bytes).toString("base64") });
   }

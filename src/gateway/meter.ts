@@ -1,4 +1,4 @@
-// Records a request's usage once, off the request path: what the upstream reported, else what was counted here.
+// Records the usage of a request once, after the answer: what the upstream reported, or otherwise what the gateway counted.
 
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import { costMicros, type Measured } from "../catalog/prices.ts";
@@ -8,7 +8,7 @@ import type { UsageRecord } from "../store/usage/record.ts";
 import type { FailedRoute } from "../telemetry/attempt.ts";
 import { countTokens } from "../tokens/count.ts";
 
-/** What is recorded of one upstream call. */
+/** The recorded facts about one upstream call. */
 export interface CallUsage {
   model: CatalogModel;
   route: ModelRoute;
@@ -16,11 +16,11 @@ export interface CallUsage {
   status: number;
   errorCode: string | null;
   ttfbMs: number | null;
-  /** The call failed and the request continues. */
+  /** Present if the call failed and the request continues. */
   isCall?: true;
 }
 
-/** The account and the time. */
+/** The caller to whom the usage belongs, and the time. */
 export interface UsageOwner {
   requestId: string;
   accountId: string;
@@ -30,13 +30,13 @@ export interface UsageOwner {
   startedMs: number;
   nowMs: number;
   failedRoutes?: readonly FailedRoute[];
-  /** When the answering route was called. */
+  /** When the route that answered was called. */
   askedMs?: number;
 }
 
 const NO_ROUTES: readonly FailedRoute[] = [];
 
-/** The row of one upstream call. */
+/** The usage row of one upstream call. */
 export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord {
   const { usage, model, route } = spent;
   return {
@@ -67,12 +67,12 @@ export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord 
   };
 }
 
-/** Usage counted here: the request's text, and the output text. */
+/** The usage as counted by the gateway, from the texts of the request and of the answer. */
 export function estimateUsage(chat: ChatRequest, outputText: string): Usage {
   return { inputTokens: countTokens(promptText(chat)), outputTokens: countTokens(outputText), estimated: true };
 }
 
-/** All text of a prompt, for counting. Images and documents are left out. */
+/** All text of a prompt, to be counted. Images and documents are left out. */
 export function promptText(chat: ChatRequest): string {
   const texts: string[] = [];
   for (const message of chat.messages) {

@@ -1,5 +1,5 @@
-// Serves the endpoints of models that do not chat: admission, plan, budget, routes with fallback and breakers, and the usage
-// row, as for a chat. The body is forwarded unchanged except for the model, and so is the answer.
+// Serves the endpoints of models that do not chat: admission, plan, budget, routes with fallback and breakers, and the usage row
+// work as for a chat. The body is forwarded unchanged except for the model, and the answer likewise.
 
 import { ApiError } from "../base/errors.ts";
 import type { JsonObject, ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
@@ -19,18 +19,18 @@ import { worstCostMicros } from "./worst-case.ts";
 
 interface ModelEndpointDeps extends EndpointDeps {
   spools: Spools;
-  /** Largest form, in bytes. */
+  /** Maximum number of bytes of a form. */
   uploadBytesMax(): number;
 }
 
-/** What was sent. */
+/** The request's content. */
 interface Sent {
   readonly text: string;
   readonly body: JsonObject;
   readonly upload?: Upload;
 }
 
-/** Answers requests at a model endpoint. */
+/** Creates the function that answers requests to a model endpoint. */
 export function createModelEndpoint(deps: ModelEndpointDeps) {
   return async (request: Request, endpoint: ModelEndpoint): Promise<Response> => {
     const exchange = exchangeOf(request);
@@ -63,7 +63,7 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
   };
 }
 
-/** The fields of a form that came before its first file. Throws 400 where the file is missing. */
+/** Reads the fields of a form before its first file. Throws 400 if the file is missing. */
 async function readForm(
   deps: Pick<ModelEndpointDeps, "spools" | "uploadBytesMax">,
   request: Request,
@@ -84,7 +84,7 @@ async function readForm(
   };
 }
 
-/** The routes whose provider has the endpoint. Throws 400 if none has. */
+/** The routes whose provider has the endpoint. Throws 400 if there are none. */
 function routesThatHave(
   deps: EndpointDeps,
   endpoint: ModelEndpoint,
@@ -95,7 +95,7 @@ function routesThatHave(
     return provider !== undefined && hasEndpoint(endpoint, provider);
   });
   if (able.length > 0) return able;
-  const message = `No provider of the model "${model.id}" can be asked for ${endpoint.path}.`;
+  const message = `No provider of the model "${model.id}" supports ${endpoint.path}.`;
   throw new ApiError("wrong_model_family", message, { param: "model" });
 }
 

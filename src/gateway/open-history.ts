@@ -1,5 +1,5 @@
-// The history of a request for one provider: reasoning sealed for that provider is included, reasoning sealed for another is
-// not.
+// Builds the history of a request for one provider. Reasoning that was sealed for that provider is included, other sealed
+// reasoning is not.
 
 import type { Clock } from "../base/clock.ts";
 import { editJson, editValue } from "../base/json-edit.ts";
@@ -14,15 +14,15 @@ import type { ReasoningMemory } from "./reasoning-memory.ts";
 /** A parsed JSON object. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A request of the provider's own format. */
+/** A request in the provider's own format. */
 export interface History {
   text: string;
   body: Fields;
-  /** Members that were changed here and override the text's. */
+  /** The members that were changed and replace those of the text. */
   members: Fields;
 }
 
-/** The reader of a history. */
+/** Creates the reader of a history. */
 export function historyReader(
   provider: Provider,
   model: string,
@@ -41,7 +41,7 @@ export function historyReader(
     protocol: dialect.name,
     minter,
     refused,
-    // A model that signs all its reasoning refuses unsigned reasoning, whichever provider serves it.
+    // A model that signs all of its reasoning refuses unsigned reasoning, whichever provider serves it.
     unsigned: memory.gaveUnsigned(minter) && provider.card.signsThinking !== true && !factsOf(model).signsThinking,
     minterOf: (value) => memory.minterOf(value),
     refusesReasoning: quirks.refuses_reasoning === true,
@@ -50,7 +50,7 @@ export function historyReader(
   };
 }
 
-/** The request with its seals opened. `removed`: some reasoning was left out. */
+/** Opens the seals in a request. `removed`: whether some reasoning was left out. */
 export function openHistory(
   history: History,
   format: WireFormat,

@@ -1,5 +1,5 @@
-// A streamed answer: opens the upstream, buffers the first frames until content arrives so that an early failure is still an
-// HTTP status (or another route), then relays. Aborts the upstream as soon as the client leaves.
+// Opens a streamed answer. The first frames are buffered until there is content, so that an early failure still leads to an HTTP
+// status or another route; then frames are relayed. The upstream call is aborted as soon as the client leaves.
 
 import { FrameCutter } from "../base/sse.ts";
 import type { ChatEvent } from "../chat/event.ts";
@@ -10,7 +10,7 @@ import type { Provider } from "../upstream/provider.ts";
 import { faultOfAnswer } from "./policy.ts";
 import type { RouteAttempt } from "./route-call.ts";
 
-/** Maximum size of the buffer before content arrives: no real opening is as long. */
+/** Maximum size of the buffer before content arrives; no real answer has such a long opening. */
 const OPENING_CHARS_MAX = 256 * 1024;
 
 /** An upstream stream that has begun. */
@@ -19,7 +19,10 @@ export interface LiveAnswer {
   relay: FrameRelay;
   request: UpstreamRequest;
   responseHeaders: Headers;
-  /** The next text for the client; undefined at the end. Never throws: a broken connection becomes the family's error event. */
+  /**
+   * The next text for the client; undefined at the end. Never throws: if the connection breaks, the text is an error event of the
+   * client's protocol.
+   */
   next(): Promise<string | undefined>;
   cancel(): void;
 }
@@ -27,13 +30,13 @@ export interface LiveAnswer {
 export interface OpenOptions {
   signal: AbortSignal;
   secret: string;
-  /** Called on the upstream's first event. */
+  /** Called for the upstream's first event. */
   begun(): void;
-  /** The relay of an answer that was not streamed. */
+  /** Creates the relay for an answer that was not streamed. */
   whole(events: readonly ChatEvent[]): FrameRelay;
 }
 
-/** Calls the provider and waits for content or an end. Throws `UpstreamFault` if it fails before content. */
+/** Calls the provider and waits for content or the end. Throws `UpstreamFault` if the call fails before any content. */
 export async function openLive(
   attempt: RouteAttempt,
   request: UpstreamRequest,
@@ -71,7 +74,7 @@ export async function openLive(
       try {
         intake.take(await body.read());
       } catch {
-        // Whatever broke the connection, the client gets the family's own error event.
+        // Whatever broke the connection, the client gets an error event of its protocol.
         intake.ended = true;
         intake.pending += relay.end();
       }
@@ -85,14 +88,14 @@ export async function openLive(
   };
 }
 
-/** Pushes what is read through the relay and buffers the output. */
+/** Passes the upstream's bytes through the relay and buffers the output. */
 class Intake {
   relay: FrameRelay;
-  /** Text for the client that was not yet read. */
+  /** The text for the client that was not read yet. */
   pending = "";
   ended = false;
   readonly #cutter = new FrameCutter();
-  /** Undefined once the upstream's first event was reported. */
+  /** Reports the upstream's first event; undefined afterwards. */
   #begun: (() => void) | undefined;
 
   constructor(relay: FrameRelay, begun: () => void) {
@@ -114,7 +117,7 @@ class Intake {
       this.pending += relay.push(block);
     }
     if (this.ended || (!relay.finished && relay.fault === undefined)) return;
-    // Anything after the upstream's end is ignored; we may have to send the terminator.
+    // Bytes after the upstream's end are ignored, but the relay may still have to write the terminator.
     this.pending += relay.end();
     this.ended = true;
   }
@@ -126,7 +129,7 @@ class Intake {
   }
 }
 
-/** Reads until there is content, an end, or more than any real opening. */
+/** Reads until there is content, the end, or more than any real opening. */
 async function readOpening(
   intake: Intake,
   { body, provider, options }: { body: BodyReader; provider: Provider; options: OpenOptions },
@@ -144,24 +147,27 @@ async function readOpening(
   }
 }
 
-/** The connection of a complete answer is reused; a broken one is not, and one that was cut short is closed. */
+/**
+ * Releases the connection: that of a complete answer is reused, one that broke is not, and one that was not read to its end is
+ * closed.
+ */
 function letGo(relay: FrameRelay, body: BodyReader): void {
   if (relay.fault === undefined && relay.cutShort !== true) void body.drain();
   else body.cancel();
 }
 
-/** Maximum size of a complete answer where a stream was requested. */
+/** Maximum size of a complete answer if a stream was requested. */
 const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Whether a body begins like JSON, which no event stream does. */
+/** Whether a body begins like JSON. No event stream begins like this. */
 function isJson(chunk: Uint8Array): boolean {
   const first = chunk.find((byte) => byte > 32);
   return first === 123 || first === 91;
 }
 
 /**
- * The answer of a provider that sent JSON although a stream was requested: an error, or a server without streams. Throws
- * `UpstreamFault` for anything else.
+ * Reads the answer of a provider that sent JSON although a stream was requested: an error, or the answer of a server without
+ * streams. Throws `UpstreamFault` for other bodies.
  */
 async function eventsOfWhole(provider: Provider, body: BodyReader, first: Uint8Array): Promise<ChatEvent[]> {
   const chunks = [first];
@@ -173,7 +179,8 @@ async function eventsOfWhole(provider: Provider, body: BodyReader, first: Uint8A
   const events = eventsOf(provider, Buffer.concat(chunks));
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);
-  if (events.at(-1)?.type !== "finish") throw new UpstreamFault("unavailable", "The provider gave no stream.");
+  if (events.at(-1)?.type !== "finish")
+    throw new UpstreamFault("unavailable", "The provider did not answer with a stream.");
   return events;
 }
 
@@ -181,7 +188,7 @@ function eventsOf(provider: Provider, bytes: Uint8Array): ChatEvent[] {
   try {
     return provider.dialect.events(JSON.parse(new TextDecoder().decode(bytes)));
   } catch {
-    // An incomplete answer, or none.
+    // The answer is incomplete or empty.
     return [];
   }
 }

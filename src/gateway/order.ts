@@ -1,23 +1,23 @@
-// The order in which a model's routes are tried: by priority, routes of equal priority by weighted random choice. Pure: the
-// state of breakers and of this request's failures is passed in.
+// The order in which a model's routes are tried: by priority, and at random by weight among routes of equal priority. Pure: the
+// state of breakers, and the failures of this request, are passed in.
 
-/** A route, as far as its order is concerned. */
+/** The members of a route that determine its order. */
 export interface Orderable {
   readonly provider: string;
   /** Lower values go first. */
   readonly priority: number;
-  /** Weight among routes of equal priority; 0 or less: only after the others of its priority. */
+  /** The weight among routes of equal priority. With 0 or less, a route comes after all others of its priority. */
   readonly weight: number;
 }
 
 export interface OrderOptions<R> {
-  /** Uniform in [0, 1). */
+  /** A random number, uniform in [0, 1). */
   readonly random: () => number;
-  /** Whether a route may not be tried now: breaker open, or already failed in this request. */
+  /** Whether a route may not be tried now: its breaker is open, or it has already failed in this request. */
   readonly skip?: (route: R) => boolean;
 }
 
-/** The routes that may be tried, in order. Deterministic for the same input and random numbers. */
+/** The routes that may be tried, in order. The same input and random numbers always give the same order. */
 export function orderRoutes<R extends Orderable>(routes: readonly R[], options: OrderOptions<R>): R[] {
   const { skip, random } = options;
   const open = skip === undefined ? [...routes] : routes.filter((route) => !skip(route));
@@ -35,7 +35,7 @@ export function orderRoutes<R extends Orderable>(routes: readonly R[], options: 
   return out;
 }
 
-/** Draws without replacement, by weight. */
+/** Moves the routes of a group to `out` by weighted random choice without replacement. */
 function drawAll<R extends Orderable>(group: R[], random: () => number, out: R[]): void {
   while (group.length > 0) {
     let total = 0;

@@ -1,5 +1,5 @@
-// Checks and defaults before any upstream is called: family, images, tools, limits; and what an upstream failure means for
-// the client, the breaker and other routes.
+// Checks and defaults before an upstream is called (protocol, images, tools, limits), and what a failure of an upstream means for
+// the client, for the breaker, and for other routes.
 
 import { ApiError, type ApiErrorDetail, type ErrorCode } from "../base/errors.ts";
 import type { CatalogModel } from "../catalog/models.ts";
@@ -11,12 +11,12 @@ import { type FaultKind, UpstreamFault } from "../upstream/fault.ts";
 import { mayReasonByName, refusedFor } from "../upstream/quirks.ts";
 import type { WireFormat } from "../wire/format.ts";
 
-/** Chat formats' default, if the client gives no limit. */
+/** The output limit in chat formats if the client gives none. */
 const DEFAULT_MAX_TOKENS = 4096;
-/** The default of chat completions and responses. */
+/** The default temperature of chat completions and responses. */
 const DEFAULT_TEMPERATURE = 0.7;
 
-/** Throws 400 for what the model does not support; nothing upstream has been called yet. */
+/** Throws 400 for parts that the model does not support, before an upstream is called. */
 export function checkAgainstModel(chat: ChatRequest, model: CatalogModel, limitParam: string): void {
   if (!model.supportsVision) {
     const param = imageParam(chat);
@@ -33,7 +33,7 @@ export function checkAgainstModel(chat: ChatRequest, model: CatalogModel, limitP
   }
 }
 
-/** The path of the first image, in the neutral order of messages. */
+/** The path of the first image, by the neutral order of messages. */
 function imageParam(chat: ChatRequest): string | undefined {
   for (const [i, message] of chat.messages.entries()) {
     for (const [j, part] of message.content.entries()) {
@@ -45,13 +45,13 @@ function imageParam(chat: ChatRequest): string | undefined {
   return undefined;
 }
 
-/** What is sent if the client gave no value; the same on the lossless path. */
+/** The values that are sent if the client gave none; they are the same on the relayed path. */
 export interface Defaults {
   temperature?: number;
   maxTokens?: number;
 }
 
-/** Parameters for reasoning that clients of compatible servers use besides those of the protocol. */
+/** Parameters for reasoning that clients of compatible servers use beside those of the protocol. */
 const REASONING_WORDS = [
   "reasoning",
   "reasoning_effort",
@@ -62,7 +62,7 @@ const REASONING_WORDS = [
   "chat_template_kwargs",
 ];
 
-/** Defaults: none besides reasoning for reasoning models, nor for formats without such a default. */
+/** The defaults of a request. Reasoning models only get those for reasoning, and formats without such defaults get none. */
 export function defaultsFor(chat: ChatRequest, model: CatalogModel, format: Pick<WireFormat, "defaults">): Defaults {
   const out: Defaults = {};
   if (model.supportsReasoning || speaksOfReasoning(chat)) return out;
@@ -77,7 +77,7 @@ function speaksOfReasoning({ reasoning, extra }: ChatRequest): boolean {
   return reasoning !== undefined || REASONING_WORDS.some((word) => extra[word] !== undefined && extra[word] !== null);
 }
 
-/** The defaults without what the provider refuses for this model; none if its name suggests a reasoning model. */
+/** The defaults without those that the provider refuses for this model; none if its name suggests a reasoning model. */
 export function allowedDefaults(
   defaults: Defaults,
   ctx: Pick<RequestContext, "model" | "quirks">,
@@ -94,13 +94,13 @@ export function allowedDefaults(
 
 const LIMITS = new Set(["max_tokens", "max_completion_tokens", "max_output_tokens"]);
 
-/** Whether the client did not send a parameter: dropping one of our defaults need not be reported. */
+/** Whether a parameter is one of the gateway's defaults, so that dropping it need not be reported. */
 export function isOwnDefault(name: string, { defaults }: { defaults: Defaults }): boolean {
   if (name === "temperature") return defaults.temperature !== undefined;
   return LIMITS.has(name) && defaults.maxTokens !== undefined;
 }
 
-/** The meaning of each failure within an answer; the compiler keeps this list complete. */
+/** The kind of failure for each code within an answer. The compiler ensures that the list is complete. */
 const KIND_OF_CODE: Readonly<Record<AnswerFaultCode, FaultKind>> = {
   invalid_request: "bad_request",
   context_length_exceeded: "context_length",
@@ -108,7 +108,7 @@ const KIND_OF_CODE: Readonly<Record<AnswerFaultCode, FaultKind>> = {
   provider_model_missing: "model_missing",
   provider_rate_limited: "rate_limited",
   provider_unavailable: "unavailable",
-  // Before the first content; afterwards clients see this code for every failure.
+  // This applies before the first content; afterwards clients get this code for every failure.
   provider_stream_interrupted: "unavailable",
   provider_timeout: "timeout",
   provider_answer_invalid: "answer_invalid",
@@ -127,31 +127,31 @@ const FAULT_CODES: Readonly<Record<FaultKind, ErrorCode>> = {
   answer_invalid: "provider_answer_invalid",
 };
 
-/** Replaces messages that may reveal the operator's account. */
+/** Texts that replace messages which may reveal the operator's account. */
 const ACCOUNT_TEXT: Readonly<Partial<Record<FaultKind, string>>> = {
-  auth: "The provider refused this gateway's credentials. Tell its operator.",
-  model_missing: "The provider does not have this model any more. Tell the operator.",
-  rate_limited: "The provider is limiting how much this gateway may ask of it. Try again later.",
+  auth: "The provider refused this gateway's credentials. Contact the gateway's operator.",
+  model_missing: "The provider no longer has this model. Contact the gateway's operator.",
+  rate_limited: "The provider is limiting this gateway's requests. Try again later.",
 };
 
-/** Replaces unhelpful upstream messages. */
+/** Texts that replace unhelpful messages of upstreams. */
 const FAULT_TEXT: Readonly<Partial<Record<FaultKind, string>>> = {
   ...ACCOUNT_TEXT,
   unavailable: "The provider is unavailable. Try again.",
   timeout: "The provider did not answer in time. Try again.",
 };
 
-/** The kind of failure for a code within an answer. */
+/** The kind of failure that a code within an answer means. */
 export function kindOfCode(code: AnswerFaultCode): FaultKind {
   return KIND_OF_CODE[code];
 }
 
-/** A failure reported in an answer, as a failed call. */
+/** Converts a failure that an answer reports to the error of a failed call. */
 export function faultOfAnswer({ code, message, said }: AnswerFault): UpstreamFault {
   return new UpstreamFault(kindOfCode(code), message, { said });
 }
 
-/** An error while an answer was read, as a failed call; other errors are returned unchanged. */
+/** Converts an error in reading an answer to the error of a failed call; other errors are returned unchanged. */
 export function faultOfReading(error: unknown): unknown {
   if (error instanceof UpstreamFault) return error;
   if (error instanceof ApiError) {
@@ -162,11 +162,12 @@ export function faultOfReading(error: unknown): unknown {
 }
 
 /**
- * What the client is told about a failed call (docs/reference/errors.md). `scrub` removes secrets from upstream text;
- * `family` is the client's protocol, if a provider speaks it too.
+ * The error that a client gets for a failed call (docs/reference/errors.md). `scrub` removes secrets from upstream text; `family`
+ * is the client's protocol, if some provider speaks it too.
  */
 export function clientError(fault: UpstreamFault, scrub: (text: string) => string, family?: string): ApiError {
-  // Upstream text is shown if it helps the client to correct its request, never if it may reveal the operator's account.
+  // Text of the upstream is shown if it helps the client to correct its request, but never if it may reveal the operator's
+  // account.
   const message = FAULT_TEXT[fault.kind] ?? publicText(fault.message, scrub);
   return new ApiError(FAULT_CODES[fault.kind], message, {
     ...(fault.kind === "bad_request" ? publicWords(fault, scrub) : {}),
@@ -190,7 +191,7 @@ function sizesOf({ message }: UpstreamFault): ApiErrorDetail {
   };
 }
 
-/** What the client is told about a failure after an answer has started. */
+/** The text that a client gets for a failure after an answer has started. */
 export function textOfAnswerFault(fault: AnswerFault, scrub: (text: string) => string): string {
   return ACCOUNT_TEXT[kindOfCode(fault.reported ?? fault.code)] ?? publicText(fault.message, scrub);
 }
@@ -199,14 +200,14 @@ const MESSAGE_CHARS_MAX = 2000;
 /** Larger details are dropped. */
 const DETAILS_CHARS_MAX = 8192;
 
-/** Organisations, projects and workspaces, as vendors write them in their errors. */
+/** Names of organisations, projects and workspaces, as vendors write them in errors. */
 const ACCOUNT_IDS = /\b(?:org|proj|acct|wrkspc)[-_](?=[A-Za-z0-9]*\d)[A-Za-z0-9]{8,}/g;
 
 function publicText(text: string, scrub: (text: string) => string): string {
   return scrub(text).replace(ACCOUNT_IDS, "[redacted]").slice(0, MESSAGE_CHARS_MAX);
 }
 
-/** Further details of a provider's refusal: SDKs act on codes and details. */
+/** Further details of a provider's refusal, since SDKs react to its codes and details. */
 function publicWords({ status, said }: UpstreamFault, scrub: (text: string) => string): ApiErrorDetail {
   const { param, code, details } = said;
   const clean = (text: string) => publicText(text, scrub);
@@ -231,14 +232,14 @@ function cleanOf(value: unknown, clean: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [clean(name), cleanOf(one, clean)]));
 }
 
-/** Whether another route may succeed after this failure: never if the request itself is the cause. */
+/** Whether another route may succeed after this failure. It cannot if the request itself is the cause. */
 export function mayTryElsewhere(kind: FaultKind): boolean {
   return kind !== "bad_request" && kind !== "context_length";
 }
 
 /**
- * Whether the same route may be retried: connection errors, 5xx and 429. A provider that accepted the request and did not
- * answer in time, or that cannot be used, is not retried.
+ * Whether the same route may be tried again: after connection errors, 5xx and 429. A provider that accepted the request but did
+ * not answer in time, or that cannot be used, is not called again.
  */
 export function mayRetry({ kind, connecting }: UpstreamFault): boolean {
   return kind === "unavailable" || kind === "rate_limited" || (kind === "timeout" && connecting);

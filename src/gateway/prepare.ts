@@ -1,4 +1,4 @@
-// Prepares a request before routing: replaces references to stored history and uploaded files by their content.
+// Prepares a request before routing: replaces references to stored history and uploaded files with their content.
 
 import { ApiError } from "../base/errors.ts";
 import type { ModelRoute } from "../catalog/models.ts";
@@ -21,7 +21,7 @@ export interface PrepareDeps {
   provider(name: string): Provider | undefined;
 }
 
-/** Members that may have been changed. */
+/** The members that this step may have changed. */
 const MEMBERS = [
   "messages",
   "input",
@@ -33,7 +33,7 @@ const MEMBERS = [
   "tools",
 ] as const;
 
-/** Builds the step; undefined if there is nothing to do. */
+/** Creates the step; it returns undefined if there is nothing to do. */
 export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Promise<Prepared | undefined> {
   return async (draft) => {
     const { caller, format, body: sent, chat, options } = draft;
@@ -67,7 +67,7 @@ export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Pr
     }
     const dropped: string[] = [];
     if (body["background"] === true) {
-      // Background responses cannot be polled here: the client waits and gets the complete answer.
+      // The client cannot poll for a background response here, so it waits and gets the complete answer.
       members["background"] = undefined;
       dropped.push("background");
     }
@@ -81,29 +81,33 @@ export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Pr
   };
 }
 
-/** The body without the request that the provider store the answer. If providers store by default, it says no. */
+/** The body without the request to store the answer. For providers that store by default, it states that they should not. */
 function withoutStore(body: Readonly<Record<string, unknown>>, format: WireFormat): Readonly<Record<string, unknown>> {
   return format.storesAnswers === true || body["store"] === true ? { ...body, store: false } : body;
 }
 
-/** A conversation that is held here because no provider of the model holds one, or none holds this one. */
+/** Opens a conversation that the gateway holds, because no provider of the model holds conversations, or none holds this one. */
 async function heldRequest({ held, provider }: PrepareDeps, draft: PreparedRequest): Promise<HeldRequest | undefined> {
   const { format, body, caller, exchange, routes } = draft;
   if (format.hasThreads !== true || body["thread"] == null) return undefined;
-  // A provider that holds threads would store the text. The refusal makes clients send their history.
+  // A provider that holds threads would store the text. After the refusal, clients send their history.
   if (caller.noStore) {
-    throw new ApiError("unsupported_parameter", "This key was made to keep nothing that its requests say.", {
-      param: "thread",
-      details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
-    });
+    throw new ApiError(
+      "unsupported_parameter",
+      "This key was created so that the content of its requests is not stored. Send the history instead.",
+      {
+        param: "thread",
+        details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
+      },
+    );
   }
   const isNative = draft.holdsThread !== true && routes.some((route) => holdsThreads(provider(route.provider)));
-  // A thread that began here continues here, whoever serves the model now.
+  // A thread that the gateway holds continues here, whichever provider serves the model now.
   if (isNative && !(await held.has(caller.accountId, threadOf(format, body)?.previousId))) return undefined;
   return held.open(format, body, { accountId: caller.accountId, exchange });
 }
 
-/** The body with carried records opened; unchanged if there is none. A vendor's own restrict the routes. */
+/** The body with the records in it opened; unchanged if there are none. A vendor's own records restrict the routes. */
 export function withRecords(
   { sealer, provider }: Pick<PrepareDeps, "sealer" | "provider">,
   { caller, format, routes }: Pick<PreparedRequest, "caller" | "format" | "routes">,

@@ -1,5 +1,4 @@
-// Requests one token from a model, if the operator enabled it (`health.probe: chat`). Its usage is recorded without an
-// account.
+// Requests one token from a model if the operator enabled it (`health.probe: chat`). The usage is recorded without an account.
 
 import { uuid } from "../base/ids.ts";
 import type { Catalog } from "../catalog/models.ts";
@@ -27,7 +26,7 @@ const QUESTION: ChatRequest = {
   extra: {},
 };
 
-/** The probe: true if one of the model's routes answered. */
+/** Creates the probe, which returns true if one of the model's routes answered. */
 export function createProbe(deps: ProbeDeps): (model: string, signal: AbortSignal) => Promise<boolean> {
   return async (id, signal) => {
     const found = resolveModel(deps.catalog(), id);

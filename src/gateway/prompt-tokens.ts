@@ -1,21 +1,21 @@
-// Estimates a request's tokens, for when no provider counts them.
+// Estimates the tokens of a request if no provider counts them.
 
 import type { ChatRequest } from "../chat/request.ts";
 import { TokenCounter } from "../tokens/count.ts";
 import { promptText } from "./meter.ts";
 
 /**
- * Anthropic counts width × height / 750 and scales images down to about 1.15 megapixels, so this is a large image's count;
- * pixels are not examined here.
+ * The tokens of a large image: Anthropic counts width × height / 750 and scales images down to about 1.15 megapixels. The gateway
+ * does not examine pixels.
  */
 const IMAGE_TOKENS = 1600;
-/** A page of a document is about 1,500 to 3,000 tokens; documents are not opened here. */
+/** The tokens assumed for a document. A page has about 1,500 to 3,000 tokens; documents are not opened here. */
 const DOCUMENT_TOKENS = 3000;
-/** Role marks and separators around a message, and around a tool. */
+/** Tokens of the role and the separators around a message, and around a tool. */
 const TURN_TOKENS = 4;
 const TOOL_TOKENS = 8;
 
-/** The tokens of a request's messages, tools and media. */
+/** The tokens of the messages, tools and media of a request. */
 export async function promptTokens(chat: ChatRequest): Promise<number> {
   const counter = new TokenCounter();
   let tokens = (await counter.count(promptText(chat))) + TURN_TOKENS * chat.messages.length;

@@ -1,5 +1,5 @@
-// A legacy completions request with several prompts: one answer each, combined as the protocol requires, with choice indices
-// continuing from prompt to prompt. Streams run one after the other.
+// Answers a legacy completions request with several prompts. Each prompt gets its own answer, and they are combined as the
+// protocol requires, with choice indices that continue from prompt to prompt. Streams run one after the other.
 
 import { ApiError } from "../base/errors.ts";
 import { FrameCutter, parseFrames } from "../base/sse.ts";
@@ -10,15 +10,15 @@ import { sseResponse } from "../http/sse-response.ts";
 /** A parsed JSON object. */
 type Json = Record<string, unknown>;
 
-/** One prompt's answer, complete or streamed as requested. */
+/** Answers one prompt, completely or as a stream, as requested. */
 export type AnswerPrompt = (body: Json, exchange: Exchange) => Promise<Response>;
 
-/** Choices of one request, over all prompts. */
+/** Maximum number of choices of one request, over all prompts. */
 const CHOICES_MAX = 128;
-/** Complete answers that are requested concurrently. */
+/** Number of complete answers that are requested concurrently. */
 const AT_ONCE = 4;
 
-/** Answers several prompts. `reserve` is called once, before the first: they are one request. */
+/** Answers several prompts. `reserve` is called once before the first one, as together they are one request. */
 export async function answerPrompts(
   answer: AnswerPrompt,
   prompts: readonly unknown[],
@@ -43,7 +43,10 @@ export async function answerPrompts(
   return Response.json({ ...answers[0], choices, usage });
 }
 
-/** One prompt's part of an exchange: its effects are added to the whole, which alone writes the log line. */
+/**
+ * The part of an exchange that belongs to one prompt. Its effects are added to the whole exchange, which alone writes the log
+ * line.
+ */
 function partOf(whole: Exchange): Exchange {
   const { requestId, startedMs, method, path, headers, log, span, holder } = whole;
   return {
@@ -89,7 +92,7 @@ function moved(choices: unknown, by: number): Json[] {
   }));
 }
 
-/** Sums of all numbers, including nested ones. */
+/** Adds all numbers of two values, including nested ones. */
 function added(sum: unknown, next: unknown): unknown {
   if (typeof sum === "number" && typeof next === "number") return sum + next;
   if (typeof sum !== "object" || sum === null) return next;
@@ -104,7 +107,7 @@ async function streams(
   given: { count: number; each: number; exchange: Exchange; signal: AbortSignal },
 ): Promise<Response> {
   const { count, each, exchange, signal } = given;
-  // The first prompt's failure is still an HTTP status.
+  // A failure of the first prompt still leads to an HTTP status.
   let reader = readerOf(await ask(0));
   let at = 0;
   let cutter = new FrameCutter();
@@ -159,7 +162,7 @@ async function streams(
         }
       },
       cancel() {
-        // Ending the part aborts its upstream; the stream may have failed already.
+        // This aborts the upstream of the current prompt. The stream may have failed already.
         reader.cancel().catch(() => undefined);
         if (!over) end();
       },
@@ -170,7 +173,7 @@ async function streams(
 
 const encoder = new TextEncoder();
 
-/** For a streamed answer built here: its chunks are text. */
+/** A reader of a streamed answer that the gateway built, whose chunks are text. */
 function readerOf(response: Response): ReadableStreamDefaultReader<string> {
   if (response.body === null) throw new Error("A streamed answer has a body.");
   return (response.body as unknown as ReadableStream<string>).getReader();

@@ -1,5 +1,5 @@
-// The providers and the catalog of the running program: built from the configuration, rebuilt when it or the providers' model
-// lists change, and swapped as a whole so that a request sees one state.
+// The providers and the catalog of the running program. They are built from the configuration, and rebuilt when it or the
+// providers' model lists change. They are replaced as a whole, so that a request sees one consistent state.
 
 import type { Clock } from "../base/clock.ts";
 import { createDiscovery, type Discovery, type ModelListing } from "../catalog/discover.ts";
@@ -17,33 +17,33 @@ import type { DiscoveredModel } from "../vendors/vendor.ts";
 export interface FleetDeps {
   config(): Config;
   clock: Clock;
-  /** A provider's model list could not be fetched. */
+  /** Called when a provider's model list could not be fetched. */
   discoveryFailed(provider: string, cause: unknown, kept: number): void;
   breakerChanged(provider: string, state: string): void;
-  /** The catalog was rebuilt. Not called while the fleet itself is being built. */
+  /** Called when the catalog was rebuilt, but not while the fleet itself is created. */
   catalogChanged?(): void;
 }
 
-/** The running program's upstream side. */
+/** All providers with their breakers and models. */
 export interface Fleet {
   catalog(): Catalog;
   provider(name: string): Provider | undefined;
   breakers: Breakers;
-  /** Public metadata of a provider's model; nothing before `start` has loaded it. */
+  /** The public metadata of a provider's model; undefined until `start` has loaded it. */
   known(provider: string, model: string): ModelFacts | undefined;
-  /** The result of a provider's last listing; false if it failed, undefined if it is not listed. */
+  /** Whether a provider's last model list was read; undefined if the provider has no list. */
   listed(provider: string, model: string): boolean | undefined;
-  /** The state of a provider's last model list; undefined if it is not listed. */
+  /** The state of a provider's last model list; undefined if the provider has no list. */
   listing(provider: string): ModelListing | undefined;
   /** Applies a new configuration. */
   reconfigure(): void;
-  /** Loads the metadata of well-known models and starts discovery; resolves after the first round. */
+  /** Loads the metadata of well-known models and starts discovery. Resolves after the first round. */
   start(): Promise<void>;
   refresh(): Promise<void>;
   stop(): void;
 }
 
-/** Builds the fleet; nothing is fetched before `start`. */
+/** Creates the fleet. Nothing is fetched before `start`. */
 export function createFleet(deps: FleetDeps): Fleet {
   const breakers = new Breakers(deps.clock, deps.breakerChanged);
   let providers = new Map<string, Provider>();
@@ -61,7 +61,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     catalog = buildCatalog({
       models: configuredModels(config),
       providers: catalogProviders(config),
-      // The embedded provider's models are known from the start.
+      // The models of the embedded provider are known from the start.
       discovered: new Map([...lists, ...embeddedLists(config, providers)]),
       metadata: (model, provider) => known(provider, model),
     });
@@ -123,7 +123,7 @@ export function createFleet(deps: FleetDeps): Fleet {
   };
 }
 
-/** Only real providers have well-known models; a demo alone starts without their metadata. */
+/** Whether metadata of well-known models are needed. A gateway with only the demo starts without them. */
 function needsMetadata(config: Config): boolean {
   return config.providers.some((provider) => !isEmbedded(provider));
 }

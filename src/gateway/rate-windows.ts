@@ -1,5 +1,5 @@
-// Keeps the rate limiter's windows across restarts: read at start, saved every few seconds and at shutdown, so that a crash
-// does not reset them.
+// Keeps the windows of the rate limiter over a restart. They are read at start, and saved every few seconds and at shutdown, so
+// that a crash does not reset them.
 
 import type { Clock } from "../base/clock.ts";
 import type { MemoryRateLimiter } from "../shared-state/rate-windows.ts";
@@ -9,15 +9,15 @@ export interface RateWindowsDeps {
   readonly limiter: Pick<MemoryRateLimiter, "snapshot" | "restore">;
   readonly rates: RateStore;
   readonly clock: Clock;
-  /** They could not be saved; retried soon. */
+  /** Called when the windows could not be saved. Saving is tried again soon. */
   failed(error: unknown): void;
 }
 
 const SAVE_MS = 5000;
-/** Older windows have ended. */
+/** Windows that began longer ago have ended. */
 const WINDOW_MS = 60_000;
 
-/** Builds it; `start` must have resolved before the limiter is used. */
+/** Creates it. Use the limiter only after `start` has resolved. */
 export function createRateWindows({ limiter, rates, clock, failed }: RateWindowsDeps) {
   const save = () => rates.saveRateWindows(limiter.snapshot());
   let timer: ReturnType<typeof setInterval> | undefined;

@@ -1,26 +1,26 @@
-// What this process remembers about reasoning: which provider issued a sealed value without our mark, relayed unchanged to
-// the client. Bounded, and lost with the process: unknown values are left to the provider's judgement.
+// What this process remembers about reasoning: mainly which provider issued a sealed value that was relayed to the client without
+// the gateway's mark. The memory is limited and lost with the process. Unknown values are sent, and the provider decides.
 
 import { CallReasoning } from "./call-reasoning.ts";
 
-/** Sealed values whose provider is remembered; a few dozen bytes each. */
+/** Maximum number of sealed values that are remembered; each takes a few dozen bytes. */
 const VALUES_MAX = 50_000;
-/** Models that are remembered to return no encrypted reasoning. */
+/** Maximum number of models that are remembered to return no encrypted reasoning. */
 const MODELS_MAX = 1000;
 
-/** The memory. */
+/** The memory of one process. */
 export class ReasoningMemory {
   /** The reasoning behind tool calls. */
   readonly calls = new CallReasoning();
-  /** Fingerprints of values to providers, oldest first. */
+  /** The providers that issued values, by the values' fingerprints, oldest first. */
   readonly #minters = new Map<number | bigint, string>();
-  /** Providers that returned reasoning without a seal. */
+  /** The providers that returned reasoning without a seal. */
   readonly #unsigned = new Set<string>();
 
-  /** Providers and models that refused to return encrypted reasoning. */
+  /** The providers and models that refused to return encrypted reasoning. */
   readonly #sealless = new Set<string>();
 
-  /** Records that a provider returned a sealed value; undefined: reasoning without one. */
+  /** Records that a provider returned a sealed value or, if `value` is undefined, reasoning without a seal. */
   minted(value: string | undefined, minter: string): void {
     if (value === undefined) {
       this.#unsigned.add(minter);
@@ -34,12 +34,12 @@ export class ReasoningMemory {
     if (oldest !== undefined) this.#minters.delete(oldest);
   }
 
-  /** The provider that issued a value; undefined if that was not seen. */
+  /** The provider that issued a value; undefined if the gateway has not seen it. */
   minterOf(value: string): string | undefined {
     return this.#minters.get(Bun.hash(value));
   }
 
-  /** Records that a provider refused a request because it asked for the model's encrypted reasoning. */
+  /** Records that a provider refused a request because it asked for encrypted reasoning. */
   refusedToSeal(minter: string, model: string): void {
     if (this.#sealless.size < MODELS_MAX) this.#sealless.add(`${minter} ${model}`);
   }
@@ -49,7 +49,7 @@ export class ReasoningMemory {
     return !this.#sealless.has(`${minter} ${model}`);
   }
 
-  /** Whether the provider returned reasoning without a seal: then it accepts it back. */
+  /** Whether the provider returned reasoning without a seal, so that it accepts such reasoning back. */
   gaveUnsigned(minter: string): boolean {
     return this.#unsigned.has(minter);
   }

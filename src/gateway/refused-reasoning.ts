@@ -1,5 +1,6 @@
-// Recognises refusals of reasoning, so that the provider is asked once more without it. The issuer of a sealed value is not
-// always known: not after a restart, and not if the keys of one provider belong to several organisations.
+// Recognises when a provider refuses a request because of its reasoning, so that the request can be repeated without it. The
+// issuer of a sealed value is not always known: not after a restart, and not if the keys of one provider belong to several
+// organisations.
 
 import type { ModelRoute } from "../catalog/models.ts";
 import type { UpstreamRequest } from "../upstream/dialect.ts";
@@ -8,27 +9,30 @@ import type { Provider } from "../upstream/provider.ts";
 import type { WireFormat } from "../wire/format.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 
-/** Codes of servers that cannot read a seal. */
+/** Error codes of servers that cannot read a seal. */
 const CODES: ReadonlySet<unknown> = new Set(["invalid_encrypted_content", "thinking_signature_invalid"]);
 
 /**
- * The same as text, without quotes around names: OpenAI (openai/codex#8145; items that it does not store), Anthropic
- * (openclaw/openclaw#84430; changed thinking), Google (google-gemini/gemini-cli#13467, decolua/9router#301).
+ * Error texts with the same meaning, without quotes around names: OpenAI (openai/codex#8145; items that it does not store),
+ * Anthropic (openclaw/openclaw#84430; changed thinking), Google (google-gemini/gemini-cli#13467, decolua/9router#301).
  */
 const WORDS =
   /encrypted content .*could not be (?:verified|decrypted|parsed)|item with id rs_\S* not found|invalid (?:signature|data) in (?:redacted_)?thinking block|thinking blocks? .*cannot be modified|(?:corrupted|invalid) thought[ _]signature|thought[ _]signature is not valid/i;
 
-/** `include` as a parameter's name: many errors use it as a verb. */
+/**
+ * Error texts about a request for encrypted reasoning. `include` only counts as the name of a parameter, since many errors use it
+ * as a verb.
+ */
 const SEALLESS =
   /encrypted content is not supported|\b(?:parameter|field|argument|key|property|input)s?\W{1,4}include\b|^\W?include\b(?:\[\d+\])?\W/i;
 
-/** A call that failed. */
+/** A failed call. */
 export interface RefusedCall {
   error: unknown;
   route: ModelRoute;
   provider: Provider;
   built: UpstreamRequest;
-  /** The request as it would be built now. */
+  /** Builds the request again, from what is known now. */
   rebuild(): UpstreamRequest;
 }
 
@@ -40,7 +44,7 @@ export class RefusedReasoning {
     return this.#routes.has(route);
   }
 
-  /** Whether to call the route once more, with a request without the refused part. */
+  /** Whether to call the route once more with a request without the refused part. */
   mayAskAgain({ error, route, provider, built, rebuild }: RefusedCall, memory: ReasoningMemory): boolean {
     if (!(error instanceof UpstreamFault) || error.kind !== "bad_request") return false;
     if (built.hidesEncrypted === true && refusesToSeal(error)) memory.refusedToSeal(provider.minter, route.model);
@@ -50,7 +54,7 @@ export class RefusedReasoning {
   }
 }
 
-/** The request with the missing part named. */
+/** Removes the reasoning from a request, and names it as dropped. */
 export function withoutReasoning(request: UpstreamRequest, format: WireFormat): UpstreamRequest {
   return { ...request, dropped: [...request.dropped, format.reasoning] };
 }
@@ -60,7 +64,7 @@ export function refusesReasoning({ kind, message, said }: UpstreamFault): boolea
   return kind === "bad_request" && (CODES.has(said.code) || WORDS.test(message.replace(/[`'"]/g, "")));
 }
 
-/** The model has no encrypted reasoning, or the server does not know the parameter. */
+/** Whether the model has no encrypted reasoning, or the server does not know the parameter. */
 function refusesToSeal({ message, said }: UpstreamFault): boolean {
   return said.param?.startsWith("include") === true || SEALLESS.test(message);
 }

@@ -5,14 +5,14 @@ import { limit } from "../base/limit.ts";
 
 /** The limits of the work. */
 export interface RequestDeadline {
-  /** Aborted with the `ApiError` that says why. */
+  /** Aborts with an `ApiError` that states the reason. */
   readonly signal: AbortSignal;
   remainingMs(): number;
-  /** The time begins anew: the client's upload goes on, which has limits of its own. */
+  /** Restarts the time limit. Called while the client's upload continues, which has time limits of its own. */
   restart(): void;
 }
 
-/** Runs the work within the deadline and while the client is there; throws immediately if it has left before. */
+/** Runs the work within the deadline and while the client is connected. Throws immediately if the client has already left. */
 export async function withinDeadline<T>(
   request: Request,
   timeoutMs: number,
@@ -21,7 +21,7 @@ export async function withinDeadline<T>(
   let endsMs = performance.now() + timeoutMs;
   const abort = new AbortController();
   const onGone = () => abort.abort(clientGone());
-  // The client may have left while its body was read or its model looked up, before a listener was added.
+  // The client may have left while its body was read or its model was looked up, before a listener was added.
   if (request.signal.aborted) throw clientGone();
   const passed = () => abort.abort(new ApiError("provider_timeout", "The provider did not answer in time."));
   let late = limit(timeoutMs, passed);
@@ -45,7 +45,7 @@ export async function withinDeadline<T>(
   }
 }
 
-/** Stops the work for a client that left. */
+/** The error with which the work for a client that left is aborted. */
 export function clientGone(): ApiError {
-  return new ApiError("request_timeout", "The client went away.");
+  return new ApiError("request_timeout", "The client closed the connection.");
 }

@@ -1,4 +1,5 @@
-// One attempt of a request on one route. However the call ends, its breaker, the metrics and its span are updated once.
+// One attempt of a request on one route. However the call ends, the provider's breaker, the metrics and the call's span are
+// updated exactly once.
 
 import type { ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";
@@ -10,16 +11,16 @@ import type { CallOutcome, Permit } from "../upstream/breaker.ts";
 import type { FaultKind } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
 
-/** What is traced of a request's calls: ids, counts and parameters only. */
+/** How a request's calls are traced: only ids, counts and parameters are recorded. */
 export interface CallTrace {
-  /** The request's span; undefined while tracing is off. */
+  /** The span of the request; undefined if tracing is off. */
   span: TraceSpan | undefined;
-  /** The client's trace context, which is forwarded unchanged while tracing is off. */
+  /** The client's trace context, which is forwarded unchanged if tracing is off. */
   headers: Readonly<Record<string, string>>;
   stream: boolean;
-  /** Collects the failed calls. */
+  /** Collects the calls that failed. */
   failedRoutes?: FailedRoute[];
-  /** Copies what passes; undefined for nearly all. */
+  /** Copies the messages of the call, if the key is being debugged; undefined for nearly all requests. */
   wire?: WireTap | undefined;
   /** The operation, if it is not a chat. */
   operation?: string | undefined;
@@ -31,9 +32,9 @@ export interface CallTrace {
 /** The outcome of a call. */
 export interface AttemptEnd {
   outcome: CallOutcome;
-  /** The metrics label. */
+  /** The outcome as a label of metrics. */
   label: "ok" | "abandoned" | "interrupted" | FaultKind;
-  /** HTTP status of the upstream's refusal; absent or 0 if there was none. */
+  /** The HTTP status with which the upstream refused the call; absent or 0 if it did not. */
   status?: number;
   usage?: Usage | undefined;
   finishReason?: string | undefined;
@@ -44,7 +45,7 @@ export interface AttemptParts {
   provider: Provider;
   permit: Permit;
   trace: CallTrace | undefined;
-  /** Called when it is over. */
+  /** Called when the call is over. */
   called: ((provider: string, label: string, seconds: number) => void) | undefined;
 }
 
@@ -54,13 +55,13 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
 export class RouteAttempt {
   readonly route: ModelRoute;
   readonly provider: Provider;
-  /** Trace context for the provider. */
+  /** Headers with the trace context for the provider. */
   readonly headers: Readonly<Record<string, string>>;
-  /** For callers that only need to report the outcome. */
+  /** For callers that only have to report the outcome. */
   readonly permit: Permit;
   readonly #parts: AttemptParts;
   readonly #span: TraceSpan | undefined;
-  /** `performance.now()` when it began. */
+  /** The start of the call by `performance.now()`. */
   readonly startedMs = performance.now();
   #over = false;
 
@@ -73,7 +74,7 @@ export class RouteAttempt {
     this.permit = { settle: (outcome) => this.end({ outcome, label: LABEL_OF[outcome] }) };
   }
 
-  /** Records the outcome; later calls do nothing. */
+  /** Records the outcome. Later calls do nothing. */
   end({ outcome, label, status = 0, usage, finishReason }: AttemptEnd): void {
     if (this.#over) return;
     this.#over = true;
@@ -109,7 +110,7 @@ const LABEL_OF = { ok: "ok", failed: "unavailable", unknown: "abandoned" } as co
 function attributesOf({ route, provider, trace }: AttemptParts) {
   return genAiCallAttributes({
     operation: trace?.operation,
-    // Upstreams that only answer decisions use a dialect's name.
+    // Upstreams that only answer decisions use the name of a dialect, so their card's name is traced instead.
     dialect: trace?.operation === undefined ? provider.dialect.name : provider.card.name,
     model: route.model,
     baseUrl: provider.baseUrl,

@@ -1,11 +1,11 @@
-// A request's own routing options: which of a model's routes may be used and in which order, and which models are tried if
-// the first cannot answer.
+// The routing options in a request: which of a model's routes may be used and in which order, and which other models are tried if
+// the first one cannot answer.
 
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import type { ModelRoute } from "../catalog/models.ts";
 import type { RouteWishes } from "../wire/format.ts";
 
-/** Failures after which another model may succeed. All others are the request's own fault, or happen before a call. */
+/** Errors after which another model may succeed. All others are caused by the request itself, or occur before a call. */
 const FALLS_BACK: ReadonlySet<ErrorCode> = new Set([
   "model_not_found",
   "context_length_exceeded",
@@ -19,13 +19,13 @@ const FALLS_BACK: ReadonlySet<ErrorCode> = new Set([
   "tool_arguments_invalid",
 ]);
 
-/** The body's members for routing. They are not sent upstream. */
+/** The routing members of a body. They are not sent upstream. */
 export const ROUTING_MEMBERS = { models: undefined, provider: undefined } as const;
 
 /** A parsed JSON object. */
 type Body = Record<string, unknown>;
 
-/** The request for each of its models, in order; at least one. */
+/** The body for each of the request's models, in order; there is at least one. */
 export function bodiesInTurn(body: Body, { models }: RouteWishes): readonly Body[] {
   const { models: _models, provider: _provider, ...rest } = body;
   const first = typeof body["model"] === "string" ? [body["model"]] : [];
@@ -33,7 +33,7 @@ export function bodiesInTurn(body: Body, { models }: RouteWishes): readonly Body
   return ids.length === 0 ? [rest] : ids.map((model) => ({ ...rest, model }));
 }
 
-/** The highest cost among them. A model that cannot be used costs nothing: it is refused when its turn comes. */
+/** The highest cost of these bodies. A model that cannot be used counts as free, as it is refused when it is tried. */
 export function dearest(bodies: readonly Body[], worstOf: (body: Body) => number): number {
   let most = 0;
   for (const body of bodies) {
@@ -46,7 +46,7 @@ export function dearest(bodies: readonly Body[], worstOf: (body: Body) => number
   return most;
 }
 
-/** Tries one after the other until one answers; throws the last one's error. */
+/** Tries the bodies one after the other until one is answered. Throws the last error. */
 export async function askInTurn<T>(bodies: readonly Body[], ask: (body: Body) => Promise<T>): Promise<T> {
   for (const [at, body] of bodies.entries()) {
     try {
@@ -77,7 +77,7 @@ export function chosenRoutes(routes: readonly ModelRoute[], { providers }: Route
   return allowed.map((route) => ({ ...route, priority: rankOf(route) ?? order.length + route.priority }));
 }
 
-/** The index of a route's provider in a list of names, ignoring case. */
+/** Creates a function that returns the index of a route's provider in a list of names, ignoring case. */
 function rank(names: readonly string[]): (route: ModelRoute) => number | undefined {
   const places = new Map(names.map((name, at) => [name.toLowerCase(), at]));
   return ({ provider }) => places.get(provider.toLowerCase());

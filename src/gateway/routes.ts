@@ -1,4 +1,4 @@
-// The chat endpoints and related ones. Bodies are read by the gateway itself, after admission: 401 comes before 400.
+// The chat endpoints and related ones. The gateway reads the bodies itself, after admission, so that 401 comes before 400.
 
 import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
@@ -13,8 +13,8 @@ import type { StoredThreads } from "./threads/stored-threads.ts";
 import type { Uploads } from "./uploads.ts";
 
 /**
- * The chat endpoints for callers that need no router, which takes a tenth of a request's time. The same handlers as the
- * routes.
+ * The chat endpoints for requests that do not go through the router, which would take a tenth of a request's time. The handlers
+ * are the same as those of the routes.
  */
 export function directRoutes(gateway: Gateway): Map<string, (request: Request) => Promise<Response>> {
   return new Map(WIRE_FORMATS.map((format) => [format.path, (request: Request) => gateway.handle(request, format)]));
@@ -26,19 +26,19 @@ export interface GatewayRoutesDeps {
   uploads: Uploads;
   threads: StoredThreads;
   conversations: ConversationEndpoints;
-  /** `POST /v1/responses/compact` */
+  /** Answers `POST /v1/responses/compact`. */
   compact(request: Request): Promise<Response>;
-  /** Serves an endpoint of models that do not chat. */
+  /** Answers a request to an endpoint of models that do not chat. */
   modelEndpoint(request: Request, endpoint: ModelEndpoint): Promise<Response>;
-  /** `POST /v1/messages/count_tokens` */
+  /** Answers `POST /v1/messages/count_tokens`. */
   countTokens(request: Request): Promise<Response>;
-  /** `POST /v1/responses/input_tokens` */
+  /** Answers `POST /v1/responses/input_tokens`. */
   inputTokens(request: Request): Promise<Response>;
-  /** Every method on `/v1/upstream/{provider}/*` */
+  /** Answers every method on `/v1/upstream/{provider}/*`. */
   passthrough(request: Request): Promise<Response>;
 }
 
-/** `POST` routes of every client format, stored responses, files, and the endpoints that are not offered. */
+/** The routes of all client formats, of stored responses and files, and of endpoints that are not offered. */
 export function gatewayRoutes(deps: GatewayRoutesDeps) {
   const { gateway, responses, uploads, threads, conversations, compact, countTokens, inputTokens, modelEndpoint } =
     deps;
@@ -75,7 +75,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps) {
     .post(
       "/v1/moderations",
       () => {
-        throw new ApiError("not_implemented", "Moderation is not implemented.");
+        throw new ApiError("not_implemented", "This gateway does not implement moderation.");
       },
       { parse: "none" },
     );

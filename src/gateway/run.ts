@@ -1,5 +1,5 @@
-// The pipeline of one chat request: admit, read, resolve, check, then answer. Protocol differences are in the dialects and
-// formats.
+// The pipeline of one chat request: admit it, read it, find its model, check it, then answer it. The differences between
+// protocols are in the dialects and formats.
 
 import type { ModelRoute } from "../catalog/models.ts";
 import { requireModel, resolveModel } from "../catalog/resolve.ts";
@@ -43,16 +43,16 @@ interface Read {
   options: DecodeOptions;
   /** The reservation of the whole request, if this is one of several prompts or models. */
   hold: Hold | undefined;
-  /** The new thread is held here, as the provider refused to. */
+  /** Whether the gateway holds the new thread, because the provider refused to. */
   holdsThread?: boolean;
-  /** Its routing options. */
+  /** The routing options of the request. */
   wishes: RouteWishes | undefined;
   nowSeconds(): number;
 }
 
 export type Gateway = ReturnType<typeof createGateway>;
 
-/** Builds the pipeline. */
+/** Creates the pipeline. */
 export function createGateway(deps: GatewayDeps) {
   const nowSeconds = () => Math.floor(deps.clock.now() / 1000);
 
@@ -60,14 +60,14 @@ export function createGateway(deps: GatewayDeps) {
   async function handle(request: Request, format: WireFormat): Promise<Response> {
     const exchange = exchangeOf(request);
     const admitted = deps.admit(request, exchange);
-    // Usually synchronous: no iteration of the event loop for it.
+    // Admission is usually synchronous, so that no turn of the event loop is needed for it.
     const caller = admitted instanceof Promise ? await admitted : admitted;
     const { text, body } = await readJsonBody(request, deps.bodyLimits());
     const prompts = format.prompts?.(body);
     const wishes = wishesOf(deps, format, body);
     let hold: Hold | undefined;
     const answer = async (body: Record<string, unknown>, exchange: Exchange) => {
-      // One of several prompts may outlast the failure of the others.
+      // One of several prompts may continue after another one has failed.
       const own = hold?.share();
       try {
         return await answerOne(deps, { request, exchange, caller, format, text, body, hold, wishes, nowSeconds });
@@ -103,7 +103,7 @@ export function createGateway(deps: GatewayDeps) {
   return { handle };
 }
 
-/** The routing options of a request, unless its model's provider reads them itself. */
+/** The routing options of a request, unless the model's provider reads them itself. */
 function wishesOf(deps: GatewayDeps, format: WireFormat, body: Record<string, unknown>): RouteWishes | undefined {
   const wishes = format.routeWishes?.(body);
   const { model } = body;
@@ -137,7 +137,7 @@ async function answerOne(deps: GatewayDeps, read: Omit<Read, "chat" | "options">
   } catch (error) {
     if (!refusesThread(error)) throw error;
     const again = await admittedRequest(deps, { ...read, chat, options, hold: admitted.hold, holdsThread: true });
-    // With compaction off nothing is held here: the refusal is passed on.
+    // If compaction is disabled, the gateway holds no threads, so the refusal is passed on.
     if (again.held === undefined) throw error;
     return answer(again);
   }
@@ -154,7 +154,7 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
   const draft = { exchange, caller, format, chat: read.chat, body, options, model, routes, holdsThread };
   const prepared = await deps.prepare?.(draft);
   const chat = prepared?.chat ?? read.chat;
-  // Stored history may contain what this model cannot read.
+  // The inserted history may contain parts that this model cannot read.
   if (chat !== read.chat) checkAgainstModel(chat, model, limitParam(body));
   exchange.headers["x-sallyport-model"] = headerText(model.id);
   const held = prepared?.held;
@@ -167,7 +167,7 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
   const isOrdered = (wishes?.providers?.order.length ?? 0) > 0;
   const stay = isOrdered ? undefined : deps.affinity.stayOf({ accountId, chat, body, model, routes: open });
   const defaults = defaultsFor(chat, model, format);
-  // The last step before a provider is called: earlier refusals cost nothing.
+  // The cost is reserved in the last step before a provider is called, so that earlier refusals cost nothing.
   const hold =
     read.hold ?? (budgets && (await deps.budgets.reserve(budgets, exchange, worstCaseMicros(chat, model, defaults))));
   return {
@@ -207,7 +207,7 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
   };
 }
 
-/** The members to change in the forwarded body, and those reported as dropped. */
+/** The members to change in the forwarded body, and those that are reported as dropped. */
 function changes(
   prepared: Prepared | undefined,
   wishes: RouteWishes | undefined,
@@ -218,7 +218,7 @@ function changes(
   return { members: { ...members, ...ROUTING_MEMBERS }, dropped: [...(dropped ?? []), ...wishes.dropped] };
 }
 
-/** The conversation that may be shortened: the client's thread, or one that is held here. */
+/** The conversation that may be shortened: the client's thread, or one that the gateway holds. */
 function conversationOf(
   deps: GatewayDeps,
   {

@@ -1,4 +1,4 @@
-// GET and DELETE of stored responses. A response belongs to its account; for all others it does not exist.
+// GET and DELETE of stored responses. A response belongs to an account; for other accounts it does not exist.
 
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
@@ -9,13 +9,13 @@ import { ENCRYPTED_REASONING, shownAnswer, shownItem } from "../wire/responses/s
 
 export interface StoredResponsesDeps {
   store: Pick<ResponseStore, "findResponse" | "deleteResponse">;
-  /** Throws 401. */
+  /** Identifies the caller. Throws 401. */
   authenticate(request: Request): AtOnce<{ accountId: string }>;
 }
 
 export type StoredResponses = ReturnType<typeof createStoredResponses>;
 
-/** Builds the verbs behind the routes. */
+/** Creates the functions behind the routes. */
 export function createStoredResponses({ store, authenticate }: StoredResponsesDeps) {
   return {
     async get(request: Request, id: string): Promise<Response> {
@@ -29,7 +29,7 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
       return new Response(replayResponse(answer, after === undefined ? {} : { after }), { headers: SSE_HEADERS });
     },
 
-    /** The input items of the answer's own request, newest first as OpenAI lists them. */
+    /** Returns the input items of the answer's own request, newest first, as OpenAI lists them. */
     async inputItems(request: Request, id: string): Promise<Response> {
       const { accountId } = await authenticate(request);
       const found = await store.findResponse(accountId, id);
@@ -52,12 +52,12 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
       return Response.json({ id, object: "response", deleted: true });
     },
 
-    /** Clients that prefer a WebSocket fall back to POST on 426. */
+    /** Answers a WebSocket request with 426. Clients that prefer a WebSocket then use POST. */
     refuseUpgrade(request: Request): Response {
       if (request.headers.get("upgrade") !== null) {
-        throw new ApiError("upgrade_required", "Responses over WebSocket are not offered: use POST /v1/responses.");
+        throw new ApiError("upgrade_required", "Responses over WebSocket are not supported. Use POST /v1/responses.");
       }
-      throw new ApiError("method_not_allowed", "/v1/responses takes POST, not GET.", { headers: { allow: "POST" } });
+      throw new ApiError("method_not_allowed", "/v1/responses accepts POST, not GET.", { headers: { allow: "POST" } });
     },
   };
 }
@@ -78,6 +78,6 @@ function sequenceNumber(given: string | null): number | undefined {
 function notFound(id: string): ApiError {
   return new ApiError(
     "response_not_found",
-    `There is no response '${id.slice(0, 100)}': it may be deleted or expired.`,
+    `There is no response '${id.slice(0, 100)}': it may have been deleted or have expired.`,
   );
 }

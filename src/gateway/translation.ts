@@ -1,5 +1,5 @@
-// The translating path: upstream frames -> neutral events -> the client's frames, in one pass, with the same interface as the
-// lossless relay, so that the code that moves bytes need not distinguish them.
+// Translates a stream: upstream frames become neutral events, and these become the client's frames, in one pass. It has the same
+// interface as the relay of unchanged frames, so that the code that moves bytes need not distinguish the two.
 
 import { parseFrames } from "../base/sse.ts";
 import { type AnswerFault, afterContent } from "../chat/answer-fault.ts";
@@ -17,17 +17,17 @@ export interface TranslationOptions {
   writer: EventWriter;
   request: ChatRequest;
   requestId: string;
-  /** Sent to the client before anything from the upstream. */
+  /** An event that is sent to the client before anything from the upstream. */
   opening?: ChatEvent | undefined;
-  /** Receives the reasoning and calls of the answer. */
+  /** Takes the reasoning and calls of the answer. */
   notes?: { push(event: ChatEvent): void } | undefined;
-  /** Counts tokens here if the upstream reports none. */
+  /** Counts tokens if the upstream reports none. */
   estimate(outputText: string): Usage;
   /** The error text for the client. */
   say(fault: AnswerFault): string;
-  /** The upstream's constraints on tool names. */
+  /** The upstream's rules for the names of tools. */
   toolNames?: NameRules | undefined;
-  /** Stop sequences that the upstream does not support. */
+  /** Stop sequences that the upstream does not support, so that the gateway applies them. */
   cutAt?: readonly string[] | undefined;
 }
 
@@ -44,7 +44,7 @@ export class Translation implements FrameRelay {
   #choices = new Set<number>();
   #finishes: Extract<ChatEvent, { type: "finish" }>[] = [];
   #usage: Usage | undefined;
-  /** The usage that the upstream reported at the answer's end. */
+  /** Whether the upstream reported the usage at the end of the answer. */
   #isWhole = false;
   #fault: AnswerFault | undefined;
   #ended = false;
@@ -71,7 +71,7 @@ export class Translation implements FrameRelay {
   get fault(): AnswerFault | undefined {
     return this.#fault;
   }
-  /** Of an unfinished answer the upstream reported at most the input: the output is counted here. */
+  /** For an unfinished answer the upstream reported at most the input, so the gateway counts the output. */
   get usage(): Usage | undefined {
     if (this.#usage === undefined || this.finished || this.#output.chars === 0) return this.#usage;
     return this.#counted();
@@ -95,7 +95,7 @@ export class Translation implements FrameRelay {
     return this.#flow();
   }
 
-  /** What the upstream did not report is counted here. */
+  /** The usage, in which the gateway counts what the upstream did not report. */
   #counted(): Usage {
     const own = this.#options.estimate(this.outputText());
     const told = this.#usage;
@@ -115,7 +115,7 @@ export class Translation implements FrameRelay {
     return out;
   }
 
-  /** Inserts the opening before the first event with content; false if there is none yet. */
+  /** Inserts the opening before the first event with content; returns false if there is none yet. */
   #open(events: ChatEvent[], opening: ChatEvent): boolean {
     const first = events.findIndex(({ type }) => type !== "start");
     if (first < 0) return false;
@@ -132,7 +132,7 @@ export class Translation implements FrameRelay {
   }
 
   #event(event: ChatEvent): string {
-    // The common case needs neither guard nor restorer.
+    // Text and reasoning are the common case, and neither has tool names or stop sequences to handle.
     if (event.type === "text-delta" || event.type === "reasoning-delta") {
       this.#committed = true;
       this.#output.add(event.text);
@@ -178,7 +178,7 @@ export class Translation implements FrameRelay {
     return this.#options.writer.push(event);
   }
 
-  /** The last choice's finish carries the usage: estimated if there is none; then the stream is closed. */
+  /** Writes the finish of the last choice, with the usage, which is estimated if there is none. Then the stream is closed. */
   #finish(event: Extract<ChatEvent, { type: "finish" }>): string {
     this.#finishes.push(event);
     this.#choices.add(event.choice);

@@ -1,9 +1,9 @@
-// The usage row of a request without an upstream answer.
+// The usage row of a request without an answer of an upstream.
 
 import type { Exchange } from "../http/exchange.ts";
 import { STOPPED, type UsageRecord } from "../store/usage/record.ts";
 
-/** The row of a request that no upstream answered, or of a web tool. */
+/** The usage row of a request that no upstream answered, or of a web tool. */
 export function unansweredRow(exchange: Exchange, end: { status: number; tookMs: number; nowMs: number }): UsageRecord {
   const { log, failedRoutes, caller } = exchange;
   const { error, model, client_gone: gone } = log;

@@ -1,5 +1,5 @@
-// Uploaded images: POST, GET and DELETE /v1/files. Each belongs to an account and is unknown to all others. Clients that send
-// `anthropic-version` get that family's members in addition.
+// Uploaded images: POST, GET and DELETE /v1/files. A file belongs to an account and is unknown to all others. Clients that send
+// `anthropic-version` also get the members of Anthropic's API.
 
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
@@ -12,23 +12,23 @@ import { requireKeeping, type TextOwner } from "./kept-text.ts";
 
 export interface UploadDeps {
   store: FileStore;
-  /** Reserves space; returns a function that ends the reservation, undefined if there is none. */
+  /** Reserves space. Returns a function that ends the reservation, or undefined if there is no space. */
   claim(accountId: string, bytes: number): Promise<(() => void) | undefined>;
-  /** Throws 401. */
+  /** Identifies the caller. Throws 401. */
   authenticate(request: Request): AtOnce<TextOwner>;
 }
 
-/** Part headers, names and the purpose, besides the bytes. */
+/** Space in a form for part headers, names and the purpose, beside the file's bytes. */
 const FORM_BYTES_MAX = 64 * 1024;
 const PAGE_MAX = 1000;
 const PAGE = 100;
 const FILENAME_CHARS_MAX = 255;
-/** The purpose that OpenAI's clients give for files in messages. */
+/** Purposes that OpenAI's clients state for files in messages. */
 const PURPOSES = new Set(["vision", "user_data", "assistants"]);
 
 export type Uploads = ReturnType<typeof createUploads>;
 
-/** Builds the verbs behind the routes. */
+/** Creates the functions behind the routes. */
 export function createUploads({ store, claim, authenticate }: UploadDeps) {
   return {
     async upload(request: Request): Promise<Response> {
@@ -78,7 +78,7 @@ export function createUploads({ store, claim, authenticate }: UploadDeps) {
       return Response.json(view(file, request));
     },
 
-    /** The bytes, as they were uploaded. */
+    /** Returns the bytes as they were uploaded. */
     async content(request: Request, id: string): Promise<Response> {
       const { accountId } = await authenticate(request);
       const file = await store.findFile(accountId, id);
@@ -86,7 +86,7 @@ export function createUploads({ store, claim, authenticate }: UploadDeps) {
       if (file === undefined || bytes === undefined) throw fileNotFound(id);
       const headers = {
         "content-type": file.mediaType,
-        // The uploader chose the name: it is encoded so that no character of it can end the header.
+        // The uploader chose the name, so it is encoded, and no character of it can end the header.
         "content-disposition": `attachment; filename*=UTF-8''${headerName(file.filename)}`,
         "x-content-type-options": "nosniff",
       };
@@ -106,7 +106,7 @@ export function createUploads({ store, claim, authenticate }: UploadDeps) {
   };
 }
 
-/** Also for files that a chat request names. */
+/** The 404 for a missing file, also if a chat request names it. */
 export function fileNotFound(id: string, param: string | null = null): ApiError {
   return new ApiError("file_not_found", `There is no file '${id.slice(0, 100)}'.`, { param });
 }
@@ -134,7 +134,7 @@ function pageSize(given: string | null): number {
   throw new ApiError("invalid_request", "Invalid 'limit': expected a positive integer.", { param: "limit" });
 }
 
-/** The last part of the client's file name: a program that saves it under its name must not leave its folder. */
+/** The last part of the client's file name, so that a program that saves the file under it does not leave its folder. */
 function plainName(given: string): string {
   const last = given.split(/[/\\]/).at(-1) ?? "";
   const name = last

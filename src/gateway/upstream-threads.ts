@@ -1,21 +1,21 @@
-// Conversations that an upstream holds (Anthropic's `thread`): which account's answer came from which provider, so that each
-// continues where it began and no account continues another's. Kept in memory: a client that is told that its thread is
-// unknown sends its history again, as it does if the upstream has forgotten it.
+// Conversations that an upstream holds (Anthropic's `thread`): remembers which provider gave which answer to which account, so
+// that each conversation continues at its provider and no account continues another's. The memory is lost with the process. A
+// client then learns that its thread is unknown and sends its history again, as it does if the upstream has forgotten the thread.
 
 import { ApiError } from "../base/errors.ts";
 import type { ModelRoute } from "../catalog/models.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { WireFormat } from "../wire/format.ts";
 
-/** Answers that are remembered; a few dozen bytes each. */
+/** Maximum number of answers that are remembered; each takes a few dozen bytes. */
 const ANSWERS_MAX = 50_000;
 
-/** The memory. */
+/** Remembers the answers of conversations that upstreams hold. */
 export class UpstreamThreads {
-  /** Answer ids to their account and provider, oldest first. */
+  /** The account and provider of answers, by the answer's id, oldest first. */
   readonly #answers = new Map<string, { accountId: string; provider: string }>();
 
-  /** Records an answer that its account may continue from. */
+  /** Records an answer from which its account may continue. */
   answered(id: string, by: { accountId: string; provider: string }): void {
     this.#answers.delete(id);
     this.#answers.set(id, by);
@@ -24,7 +24,7 @@ export class UpstreamThreads {
     if (oldest !== undefined) this.#answers.delete(oldest);
   }
 
-  /** The provider of this account's answer. */
+  /** The provider that gave this account's answer. */
   providerOf(id: string, accountId: string): string | undefined {
     const found = this.#answers.get(id);
     return found?.accountId === accountId ? found.provider : undefined;
@@ -36,20 +36,20 @@ export function holdsThreads(provider: Provider | undefined): boolean {
   return provider?.dialect.hasThreads === true && provider.quirks.threads !== false;
 }
 
-/** Whether a provider's refusal says that it does not hold threads for such a request. */
+/** Whether a provider's refusal means that it does not hold threads for such a request. */
 export function refusesThread(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   const { upstream, details } = error.detail;
   const said = (upstream?.details ?? details) as { error_code?: unknown } | null | undefined;
   if (said?.error_code === "thread_unsupported_request") return true;
-  // Servers older than threads refuse the parameter or the beta as an unknown name.
+  // Servers that are older than threads refuse the parameter or the beta as an unknown name.
   return error.body().type === "invalid_request_error" && UNKNOWN_THREAD.test(error.message);
 }
 
 const UNKNOWN_THREAD =
   /\bthread\b[^.]{0,40}\b(?:extra inputs|unknown|unrecognized|unexpected)|unexpected value.*\bmessage-threads-/is;
 
-/** The client's headers without the beta for threads, for a provider that does not get one. */
+/** The client's headers without the beta for threads, for a provider to which no thread is sent. */
 export function withoutThreads(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { "anthropic-beta": betas, ...rest } = headers;
   const left = (betas ?? "").split(",").map((name) => name.trim());
@@ -59,7 +59,7 @@ export function withoutThreads(headers: Readonly<Record<string, string>>): Reado
 
 /** The thread of a request. */
 export interface ThreadRequest {
-  /** The answer to continue from; undefined: a new thread. */
+  /** The answer from which to continue; undefined for a new thread. */
   previousId?: string;
 }
 
@@ -72,8 +72,8 @@ export function threadOf(format: WireFormat, body: Readonly<Record<string, unkno
 }
 
 /**
- * The routes that can continue a thread: those of the provider that holds it. If no provider of the model has threads, all
- * routes stay, and the refusal says so. Throws 404 `thread_not_found`.
+ * The routes on which a thread can continue: those of the provider that holds it. If no provider of the model has threads, all
+ * routes stay, and the parameter is refused later. Throws 404 `thread_not_found`.
  */
 export function routesOfThread(
   { previousId }: ThreadRequest,
@@ -86,9 +86,9 @@ export function routesOfThread(
   const holder = deps.threads.providerOf(previousId, deps.accountId);
   const left = routes.filter(({ provider }) => provider === holder);
   if (left.length > 0) return left;
-  throw new ApiError("thread_not_found", `There is no answer '${previousId.slice(0, 100)}' to go on from.`, {
+  throw new ApiError("thread_not_found", `There is no answer '${previousId.slice(0, 100)}' to continue from.`, {
     param: "thread.previous_message_id",
-    // Anthropic's own error: its SDKs then send the whole history.
+    // The code of Anthropic's own error, after which its SDKs send the whole history.
     details: { error_code: "thread_not_found" },
   });
 }

@@ -1,5 +1,5 @@
-// The model for extract and llmstxt: the configured one, or the cheapest that the caller may use, paid for by the request's
-// key.
+// Finds the model for extract and llmstxt: the configured one, or the cheapest one that the caller may use. The request's key
+// pays for it.
 
 import { ApiError } from "../base/errors.ts";
 import { cheapestChatModel } from "../catalog/cheapest.ts";
@@ -8,7 +8,7 @@ import { requireModel, resolveModel } from "../catalog/resolve.ts";
 import { askModel, type ModelAnswer, type ModelCallDeps, type Prompt } from "./ask.ts";
 import type { Caller } from "./caller.ts";
 
-/** What a web tool may request from it. */
+/** What a web tool may request from a model. */
 export type WebQuestion = Omit<Prompt, "model" | "routes">;
 
 /** A model that answers for a caller. */
@@ -16,7 +16,7 @@ export interface WebModel {
   readonly id: string;
   readonly contextLength: number;
   readonly maxOutputTokens: number;
-  /** Throws `ApiError` if no provider answers, or the caller's budgets do not allow it. */
+  /** Asks the model. Throws `ApiError` if no provider answers, or if the caller's budgets do not allow the call. */
   ask(question: WebQuestion, signal: AbortSignal): Promise<Pick<ModelAnswer, "text" | "whole">>;
 }
 
@@ -30,12 +30,12 @@ export interface WebPayer {
 /** Finds a caller's model; "none" if the operator disabled it, undefined if none is suitable. */
 export type FindWebModel = (payer: WebPayer) => Promise<WebModel | "none" | undefined>;
 
-/** The criteria for a model. */
+/** How a model is chosen. */
 export interface WebModelChoice {
   catalog(): Catalog;
-  /** The embedded demo, which is never chosen. */
+  /** Whether a provider is the embedded demo, which is never chosen. */
   isDemo(provider: string): boolean;
-  /** `web.model`. */
+  /** The setting `web.model`. */
   setting(): string;
 }
 
@@ -45,17 +45,20 @@ export interface WebModelDeps extends WebModelChoice {
   callerOf(keyId: string): Promise<Caller | undefined>;
 }
 
-/** Minimum context size of an automatically chosen model. */
+/** Minimum size of the context window of a model that is chosen automatically. */
 const CONTEXT_MIN = 32_000;
-/** Time limit of one answer; long ones of slow models take a minute. */
+/** Time limit of one answer; long answers of slow models take a minute. */
 const ANSWER_TIMEOUT_MS = 180_000;
 
-/** Builds the look-up. It throws 401 for an invalid key, and 403 if the configured model is above the caller's plan. */
+/** Creates the look-up. It throws 401 for an invalid key, and 403 if the caller's plan does not include the configured model. */
 export function createWebModels(deps: WebModelDeps): FindWebModel {
   return async ({ keyId, requestId, endpoint }) => {
     const caller = await deps.callerOf(keyId);
     if (caller === undefined)
-      throw new ApiError("invalid_api_key", "The API key that this was asked with was revoked or has expired.");
+      throw new ApiError(
+        "invalid_api_key",
+        "The API key with which this job was started has been revoked or has expired.",
+      );
     const found = choose(deps, caller);
     if (found === "none" || found === undefined) return found;
     const { model, routes } = found;
@@ -75,13 +78,13 @@ export function hasWebModel(deps: WebModelChoice, caller: Subscribed): boolean {
   try {
     return typeof choose(deps, caller) === "object";
   } catch (error) {
-    // The configured model is above the caller's plan.
+    // The caller's plan does not include the configured model.
     if (error instanceof ApiError) return false;
     throw error;
   }
 }
 
-/** The caller's properties that determine the model. */
+/** The properties of a caller that determine the model. */
 type Subscribed = Pick<Caller, "models"> & { readonly account: Pick<Caller["account"], "tier"> };
 
 function choose(deps: WebModelChoice, caller: Subscribed): ResolvedModel | "none" | undefined {
@@ -96,7 +99,7 @@ function cheapest({ catalog, isDemo }: WebModelChoice, caller: Subscribed): Reso
   return model && { model, routes: model.routes };
 }
 
-/** If the configured model does not exist, it is not the caller's fault. */
+/** Finds the configured model. If it does not exist, the caller is not to blame. */
 function configured({ catalog }: WebModelChoice, id: string, caller: Subscribed): ResolvedModel | undefined {
   if (resolveModel(catalog(), id)?.model.kind !== "chat") return undefined;
   const { account, models } = caller;

@@ -1,18 +1,18 @@
-// Copies what passes for one request, on the client's side and on the providers', while the key's holder is told that it
-// does. The copy is bounded, and holds no secrets: they are taken out before anything is kept.
+// Copies the messages of one request, on the client's side and on the providers' side, while the key is being debugged; its
+// holder is told so. The copy is limited in size, and secrets are removed before anything is stored.
 
 import type { Fetch, WireTap } from "../http/exchange.ts";
 import { isSecretName, REDACTED, type Redact } from "../telemetry/redact.ts";
 
-/** A message as it was kept. */
+/** A message as it is stored. */
 interface KeptMessage {
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
-  /** The body went on. */
+  /** Whether the rest of the body was left out. */
   readonly cut: boolean;
 }
 
-/** What is kept of a request; the dashboard shows it as it is. */
+/** The stored copy of a request, which the dashboard shows. */
 export interface WireRecord {
   readonly request: KeptMessage & { readonly method: string; readonly url: string };
   readonly response: (KeptMessage & { readonly status: number }) | null;
@@ -25,14 +25,14 @@ export interface WireRecord {
   }[];
 }
 
-/** Of one body so many characters are kept; twice as much of a text that is mostly not ASCII. */
+/** Maximum number of characters that are stored of one body. */
 const BODY_CHARS_MAX = 512 * 1024;
-/** Calls of one request that are kept. */
+/** Maximum number of calls that are stored of one request. */
 const CALLS_MAX = 8;
 
 const SECRET_HEADERS = /^(?:authorization|proxy-authorization|x-api-key|api-key|x-goog-api-key|cookie|set-cookie)$/i;
 
-/** Text of a body as it comes. */
+/** Collects the text of a body as it arrives. */
 class KeptBody {
   #text = "";
   #cut = false;
@@ -63,7 +63,7 @@ interface Call {
   error: string | null;
 }
 
-/** A tap on one request. `done` is called once, when the client has its answer or is gone. */
+/** Creates the copy of one request. `done` is called once, when the client has its answer or has left. */
 export function createWireTap(
   request: Request,
   { redact, done }: { redact: Redact; done(record: WireRecord): void },
@@ -123,7 +123,7 @@ function keptResponse(response: Call["response"], redact: Redact) {
   return response === undefined ? null : { status: response.status, ...response.body.kept(response.headers, redact) };
 }
 
-/** The same response, whose body is also kept as it is read. `end` is called when it has ended, or is given up. */
+/** The same response, whose body is also copied while it is read. `end` is called when the body has ended or is cancelled. */
 function copied(response: Response, kept: KeptBody, end: () => void): Response {
   const { body } = response;
   if (body === null) {
@@ -171,7 +171,7 @@ function withoutSecrets(headers: Headers, redact: Redact): [string, string][] {
   ]);
 }
 
-/** Keys are also sent in queries. */
+/** Removes secrets from a URL, since keys are also sent in queries. */
 function urlWithoutSecrets(url: string, redact: Redact): string {
   if (!URL.canParse(url)) return redact(url);
   const shown = new URL(url);

@@ -1,4 +1,4 @@
-// The maximum cost of a chat request before the call: its input is counted, its output limit assumed to be used up.
+// The maximum cost of a chat request before the call: its input is counted, and its output limit is assumed to be used up.
 
 import type { CatalogModel } from "../catalog/models.ts";
 import { costMicros, type Measured, type Prices } from "../catalog/prices.ts";
@@ -7,15 +7,15 @@ import { countTokens } from "../tokens/count.ts";
 import { promptText } from "./meter.ts";
 import type { Defaults } from "./policy.ts";
 
-/** Other vendors' vocabularies split a text into up to this many times the tokens. */
+/** Other vendors' vocabularies split a text into up to this many times as many tokens. */
 const VOCABULARY_FACTOR = 1.5;
-/** The roles and marks around a message. */
+/** Tokens of the role and the separators around a message. */
 const MESSAGE_TOKENS = 10;
-/** The most expensive image of the vendors whose rules are public. */
+/** Tokens of the most expensive image, among vendors whose rules are public. */
 const IMAGE_TOKENS = 5000;
-/** A document of unknown size: about twenty pages. */
+/** Tokens of a document of unknown size, which is about twenty pages. */
 const FILE_TOKENS = 50_000;
-/** Base64 characters per token, for plain-text documents and well-compressed speech. */
+/** Base64 characters per token, for documents in plain text and well-compressed speech. */
 const FILE_CHARACTERS = 4;
 const AUDIO_CHARACTERS = 50;
 
@@ -37,7 +37,7 @@ export function worstCaseMicros(
   return worstCostMicros(prices, { inputTokens, outputTokens });
 }
 
-/** The maximum cost of these tokens: all read again, or all written to a cache. */
+/** The maximum cost of these tokens, if all were read again or all were written to a cache. */
 export function worstCostMicros(prices: Prices, usage: Measured): number {
   return Math.max(costMicros(prices, usage), costMicros(prices, { ...usage, cacheWriteTokens: usage.inputTokens }));
 }
@@ -54,7 +54,7 @@ function worstInputTokens(chat: ChatRequest): number {
   return Math.ceil((tokens + countTokens(promptText(chat))) * VOCABULARY_FACTOR);
 }
 
-/** Tokens of a part that is not prompt text. */
+/** The tokens of a part that is not text of the prompt. */
 function tokensOfPart(part: { type: string } | FilePart | AudioPart | OpaquePart): number {
   if (part.type === "image") return IMAGE_TOKENS;
   if (part.type === "file" && "source" in part) return tokensOfFile(part);

@@ -182,6 +182,7 @@ test.each([
   const key = { "x-idempotency-key": "5f0c6e0e-8a5e-4f4b-9a53-7f4b8f7a1c11" };
   expect((await post(path, body()))["warning"]).toBeUndefined();
   const [first, second] = [await post(path, body(), key), await post(path, body(), key)];
-  for (const { warning } of [first, second]) expect(warning).toBe("These options have no effect here: x-idempotency-key.");
+  for (const { warning } of [first, second])
+    expect(warning).toBe("These options have no effect here: x-idempotency-key.");
   expect(second["id"]).not.toBe(first["id"]);
 });

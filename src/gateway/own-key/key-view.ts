@@ -1,4 +1,4 @@
-// A key's description for its holder.
+// The description of a key for its holder.
 
 import type { Clock } from "../../base/clock.ts";
 import type { KeyInfo } from "../../store/access/keys.ts";
@@ -7,25 +7,25 @@ import type { Caller } from "../caller.ts";
 
 const MICROS_PER_USD = 1_000_000;
 
-/** The body of `GET /v1/key`. Money in US dollars, times as dates; null: none. */
+/** The body of `GET /v1/key`. Money is in US dollars, times are dates; null means none. */
 export interface OwnKeyView {
   readonly id: string;
   readonly name: string;
   readonly tier: string;
-  /** Requests per minute: the key's own limit, else the plan's. */
+  /** Requests per minute: the key's own limit, or else the plan's. */
   readonly rpm: number;
   readonly budget: number | null;
-  /** Of the budget in its current period. */
+  /** The spending in the current period of the budget. */
   readonly spent: number;
   readonly resets_at: string | null;
   readonly expires_at: string | null;
-  /** Until then what passes for its requests is kept for its holder and the operator; null: nothing is. */
+  /** Until then, requests and answers of the key are stored for its holder and the operator. Null: nothing is stored. */
   readonly debug_until: string | null;
   /** Patterns of the models that it may use. */
   readonly models: readonly string[];
 }
 
-/** The description of a caller's own key. `planRpm`: the plan's rate limit. */
+/** Describes a caller's own key. `planRpm`: the plan's rate limit. */
 export function ownKeyView(
   caller: Pick<Caller, "rpm" | "account" | "budgets">,
   row: KeyInfo,
@@ -46,7 +46,7 @@ export function ownKeyView(
   };
 }
 
-/** The cached budget also includes spending that is not yet written. */
+/** The cached spending includes amounts that are not yet written to the database. */
 function spentMicros({ budgets }: Pick<Caller, "budgets">, row: KeyInfo, clock: Clock): number {
   const { budgetMicros: limitMicros } = row;
   if (limitMicros === null) return 0;
@@ -56,14 +56,14 @@ function spentMicros({ budgets }: Pick<Caller, "budgets">, row: KeyInfo, clock: 
   return limitMicros - leftMicros({ limitMicros, periodMs, windowStartMs, spentMicros: row.spentMicros }, clock.now());
 }
 
-/** When the next period begins, a whole number of periods after the first. */
+/** When the next period of the budget begins: a whole number of periods after the first. */
 function resetsAtMs({ budgetMicros, budgetPeriodMs, budgetWindowStartMs }: KeyInfo, clock: Clock): number | null {
   if (budgetMicros === null || budgetPeriodMs === null || budgetWindowStartMs === null) return null;
   const periods = Math.floor((clock.now() - budgetWindowStartMs) / budgetPeriodMs) + 1;
   return budgetWindowStartMs + Math.max(1, periods) * budgetPeriodMs;
 }
 
-/** Until when what passes for the key's requests is kept; null where nothing is. */
+/** Until when requests and answers of the key are stored; null if nothing is stored. */
 function debuggedUntilMs({ debugUntilMs: untilMs }: KeyInfo, nowMs: number): number | null {
   return untilMs !== null && untilMs > nowMs ? untilMs : null;
 }
@@ -72,7 +72,7 @@ function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** The same in OpenRouter's format (openrouter.ai/docs/api-reference/limits). */
+/** The description in OpenRouter's format (openrouter.ai/docs/api-reference/limits). */
 export function openRouterKey({ name, budget, spent, rpm, tier }: OwnKeyView) {
   return {
     data: {
@@ -86,7 +86,7 @@ export function openRouterKey({ name, budget, spent, rpm, tier }: OwnKeyView) {
   };
 }
 
-/** OpenRouter's credits: the key's budget, and what was spent of it. */
+/** The key's budget and spending as OpenRouter's credits. */
 export function openRouterCredits({ budget, spent }: OwnKeyView) {
   return { data: { total_credits: budget ?? 0, total_usage: spent } };
 }

@@ -1,4 +1,4 @@
-// GET /v1/key, and the same in OpenRouter's format. Does not count against the rate limit.
+// GET /v1/key, and the same in OpenRouter's format. Requests do not count against the rate limit.
 
 import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
@@ -11,20 +11,20 @@ import type { Caller } from "../caller.ts";
 import { type OwnKeyView, openRouterCredits, openRouterKey, ownKeyView } from "./key-view.ts";
 
 export interface OwnKeyDeps {
-  /** Throws 401. */
+  /** Identifies the caller. Throws 401. */
   authenticate(request: Request): AtOnce<Caller>;
   keys: Pick<KeyStore, "listKeys">;
   grants(): Readonly<Record<TierId, TierGrant>>;
   clock: Clock;
 }
 
-/** The endpoints at which a key learns of itself. */
+/** Creates the endpoints that describe the caller's own key. */
 export function ownKeyRoutes({ authenticate, keys, grants, clock }: OwnKeyDeps) {
   const view = async (request: Request): Promise<OwnKeyView> => {
     const caller = await authenticate(request);
     const row = (await keys.listKeys(caller.accountId)).find(({ id }) => id === caller.keyId);
-    // It was deleted after the key was looked up.
-    if (row === undefined) throw new ApiError("invalid_api_key", "The API key is not valid: it may have been revoked.");
+    // The key was deleted after it was looked up.
+    if (row === undefined) throw new ApiError("invalid_api_key", "The API key is not valid. It may have been revoked.");
     return ownKeyView(caller, row, { clock, planRpm: grants()[caller.account.tier].rpm });
   };
   return new Elysia()

@@ -1,5 +1,5 @@
-// Decides which headers are forwarded: all except those that belong to one connection, that carry a credential or
-// reveal a client's address, and that this gateway sets itself.
+// Decides which headers are forwarded: all except those that belong to one connection, those that carry a credential or reveal a
+// client's address, and those that this gateway sets itself.
 
 /**
  * Headers that belong to one connection (RFC 9110, section 7.6.1), or that give the length or the encoding of its body.
@@ -22,13 +22,13 @@ const NOT_UP = new Set([
 ]);
 const NOT_DOWN = new Set([
   ...OF_CONNECTION,
-  // The body is decompressed on its way.
+  // Left out because the body is decompressed on its way.
   ...["content-encoding", "set-cookie", "alt-svc", "strict-transport-security", "x-request-id", "location"],
 ]);
-/** Credentials under any vendor's name, and addresses of clients. */
+/** Names of credentials of any vendor, and of headers with clients' addresses. */
 const NOT_UP_NAMES =
   /(?:^|-)(?:api-key|api-token|auth-token|access-token)$|^x-(?:forwarded|real|sallyport|client-ip)|^cf-|^sec-/;
-/** Only the operator may know which account answered. */
+/** Names of headers that show which account of the operator answered. */
 const NOT_DOWN_NAMES =
   /-(?:organization|project|workspace|account)(?:-id)?$|^access-control-|^x-sallyport-|^x-ratelimit-(?:limit|remaining|reset)$/;
 

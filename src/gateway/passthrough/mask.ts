@@ -1,12 +1,12 @@
-// Masks a secret in a stream of bytes, even where it is split between two pieces. The mask has the same length, so that
-// announced lengths stay correct.
+// Masks a secret in a stream of bytes, even if it is split between two pieces. The mask has the same length as the secret, so
+// that announced lengths stay correct.
 
 const STAR = 0x2a;
 
-/** Masks a secret. Secrets shorter than this are not masked, since their letters occur everywhere. */
+/** Shorter secrets are not masked, since their letters occur everywhere. */
 const SECRET_CHARS_MIN = 8;
 
-/** Masks the pieces in order: each piece is pushed once, then `end` returns the bytes that were held back. */
+/** Masks the pieces of a stream in order. `push` takes each piece; at the end, `end` returns the bytes that were held back. */
 export class SecretMask {
   readonly #secret: Buffer;
   #held: Buffer = Buffer.alloc(0);

@@ -1,6 +1,6 @@
-// Passes requests of keys with that right to any path of a provider. The credentials are replaced with ours, and
-// everything else is streamed unchanged in both directions. The tokens that an answer reports are recorded, and secrets
-// are masked in it.
+// Forwards requests to any path of a provider, for keys with that right. The credential is replaced by the operator's, and
+// everything else is streamed unchanged in both directions. The tokens that an answer reports are recorded, and secrets in it are
+// masked.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -37,9 +37,9 @@ export interface PassthroughDeps {
   readonly clock: Clock;
 }
 
-/** The longest pause of a client within its body. */
+/** The longest pause of a client while it sends its body. */
 const STALL_MS = 30_000;
-/** Errors are short, so they are read whole, and the credential can be removed from their text. */
+/** Errors are short, so they are read completely, and the credential can be removed from their text. */
 const ERROR_BYTES_MAX = 256 * 1024;
 const TEXT = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/i;
 const NO_BODY = new Set([204, 205, 304]);
@@ -54,13 +54,14 @@ interface Passing {
   readonly status: number;
 }
 
-/** Answers `/v1/upstream/{provider}/*`. */
+/** Creates the handler of `/v1/upstream/{provider}/*`. */
 export function createPassthrough(deps: PassthroughDeps) {
   return async (request: Request): Promise<Response> => {
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange);
     if (!caller.passthrough) {
-      const message = "This key may not call a provider's own paths. An administrator can make one with --passthrough.";
+      const message =
+        "This key may not call a provider's own paths. An administrator can create a key with --passthrough.";
       throw new ApiError("permission_denied", message);
     }
     const { provider, rest } = targetOf(deps, request);
@@ -90,19 +91,19 @@ function targetOf(deps: PassthroughDeps, request: Request): { provider: Provider
   if (provider === undefined || provider.embedded) {
     throw new ApiError(
       "provider_not_found",
-      `There is no provider ${JSON.stringify(name.slice(0, 100))} to pass this on to.`,
+      `There is no provider ${JSON.stringify(name.slice(0, 100))}. The path must begin with the name of a configured provider.`,
     );
   }
   return { provider, rest };
 }
 
-/** The credential as the client sent it in a header, since the client may repeat it in the query. */
+/** The credential from the client's headers; the client may repeat it in the query. */
 function keyOfRequest({ headers }: Request): string {
   const own = headers.get("authorization")?.replace(/^bearer\s+/i, "") ?? headers.get("x-api-key") ?? "";
   return own.trim();
 }
 
-/** The body while it is read, limited in size and in the length of pauses. */
+/** The body as it is read, limited in size and in the length of pauses. */
 function bodyOf(request: Request, bytesMax: number): { body?: () => Promise<Uint8Array | undefined>; length?: number } {
   if (request.body === null) return {};
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
@@ -170,13 +171,13 @@ async function readShort(reader: BodyReader): Promise<string> {
       if (size > ERROR_BYTES_MAX) break;
     }
   } catch {
-    // If the error's body breaks off, the part that arrived is still useful.
+    // If the body of an error breaks off, the part that arrived is still useful.
   }
   reader.cancel();
   return Buffer.concat(chunks).subarray(0, ERROR_BYTES_MAX).toString();
 }
 
-/** The answer's bytes with the secret masked; however the answer ends, the usage record is then written. */
+/** The answer's bytes with the secret masked. When the answer ends, for whatever reason, the usage row is written. */
 function sourceOf(
   deps: PassthroughDeps,
   { answer, passing, reader, type }: { answer: ForwardedAnswer; passing: Passing; reader: BodyReader; type: string },

@@ -1,9 +1,9 @@
-// Reads the tokens that a forwarded answer reports, from a copy of its bytes, in every protocol that reports tokens.
+// Reads the tokens that a forwarded answer reports from a copy of its bytes, for every protocol that reports tokens.
 
 import type { Usage } from "../../chat/event.ts";
 import { reportedUsage, tokenSum } from "../../chat/usage.ts";
 
-/** The number of bytes that are examined in a whole answer, or in one line of a stream. */
+/** The number of bytes that are examined of a whole answer, or of one line of a stream. */
 const LOOKED_BYTES_MAX = 2 * 1024 * 1024;
 
 type Members = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export interface ReportReader {
   end(): Reported | undefined;
 }
 
-/** A reader for answers of that content type; undefined where none reports tokens. */
+/** Creates a reader for answers of a content type; undefined if answers of that type report no tokens. */
 export function reportReader(contentType: string): ReportReader | undefined {
   if (/^text\/event-stream\b/i.test(contentType)) return new StreamReader();
   return /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType) ? new WholeReader() : undefined;
@@ -63,7 +63,7 @@ class StreamReader implements ReportReader {
   }
 }
 
-/** Figures of one answer; later ones replace earlier ones of the same name. */
+/** The figures of one answer. A later figure replaces an earlier one of the same name. */
 class Findings {
   #figures: Members | undefined;
   #model: string | undefined;
@@ -71,7 +71,7 @@ class Findings {
   look(text: string): void {
     if (!/usage/i.test(text)) return;
     const body = membersOf(parsed(text));
-    // In the events of streams the usage is one level deeper.
+    // In the events of streams, the usage is one level deeper.
     for (const place of [body, membersOf(body?.["response"]), membersOf(body?.["message"])]) {
       const figures = membersOf(place?.["usage"]) ?? membersOf(place?.["usageMetadata"]);
       if (figures !== undefined) this.#figures = { ...this.#figures, ...withoutNulls(figures) };
@@ -91,7 +91,7 @@ function usageOf(figures: Members): Usage | undefined {
   const inner = (name: string, member: string) => membersOf(figures[name])?.[member];
   const cacheRead = figures["cache_read_input_tokens"];
   const cacheWrite = figures["cache_creation_input_tokens"];
-  // Only the Messages API counts cached tokens beside the input; others include them in it.
+  // Only the Messages API counts cached tokens apart from the input; other protocols include them.
   const isBeside = cacheRead !== undefined || cacheWrite !== undefined;
   const input = figures["prompt_tokens"] ?? figures["input_tokens"] ?? figures["promptTokenCount"];
   const output = figures["completion_tokens"] ?? figures["output_tokens"] ?? figures["candidatesTokenCount"];

@@ -1,15 +1,15 @@
-// Determines the target of a passthrough request: the provider that its path names, and the address below its base URL.
+// Finds the target of a passthrough request: the provider that its path names, and the address below that provider's base URL.
 
 import { ApiError } from "../../base/errors.ts";
 
 const PREFIX = "/v1/upstream/";
-/** An encoded path may be encoded again; servers differ in how often they decode. */
+/** How often a path is decoded. An encoded path may be encoded again, and servers differ in how often they decode it. */
 const DECODINGS_MAX = 5;
 
 /** The parts of a passthrough path. */
 export interface PassthroughPath {
   readonly provider: string;
-  /** The rest of the path with its query, as it was sent: "" or a text that begins with a slash. */
+  /** The rest of the path with its query, as it was sent: empty, or a text that begins with a slash. */
   readonly rest: string;
 }
 
@@ -21,8 +21,8 @@ export function passthroughPath(url: string): PassthroughPath {
 }
 
 /**
- * The address below the base URL. A query parameter that contains `ownKey`, the caller's key, is left out, since it is
- * meant for this gateway. Throws `ApiError` 400 for a path that leads outside the base URL, in whatever encoding.
+ * The address below the base URL. A query parameter that contains `ownKey`, the caller's key, is left out, since it is meant for
+ * this gateway. Throws `ApiError` 400 for a path that leads outside of the base URL, in whatever encoding.
  */
 export function addressBelow(baseUrl: string, rest: string, ownKey: string): string {
   const at = rest.indexOf("?");
@@ -60,7 +60,7 @@ function refuseDetours(path: string): void {
 }
 
 function wrongPath(): ApiError {
-  return new ApiError("invalid_request", "The path must lead to a place below the provider's base URL.");
+  return new ApiError("invalid_request", "The path must not lead outside of the provider's base URL.");
 }
 
 function withoutKey(query: string, ownKey: string): string {

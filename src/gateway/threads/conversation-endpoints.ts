@@ -1,5 +1,5 @@
-// The verbs behind /v1/conversations. A conversation belongs to its account; for all others it is unknown, and with
-// compaction off there are none.
+// The functions behind /v1/conversations. A conversation belongs to an account; for other accounts it is unknown. If compaction
+// is disabled, there are no conversations.
 
 import type { AtOnce } from "../../base/at-once.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -13,16 +13,16 @@ import type { ConversationItem, HeldConversation, ItemPage, KeptConversations } 
 
 export interface ConversationEndpointsDeps {
   conversations: KeptConversations;
-  /** Configuration `compaction.enabled`: if off, no text is stored. */
+  /** The setting `compaction.enabled`. If it is off, no text is stored. */
   enabled(): boolean;
   bodyLimits(): BodyLimits;
-  /** Reserves space; returns a function that ends the reservation, undefined if there is none. */
+  /** Reserves space. Returns a function that ends the reservation, or undefined if there is no space. */
   claim(accountId: string, bytes: number): Promise<(() => void) | undefined>;
-  /** The items with references replaced. */
+  /** Replaces references in items by the stored items. */
   resolve(accountId: string, items: readonly unknown[]): Promise<readonly unknown[]>;
-  /** A conversation or an item of it was deleted: what was derived from it is deleted too. */
+  /** Called when a conversation or one of its items was deleted, so that its summaries are deleted too. */
   forget(accountId: string, id: string): void;
-  /** Throws 401. */
+  /** Identifies the caller. Throws 401. */
   authenticate(request: Request): AtOnce<TextOwner>;
 }
 
@@ -31,7 +31,7 @@ export type ConversationEndpoints = ReturnType<typeof createConversationEndpoint
 const PAGE = 20;
 const PAGE_MAX = 100;
 
-/** Builds the verbs. */
+/** Creates the functions behind the routes. */
 export function createConversationEndpoints(deps: ConversationEndpointsDeps) {
   const shared = sharedSteps(deps);
   return { ...conversationVerbs(deps, shared), ...itemVerbs(deps, shared) };
@@ -39,7 +39,7 @@ export function createConversationEndpoints(deps: ConversationEndpointsDeps) {
 
 type Shared = ReturnType<typeof sharedSteps>;
 
-/** What several verbs share. */
+/** The steps that several of the functions share. */
 function sharedSteps(deps: ConversationEndpointsDeps) {
   const { conversations, enabled, authenticate } = deps;
   const owner = async (request: Request): Promise<string> => {
@@ -47,7 +47,7 @@ function sharedSteps(deps: ConversationEndpointsDeps) {
     exchangeOf(request).holder = accountId;
     return accountId;
   };
-  /** The same for a request with text to store. */
+  /** Identifies the caller of a request that stores text. */
   const writer = async (request: Request): Promise<string> => {
     requireKeeping(await authenticate(request));
     return owner(request);
@@ -58,7 +58,7 @@ function sharedSteps(deps: ConversationEndpointsDeps) {
     return conversation;
   };
   const read = async (request: Request): Promise<Element> => (await readJsonBody(request, deps.bodyLimits())).body;
-  /** Appends items if there is space. */
+  /** Appends items if there is enough space. */
   const add = async (accountId: string, id: string, items: readonly unknown[]): Promise<ConversationItem[]> => {
     const whole = (await deps.resolve(accountId, items)) as Element[];
     const release = await deps.claim(accountId, JSON.stringify(whole).length);
@@ -83,7 +83,7 @@ function conversationVerbs(deps: ConversationEndpointsDeps, { owner, writer, fou
   return {
     async create(request: Request): Promise<Response> {
       const accountId = await writer(request);
-      if (!enabled()) throw new ApiError("conversation_not_found", "No conversations are kept here.");
+      if (!enabled()) throw new ApiError("conversation_not_found", "This gateway does not store conversations.");
       const body = await readMaybe(request, read);
       const metadata = metadataOf(body);
       const items = body["items"] == null ? [] : newItems(body);
@@ -103,7 +103,7 @@ function conversationVerbs(deps: ConversationEndpointsDeps, { owner, writer, fou
       return Response.json(view(await found(await owner(request), id)));
     },
 
-    /** Changes its metadata. */
+    /** Changes the metadata of a conversation. */
     async change(request: Request, id: string): Promise<Response> {
       const accountId = await writer(request);
       const conversation = await found(accountId, id);
@@ -160,7 +160,7 @@ function itemVerbs({ conversations, forget }: ConversationEndpointsDeps, { owner
   };
 }
 
-/** The body may be left out if it would be empty. */
+/** Reads the body, which may be left out if it is empty. */
 async function readMaybe(request: Request, read: (request: Request) => Promise<Element>): Promise<Element> {
   const isEmpty = request.body === null || request.headers.get("content-length") === "0";
   return isEmpty ? {} : read(request);
@@ -192,11 +192,11 @@ function pageOf(query: URLSearchParams): ItemPage {
   return { order, limit, after: query.get("after") ?? undefined };
 }
 
-/** 404 for a conversation that this account does not have. */
+/** The 404 for a conversation that this account does not have. */
 export function conversationNotFound(id: string): ApiError {
   return new ApiError(
     "conversation_not_found",
-    `There is no conversation '${id.slice(0, 100)}': it may be deleted or expired.`,
+    `There is no conversation '${id.slice(0, 100)}': it may have been deleted or have expired.`,
   );
 }
 

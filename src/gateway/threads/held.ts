@@ -1,6 +1,6 @@
-// Anthropic's `thread` for upstreams without threads: the conversation is held here, under the id of its latest answer, and
-// sent as a whole. Each answer can be continued once; instructions and tools of the thread stay. Errors have the vendor's
-// codes, on which its SDKs act.
+// Anthropic's `thread` for upstreams without threads. The gateway holds the conversation under the id of its latest answer and
+// sends it as a whole. Each answer can be continued once; instructions and tools of the thread stay the same. Errors have the
+// vendor's codes, to which its SDKs react.
 
 import { ApiError } from "../../base/errors.ts";
 import type { Element } from "../../chat/entries.ts";
@@ -9,42 +9,45 @@ import { answerElements } from "../../wire/assembled.ts";
 import type { WireFormat } from "../../wire/format.ts";
 import type { KeptThreads, ReadThread } from "./kept.ts";
 
-/** What a thread keeps of its first request. */
+/** The members that a thread keeps from its first request. */
 const FIXED = ["system", "tools"];
 
-/** A request of a held thread. */
+/** A request in a thread that the gateway holds. */
 export interface HeldRequest {
   /** The request with the whole conversation. */
   body: Element;
-  /** Identifies the thread; undefined: it starts with this request. */
+  /** Identifies the thread; undefined if it starts with this request. */
   threadId: string | undefined;
-  /** Stores the answer, under its id. */
+  /** Stores the answer under its id. */
   hold(answer: { id: string; text: string; model: string; tokens: number }): Promise<void>;
 }
 
 export interface HeldThreadsDeps {
   threads: KeptThreads;
-  /** Configuration `compaction.enabled`: if off, no text is stored. */
+  /** The setting `compaction.enabled`. If it is off, no text is stored. */
   enabled(): boolean;
 }
 
-/** The threads that are held here. */
+/** The threads that the gateway holds. */
 export class HeldThreads {
   readonly #deps: HeldThreadsDeps;
-  /** Answers that are being continued. */
+  /** The answers that are being continued by a request in progress. */
   readonly #open = new Set<string>();
 
   constructor(deps: HeldThreadsDeps) {
     this.#deps = deps;
   }
 
-  /** Whether an answer can be continued here. */
+  /** Whether the gateway holds an answer that can be continued. */
   async has(accountId: string, previousId: string | undefined): Promise<boolean> {
     if (previousId === undefined || !this.#deps.enabled()) return false;
     return (await this.#deps.threads.find({ accountId, kind: "messages", threadId: previousId })) !== undefined;
   }
 
-  /** The complete request for one that names a thread; undefined if it names none or none is held. Throws 400 or 404. */
+  /**
+   * The complete request for a request that names a thread; undefined if it names none, or if the gateway holds none. Throws 400
+   * or 404.
+   */
   async open(
     format: WireFormat,
     body: Element,
@@ -73,7 +76,7 @@ export class HeldThreads {
         const { threads } = this.#deps;
         const name = (threadId: string) => ({ accountId, kind: "messages" as const, threadId });
         await threads.keep(name(id), { model, tokens, text: { format: format.name, messages, more: { fixed, root } } });
-        // Of the previous answer only a note remains that it was continued.
+        // Of the previous answer, only the fact remains that it was continued.
         if (previousId === undefined) return;
         const left = { format: format.name, messages: [], more: { continuedBy: id } };
         await threads.keep(name(previousId), { model, tokens: 0, text: left });
@@ -84,17 +87,23 @@ export class HeldThreads {
   async #find(accountId: string, previousId: string): Promise<ReadThread> {
     const found = await this.#deps.threads.find({ accountId, kind: "messages", threadId: previousId });
     if (found === undefined) {
-      throw refusal("thread_not_found", `There is no answer '${previousId.slice(0, 100)}' to go on from.`);
+      throw refusal("thread_not_found", `There is no answer '${previousId.slice(0, 100)}' to continue from.`);
     }
     if (found.text.more?.["continuedBy"] !== undefined) {
-      throw refusal("thread_already_continued", "This answer was gone on from already: name the latest one.");
+      throw refusal(
+        "thread_already_continued",
+        "This answer was already continued. Continue from the latest answer of the thread.",
+      );
     }
     return found;
   }
 
   #claim(key: string, exchange: Pick<Exchange, "atEnd">): void {
     if (this.#open.has(key)) {
-      throw refusal("thread_continue_in_flight", "Another request goes on from this answer at the moment.");
+      throw refusal(
+        "thread_continue_in_flight",
+        "Another request is continuing from this answer. Wait until it has ended.",
+      );
     }
     this.#open.add(key);
     exchange.atEnd(() => this.#open.delete(key));
@@ -105,11 +114,15 @@ function fixedOf(body: Element): Record<string, unknown> {
   return Object.fromEntries(FIXED.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])));
 }
 
-/** Repeated members must equal those that the thread began with. */
+/** Checks that repeated members equal those with which the thread began. */
 function sameBeginning(fixed: Element, body: Element): void {
   for (const name of FIXED) {
     if (body[name] === undefined || Bun.deepEquals(body[name], fixed[name])) continue;
-    throw refusal("thread_fingerprint_mismatch", `'${name}' is not what this thread began with.`, name);
+    throw refusal(
+      "thread_fingerprint_mismatch",
+      `'${name}' differs from the value with which this thread began.`,
+      name,
+    );
   }
 }
 

@@ -1,6 +1,6 @@
-// Conversations that are held for Responses clients: the stored items are the history of every request that names one. Items
-// and metadata are sealed; a conversation is kept for `compaction.retention` after its last change, and deleted with its
-// account.
+// Conversations that the gateway holds for Responses clients: the stored items are the history of every request that names the
+// conversation. Items and metadata are sealed. A conversation is deleted `compaction.retention` after its last change, and with
+// its account.
 
 import { prefixedId } from "../../base/ids.ts";
 import { isStorable } from "../../base/storable.ts";
@@ -18,16 +18,16 @@ export interface HeldConversation {
   metadata: Readonly<Record<string, string>>;
 }
 
-/** An item and its id in its conversation. */
+/** An item with its id in its conversation. */
 export interface ConversationItem {
   id: string;
   item: Element;
 }
 
-/** Which part of a conversation to list. */
+/** Which items of a conversation to list. */
 export type ItemPage = Omit<ItemList, "bytesMax">;
 
-/** Maximum size that is read of one conversation; a longer one fits no model's context. */
+/** Maximum number of bytes that are read of one conversation; a longer one fits no model's context. */
 const BYTES_MAX = 32 * 1024 * 1024;
 
 export interface KeptConversationsDeps {
@@ -37,7 +37,7 @@ export interface KeptConversationsDeps {
   nowMs(): number;
 }
 
-/** The verbs. */
+/** The stored conversations. */
 export class KeptConversations {
   readonly #deps: KeptConversationsDeps;
 
@@ -45,7 +45,7 @@ export class KeptConversations {
     this.#deps = deps;
   }
 
-  /** Creates one. */
+  /** Creates a conversation. */
   async create(accountId: string, metadata: HeldConversation["metadata"]): Promise<HeldConversation> {
     const { store, nowMs } = this.#deps;
     const id = prefixedId("conv_");
@@ -55,7 +55,7 @@ export class KeptConversations {
     return { id, createdAtMs: nowMs(), metadata };
   }
 
-  /** One of the account's; undefined if there is none that can be read. */
+  /** Finds a conversation of the account; undefined if there is none that can be read. */
   async find(accountId: string, id: string): Promise<HeldConversation | undefined> {
     const found = await this.#deps.store.findThread(nameOf(accountId, id));
     const text = found && this.#deps.sealer.open(found.state, { accountId, purpose: "thread" });
@@ -63,17 +63,17 @@ export class KeptConversations {
     return { id, createdAtMs: found.createdAtMs, metadata: (JSON.parse(text) as HeldConversation).metadata };
   }
 
-  /** Changes its metadata; false if there is none. */
+  /** Changes the metadata of a conversation; false if there is none. */
   change(accountId: string, id: string, metadata: HeldConversation["metadata"]): Promise<boolean> {
     return this.#deps.store.changeThread(nameOf(accountId, id), this.#said(accountId, metadata));
   }
 
-  /** Deletes it with its items; false if there is none. */
+  /** Deletes a conversation with its items; false if there is none. */
   remove(accountId: string, id: string): Promise<boolean> {
     return this.#deps.store.deleteThread(nameOf(accountId, id));
   }
 
-  /** Appends items together; returns them with their ids, or undefined if the conversation is gone. */
+  /** Appends items at once. Returns them with their ids, or undefined if the conversation no longer exists. */
   async append(
     accountId: string,
     id: string,
@@ -94,13 +94,13 @@ export class KeptConversations {
     return ids?.map((itemId, at) => ({ id: itemId, item: items[at]! }));
   }
 
-  /** All items in order; undefined if they are too large for any model. */
+  /** All items in their order; undefined if they are too large for any model. */
   async history(accountId: string, id: string): Promise<ConversationItem[] | undefined> {
     const rows = await this.#deps.store.itemsOf(nameOf(accountId, id), { bytesMax: BYTES_MAX });
     return rows && this.#opened(accountId, rows);
   }
 
-  /** Items from one end, or after a given one; undefined if that does not exist. */
+  /** Items from one end, or after a given item; undefined if that item does not exist. */
   async list(
     accountId: string,
     id: string,
@@ -110,13 +110,13 @@ export class KeptConversations {
     return found && { items: this.#opened(accountId, found.items), hasMore: found.hasMore };
   }
 
-  /** One item. */
+  /** Finds one item. */
   async item(accountId: string, id: string, itemId: string): Promise<ConversationItem | undefined> {
     const row = await this.#deps.store.findItem(nameOf(accountId, id), itemId);
     return row && this.#opened(accountId, [row])[0];
   }
 
-  /** Deletes one item, and summaries that include it; false if there is none. */
+  /** Deletes one item, and the summaries that include it; false if there is none. */
   async removeItem(accountId: string, id: string, itemId: string): Promise<boolean> {
     const name = nameOf(accountId, id);
     const isGone = await this.#deps.store.deleteItem(name, itemId);
@@ -133,13 +133,13 @@ export class KeptConversations {
   #opened(accountId: string, rows: readonly ThreadItem[]): ConversationItem[] {
     return rows.flatMap(({ id, state }) => {
       const text = this.#deps.sealer.open(state, { accountId, purpose: "thread" });
-      // A name sealed with a former secret is unusable; its conversation cannot be read either.
+      // A name that was sealed with an earlier secret cannot be used, and its conversation cannot be read either.
       return text === undefined ? [] : [{ id, item: JSON.parse(text) as Element }];
     });
   }
 }
 
-/** An id that was not generated here names nothing. */
+/** The stored name of a conversation. An id that this gateway did not create matches nothing. */
 function nameOf(accountId: string, id: string): ThreadName {
   return { accountId, kind: "conversation", threadId: isStorable(id) ? id : "" };
 }

@@ -1,5 +1,5 @@
-// What is stored of conversations: the last request's messages and its answer, and the compactions. Sealed before it is
-// stored; deleted with the account, after `compaction.retention`, and when the account's storage is full.
+// What is stored of threads: the messages of the last request with its answer, and the compactions. All of it is sealed. It is
+// deleted with the account, after `compaction.retention`, and when the account's storage is full.
 
 import { sha256Hex } from "../../base/ids.ts";
 import { isStorable } from "../../base/storable.ts";
@@ -11,10 +11,10 @@ import type { Sealer } from "../compaction/seal.ts";
 
 /** The content of a thread. */
 export interface ThreadText {
-  /** The client format of its messages. */
+  /** The client format in which the messages are written. */
   format: string;
   messages: readonly Element[];
-  /** Further data. */
+  /** Further data of the thread. */
   more?: Readonly<Record<string, unknown>>;
 }
 
@@ -34,7 +34,7 @@ export interface KeptThreadsDeps {
 /** Longer names are stored as their hash. */
 const NAME_CHARS_MAX = 256;
 
-/** The verbs. */
+/** The stored threads. */
 export class KeptThreads implements CompactionStore {
   readonly #deps: KeptThreadsDeps;
 
@@ -42,7 +42,7 @@ export class KeptThreads implements CompactionStore {
     this.#deps = deps;
   }
 
-  /** Replaces a thread's content. */
+  /** Replaces the content of a thread. */
   async keep(
     name: ThreadName,
     { model, tokens, text }: { model: string; tokens: number; text: ThreadText },
@@ -54,7 +54,7 @@ export class KeptThreads implements CompactionStore {
     await store.makeRoom(name.accountId, 0);
   }
 
-  /** A thread with its content; undefined if there is none that can be read. */
+  /** Finds a thread with its content; undefined if there is none that can be read. */
   async find(name: ThreadName): Promise<ReadThread | undefined> {
     const found = await this.#deps.store.findThread(stored(name));
     if (found === undefined) return undefined;
@@ -62,12 +62,12 @@ export class KeptThreads implements CompactionStore {
     return text === undefined ? undefined : { row: found, text: JSON.parse(text) as ThreadText };
   }
 
-  /** An account's threads of a kind, latest first, without content. */
+  /** Lists an account's threads of a kind without their content, latest first. */
   list(accountId: string, kind: ThreadName["kind"] = "thread"): Promise<ThreadOverview[]> {
     return this.#deps.store.listThreads(accountId, kind);
   }
 
-  /** Deletes a thread; false when there is none. */
+  /** Deletes a thread; false if there is none. */
   remove(name: ThreadName): Promise<boolean> {
     return this.#deps.store.deleteThread(stored(name));
   }
@@ -76,7 +76,7 @@ export class KeptThreads implements CompactionStore {
     const rows = await this.#deps.store.summariesOf(stored(name));
     return rows.flatMap(({ state }) => {
       const text = this.#deps.sealer.open(state, { accountId: name.accountId, purpose: "summary" });
-      // One sealed with a former secret counts as missing.
+      // A compaction that was sealed with an earlier secret counts as missing.
       return text === undefined ? [] : [JSON.parse(text) as Compaction];
     });
   }
@@ -86,7 +86,8 @@ export class KeptThreads implements CompactionStore {
     const name = stored(wanted);
     const { accountId } = name;
     if ((await store.findThread(name)) === undefined) {
-      // A held conversation was deleted meanwhile; a thread is new, and its first request not yet answered.
+      // A conversation that the gateway holds was deleted meanwhile, so nothing is stored for it. A thread may be new, as its
+      // first request is not yet answered.
       if (name.kind !== "thread") return;
       await this.keep(name, { model: "", tokens: 0, text: { format: "", messages: [] } });
     }
@@ -97,7 +98,7 @@ export class KeptThreads implements CompactionStore {
   }
 }
 
-/** The name as it is stored. */
+/** The name under which a thread is stored. */
 function stored(name: ThreadName): ThreadName {
   const { accountId, kind, threadId } = name;
   return {

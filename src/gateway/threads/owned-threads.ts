@@ -1,5 +1,5 @@
-// An account's view of its own conversations, however they are stored: threads that its clients name, conversations of
-// Responses clients, and threads that are held for Anthropic's clients.
+// An account's view of its own conversations, however they are stored: threads that its clients name, conversations of Responses
+// clients, and threads that the gateway holds for Anthropic's clients.
 
 import { type Element, textOfEntry } from "../../chat/entries.ts";
 import type { ThreadName } from "../../store/work/thread-name.ts";
@@ -21,7 +21,7 @@ export interface OwnedThread {
   readonly updatedAtMs: number;
 }
 
-/** Its content: the last messages, and the summaries of earlier ones. */
+/** The content of a conversation: its last messages, and the summaries of earlier ones. */
 export interface OwnedThreadText {
   readonly messages: readonly { readonly role: string; readonly text: string }[];
   readonly summaries: readonly { readonly createdAtMs: number; readonly tokens: number; readonly text: string }[];
@@ -34,16 +34,16 @@ export interface OwnedThreadsDeps {
 }
 
 const KINDS: readonly ThreadName["kind"][] = ["thread", "conversation", "messages"];
-/** Conversations in a list, all kinds together. */
+/** Maximum number of conversations in a list, of all kinds together. */
 const LISTED_MAX = 200;
-/** Messages shown of one conversation, and characters of each. */
+/** Maximum number of messages that are shown of one conversation, and of characters of each. */
 const MESSAGES_MAX = 200;
 const CHARS_MAX = 20_000;
 
-/** Its verbs. */
+/** The functions for an account's conversations. */
 export type OwnedThreads = ReturnType<typeof createOwnedThreads>;
 
-/** Builds the verbs. */
+/** Creates the functions. */
 export function createOwnedThreads({ threads, conversations, memory }: OwnedThreadsDeps) {
   const list = async (accountId: string): Promise<OwnedThread[]> => {
     const lists = await Promise.all(
@@ -54,7 +54,7 @@ export function createOwnedThreads({ threads, conversations, memory }: OwnedThre
     return (
       lists
         .flat()
-        // Of a continued answer only that fact remains.
+        // Of an answer that was continued, only that fact remains, so it is not listed.
         .filter(({ kind, messages }) => kind !== "messages" || messages > 0)
         .sort((a, b) => b.updatedAtMs - a.updatedAtMs)
         .slice(0, LISTED_MAX)
@@ -73,7 +73,7 @@ export function createOwnedThreads({ threads, conversations, memory }: OwnedThre
   return {
     list,
 
-    /** The content of one; undefined if the account has none of that name. */
+    /** The content of a conversation; undefined if the account has none of that name. */
     async read(name: ThreadName): Promise<OwnedThreadText | undefined> {
       const isThere = name.kind !== "conversation" || (await conversations.find(name.accountId, name.threadId));
       const said = isThere ? await elementsOf(name) : undefined;
@@ -92,7 +92,7 @@ export function createOwnedThreads({ threads, conversations, memory }: OwnedThre
       };
     },
 
-    /** Deletes one; false if there is none. */
+    /** Deletes a conversation; false if there is none. */
     remove(name: ThreadName): Promise<boolean> {
       const { accountId, threadId, kind } = name;
       const keeps = kind === "conversation" ? kind : undefined;
@@ -102,7 +102,7 @@ export function createOwnedThreads({ threads, conversations, memory }: OwnedThre
   };
 }
 
-/** Elements in a client format's terms. */
+/** The text of elements in a client format. */
 interface Said {
   format: string;
   messages: readonly Element[];

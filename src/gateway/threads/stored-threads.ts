@@ -1,4 +1,4 @@
-// GET and DELETE of threads. A thread belongs to its account; for all others it does not exist.
+// GET and DELETE of threads. A thread belongs to an account; for other accounts it does not exist.
 
 import type { AtOnce } from "../../base/at-once.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -8,15 +8,15 @@ import type { KeptThreads } from "./kept.ts";
 export interface StoredThreadsDeps {
   threads: KeptThreads;
   memory: CompactionMemory;
-  /** Configuration `compaction.enabled`. */
+  /** The setting `compaction.enabled`. */
   enabled(): boolean;
-  /** Throws 401. */
+  /** Identifies the caller. Throws 401. */
   authenticate(request: Request): AtOnce<{ accountId: string }>;
 }
 
 export type StoredThreads = ReturnType<typeof createStoredThreads>;
 
-/** Builds the verbs behind the routes. */
+/** Creates the functions behind the routes. */
 export function createStoredThreads({ threads, memory, enabled, authenticate }: StoredThreadsDeps) {
   return {
     async get(request: Request, threadId: string): Promise<Response> {
@@ -44,7 +44,7 @@ export function createStoredThreads({ threads, memory, enabled, authenticate }: 
             tokens,
             ...(withText ? { text: record } : {}),
           })),
-        // In the format of the client that sent them.
+        // The items are in the format of the client that sent them.
         ...(withText ? { format: text.format, items: text.messages } : {}),
       });
     },
@@ -62,10 +62,10 @@ function seconds(ms: number): number {
   return Math.floor(ms / 1000);
 }
 
-/** 404 for a thread that this account does not have. */
+/** The 404 for a thread that this account does not have. */
 export function threadNotFound(threadId: string): ApiError {
   return new ApiError(
     "thread_not_found",
-    `There is no thread '${threadId.slice(0, 100)}': it may be deleted or expired.`,
+    `There is no thread '${threadId.slice(0, 100)}': it may have been deleted or have expired.`,
   );
 }
