@@ -109,7 +109,7 @@ export const LogSection = section("What is logged to stderr.", {
 /** `usage` */
 export const UsageSection = section("Records of usage.", {
   rollup_after: age("Rows of single requests older than this are deleted; their daily sums are kept.", "30d"),
-  flush: duration("How often rows are written; a killed process loses at most this much.", "250ms"),
+  flush: duration("How often rows are written; a killed process loses at most what was not written yet.", "250ms"),
 });
 
 /** `health` */

@@ -1,0 +1,248 @@
+// The faults of the trial, one function each, and what must hold during and after them.
+
+import { ask, type Key } from "./client.ts";
+import type { Cluster, TrialNode } from "./cluster.ts";
+import type { Entry, Journal } from "./journal.ts";
+import type { TrialUpstream } from "./upstream.ts";
+
+export interface Trial {
+  readonly cluster: Cluster;
+  readonly journal: Journal;
+  readonly upstream: TrialUpstream;
+  /** A key without a limit that matters. */
+  readonly key: Key;
+  newKey(name: string, rpm: number): Promise<Key>;
+  /** How long the load goes on under each fault. */
+  readonly phaseMs: number;
+  /** Counts a check: it holds when there is no problem. */
+  check(name: string, problems: readonly string[], figures?: string): void;
+}
+
+const WINDOW_MS = 60_000;
+const HAMMERS_PER_NODE = 3;
+const HAMMER_PAUSE_MS = 20;
+const REVOKED_MS_MAX = 10_000;
+const COUNTED_MS_MAX = 30_000;
+const RPM = 60;
+const SAME_ID = 1000;
+const SAME_ID_AT_ONCE = 25;
+const STREAMS = 20;
+const SLOW_PACE_MS = 150;
+const RECOVERY_MS = 2000;
+
+/** Everything is there: limits are exact, and each request counts though all have one id. */
+export async function calm(trial: Trial): Promise<void> {
+  const { cluster, check } = trial;
+  const key = await trial.newKey("calm", RPM);
+  const [entries] = await Promise.all([hammer(trial, key, trial.phaseMs), sameId(trial)]);
+  const most = busiestMinute(entries);
+  check(
+    "in normal running a key's limit holds over all nodes, within one request",
+    most > RPM + 1 || most < RPM ? [`${most} were admitted in a minute at a limit of ${RPM}`] : [],
+    `${most} of ${RPM}, asked ${entries.length} times on ${cluster.nodes.length} nodes`,
+  );
+}
+
+/** 1,000 requests with one X-Request-ID; the books are compared at the end. */
+async function sameId({ cluster, journal, key, check }: Trial): Promise<void> {
+  const requestId = `same-${crypto.randomUUID()}`;
+  let left = SAME_ID;
+  let whole = 0;
+  const client = async (number: number) => {
+    while (left > 0) {
+      left -= 1;
+      const node = cluster.nodes[(left + number) % cluster.nodes.length]!;
+      const { outcome } = await ask(journal, node, { kind: "chat", key, requestId });
+      if (outcome === "whole") whole += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: SAME_ID_AT_ONCE }, (_, number) => client(number)));
+  check(
+    "1,000 requests with one X-Request-ID are answered",
+    whole === SAME_ID ? [] : [`${whole} of ${SAME_ID} were answered`],
+  );
+}
+
+/** A node is ended without notice, and started again when the others have noticed. */
+export async function killNode(trial: Trial, node: TrialNode): Promise<void> {
+  const { cluster, journal, check } = trial;
+  const other = cluster.nodes.find((one) => one !== node)!;
+  const ended = journal.fault(
+    `${node.name} is killed`,
+    (entry) => entry.node === node.name && entry.outcome === "none",
+  );
+  const saidMs = performance.now();
+  const unwritten = await gauge(node, "sallyport_usage_queue");
+  node.kills.push({ atMs: performance.now(), saidMs, unwritten });
+  await node.kill();
+  const noticed = await untilMs(COUNTED_MS_MAX, async () => (await activeNodes(other)) === cluster.nodes.length - 1);
+  check("a killed node is not counted any more within 30 s", missed(noticed), `${noticed?.toFixed(0)} ms`);
+  await node.start();
+  const back = await untilMs(COUNTED_MS_MAX, async () => (await activeNodes(other)) === cluster.nodes.length);
+  ended();
+  check("started again it is counted within 30 s", missed(back), `${back?.toFixed(0)} ms`);
+}
+
+/** A node leaves while it streams. */
+export async function leaveNode(trial: Trial, node: TrialNode): Promise<void> {
+  const { journal, upstream, key, check } = trial;
+  const usual = upstream.pace.ms;
+  upstream.pace.ms = SLOW_PACE_MS;
+  const streams = Array.from({ length: STREAMS }, () => ask(journal, node, { kind: "stream", key }));
+  await untilMs(COUNTED_MS_MAX, async () => upstream.open() >= STREAMS);
+  const left = node.leave();
+  const unready = await untilMs(COUNTED_MS_MAX, async () => (await statusOf(`${node.url}/readyz`)) === 503);
+  check("a node that leaves says so by /readyz while it still answers", missed(unready));
+  const gone = await untilMs(COUNTED_MS_MAX, async () => (await statusOf(`${node.url}/livez`)) === 0);
+  check("then it takes no new request", missed(gone));
+  const entries = await Promise.all(streams);
+  const whole = entries.filter(({ outcome }) => outcome === "whole").length;
+  check(
+    "its streams end whole",
+    whole === STREAMS ? [] : entries.map(({ why }) => why).filter((why) => why !== ""),
+    `${whole} of ${STREAMS}`,
+  );
+  upstream.pace.ms = usual;
+  const code = await left;
+  check("it exits 0", code === 0 ? [] : [`it exited ${code}`]);
+  node.ready = false;
+  await node.start();
+}
+
+/** A node loses Redis: it admits its share, and hears of a revoked key from PostgreSQL. */
+export async function cutRedis(trial: Trial, node: TrialNode): Promise<void> {
+  const { cluster, journal, check } = trial;
+  const [first] = cluster.nodes.filter((one) => one !== node);
+  const key = await trial.newKey("cut", RPM);
+  const revoked = await trial.newKey("revoked", 1_000_000);
+  await ask(journal, node, { kind: "chat", key: revoked });
+  node.redis.cut();
+  const hammering = hammer(trial, key, trial.phaseMs);
+  const ended = journal.fault("a key is revoked", (entry) => entry.key === "revoked" && entry.status === 401);
+  await first!.command("key", "revoke", "--id", revoked.id);
+  const refused = async () => (await ask(journal, node, { kind: "chat", key: revoked })).status === 401;
+  const heardMs = await untilMs(REVOKED_MS_MAX, refused);
+  ended();
+  check("a node without Redis refuses a revoked key within 10 s", missed(heardMs), `${heardMs?.toFixed(0)} ms`);
+  const entries = await hammering;
+  const alone = busiestMinute(entries.filter((entry) => entry.node === node.name));
+  const all = busiestMinute(entries);
+  const live = await activeNodes(first!);
+  const share = Math.max(1, Math.floor(RPM / live));
+  check(
+    "cut off from Redis it admits its share of the limit, and the others the limit",
+    [
+      ...(alone > share ? [`it admitted ${alone}, its share is ${share}`] : []),
+      ...(all - alone > RPM + 1 ? [`the others admitted ${all - alone}`] : []),
+      ...(alone === 0 ? ["it admitted nothing"] : []),
+    ],
+    `${alone} alone, ${all - alone} on the others, share ${share} of ${RPM}`,
+  );
+  node.redis.restore();
+  const shared = await untilMs(COUNTED_MS_MAX, async () => (await limiterMode(node)) === "shared");
+  check("when Redis is there again it shares limits again", missed(shared), `${shared?.toFixed(0)} ms`);
+}
+
+/** Redis is ended without notice and comes back empty. */
+export async function restartRedis(trial: Trial): Promise<void> {
+  const { cluster, check } = trial;
+  const key = await trial.newKey("emptied", RPM);
+  const hammering = hammer(trial, key, trial.phaseMs + RECOVERY_MS);
+  await Bun.sleep(trial.phaseMs / 3);
+  await cluster.redis.kill();
+  await Bun.sleep(RECOVERY_MS / 4);
+  await cluster.redis.start();
+  const entries = await hammering;
+  const live = cluster.nodes.length;
+  // What the nodes had admitted is forgotten; each still counts its own against its share.
+  const most = RPM + (live - 1) * Math.floor(RPM / live);
+  const admitted = busiestMinute(entries);
+  check(
+    "a Redis that is emptied lets each node admit at most its share once more",
+    admitted > most ? [`${admitted} were admitted in a minute, at most ${most} may`] : [],
+    `${admitted}, limit ${RPM}, at most ${most}`,
+  );
+}
+
+/** PostgreSQL is ended without notice and started again. */
+export async function restartPostgres(trial: Trial): Promise<void> {
+  const { cluster, journal, check } = trial;
+  const ended = journal.fault("PostgreSQL restarts", ({ outcome, status }) => outcome === "refused" && status === 503);
+  const began = performance.now();
+  await cluster.server.restart();
+  const downMs = performance.now() - began;
+  const ready = await untilMs(COUNTED_MS_MAX, async () => {
+    const states = await Promise.all(cluster.nodes.map(({ url }) => statusOf(`${url}/readyz`)));
+    return states.every((status) => status === 200);
+  });
+  check(
+    "after a restart of PostgreSQL every node is ready again",
+    missed(ready),
+    `away ${downMs.toFixed(0)} ms, ready after ${ready?.toFixed(0)} ms`,
+  );
+  ended();
+  await Bun.sleep(trial.phaseMs / 2);
+}
+
+/** Asks with one key on every node at once, as fast as answers come. */
+async function hammer({ cluster, journal }: Trial, key: Key, forMs: number): Promise<Entry[]> {
+  const untilMs = performance.now() + forMs;
+  const entries: Entry[] = [];
+  const one = async (node: TrialNode) => {
+    while (performance.now() < untilMs) {
+      if (node.ready) entries.push(await ask(journal, node, { kind: "chat", key }));
+      await Bun.sleep(HAMMER_PAUSE_MS);
+    }
+  };
+  await Promise.all(cluster.nodes.flatMap((node) => Array.from({ length: HAMMERS_PER_NODE }, () => one(node))));
+  return entries;
+}
+
+/** The most that were surely admitted within one minute. */
+function busiestMinute(entries: readonly Entry[]): number {
+  const admitted = entries.filter(({ status }) => status === 200).sort((a, b) => a.startMs - b.startMs);
+  return Math.max(
+    0,
+    ...admitted.map(({ startMs }) => {
+      return admitted.filter((other) => other.startMs >= startMs && other.endMs <= startMs + WINDOW_MS).length;
+    }),
+  );
+}
+
+/** How long it took until `holds`; undefined when it took longer than `mostMs`. */
+async function untilMs(mostMs: number, holds: () => Promise<boolean>): Promise<number | undefined> {
+  for (const began = performance.now(); ; await Bun.sleep(20)) {
+    const held = await holds();
+    const tookMs = performance.now() - began;
+    if (held) return tookMs <= mostMs ? tookMs : undefined;
+    if (tookMs > mostMs) return undefined;
+  }
+}
+
+const missed = (tookMs: number | undefined): string[] => (tookMs === undefined ? ["it did not"] : []);
+
+/** 0: nobody answers. */
+const statusOf = (url: string): Promise<number> =>
+  fetch(url, { signal: AbortSignal.timeout(12_000) }).then(
+    ({ status }) => status,
+    () => 0,
+  );
+
+async function activeNodes({ url }: TrialNode): Promise<number> {
+  const answer = await fetch(`${url}/v1/status/runtime`);
+  return ((await answer.json()) as { active_nodes: number }).active_nodes;
+}
+
+async function gauge({ url }: TrialNode, name: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const found = new RegExp(`^${name} (\\d+)$`, "m").exec(metrics);
+  if (found === null) throw new Error(`there is no metric ${name}`);
+  return Number(found[1]);
+}
+
+async function limiterMode({ url }: TrialNode): Promise<string> {
+  const { subsystems } = (await (await fetch(`${url}/health`)).json()) as {
+    subsystems: { redis?: { mode: string } };
+  };
+  return subsystems.redis?.mode ?? "";
+}

@@ -1,0 +1,73 @@
+// A TCP proxy on loopback between a program and a server it depends on. It can be cut off, stalled, and restored, as a network is.
+
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+export interface TcpProxy {
+  readonly port: number;
+  /** Ends every connection at once, and every new one. */
+  cut(): void;
+  /** Lets nothing pass, without ending anything: what was sent arrives after `restore`. */
+  stall(): void;
+  restore(): void;
+  stop(): Promise<void>;
+}
+
+/** Starts a proxy to a port on loopback. */
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  let state: "open" | "cut" | "stalled" = "open";
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const server: Server = createServer((client) => {
+    client.on("error", () => undefined);
+    if (state === "cut") return client.resetAndDestroy();
+    const target = connect({ host: "127.0.0.1", port: targetPort });
+    const pair = [client, target] as const;
+    pairs.add(pair);
+    target.on("error", () => client.destroy());
+    for (const [from, to] of [pair, [target, client]] as const) {
+      from.setNoDelay(true);
+      from.on("close", () => {
+        pairs.delete(pair);
+        to.destroy();
+      });
+    }
+    if (state === "open") flow(pair);
+    return client;
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The proxy has no port.");
+  return {
+    port: address.port,
+    cut() {
+      state = "cut";
+      for (const [client, target] of pairs) {
+        client.resetAndDestroy();
+        target.destroy();
+      }
+    },
+    stall() {
+      state = "stalled";
+      for (const pair of pairs) hold(pair);
+    },
+    restore() {
+      const wasStalled = state === "stalled";
+      state = "open";
+      if (wasStalled) for (const pair of pairs) flow(pair);
+    },
+    async stop() {
+      state = "cut";
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function flow([client, target]: readonly [Socket, Socket]): void {
+  client.pipe(target);
+  target.pipe(client);
+}
+
+function hold([client, target]: readonly [Socket, Socket]): void {
+  client.unpipe(target).pause();
+  target.unpipe(client).pause();
+}
