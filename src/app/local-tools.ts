@@ -91,6 +91,7 @@ function createParts(config: Config, { verbs, changeCounter, caller, note }: Gro
   };
   const web = createWeb({
     owner: "tools",
+    whenJobEnds: () => undefined,
     // Only jobs that endpoints start send events.
     webhookSecret: () => Promise.reject(new Error("No webhooks are sent here.")),
     ...admitted,

@@ -131,6 +131,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
       ...{ config, clock, authenticate, admit, warn: base.warn, bodyLimits: base.bodyLimits },
       jobs: verbs.jobs,
       owner: base.node.name,
+      whenJobEnds: base.store.whenJobEnds,
       frontier: verbs.frontier,
       answers: verbs.answers,
       makeRoom: verbs.storage.makeRoom,

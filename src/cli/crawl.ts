@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { JobTimeout } from "../jobs/kind.ts";
 import { crawlKind } from "../web/crawl.ts";
 import { CRAWL_LIMIT, CRAWL_LIMIT_MAX, readCrawl } from "../web/crawl-jobs.ts";
-import { type MemoryCrawlStore, memoryCrawlStore, type VisitedPage } from "../web/memory-crawl-store.ts";
+import { LOCAL_JOB, type MemoryCrawlStore, memoryCrawlStore, type VisitedPage } from "../web/memory-crawl-store.ts";
 import { createPageNames, markdownOf } from "../web/page-files.ts";
 import type { Command, Context } from "./command.ts";
 import { Interrupted } from "./failure.ts";
@@ -84,8 +84,7 @@ async function runCrawl(context: Context, store: MemoryCrawlStore): Promise<void
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(new JobTimeout("The crawl exceeded its time limit.")), web.jobTimeoutMs);
     const job = {
-      id: "local",
-      accountId: "local",
+      ...LOCAL_JOB,
       input: { ...input() },
       progress: {},
       createdAtMs: nowMs(),

@@ -8,7 +8,7 @@ import { readExtract } from "../web/extract/input.ts";
 import type { ExtractResult } from "../web/extract/result.ts";
 import { createExtract } from "../web/extract/run.ts";
 import { createValidator } from "../web/extract/validate.ts";
-import { memoryCrawlStore } from "../web/memory-crawl-store.ts";
+import { LOCAL_JOB, memoryCrawlStore } from "../web/memory-crawl-store.ts";
 import type { Command, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import { type LocalModel, withLocalModel } from "./local-model.ts";
@@ -91,8 +91,7 @@ async function extracted(context: Context, schema: unknown, line: ProgressLine):
     const run = (model: LocalModel) => {
       line.show(`reading ${args.length === 1 ? args[0] : `${args.length} pages`}`);
       const task = {
-        id: "local",
-        accountId: "local",
+        ...LOCAL_JOB,
         input,
         model,
         store: { ...memory, listPages: async () => [...memory.pages] },

@@ -5,7 +5,7 @@ import { systemClock } from "../base/clock.ts";
 import { JobTimeout } from "../jobs/kind.ts";
 import { LLMSTXT_URLS, LLMSTXT_URLS_MAX, readLlmstxt } from "../web/llmstxt/jobs.ts";
 import { llmstxtKind } from "../web/llmstxt/kind.ts";
-import { memoryCrawlStore } from "../web/memory-crawl-store.ts";
+import { LOCAL_JOB, memoryCrawlStore } from "../web/memory-crawl-store.ts";
 import type { Command, Context } from "./command.ts";
 import { type ProgressLine, progressLine, withWebTools } from "./web-tools.ts";
 import { failure, nowMs } from "./workspace.ts";
@@ -57,8 +57,7 @@ async function generate(context: Context, line: ProgressLine): Promise<Readonly<
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(new JobTimeout("The job exceeded its time limit.")), web.jobTimeoutMs);
     const job = {
-      id: "local",
-      accountId: "local",
+      ...LOCAL_JOB,
       input: { ...input() },
       progress: {},
       createdAtMs: nowMs(),

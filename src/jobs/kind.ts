@@ -1,8 +1,9 @@
 // What the runner needs of a kind of job.
 
+import type { JobLease } from "../store/work/job-hold.ts";
+
 /** A running job. */
-export interface RunningJob {
-  readonly id: string;
+export interface RunningJob extends JobLease {
   readonly accountId: string;
   readonly input: Readonly<Record<string, unknown>>;
   /** The progress saved last; empty at first. */
@@ -13,6 +14,7 @@ export interface RunningJob {
    * reason.
    */
   readonly winding: AbortSignal;
+  /** Throws `JobLost` if the job is not ours any more. */
   saveProgress(progress: Readonly<Record<string, unknown>>): Promise<void>;
 }
 

@@ -2,18 +2,19 @@
 // the program stops. Every job ends: by itself, at its hard deadline, or by cancellation.
 
 import type { Clock } from "../base/clock.ts";
-import { JobLost } from "../store/work/job-hold.ts";
+import { type JobLease, JobLost } from "../store/work/job-hold.ts";
 import { type JobKind, type JobOutcome, JobTimeout } from "./kind.ts";
 
 /** The store's side. */
 export interface JobClaims {
   claimJob(input: { owner: string; leaseMs: number; kinds: readonly string[] }): Promise<ClaimedJob | undefined>;
-  renewJob(id: string, owner: string, leaseMs: number): Promise<boolean>;
+  renewJob(job: JobLease, leaseMs: number): Promise<boolean>;
+  heldJobs(owner: string): Promise<readonly JobLease[]>;
   releaseJobs(owner: string): Promise<number>;
-  saveProgress(id: string, owner: string, progress: Readonly<Record<string, unknown>>): Promise<boolean>;
+  releaseJob(job: JobLease): Promise<boolean>;
+  saveProgress(job: JobLease, progress: Readonly<Record<string, unknown>>): Promise<boolean>;
   finishJob(
-    id: string,
-    owner: string,
+    job: JobLease,
     end: {
       state: "completed" | "failed" | "cancelled";
       result?: Readonly<Record<string, unknown>> | null;
@@ -24,8 +25,7 @@ export interface JobClaims {
 }
 
 /** A claimed job. */
-export interface ClaimedJob {
-  readonly id: string;
+export interface ClaimedJob extends JobLease {
   readonly kind: string;
   readonly accountId: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -45,6 +45,8 @@ export interface RunnerDeps {
    */
   readonly owner: string;
   readonly ttlMs: () => number;
+  /** Tells of jobs that have ended or are gone, by whomever; such a message may be lost. */
+  whenJobEnds(listener: (id: string) => void): void;
   readonly problem: (message: string, error: unknown) => void;
 }
 
@@ -56,6 +58,8 @@ export interface JobRunner {
   wake(): void;
   /** Stops a job that was cancelled in the store. */
   cancel(id: string): void;
+  /** This program among those that share the store. */
+  readonly owner: string;
   /** Resolves when the job has ended here, or after `ms`. */
   settled(id: string, ms: number): Promise<void>;
   /** Number of jobs running here. */
@@ -70,7 +74,7 @@ export interface JobRunner {
 const JOBS_MAX = 200;
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
-/** How often jobs of dead processes are looked for. */
+/** How often jobs of dead processes are looked for, and our own that were ended elsewhere. */
 const POLL_MS = 2000;
 /** Time for the current pages when the program stops; longer ones are repeated after the restart. */
 const WIND_DOWN_MS = 4000;
@@ -78,6 +82,7 @@ const WIND_DOWN_MS = 4000;
 const STOP_WAIT_MS = 2000;
 
 interface Running {
+  readonly job: ClaimedJob;
   readonly abort: AbortController;
   readonly winding: AbortController;
   readonly done: Promise<void>;
@@ -88,7 +93,6 @@ class Stopping extends Error {}
 
 /** Creates a runner; nothing runs before `start`. */
 export function createJobRunner(deps: RunnerDeps): JobRunner {
-  const running = new Map<string, Running>();
   const waiters = createWaiters();
   let poll: ReturnType<typeof setInterval> | undefined;
   let isClaiming = false;
@@ -98,15 +102,17 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
     if (isClaiming || isStopped) return;
     isClaiming = true;
     try {
-      while (!isStopped && running.size < JOBS_MAX) {
+      while (!isStopped && here.count() < JOBS_MAX) {
         const job = await deps.store.claimJob({
           owner: deps.owner,
           leaseMs: LEASE_MS,
           kinds: deps.kinds.map(({ name }) => name),
         });
         if (job === undefined) break;
-        // Already ours, under a lease that expired while the machine slept.
-        if (!running.has(job.id)) begin(job);
+        // One that is here already: its lease expired while the machine slept, and its worker can write nothing more.
+        const before = here.lose(job.id);
+        if (before === undefined) here.begin(job);
+        else void before.then(() => (isStopped ? release(deps, job) : here.begin(job)));
       }
     } catch (error) {
       deps.problem("jobs could not be claimed; it is tried again soon", error);
@@ -114,34 +120,72 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
       isClaiming = false;
     }
   };
-
-  const begin = (job: ClaimedJob) => {
-    const abort = new AbortController();
-    const winding = new AbortController();
-    const done = runJob(deps, job, { abort, winding: winding.signal })
-      .catch((error: unknown) => deps.problem("a job could not be ended; its lease will run out", error))
-      .finally(() => {
-        running.delete(job.id);
-        waiters.tell(job.id);
-        void claim();
-      });
-    running.set(job.id, { abort, winding, done });
+  const here = jobsHere(deps, (id) => {
+    waiters.tell(id);
+    void claim();
+  });
+  const tick = () => {
+    void claim();
+    here.look().catch((error: unknown) => deps.problem("it is not known whether jobs were ended elsewhere", error));
   };
+  deps.whenJobEnds((id) => {
+    here.cancel(id);
+    waiters.tell(id);
+  });
 
   return {
     start: async () => {
       await deps.store.releaseJobs(deps.owner);
       if (isStopped) return;
-      poll ??= setInterval(() => void claim(), POLL_MS);
+      poll ??= setInterval(tick, POLL_MS);
       await claim();
     },
     wake: () => void claim(),
-    running: () => running.size,
-    cancel: (id) => running.get(id)?.abort.abort(new Cancelled("The job was cancelled.")),
+    running: here.count,
+    owner: deps.owner,
+    cancel: here.cancel,
     settled: waiters.settled,
     stop: async () => {
       isStopped = true;
       clearInterval(poll);
+      await here.stop();
+    },
+  };
+}
+
+/** The jobs that run here. `left` is told of each that does no more. */
+function jobsHere(deps: RunnerDeps, left: (id: string) => void) {
+  const running = new Map<string, Running>();
+  return {
+    count: () => running.size,
+    begin(job: ClaimedJob): void {
+      const abort = new AbortController();
+      const winding = new AbortController();
+      const done = runJob(deps, job, { abort, winding: winding.signal })
+        .catch((error: unknown) => deps.problem("a job could not be ended; its lease will run out", error))
+        .finally(() => {
+          running.delete(job.id);
+          left(job.id);
+        });
+      running.set(job.id, { job, abort, winding, done });
+    },
+    cancel(id: string): void {
+      running.get(id)?.abort.abort(new Cancelled("The job was cancelled."));
+    },
+    /** Stops a job that is not ours any more; undefined if it does not run here. */
+    lose(id: string): Promise<void> | undefined {
+      const found = running.get(id);
+      found?.abort.abort(new JobLost());
+      return found?.done;
+    },
+    /** Stops every job that is not ours any more. */
+    async look(): Promise<void> {
+      if (running.size === 0) return;
+      const asked = [...running.values()];
+      const held = new Set((await deps.store.heldJobs(deps.owner)).map(({ lease }) => lease));
+      for (const { job, abort } of asked) if (!held.has(job.lease)) abort.abort(new JobLost());
+    },
+    async stop(): Promise<void> {
       const jobs = [...running.values()];
       const all = Promise.all(jobs.map(({ done }) => done));
       const reason = new Stopping("The program is stopping.");
@@ -149,9 +193,17 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
       await within(WIND_DOWN_MS, all);
       for (const { abort } of jobs) abort.abort(reason);
       await within(STOP_WAIT_MS, all);
-      await deps.store.releaseJobs(deps.owner);
+      await Promise.all(jobs.map(({ job }) => release(deps, job)));
     },
   };
+}
+
+async function release({ store, problem }: RunnerDeps, job: JobLease): Promise<void> {
+  try {
+    await store.releaseJob(job);
+  } catch (error) {
+    problem("a job could not be released; its lease will run out", error);
+  }
 }
 
 /** Runs one job under a renewed lease, and stores its outcome. */
@@ -162,8 +214,8 @@ async function runJob(
 ): Promise<void> {
   const kind = deps.kinds.find(({ name }) => name === job.kind) as JobKind;
   const renew = setInterval(() => {
-    deps.store.renewJob(job.id, deps.owner, LEASE_MS).then(
-      (mine) => (mine ? undefined : abort.abort(new Cancelled("The job no longer belongs to this program."))),
+    deps.store.renewJob(job, LEASE_MS).then(
+      (mine) => (mine ? undefined : abort.abort(new JobLost())),
       (error: unknown) => deps.problem("a job's lease could not be renewed", error),
     );
   }, RENEW_MS);
@@ -178,8 +230,10 @@ async function runJob(
         ...job,
         winding,
         saveProgress: async (progress) => {
-          if (!(await deps.store.saveProgress(job.id, deps.owner, progress)))
-            abort.abort(new Cancelled("The job has ended."));
+          if (await deps.store.saveProgress(job, progress)) return;
+          const lost = new JobLost();
+          abort.abort(lost);
+          throw lost;
         },
       },
       abort.signal,
@@ -193,7 +247,7 @@ async function runJob(
     clearInterval(renew);
     clearTimeout(limit);
   }
-  if (await deps.store.finishJob(job.id, deps.owner, { ...outcome, ttlMs: deps.ttlMs() })) kind.ended?.(job, outcome);
+  if (await deps.store.finishJob(job, { ...outcome, ttlMs: deps.ttlMs() })) kind.ended?.(job, outcome);
 }
 
 /** Those who wait for the end of a job. */

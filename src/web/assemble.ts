@@ -22,7 +22,6 @@ import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
 import { createExtractService } from "./extract/assemble.ts";
 import { createFirecrawl } from "./firecrawl/assemble.ts";
 import { firecrawlRoutes } from "./firecrawl/routes.ts";
-import { heldBy } from "./held-jobs.ts";
 import { llmstxtKind } from "./llmstxt/kind.ts";
 import { createOwnedJobs } from "./owned-jobs.ts";
 import { type KeyHolder, type WebCaller, webAnswers, webRoutes } from "./routes.ts";
@@ -52,7 +51,9 @@ export interface WebDeps {
   webhookSecret(accountId: string): Promise<string>;
   /** Finds the model for extractions. */
   findModel: FindWebModel;
-  /** Additional kinds of jobs. */
+  /** Tells of jobs that have ended or are gone. */
+  whenJobEnds(listener: (id: string) => void): void;
+  /** Further kinds of jobs. */
   kinds?: readonly JobKind[];
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
@@ -70,8 +71,7 @@ export function createWeb(deps: WebDeps) {
   const tools = createWebTools(deps);
   const store = { ...deps.jobs, ...deps.frontier, ...deps.answers };
   const problem = (message: string, error: unknown) => deps.warn(message, { error });
-  const held = heldBy(deps.owner, store);
-  const work = { ...tools, store: held, makeRoom: deps.makeRoom, settings: () => deps.config().web, problem };
+  const work = { ...tools, store, makeRoom: deps.makeRoom, settings: () => deps.config().web, problem };
   const extract = createExtractService({ ...work, findModel: deps.findModel });
   const firecrawl = createFirecrawl({ ...deps, tools, work, validator: extract.validator });
   const crawl = crawlKind({ ...work, firecrawl: firecrawl.crawling });
@@ -82,6 +82,7 @@ export function createWeb(deps: WebDeps) {
     kinds: [crawl, firecrawl.batch, extract.kind, llmstxt, ...(deps.kinds ?? [])],
     clock: deps.clock,
     owner: deps.owner,
+    whenJobEnds: deps.whenJobEnds,
     ttlMs: () => deps.config().web.jobTtlMs,
     problem,
   });

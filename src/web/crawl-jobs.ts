@@ -13,7 +13,14 @@ import { type Body, invalid, readInteger, readShape, readTexts, readUrl } from "
 
 /** The store's functions for jobs. */
 export interface JobVerbs {
-  createJob(job: { id: string; kind: string; accountId: string; input: Body; deadlineAtMs: number }): Promise<unknown>;
+  createJob(job: {
+    id: string;
+    kind: string;
+    accountId: string;
+    input: Body;
+    deadlineAtMs: number;
+    reservedFor?: string;
+  }): Promise<unknown>;
   findJob(kind: string, accountId: string, id: string): Promise<StoredJob | undefined>;
   cancelJob(job: { kind: string; accountId: string; id: string; ttlMs: number }): Promise<StoredJob | undefined>;
   countOpenJobs(accountId: string): Promise<number>;
@@ -31,7 +38,7 @@ export interface CrawlJobsDeps {
   readonly jobs: JobVerbs;
   /** Makes space for what an account stores; false if there is none. */
   makeRoom(accountId: string, bytes: number): Promise<boolean>;
-  readonly runner: { wake(): void; cancel(id: string): void };
+  readonly runner: { readonly owner: string; wake(): void; cancel(id: string): void };
   readonly clock: Clock;
   readonly limits: () => { readonly jobTimeoutMs: number; readonly jobTtlMs: number };
 }

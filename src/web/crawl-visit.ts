@@ -9,13 +9,14 @@ import { RETRIED_STATUSES } from "../pages/retry-after.ts";
 import type { Claim, HostScheduler, JobRef } from "../pages/schedule/host-scheduler.ts";
 import { followed, inTurn } from "../pages/schedule/scheduled-fetch.ts";
 import type { FrontierEntry } from "../store/work/frontier.ts";
+import type { JobLease } from "../store/work/job-hold.ts";
 
 /** A stored response, and what was requested. */
 export type KeptAnswer = Omit<Fetched, "chain"> & { readonly asked: string };
 
 /** The store's functions for responses. */
 export interface AnswerVerbs {
-  keepAnswer(jobId: string, urlKey: string, answer: KeptAnswer): Promise<boolean>;
+  keepAnswer(job: JobLease, urlKey: string, answer: KeptAnswer): Promise<boolean>;
   listAnswers(jobId: string, urlKey: string): Promise<readonly KeptAnswer[]>;
 }
 
@@ -33,7 +34,7 @@ export type Visiting = { readonly [Name in "fetch" | "rendering"]: NonNullable<L
 
 /** Runs `work` when the scheduler allows the page. */
 export async function visitPage<T>(
-  { job, entry, signal }: { job: JobRef; entry: FrontierEntry; signal: AbortSignal },
+  { job, entry, signal }: { job: JobRef & JobLease; entry: FrontierEntry; signal: AbortSignal },
   deps: VisitDeps,
   work: (visiting: Visiting) => Promise<T>,
 ): Promise<T> {
@@ -43,7 +44,7 @@ export async function visitPage<T>(
   const turn = await scheduler.work(job, claim, signal);
   const keep = (answer: KeptAnswer) =>
     store
-      .keepAnswer(job.id, entry.urlKey, answer)
+      .keepAnswer(job, entry.urlKey, answer)
       .catch((error: unknown) =>
         deps.problem("a response could not be stored; after a restart it would be requested again", error),
       );

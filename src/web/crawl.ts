@@ -8,6 +8,7 @@ import type { LoadedPage, LoadPage, LoadRequest } from "../pages/load.ts";
 import { PageError } from "../pages/page-error.ts";
 import type { Robots } from "../pages/robots/robots.ts";
 import type { FrontierEntry } from "../store/work/frontier.ts";
+import type { JobLease } from "../store/work/job-hold.ts";
 import { TaskTimeout } from "../workers/pool.ts";
 import { type CrawlInput, CrawlScope, type Judgement, type RootRedirect } from "./crawl-scope.ts";
 import { type AnswerVerbs, type VisitDeps, visitPage } from "./crawl-visit.ts";
@@ -18,10 +19,10 @@ import { creditsOf, loadRequest, pageView } from "./page-view.ts";
 
 /** The store's functions for crawls. */
 export interface CrawlStore extends AnswerVerbs {
-  addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
-  takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]>;
-  resetFrontier(jobId: string): Promise<number>;
-  saveVisit(jobId: string, visit: VisitOutcome): Promise<number>;
+  addFrontier(job: JobLease, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
+  takeFrontier(job: JobLease, limit: number): Promise<FrontierEntry[]>;
+  resetFrontier(job: JobLease): Promise<number>;
+  saveVisit(job: JobLease, visit: VisitOutcome): Promise<number>;
   /** The keys of all pages that were returned so far. */
   listPageKeys(jobId: string): Promise<readonly string[]>;
 }
@@ -136,8 +137,8 @@ class Crawl {
   async run(): Promise<JobOutcome> {
     const { store } = this.#deps;
     const { id, winding } = this.#job;
-    await store.resetFrontier(id);
-    await store.addFrontier(id, [this.#scope.root], this.#frontierMax);
+    await store.resetFrontier(this.#job);
+    await store.addFrontier(this.#job, [this.#scope.root], this.#frontierMax);
     this.#remember(await store.listPageKeys(id));
     if (this.#progress.completed === 0) this.#deps.firecrawl?.notices.started("crawl", this.#job);
     try {
@@ -185,14 +186,14 @@ class Crawl {
     const listed = await crawling.sitemapOf(url, this.#signal);
     const picking = { pickLinks: this.#deps.pickLinks, signal: this.#signal };
     const { links } = await this.#scope.pick(listed, { own: [], depth: 1 }, picking).catch(this.#asRuled);
-    await this.#deps.store.addFrontier(this.#job.id, links, this.#frontierMax);
+    await this.#deps.store.addFrontier(this.#job, links, this.#frontierMax);
     this.#progress.seeded = true;
     await this.#job.saveProgress({ ...this.#progress });
   }
 
   /** The next page to visit; undefined if there is none, or if it has to wait. */
   async #next(): Promise<FrontierEntry | undefined> {
-    const entry = this.#held ?? (await this.#deps.store.takeFrontier(this.#job.id, 1))[0];
+    const entry = this.#held ?? (await this.#deps.store.takeFrontier(this.#job, 1))[0];
     this.#held = undefined;
     // With a depth limit, each page needs its smallest depth. A page that was first found at a greater depth, because another
     // page was faster, would wrongly end its branch.
@@ -306,7 +307,7 @@ class Crawl {
     this.#signal.throwIfAborted();
     const progress = { ...this.#progress, home: this.#scope.home };
     const { urlKey } = entry;
-    await this.#deps.store.saveVisit(this.#job.id, { urlKey, frontierMax: this.#frontierMax, progress, ...visit });
+    await this.#deps.store.saveVisit(this.#job, { urlKey, frontierMax: this.#frontierMax, progress, ...visit });
     // The storage is checked after the save, because only then is the size of the page known. Few pages are in progress at once.
     if ((await this.#deps.makeRoom?.(this.#job.accountId, 0)) === false) {
       this.#fatal = { code: "request_too_large", message: STORAGE_USED_UP };

@@ -15,6 +15,9 @@ export interface MemoryCrawlStore extends CrawlStore {
   readonly ahead: number;
 }
 
+/** The one job of such a store. */
+export const LOCAL_JOB = { id: "local", accountId: "local", lease: "local" } as const;
+
 /** Creates an empty store. It serves one job, whatever its id. `visited` is called after each visit. */
 export function memoryCrawlStore(visited: (page: VisitedPage | undefined) => void): MemoryCrawlStore {
   const known = new Set<string>();

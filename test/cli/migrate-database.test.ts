@@ -43,8 +43,9 @@ async function fill(dataDir: string): Promise<void> {
   await verbs.secrets.secret("jwt_secret");
   await verbs.settings.writeSetting("s", { text: "a\u0000b" });
   const job = await verbs.jobs.createJob({ id: "j", kind: "crawl", accountId, input: {}, deadlineAtMs: 1 });
-  await verbs.frontier.addFrontier(job.id, [{ urlKey: "u", url: "u", depth: 0 }], 10);
-  await verbs.frontier.saveVisit(job.id, {
+  await verbs.frontier.appendFrontier(job.id, [{ urlKey: "u", url: "u", depth: 0 }], 10);
+  const claimed = await verbs.jobs.claimJob({ owner: "o", leaseMs: 1, kinds: ["crawl"] });
+  await verbs.frontier.saveVisit(claimed ?? { id: "none", lease: "none" }, {
     urlKey: "u",
     frontierMax: 10,
     page: { url: "u", failed: true, body: { text: "ü" } },

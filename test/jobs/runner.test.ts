@@ -2,45 +2,61 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { type JobKind, JobTimeout, type RunningJob } from "../../src/jobs/kind.ts";
 import { type ClaimedJob, createJobRunner, type JobClaims, type JobRunner } from "../../src/jobs/runner.ts";
+import { type JobLease, JobLost } from "../../src/store/work/job-hold.ts";
 
 interface Row extends ClaimedJob {
   state: "queued" | "running" | "completed" | "failed" | "cancelled";
   owner?: string;
+  /** Its lease has ended. */
+  lapsed?: boolean;
   error?: unknown;
   progress: Readonly<Record<string, unknown>>;
 }
 
 let rows: Row[];
 let runners: JobRunner[];
+let claims = 0;
+/** Tells runners that a job has ended elsewhere. */
+let tell: ((id: string) => void)[];
 const clock = new FakeClock();
 beforeEach(() => {
   rows = [];
   runners = [];
+  tell = [];
 });
 afterEach(async () => {
   for (const runner of runners) await runner.stop();
 });
 
+const heldRow = (job: JobLease) =>
+  rows.find(({ id, lease, state }) => id === job.id && lease === job.lease && state === "running");
+
 const store: JobClaims = {
   claimJob: async ({ owner, kinds }) => {
-    const next = rows.find((row) => row.state === "queued" && kinds.includes(row.kind));
+    const next = rows.find((row) => (row.state === "queued" || row.lapsed === true) && kinds.includes(row.kind));
     if (next === undefined) return undefined;
-    Object.assign(next, { state: "running", owner });
+    Object.assign(next, { state: "running", lapsed: false, owner, lease: `lease ${++claims}` });
     return { ...next };
   },
-  renewJob: async (id, owner) => rows.some((row) => row.id === id && row.owner === owner),
+  renewJob: async (job) => heldRow(job) !== undefined,
+  heldJobs: async (owner) => rows.filter((row) => row.owner === owner && row.state === "running"),
+  releaseJob: async (job) => {
+    const row = heldRow(job);
+    if (row !== undefined) row.state = "queued";
+    return row !== undefined;
+  },
   releaseJobs: async (owner) => {
     const own = rows.filter((row) => row.owner === owner && row.state === "running");
     for (const row of own) row.state = "queued";
     return own.length;
   },
-  saveProgress: async (id, owner, progress) => {
-    const row = rows.find((each) => each.id === id && each.owner === owner && each.state === "running");
+  saveProgress: async (job, progress) => {
+    const row = heldRow(job);
     if (row !== undefined) row.progress = progress;
     return row !== undefined;
   },
-  finishJob: async (id, owner, { state, error }) => {
-    const row = rows.find((each) => each.id === id && each.owner === owner && each.state === "running");
+  finishJob: async (job, { state, error }) => {
+    const row = heldRow(job);
     if (row !== undefined) Object.assign(row, { state, error });
     return row !== undefined;
   },
@@ -50,6 +66,7 @@ function queue(id: string, limitMs = 60_000): void {
   const nowMs = clock.now();
   rows.push({
     id,
+    lease: "",
     kind: "work",
     accountId: "a",
     input: {},
@@ -66,7 +83,12 @@ function start(run: JobKind["run"], owner = "one"): JobRunner {
     run,
     failure: (error) => ({ code: error instanceof JobTimeout ? "timeout" : "broken", message: String(error) }),
   };
-  const runner = createJobRunner({ store, kinds: [kind], clock, owner, ttlMs: () => 1000, problem: () => undefined });
+  const runner = createJobRunner({
+    ...{ store, kinds: [kind], clock, owner },
+    ttlMs: () => 1000,
+    whenJobEnds: (listener) => void tell.push(listener),
+    problem: () => undefined,
+  });
   runners.push(runner);
   runner.start();
   return runner;
@@ -108,6 +130,88 @@ describe("jobs end", () => {
     await runner.settled("1", 5000);
     expect(rows[0]?.state).toBe("cancelled");
   });
+});
+
+describe("a job that is not ours any more", () => {
+  /** Runs a job until it is stopped; tells why. */
+  async function stopped(lose: (row: Row) => void): Promise<unknown> {
+    queue("1");
+    const begun = Promise.withResolvers<void>();
+    const reason = Promise.withResolvers<unknown>();
+    const runner = start(async (job, signal) => {
+      begun.resolve();
+      return never(job, signal).catch((error: unknown) => {
+        reason.resolve(error);
+        throw error;
+      });
+    });
+    await begun.promise;
+    const row = rows[0] as Row;
+    lose(row);
+    const left = { ...row };
+    const why = await reason.promise;
+    await runner.settled("1", 5000);
+    expect([rows[0], runner.running()]).toEqual([left, 0]);
+    return why;
+  }
+
+  test("stops at once where another node tells that it has ended", async () => {
+    const why = await stopped((row) => {
+      row.state = "cancelled";
+      for (const one of tell) one(row.id);
+    });
+    expect(String(why)).toContain("cancelled");
+  });
+  test.each<[string, (row: Row) => void]>([
+    ["cancelled", (row) => void (row.state = "cancelled")],
+    ["claimed by another", (row) => void Object.assign(row, { owner: "two", lease: "another" })],
+    ["claimed by a program of the same name", (row) => void Object.assign(row, { lease: "another" })],
+  ])(
+    "stops without a word when it was %s",
+    async (_how, lose) => {
+      expect(await stopped(lose)).toBeInstanceOf(JobLost);
+    },
+    20_000,
+  );
+
+  test("ends the worker that writes for it", async () => {
+    queue("1");
+    const wrote = Promise.withResolvers<unknown>();
+    const runner = start(async (job, signal) => {
+      Object.assign(rows[0] as Row, { owner: "two", lease: "another" });
+      await job.saveProgress({ late: true }).catch((error: unknown) => {
+        wrote.resolve([error instanceof JobLost, signal.aborted]);
+        throw error;
+      });
+      return { state: "completed" };
+    });
+    expect(await wrote.promise).toEqual([true, true]);
+    await runner.settled("1", 5000);
+    expect(rows[0]).toMatchObject({ state: "running", owner: "two", progress: {} });
+  });
+});
+
+test("a job whose lease ended while the program was stalled begins again when its first worker has stopped", async () => {
+  queue("1");
+  const begun = Promise.withResolvers<void>();
+  const order: string[] = [];
+  let first: RunningJob | undefined;
+  const runner = start(async (job, signal) => {
+    if (first !== undefined) {
+      order.push("second begins");
+      return { state: "completed" };
+    }
+    first = job;
+    begun.resolve();
+    return never(job, signal).finally(() => order.push("first stops"));
+  });
+  await begun.promise;
+  (rows[0] as Row).lapsed = true;
+  runner.wake();
+  while (rows[0]?.state !== "completed") await runner.settled("1", 20);
+  expect(order).toEqual(["first stops", "second begins"]);
+  expect(await first?.saveProgress({ late: true }).catch((error: unknown) => error)).toBeInstanceOf(JobLost);
+  expect(rows[0]?.progress).toEqual({});
 });
 
 test("a stopping runner gives its jobs back, and another goes on from what was saved", async () => {

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { type Account, accountStore } from "../../src/store/access/accounts.ts";
 import { answerStore } from "../../src/store/work/answers.ts";
 import { type FrontierEntry, frontierStore, type PageWindow } from "../../src/store/work/frontier.ts";
-import { jobStore } from "../../src/store/work/jobs.ts";
+import { JobLost } from "../../src/store/work/job-hold.ts";
+import { type HeldJob, jobStore } from "../../src/store/work/jobs.ts";
 import { freshStore } from "./support.ts";
 
 const KINDS = ["crawl"];
@@ -18,11 +19,21 @@ async function setUp() {
   const start = (id: string, kind = "crawl") =>
     jobs.createJob({ id, kind, accountId: account.id, input: { url: "u" }, deadlineAtMs: fresh.clock.now() + 1000 });
   const claim = (owner: string) => jobs.claimJob({ owner, leaseMs: 100, kinds: KINDS });
-  return { ...fresh, accountId: account.id, jobs, start, claim, frontier: frontierStore(fresh.store) };
+  /** Takes one up that is there. */
+  const take = async (owner: string) => {
+    const job = await claim(owner);
+    if (job === undefined) throw new Error("no job is free");
+    return job;
+  };
+  const begin = async (id: string) => {
+    await start(id);
+    return take("o");
+  };
+  return { ...fresh, accountId: account.id, jobs, start, claim, take, begin, frontier: frontierStore(fresh.store) };
 }
 
 test("jobs are claimed oldest first, each by one owner, and again when a lease ends", async () => {
-  const { clock, jobs, start, claim } = await setUp();
+  const { clock, jobs, start, claim, take } = await setUp();
   await start("j1");
   clock.advance(1);
   await start("j2");
@@ -30,16 +41,18 @@ test("jobs are claimed oldest first, each by one owner, and again when a lease e
   const claimed = await Promise.all([claim("a"), claim("b"), claim("c")]);
   expect(claimed.map((job) => job?.id)).toEqual(["j1", "j2", undefined]);
   expect(claimed[0]).toMatchObject({ state: "running", owner: "a", input: { url: "u" }, progress: {} });
+  const [first, second] = claimed as unknown as [HeldJob, HeldJob];
   clock.advance(99);
-  expect(await jobs.renewJob("j2", "b", 100)).toBe(true);
-  expect(await jobs.renewJob("j2", "a", 100)).toBe(false);
+  expect(await jobs.renewJob(second, 100)).toBe(true);
+  expect(await jobs.renewJob({ ...second, lease: first.lease }, 100)).toBe(false);
   clock.advance(1);
-  expect((await claim("c"))?.id).toBe("j1");
+  const again = await take("a");
+  expect(again.id).toBe("j1");
   // The program that lost its lease notices it with its next call.
-  expect(await jobs.renewJob("j1", "a", 100)).toBe(false);
-  expect(await jobs.saveProgress("j1", "a", { n: 1 })).toBe(false);
-  expect(await jobs.finishJob("j1", "a", { state: "completed", ttlMs: 10 })).toBe(false);
-  expect(await jobs.saveProgress("j1", "c", { n: 1 })).toBe(true);
+  expect(await jobs.renewJob(first, 100)).toBe(false);
+  expect(await jobs.saveProgress(first, { n: 1 })).toBe(false);
+  expect(await jobs.finishJob(first, { state: "completed", ttlMs: 10 })).toBe(false);
+  expect(await jobs.saveProgress(again, { n: 1 })).toBe(true);
 });
 
 test("an account's many jobs do not keep another's from beginning", async () => {
@@ -70,38 +83,38 @@ test("a stopping owner's jobs are free at once", async () => {
 });
 
 test("a job ends once", async () => {
-  const { clock, accountId, jobs, start, claim } = await setUp();
+  const { clock, accountId, jobs, start, take } = await setUp();
   await start("j1");
-  await claim("a");
+  const job = await take("a");
   expect(await jobs.countOpenJobs(accountId)).toBe(1);
-  expect(await jobs.finishJob("j1", "a", { state: "completed", result: { ok: 1 }, ttlMs: 50 })).toBe(true);
-  expect(await jobs.finishJob("j1", "a", { state: "failed", ttlMs: 50 })).toBe(false);
+  expect(await jobs.finishJob(job, { state: "completed", result: { ok: 1 }, ttlMs: 50 })).toBe(true);
+  expect(await jobs.finishJob(job, { state: "failed", ttlMs: 50 })).toBe(false);
   const cancelled = await jobs.cancelJob({ kind: "crawl", accountId, id: "j1", ttlMs: 50 });
   expect(cancelled).toMatchObject({ state: "completed", result: { ok: 1 }, owner: null, finishedAtMs: clock.now() });
   expect(await jobs.countOpenJobs(accountId)).toBe(0);
 });
 
 test("cancelling ends a queued and a running job; only its account's", async () => {
-  const { accountId, jobs, start, claim } = await setUp();
+  const { accountId, jobs, start, claim, take } = await setUp();
   await start("j1");
   await start("j2");
-  await claim("a");
+  const job = await take("a");
   expect(await jobs.cancelJob({ kind: "crawl", accountId: "other", id: "j1", ttlMs: 50 })).toBeUndefined();
   expect(await jobs.cancelJob({ kind: "extract", accountId, id: "j1", ttlMs: 50 })).toBeUndefined();
   for (const id of ["j1", "j2"]) {
     expect(await jobs.cancelJob({ kind: "crawl", accountId, id, ttlMs: 50 })).toMatchObject({ state: "cancelled" });
   }
-  expect(await jobs.renewJob("j1", "a", 100)).toBe(false);
+  expect(await jobs.renewJob(job, 100)).toBe(false);
   expect(await claim("b")).toBeUndefined();
 });
 
 test("past its time to live a job does not exist, swept or not", async () => {
-  const { store, clock, accountId, jobs, start, claim, frontier } = await setUp();
+  const { store, clock, accountId, jobs, start, take, frontier } = await setUp();
   await start("j1");
-  await claim("a");
-  await frontier.addFrontier("j1", [entry("a")], 10);
-  await frontier.saveVisit("j1", { urlKey: "a", page: { url: "a", failed: false, body: {} }, frontierMax: 10 });
-  await jobs.finishJob("j1", "a", { state: "failed", error: { code: "x" }, ttlMs: 50 });
+  const job = await take("a");
+  await frontier.addFrontier(job, [entry("a")], 10);
+  await frontier.saveVisit(job, { urlKey: "a", page: { url: "a", failed: false, body: {} }, frontierMax: 10 });
+  await jobs.finishJob(job, { state: "failed", error: { code: "x" }, ttlMs: 50 });
   clock.advance(49);
   expect(await jobs.findJob("crawl", accountId, "j1")).toMatchObject({ error: { code: "x" } });
   expect(await jobs.findJob("extract", accountId, "j1")).toBeUndefined();
@@ -119,36 +132,36 @@ test("past its time to live a job does not exist, swept or not", async () => {
 const entry = (urlKey: string, depth = 0): FrontierEntry => ({ urlKey, url: `http://${urlKey}/`, depth });
 
 test("the frontier is taken breadth first, every address once", async () => {
-  const { start, frontier } = await setUp();
-  await start("j");
-  expect(await frontier.addFrontier("j", [entry("deep", 2), entry("a", 1), entry("b", 1), entry("a", 1)], 10)).toBe(3);
-  expect(await frontier.addFrontier("j", [entry("a"), entry("root")], 10)).toBe(1);
-  expect((await frontier.takeFrontier("j", 2)).map((e) => e.urlKey)).toEqual(["root", "a"]);
-  expect(await frontier.takeFrontier("j", 9)).toEqual([entry("b", 1), entry("deep", 2)]);
-  expect(await frontier.takeFrontier("j", 9)).toEqual([]);
+  const { begin, frontier } = await setUp();
+  const job = await begin("j");
+  expect(await frontier.addFrontier(job, [entry("deep", 2), entry("a", 1), entry("b", 1), entry("a", 1)], 10)).toBe(3);
+  expect(await frontier.addFrontier(job, [entry("a"), entry("root")], 10)).toBe(1);
+  expect((await frontier.takeFrontier(job, 2)).map((e) => e.urlKey)).toEqual(["root", "a"]);
+  expect(await frontier.takeFrontier(job, 9)).toEqual([entry("b", 1), entry("deep", 2)]);
+  expect(await frontier.takeFrontier(job, 9)).toEqual([]);
   expect(await frontier.countFrontier("j")).toEqual({ waiting: 0, taken: 4, done: 0 });
 });
 
 test("the frontier never knows more than its limit", async () => {
-  const { start, frontier } = await setUp();
-  await start("j");
+  const { begin, frontier } = await setUp();
+  const job = await begin("j");
   expect(
     await frontier.addFrontier(
-      "j",
+      job,
       ["a", "b", "c"].map((key) => entry(key)),
       2,
     ),
   ).toBe(2);
-  expect(await frontier.addFrontier("j", [entry("a"), entry("d")], 3)).toBe(1);
-  expect(await frontier.addFrontier("j", [entry("e")], 3)).toBe(0);
-  expect(await frontier.addFrontier("gone", [entry("a")], 3)).toBe(0);
+  expect(await frontier.addFrontier(job, [entry("a"), entry("d")], 3)).toBe(1);
+  expect(await frontier.addFrontier(job, [entry("e")], 3)).toBe(0);
+  await expect(frontier.addFrontier({ ...job, id: "gone" }, [entry("a")], 3)).rejects.toThrow(JobLost);
 });
 
 test("a visit stores its page, its other names and its links together", async () => {
-  const { start, frontier } = await setUp();
-  await start("j");
-  await frontier.addFrontier("j", [entry("a"), entry("twin")], 10);
-  await frontier.takeFrontier("j", 1);
+  const { begin, frontier } = await setUp();
+  const job = await begin("j");
+  await frontier.addFrontier(job, [entry("a"), entry("twin")], 10);
+  await frontier.takeFrontier(job, 1);
   const visit = {
     urlKey: "a",
     page: { url: "http://a/", failed: false, body: { markdown: "# A" } },
@@ -156,10 +169,10 @@ test("a visit stores its page, its other names and its links together", async ()
     links: [entry("b", 1), entry("canonical", 1), entry("a", 1)],
     frontierMax: 10,
   };
-  expect(await frontier.saveVisit("j", visit)).toBe(1);
+  expect(await frontier.saveVisit(job, visit)).toBe(1);
   expect(await frontier.countFrontier("j")).toEqual({ waiting: 1, taken: 0, done: 3 });
-  expect((await frontier.takeFrontier("j", 9)).map((e) => e.urlKey)).toEqual(["b"]);
-  await frontier.saveVisit("j", {
+  expect((await frontier.takeFrontier(job, 9)).map((e) => e.urlKey)).toEqual(["b"]);
+  await frontier.saveVisit(job, {
     urlKey: "b",
     page: { url: "http://b/", failed: true, body: { code: "x" } },
     frontierMax: 10,
@@ -171,10 +184,10 @@ test("a visit stores its page, its other names and its links together", async ()
 });
 
 test("pages are listed as far as they are asked for, in bytes too", async () => {
-  const { start, frontier } = await setUp();
-  await start("j");
+  const { begin, frontier } = await setUp();
+  const job = await begin("j");
   const save = (urlKey: string, failed: boolean, body: Record<string, unknown>) =>
-    frontier.saveVisit("j", { urlKey, page: { url: urlKey, failed, body }, frontierMax: 9 });
+    frontier.saveVisit(job, { urlKey, page: { url: urlKey, failed, body }, frontierMax: 9 });
   await save("a", false, { markdown: "x".repeat(1000), keys: ["a", "a2"] });
   await save("b", true, { code: "no" });
   await save("c", false, { markdown: "é".repeat(500) });
@@ -191,26 +204,25 @@ test("pages are listed as far as they are asked for, in bytes too", async () => 
 });
 
 test("after a restart what was under way is visited again, what was stored is not", async () => {
-  const { start, frontier } = await setUp();
-  await start("j");
-  await frontier.addFrontier("j", [entry("a"), entry("b"), entry("c")], 10);
-  await frontier.takeFrontier("j", 2);
-  await frontier.saveVisit("j", { urlKey: "a", frontierMax: 10 });
-  expect(await frontier.resetFrontier("j")).toBe(1);
-  expect((await frontier.takeFrontier("j", 9)).map((e) => e.urlKey)).toEqual(["b", "c"]);
+  const { begin, frontier } = await setUp();
+  const job = await begin("j");
+  await frontier.addFrontier(job, [entry("a"), entry("b"), entry("c")], 10);
+  await frontier.takeFrontier(job, 2);
+  await frontier.saveVisit(job, { urlKey: "a", frontierMax: 10 });
+  expect(await frontier.resetFrontier(job)).toBe(1);
+  expect((await frontier.takeFrontier(job, 9)).map((e) => e.urlKey)).toEqual(["b", "c"]);
 });
 
 test("a visit to a deleted job stores nothing", async () => {
   const { store, frontier } = await setUp();
-  const page = { url: "u", failed: false, body: {} };
-  expect(
-    await frontier.saveVisit("gone", { urlKey: "a", page, links: [entry("b")], aliases: [entry("c")], frontierMax: 9 }),
-  ).toBe(0);
+  const visit = { page: { url: "u", failed: false, body: {} }, links: [entry("b")], aliases: [entry("c")] };
+  const saved = frontier.saveVisit({ id: "gone", lease: "none" }, { urlKey: "a", ...visit, frontierMax: 9 });
+  await expect(saved).rejects.toThrow(JobLost);
   expect(store.sqlite.query("SELECT count(*) AS n FROM job_pages").get()).toEqual({ n: 0 });
 });
 
 test("an answer is kept until its page is stored", async () => {
-  const { store, start, claim, frontier } = await setUp();
+  const { store, start, take, frontier } = await setUp();
   const answers = answerStore(store);
   const body = new TextEncoder().encode("<p>Grüße</p>".repeat(1000));
   const headers = new Headers([
@@ -221,43 +233,40 @@ test("an answer is kept until its page is stored", async () => {
   const answer = { asked: "http://a/", url: "http://a/b", status: 200, headers, body };
   await start("j");
   // A job that no program has claimed stores no responses.
-  expect(await answers.keepAnswer("j", "a", answer)).toBe(false);
-  await claim("o");
-  expect(await answers.keepAnswer("j", "a", answer)).toBe(true);
-  expect(await answers.keepAnswer("j", "a", { ...answer, asked: "http://a/next", status: 404 })).toBe(true);
-  expect(await answers.keepAnswer("j", "b", answer)).toBe(true);
+  expect(await answers.keepAnswer({ id: "j", lease: "none" }, "a", answer)).toBe(false);
+  const job = await take("o");
+  expect(await answers.keepAnswer(job, "a", answer)).toBe(true);
+  expect(await answers.keepAnswer(job, "a", { ...answer, asked: "http://a/next", status: 404 })).toBe(true);
+  expect(await answers.keepAnswer(job, "b", answer)).toBe(true);
   const [kept, next] = await answers.listAnswers("j", "a");
   expect(kept).toMatchObject({ asked: "http://a/", url: "http://a/b", status: 200 });
   expect(next).toMatchObject({ asked: "http://a/next", status: 404 });
   expect([...(kept?.headers ?? [])]).toEqual([...headers]);
   expect(Buffer.from(kept?.body ?? []).equals(body)).toBe(true);
-  await frontier.saveVisit("j", { urlKey: "a", frontierMax: 10 });
+  await frontier.saveVisit(job, { urlKey: "a", frontierMax: 10 });
   expect(await answers.listAnswers("j", "a")).toEqual([]);
   expect(await answers.listAnswers("j", "b")).toHaveLength(1);
 });
 
 test("an answer that is too large to keep is not kept", async () => {
-  const { store, start, claim } = await setUp();
+  const { store, start, take } = await setUp();
   const answers = answerStore(store);
   await start("j");
-  await claim("o");
+  const job = await take("o");
   const body = crypto.getRandomValues(new Uint8Array(60_000));
   const large = Buffer.concat(Array.from({ length: 40 }, (_, n) => body.map((byte) => byte ^ n)));
   const answer = { asked: "u", url: "u", status: 200, headers: new Headers(), body: new Uint8Array(large) };
-  expect(await answers.keepAnswer("j", "a", answer)).toBe(false);
+  expect(await answers.keepAnswer(job, "a", answer)).toBe(false);
   expect(await answers.listAnswers("j", "a")).toEqual([]);
 });
 
 test.each(["finished", "cancelled"])("the answers of a %s job go, the others' stay", async (how) => {
-  const { store, accountId, jobs, start, claim } = await setUp();
+  const { store, accountId, jobs, begin } = await setUp();
   const answers = answerStore(store);
-  for (const id of ["j", "k"]) {
-    await start(id);
-    await claim("o");
-    const answer = { asked: "u", url: "u", status: 200, headers: new Headers(), body: new Uint8Array(3) };
-    await answers.keepAnswer(id, "a", answer);
-  }
-  if (how === "finished") await jobs.finishJob("j", "o", { state: "completed", ttlMs: 10 });
+  const answer = { asked: "u", url: "u", status: 200, headers: new Headers(), body: new Uint8Array(3) };
+  const [job, other] = [await begin("j"), await begin("k")];
+  for (const one of [job, other]) await answers.keepAnswer(one, "a", answer);
+  if (how === "finished") await jobs.finishJob(job, { state: "completed", ttlMs: 10 });
   else await jobs.cancelJob({ kind: "crawl", accountId, id: "j", ttlMs: 10 });
   expect(await answers.listAnswers("j", "a")).toEqual([]);
   expect(await answers.listAnswers("k", "a")).toHaveLength(1);

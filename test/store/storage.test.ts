@@ -76,6 +76,10 @@ const saveFile = ({ files }: Parts, accountId: string, id: string, bytes: number
   files.createFile({ id, accountId, filename: "f", purpose: "vision", mediaType: "image/png" }, new Uint8Array(bytes));
 const page = (url: string, chars: number) => ({ url, failed: false, body: { markdown: "ß".repeat(chars) } });
 const entry = (url: string) => ({ urlKey: url, url, depth: 1 });
+const held = async ({ jobs }: Parts, who: string) => {
+  const id = `job-${who}`;
+  return { id, lease: (await jobs.findJob("crawl", who, id))?.lease ?? "none" };
+};
 const own = (accountId: string) => ({ kind: "crawl", accountId, id: `job-${accountId}` });
 
 const STEPS: readonly [string, (parts: Parts, accountId: string) => Promise<unknown>][] = [
@@ -89,18 +93,22 @@ const STEPS: readonly [string, (parts: Parts, accountId: string) => Promise<unkn
   ["a file deleted", ({ files }, who) => files.deleteFile(who, `file-1-${who}`)],
   ["a job", ({ jobs, clock }, who) => jobs.createJob({ ...own(who), input: { url: "ü" }, deadlineAtMs: clock.now() })],
   ["it is taken up", ({ jobs }) => jobs.claimJob({ owner: "o", leaseMs: 1, kinds: ["crawl"] })],
-  ["its links", ({ frontier }, who) => frontier.addFrontier(`job-${who}`, ["a", "ö", "a"].map(entry), 10)],
+  [
+    "its links",
+    async (parts, who) => parts.frontier.addFrontier(await held(parts, who), ["a", "ö", "a"].map(entry), 10),
+  ],
   [
     "a visit",
-    ({ frontier }, who) =>
-      frontier.saveVisit(`job-${who}`, {
+    async (parts, who) =>
+      parts.frontier.saveVisit(await held(parts, who), {
         ...{ urlKey: "a", page: page("a", 30), links: ["b", "a"].map(entry), frontierMax: 10, progress: { n: 1 } },
         aliases: [entry("c")],
       }),
   ],
   [
     "its end",
-    ({ jobs }, who) => jobs.finishJob(`job-${who}`, "o", { state: "completed", result: { a: 1 }, ttlMs: 10 }),
+    async (parts, who) =>
+      parts.jobs.finishJob(await held(parts, who), { state: "completed", result: { a: 1 }, ttlMs: 10 }),
   ],
   ["a summary", (parts, who) => saveSummary(parts, who, "t1", 60)],
   ["the summary grown", (parts, who) => saveSummary(parts, who, "t1", 90)],

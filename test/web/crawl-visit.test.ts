@@ -22,7 +22,7 @@ function surroundings({ statuses = [] as number[], broken = false } = {}) {
     problem: (message: string) => void problems.push(message),
     store: {
       listAnswers: async () => kept,
-      keepAnswer: async (_job: string, _key: string, answer: KeptAnswer) => {
+      keepAnswer: async (_job: unknown, _key: string, answer: KeptAnswer) => {
         if (broken) throw new Error("disk full");
         kept.push(answer);
         return true;
@@ -35,7 +35,11 @@ function surroundings({ statuses = [] as number[], broken = false } = {}) {
     },
   };
   const visit = <T>(work: (visiting: Visiting) => Promise<T>) =>
-    visitPage({ job: { id: "j", accountId: "a" }, entry, signal: new AbortController().signal }, deps, work);
+    visitPage(
+      { job: { id: "j", lease: "l", accountId: "a" }, entry, signal: new AbortController().signal },
+      deps,
+      work,
+    );
   return { asked, kept, problems, scheduler, visit };
 }
 

@@ -17,6 +17,7 @@ import keysWithoutStore from "../migrations/0010_keys_without_store.sql" with { 
 import keyModels from "../migrations/0011_key_models.sql" with { type: "text" };
 import requestLog from "../migrations/0012_request_log.sql" with { type: "text" };
 import keyDebug from "../migrations/0013_key_debug.sql" with { type: "text" };
+import jobLease from "../migrations/0014_job_lease.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered migration. */
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0011_key_models", sql: keyModels },
   { name: "0012_request_log", sql: requestLog },
   { name: "0013_key_debug", sql: keyDebug },
+  { name: "0014_job_lease", sql: jobLease, usableFrom: "0013_key_debug" },
 ];
 
 /**

@@ -173,6 +173,7 @@ function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create"
     takingRows: "",
     tidy: ({ freePagesKept }) => vacuum(sqlite, freePagesKept),
     size: () => sizeOf(sqlite, dataDir),
+    whenJobEnds: () => undefined,
     changeCounter: () => dataVersion.get()?.data_version ?? 0,
     ping: async () => void one.get(),
     checkpoint,

@@ -61,6 +61,11 @@ export interface Store {
   readonly takingRows: string;
   /** A number that changes when another program may have committed changes, so that caches must be discarded. */
   changeCounter(): number;
+  /**
+   * `listener` hears the id of every job that has ended or is gone, wherever that was asked for. SQLite tells nothing, and a
+   * message of PostgreSQL may be lost, so the jobs are looked at as well.
+   */
+  whenJobEnds(listener: (id: string) => void): void;
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
   /** One step of background maintenance; returns the amount of work done, 0 when nothing is left. */

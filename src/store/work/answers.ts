@@ -6,6 +6,7 @@ import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { and, asc, eq } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
+import type { JobLease } from "./job-hold.ts";
 import { jobAnswers } from "./schema.ts";
 
 /** A response and its address. */
@@ -36,17 +37,17 @@ export function answerStore(store: Store) {
   const keep = statement(
     `INSERT INTO job_answers (job_id, url_key, asked, url, status, headers, body)
      SELECT id, $urlKey, $asked, $url, $status, $headers, $body FROM jobs
-     WHERE id = $jobId AND state = 'running' AND COALESCE($owner, owner) = owner
+     WHERE id = $jobId AND lease = $lease AND state = 'running'
      ON CONFLICT (job_id, url_key, asked) DO NOTHING`,
   );
   return {
-    /** Stores a response for a page of the frontier; false if it is too large, or the job has ended or another owner. */
-    async keepAnswer(jobId: string, urlKey: string, answer: JobAnswer, owner?: string): Promise<boolean> {
+    /** Stores a response for a page of the frontier; false if it is too large, or the job is not held any more. */
+    async keepAnswer({ id: jobId, lease }: JobLease, urlKey: string, answer: JobAnswer): Promise<boolean> {
       const { asked, url, status } = answer;
       const body = await compress(answer.body, { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } });
       if (body.byteLength > BYTES_MAX) return false;
       const headers = JSON.stringify([...answer.headers]);
-      return (await keep.run({ jobId, urlKey, asked, url, status, headers, body, owner: owner ?? null })).changes > 0;
+      return (await keep.run({ jobId, urlKey, asked, url, status, headers, body, lease })).changes > 0;
     },
 
     /** The responses for a page of the frontier. */

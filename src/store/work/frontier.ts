@@ -4,7 +4,7 @@
 import { and, asc, count, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import { createTurns } from "../../base/turns.ts";
 import { type Store, step, steps, type Work } from "../engine/store.ts";
-import { jobHold } from "./job-hold.ts";
+import { type JobLease, jobHold } from "./job-hold.ts";
 import { jobFrontier, jobPages, jobs } from "./schema.ts";
 
 /** A page to visit. */
@@ -53,7 +53,7 @@ export interface FrontierVisit {
   readonly progress?: Readonly<Record<string, unknown>>;
 }
 
-/** Builds the verbs. With an owner, a verb that writes throws `JobLost` unless that owner holds the job. */
+/** Builds the verbs. Those that write for a worker throw `JobLost` where it does not hold the job any more. */
 export function frontierStore(store: Store) {
   const addAll = frontierAdder(store);
   return {
@@ -107,8 +107,11 @@ function frontierAdder({ db, statement }: Store) {
 }
 
 function takingFrontier(store: Store, addAll: AddAll) {
-  const { db } = store;
+  const { db, statement, engine } = store;
   const hold = jobHold(store);
+  const open = statement(
+    `SELECT id FROM jobs WHERE id = ? AND state IN ('queued', 'running')${engine === "postgres" ? " FOR NO KEY UPDATE" : ""}`,
+  );
   const next = db
     .select({ urlKey: jobFrontier.urlKey })
     .from(jobFrontier)
@@ -124,33 +127,41 @@ function takingFrontier(store: Store, addAll: AddAll) {
     .prepare();
   return {
     /** Adds pages to visit that are not known yet, while fewer than `max` are known; returns how many were added. */
-    async addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number, owner?: string): Promise<number> {
+    async addFrontier(job: JobLease, entries: Iterable<FrontierEntry>, max: number): Promise<number> {
       return store.transaction(function* (): Work<number> {
-        yield* hold(jobId, owner);
+        yield* hold(job);
+        return yield* addAll(job.id, entries, { max, state: "waiting" });
+      });
+    },
+
+    /** The same for the client of a job, whoever works on it; undefined, and nothing is added, if the job has ended. */
+    async appendFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number | undefined> {
+      return store.transaction(function* (): Work<number | undefined> {
+        if ((yield* step(() => open.get([jobId]))) === null) return undefined;
         return yield* addAll(jobId, entries, { max, state: "waiting" });
       });
     },
 
     /** Takes up to `limit` pages to visit: breadth first, in order of discovery. */
-    async takeFrontier(jobId: string, limit: number, owner?: string): Promise<FrontierEntry[]> {
+    async takeFrontier(job: JobLease, limit: number): Promise<FrontierEntry[]> {
       const taken = await store.transaction(function* () {
-        yield* hold(jobId, owner);
-        return yield* step(() => take.all({ jobId, limit }));
+        yield* hold(job);
+        return yield* step(() => take.all({ jobId: job.id, limit }));
       });
       return taken
         .sort((a, b) => a.depth - b.depth || a.seq - b.seq)
         .map((entry) => ({ urlKey: entry.urlKey, url: entry.url, depth: entry.depth }));
     },
 
-    /** After a restart, marks pages that were taken but not finished as unvisited; returns their number. */
-    async resetFrontier(jobId: string, owner?: string): Promise<number> {
+    /** After a restart, pages that were taken and not finished are to be visited again; returns how many. */
+    async resetFrontier(job: JobLease): Promise<number> {
       return store.transaction(function* (): Work<number> {
-        yield* hold(jobId, owner);
+        yield* hold(job);
         const taken = yield* step(() =>
           db
             .update(jobFrontier)
             .set({ state: "waiting" })
-            .where(and(eq(jobFrontier.jobId, jobId), eq(jobFrontier.state, "taken")))
+            .where(and(eq(jobFrontier.jobId, job.id), eq(jobFrontier.state, "taken")))
             .returning({ seq: jobFrontier.seq })
             .all(),
         );
@@ -176,9 +187,10 @@ function visiting(store: Store, addAll: AddAll) {
      * addresses that turned out to be the same page, its links, and the job's progress. Deletes the site's stored
      * response. Returns the number of new links.
      */
-    async saveVisit(jobId: string, visit: FrontierVisit, owner?: string): Promise<number> {
+    async saveVisit(job: JobLease, visit: FrontierVisit): Promise<number> {
+      const jobId = job.id;
       return store.transaction(function* (): Work<number> {
-        yield* hold(jobId, owner);
+        yield* hold(job);
         yield* steps([() => done.run([jobId, visit.urlKey]), () => forget.run([jobId, visit.urlKey])]);
         const aliases = visit.aliases ?? [];
         yield* addAll(jobId, aliases, { max: Number.MAX_SAFE_INTEGER, state: "done" });

@@ -3,14 +3,19 @@
 
 import { and, asc, count, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
+import { uuid } from "../../base/ids.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
+import type { JobLease } from "./job-hold.ts";
 import { jobLists } from "./job-lists.ts";
 import { OPEN_STATES } from "./job-states.ts";
 import { jobAnswers, jobs } from "./schema.ts";
 
 /** A job as stored. */
 export type Job = typeof jobs.$inferSelect;
+
+/** A job as its worker gets it. */
+export type HeldJob = Job & JobLease;
 
 /** The fields of a new job. */
 export interface NewJob {
@@ -20,6 +25,8 @@ export interface NewJob {
   readonly input: Readonly<Record<string, unknown>>;
   /** Its hard deadline. */
   readonly deadlineAtMs: number;
+  /** Who alone may claim it at first, since a part of it is in that program's memory. */
+  readonly reservedFor?: string;
 }
 
 /** The outcome of a job. */
@@ -36,6 +43,8 @@ export type JobStore = ReturnType<typeof jobStore>;
 
 // A job may have thousands of pages, which are deleted together with it.
 const DELETE_BATCH = 5;
+/** A program that has not claimed the job that is reserved for it by then has ended. */
+const RESERVED_MS = 60_000;
 
 /** Builds the verbs. */
 export function jobStore(store: Store) {
@@ -49,7 +58,9 @@ type Parts = ReturnType<typeof jobParts>;
 function jobParts({ db, clock }: Store) {
   return {
     isOpen: () => inArray(jobs.state, [...OPEN_STATES]),
-    /** The condition that the time to live is not over. */
+    /** The job, as long as this claim of it holds. */
+    held: ({ id, lease }: JobLease) => and(eq(jobs.id, id), eq(jobs.lease, lease), eq(jobs.state, "running")),
+    /** Not past its time to live. */
     exists: () => or(isNull(jobs.expiresAtMs), gt(jobs.expiresAtMs, clock.now())),
     change: (where: SQL | undefined, set: Partial<Job>) =>
       db.update(jobs).set(set).where(where).returning({ id: jobs.id }).all(),
@@ -60,10 +71,12 @@ function openJobs(store: Store, { isOpen, exists }: Parts) {
   const { db, clock } = store;
   return {
     /** Queues a job. */
-    async createJob(job: NewJob): Promise<Job> {
+    async createJob({ reservedFor, ...job }: NewJob): Promise<Job> {
+      const nowMs = clock.now();
+      const reserved = reservedFor === undefined ? {} : { owner: reservedFor, leaseUntilMs: nowMs + RESERVED_MS };
       return db
         .insert(jobs)
-        .values({ ...job, state: "queued", progress: {}, createdAtMs: clock.now() })
+        .values({ ...job, ...reserved, state: "queued", progress: {}, createdAtMs: nowMs })
         .returning()
         .get();
     },
@@ -86,8 +99,9 @@ function openJobs(store: Store, { isOpen, exists }: Parts) {
   };
 }
 
-function leasingJobs(store: Store, { change }: Parts) {
+function leasingJobs(store: Store, { change, held }: Parts) {
   const { db, clock, takingRows } = store;
+  const released = { state: "queued", owner: null, lease: null, leaseUntilMs: null } as const;
   const others = alias(jobs, "others");
   const runningOfAccount = db
     .select({ n: count() })
@@ -95,67 +109,71 @@ function leasingJobs(store: Store, { change }: Parts) {
     .where(and(eq(others.accountId, jobs.accountId), eq(others.state, "running")));
   return {
     /**
-     * Claims a job that no program works on: a queued one, or a running one whose lease has expired. Takes the oldest
-     * job of the account with the fewest running jobs, so that many jobs of one account do not delay the few of
-     * another.
+     * Claims a job that no program works on: a queued one that is not reserved for another, or one whose lease has expired.
+     * Takes the oldest job of the account with the fewest running jobs, so that many jobs of one account do not delay the
+     * few of another.
      */
-    async claimJob(input: { owner: string; leaseMs: number; kinds: readonly string[] }): Promise<Job | undefined> {
+    async claimJob(input: { owner: string; leaseMs: number; kinds: readonly string[] }): Promise<HeldJob | undefined> {
       const nowMs = clock.now();
-      const free = or(eq(jobs.state, "queued"), and(eq(jobs.state, "running"), lte(jobs.leaseUntilMs, nowMs)));
+      const mine = and(eq(jobs.state, "queued"), or(isNull(jobs.owner), eq(jobs.owner, input.owner)));
+      const left = and(inArray(jobs.state, [...OPEN_STATES]), lte(jobs.leaseUntilMs, nowMs));
       const next = db
         .select({ id: jobs.id })
         .from(jobs)
-        .where(and(inArray(jobs.kind, [...input.kinds]), free))
+        .where(and(inArray(jobs.kind, [...input.kinds]), or(mine, left)))
         .orderBy(asc(sql`(${runningOfAccount})`), asc(jobs.createdAtMs), asc(byBytes(jobs.id)))
         .limit(1)
         .getSQL();
-      return db
+      const lease = uuid();
+      const claimed = await db
         .update(jobs)
-        .set({ state: "running", owner: input.owner, leaseUntilMs: nowMs + input.leaseMs })
+        .set({ state: "running", owner: input.owner, lease, leaseUntilMs: nowMs + input.leaseMs })
         .where(eq(jobs.id, sql`(${next}${sql.raw(takingRows)})`))
         .returning()
         .get();
+      return claimed && { ...claimed, lease };
     },
 
-    /**
-     * Renews the lease of a claimed job; false if another program has claimed it, or it has ended or been deleted. The
-     * work must then stop.
-     */
-    async renewJob(id: string, owner: string, leaseMs: number): Promise<boolean> {
-      const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
-      return (await change(mine, { leaseUntilMs: clock.now() + leaseMs })).length > 0;
+    /** Renews the lease of a claimed job; false if another has claimed it, it has ended or it is gone: then stop. */
+    async renewJob(job: JobLease, leaseMs: number): Promise<boolean> {
+      return (await change(held(job), { leaseUntilMs: clock.now() + leaseMs })).length > 0;
     },
 
-    /** Releases all jobs of a program that stops, so that others can resume them; returns their number. */
+    /** The claims of an owner that hold. */
+    async heldJobs(owner: string): Promise<JobLease[]> {
+      const own = and(eq(jobs.owner, owner), eq(jobs.state, "running"));
+      const rows = await db.select({ id: jobs.id, lease: jobs.lease }).from(jobs).where(own).all();
+      return rows.map(({ id, lease }) => ({ id, lease: lease ?? "" }));
+    },
+
+    /** Releases all jobs of an owner that starts, left by an earlier run; returns how many. */
     async releaseJobs(owner: string): Promise<number> {
-      const released = await change(and(eq(jobs.owner, owner), eq(jobs.state, "running")), {
-        state: "queued",
-        owner: null,
-        leaseUntilMs: null,
-      });
-      return released.length;
+      return (await change(and(eq(jobs.owner, owner), eq(jobs.state, "running")), released)).length;
     },
 
-    /** Stores the progress of a running job; false if it is not running. */
-    async saveProgress(id: string, owner: string, progress: Readonly<Record<string, unknown>>): Promise<boolean> {
-      const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
-      return (await change(mine, { progress })).length > 0;
+    /** Releases a claimed job, so that another can resume it; false if it is not held any more. */
+    async releaseJob(job: JobLease): Promise<boolean> {
+      return (await change(held(job), released)).length > 0;
+    },
+
+    /** Stores the progress of a claimed job; false if it is not held any more. */
+    async saveProgress(job: JobLease, progress: Readonly<Record<string, unknown>>): Promise<boolean> {
+      return (await change(held(job), { progress })).length > 0;
     },
   };
 }
 
-function endingJobs(store: Store, { isOpen, exists, change }: Parts) {
+function endingJobs(store: Store, { isOpen, held, exists, change }: Parts) {
   const { db, clock, statement } = store;
   const forgetAnswers = (id: string) => db.delete(jobAnswers).where(eq(jobAnswers.jobId, id)).run();
   const deleteOld = statement("DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE expires_at <= ? LIMIT ?)");
 
   return {
-    /** Ends a claimed job; false if it has already ended, has another owner or was deleted. */
-    async finishJob(id: string, owner: string, end: JobEnd): Promise<boolean> {
+    /** Ends a claimed job; false if it has already ended, another has claimed it or it is gone. */
+    async finishJob(job: JobLease, end: JobEnd): Promise<boolean> {
       return store.transaction(function* (): Work<boolean> {
-        const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
-        const changed = yield* step(() => change(mine, ended(clock.now(), end)));
-        if (changed.length > 0) yield* step(() => forgetAnswers(id));
+        const changed = yield* step(() => change(held(job), ended(clock.now(), end)));
+        if (changed.length > 0) yield* step(() => forgetAnswers(job.id));
         return changed.length > 0;
       });
     },
@@ -186,6 +204,7 @@ function ended(nowMs: number, end: JobEnd): Partial<Job> {
     result: end.result ?? null,
     error: end.error ?? null,
     owner: null,
+    lease: null,
     leaseUntilMs: null,
     finishedAtMs: nowMs,
     expiresAtMs: nowMs + end.ttlMs,

@@ -147,6 +147,8 @@ export const jobs = sqliteTable(
     result: text("result", { mode: "json" }).$type<Readonly<Record<string, unknown>>>(),
     error: text("error", { mode: "json" }).$type<Readonly<Record<string, unknown>>>(),
     owner: text("owner"),
+    /** The token of the latest claim; whatever the worker writes names it. */
+    lease: text("lease"),
     leaseUntilMs: wholeMs("lease_until"),
     createdAtMs: wholeMs("created_at").notNull(),
     /** Its hard deadline. */

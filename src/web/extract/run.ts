@@ -7,7 +7,7 @@ import type { WebModel } from "../../gateway/web-model.ts";
 import type { LoadedPage, LoadPage } from "../../pages/load.ts";
 import type { Robots } from "../../pages/robots/robots.ts";
 import type { FrontierEntry } from "../../store/work/frontier.ts";
-import { JobLost } from "../../store/work/job-hold.ts";
+import { type JobLease, JobLost } from "../../store/work/job-hold.ts";
 import { type AnswerVerbs, type VisitDeps, visitPage } from "../crawl-visit.ts";
 import { asWebError } from "../failure.ts";
 import { creditsOf } from "../page-view.ts";
@@ -21,11 +21,11 @@ import type { Validator } from "./validate.ts";
 
 /** The store's functions for a running extraction. */
 export interface ExtractStore extends AnswerVerbs {
-  addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
-  takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]>;
-  resetFrontier(jobId: string): Promise<number>;
+  addFrontier(job: JobLease, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
+  takeFrontier(job: JobLease, limit: number): Promise<FrontierEntry[]>;
+  resetFrontier(job: JobLease): Promise<number>;
   saveVisit(
-    jobId: string,
+    job: JobLease,
     visit: {
       readonly urlKey: string;
       readonly page: StoredPage;
@@ -55,8 +55,7 @@ export interface ExtractDeps extends Omit<VisitDeps, "store"> {
 }
 
 /** One extraction. */
-export interface ExtractTask {
-  readonly id: string;
+export interface ExtractTask extends JobLease {
   readonly accountId: string;
   readonly input: ExtractInput;
   /**
@@ -119,9 +118,9 @@ class Extraction {
 
   async run(): Promise<ExtractResult> {
     const { id, input, store, winding, signal } = this.#task;
-    await store.resetFrontier(id);
+    await store.resetFrontier(this.#task);
     const entries = input.urls.map((url) => ({ urlKey: pageKey(url), url, depth: 0 }));
-    await store.addFrontier(id, entries, this.#frontierMax);
+    await store.addFrontier(this.#task, entries, this.#frontierMax);
     const workers = Array.from({ length: PARALLEL_MAX }, () =>
       this.#work().catch((error: unknown) => {
         this.#broken.abort(error);
@@ -143,10 +142,10 @@ class Extraction {
   }
 
   async #work(): Promise<void> {
-    const { id, store, winding } = this.#task;
+    const { store, winding } = this.#task;
     while (winding?.aborted !== true) {
       this.#signal.throwIfAborted();
-      const [entry] = await store.takeFrontier(id, 1);
+      const [entry] = await store.takeFrontier(this.#task, 1);
       if (entry === undefined) return;
       await this.#visit(entry);
     }
@@ -173,12 +172,12 @@ class Extraction {
 
   async #load(entry: FrontierEntry): Promise<LoadedPage> {
     const { robots, load, settings } = this.#deps;
-    const { id, accountId, input, store } = this.#task;
+    const { id, lease, accountId, input, store } = this.#task;
     const signal = this.#signal;
     // robots.txt is read before the page is scheduled, since a page that may not be requested needs no slot.
     const rules = settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
     await rules?.check(entry.url, signal);
-    return visitPage({ job: { id, accountId }, entry, signal }, { ...this.#deps, store }, (visiting) =>
+    return visitPage({ job: { id, lease, accountId }, entry, signal }, { ...this.#deps, store }, (visiting) =>
       load({
         url: entry.url,
         accountId,
@@ -216,10 +215,8 @@ class Extraction {
         const asked = MODEL_ANSWER + key;
         const body = new TextEncoder().encode(answer);
         await store
-          .keepAnswer(id, urlKey, { asked, url, status: 200, headers: new Headers(), body })
-          .catch((error: unknown) =>
-            problem("a model's answer could not be stored; after a restart the model would be asked again", error),
-          );
+          .keepAnswer(this.#task, urlKey, { asked, url, status: 200, headers: new Headers(), body })
+          .catch((error: unknown) => problem("a model's answer could not be kept; a restart would ask again", error));
       },
     });
     // A page with an error status rarely has the expected content.
@@ -228,14 +225,14 @@ class Extraction {
   }
 
   async #save(entry: FrontierEntry, page: StoredPage, loaded: LoadedPage | undefined): Promise<void> {
-    const { id, accountId, input, store, onPage } = this.#task;
+    const { accountId, input, store, onPage } = this.#task;
     this.#progress.completed++;
     if (loaded !== undefined) this.#progress.credits += creditsOf(loaded);
     const stored = {
       ...page,
       body: { ...page.body, at: this.#order.get(entry.urlKey) ?? this.#order.size, depth: entry.depth },
     };
-    await store.saveVisit(id, {
+    await store.saveVisit(this.#task, {
       urlKey: entry.urlKey,
       page: stored,
       links: loaded === undefined || entry.depth > 0 || !input.allowExternalLinks ? [] : this.#linksOf(loaded),

@@ -63,10 +63,10 @@ class Batch {
 
   async run(): Promise<JobOutcome> {
     const { store, notices } = this.#deps;
-    const { id, winding } = this.#job;
-    await store.resetFrontier(id);
+    const { winding } = this.#job;
+    await store.resetFrontier(this.#job);
     const entries = this.#input.urls.map((url) => ({ urlKey: pageKey(url), url, depth: 0 }));
-    await store.addFrontier(id, entries, BATCH_PAGES_MAX);
+    await store.addFrontier(this.#job, entries, BATCH_PAGES_MAX);
     if (this.#progress.completed === 0) notices.started("batch_scrape", this.#job);
     const workers = Array.from({ length: this.#input.firecrawl.concurrency }, () =>
       this.#work().catch((error: unknown) => {
@@ -88,7 +88,7 @@ class Batch {
     const { delayMs } = this.#input.firecrawl;
     while (!this.#job.winding.aborted) {
       this.#signal.throwIfAborted();
-      const [entry] = await this.#deps.store.takeFrontier(this.#job.id, 1);
+      const [entry] = await this.#deps.store.takeFrontier(this.#job, 1);
       if (entry === undefined) return;
       if (delayMs > 0 && this.#progress.completed > 0) await pause(delayMs, this.#signal);
       await this.#visit(entry);
@@ -139,7 +139,7 @@ class Batch {
   ): Promise<void> {
     const { store, makeRoom } = this.#deps;
     this.#progress.completed++;
-    await store.saveVisit(this.#job.id, {
+    await store.saveVisit(this.#job, {
       urlKey,
       page,
       frontierMax: BATCH_PAGES_MAX,

@@ -68,7 +68,7 @@ export function createJobPages(
       if (hasHeaders && held === undefined)
         throw new ApiError(
           "crawl_unavailable",
-          "The headers of this job were held in memory, and the gateway was restarted. Start the job again.",
+          "The headers of this job were held in memory by a program that has ended. Start the job again.",
         );
       return loadingOf(url, { options, headers: held?.page ?? {} }, { signal, accountId: job.accountId });
     },

@@ -25,10 +25,10 @@ export interface FirecrawlJobsDeps {
   readonly guard: Pick<AddressGuard, "check">;
   readonly jobs: JobVerbs & {
     listJobs(accountId: string, page: { limit: number }): Promise<readonly ListedJob[]>;
-    addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
+    appendFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number | undefined>;
   };
   makeRoom(accountId: string, bytes: number): Promise<boolean>;
-  readonly runner: { wake(): void; cancel(id: string): void };
+  readonly runner: { readonly owner: string; wake(): void; cancel(id: string): void };
   readonly clock: Clock;
   readonly limits: () => { readonly jobTimeoutMs: number; readonly jobTtlMs: number; readonly concurrency: number };
   readonly headers: JobHeaders;
@@ -104,8 +104,7 @@ export async function startBatch(
 async function append(urls: readonly string[], ref: FirecrawlJobRef, { jobs }: FirecrawlJobsDeps): Promise<void> {
   const isOpen = async () => ["queued", "running"].includes((await findJob(ref, jobs)).state);
   const entries = urls.map((url) => ({ urlKey: pageKey(url), url, depth: 0 }));
-  if (await isOpen()) {
-    await jobs.addFrontier(ref.id, entries, BATCH_PAGES_MAX);
+  if ((await isOpen()) && (await jobs.appendFrontier(ref.id, entries, BATCH_PAGES_MAX)) !== undefined) {
     // The job may have ended meanwhile, without these pages.
     if (await isOpen()) return;
   }
@@ -127,7 +126,12 @@ async function queue(
   const id = prefixedId(`${sort}_`);
   const deadlineAtMs = deps.clock.now() + deps.limits().jobTimeoutMs;
   deps.headers.hold(id, { page: headers, webhook: webhookHeaders });
-  await deps.jobs.createJob({ id, kind: SORTS[sort].kind, accountId, input: { ...input }, deadlineAtMs });
+  const isHeld = Object.keys(headers).length + Object.keys(webhookHeaders).length > 0;
+  await deps.jobs.createJob({
+    ...{ id, kind: SORTS[sort].kind, accountId, input: { ...input }, deadlineAtMs },
+    // Another node has not got its headers.
+    ...(isHeld ? { reservedFor: deps.runner.owner } : {}),
+  });
   started?.(id);
   deps.runner.wake();
   return id;

@@ -10,6 +10,7 @@ import { BlockedAddress } from "../../net/address-guard.ts";
 import type { Converter } from "../../pages/convert/convert.ts";
 import { PageError } from "../../pages/page-error.ts";
 import type { FrontierEntry } from "../../store/work/frontier.ts";
+import type { JobLease } from "../../store/work/job-hold.ts";
 import { STORAGE_USED_UP } from "../crawl.ts";
 import type { AnswerVerbs } from "../crawl-visit.ts";
 import { asWebError } from "../failure.ts";
@@ -36,10 +37,10 @@ export interface StoredLlmstxt extends LlmstxtInput {
 
 /** The store's functions for these jobs. */
 export interface LlmstxtStore extends AnswerVerbs {
-  addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
-  takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]>;
-  resetFrontier(jobId: string): Promise<number>;
-  saveVisit(jobId: string, visit: Visit): Promise<number>;
+  addFrontier(job: JobLease, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
+  takeFrontier(job: JobLease, limit: number): Promise<FrontierEntry[]>;
+  resetFrontier(job: JobLease): Promise<number>;
+  saveVisit(job: JobLease, visit: Visit): Promise<number>;
   listPages(jobId: string, options: object): Promise<readonly StoredPage[]>;
 }
 
@@ -154,8 +155,8 @@ class Generation {
     const { store } = this.#deps;
     const { id, winding } = this.#job;
     const root = { urlKey: pageKey(this.#input.url), url: this.#input.url.replace(/#.*$/, ""), depth: 0 };
-    await store.resetFrontier(id);
-    await store.addFrontier(id, [root], 1);
+    await store.resetFrontier(this.#job);
+    await store.addFrontier(this.#job, [root], 1);
     for (const page of await store.listPages(id, {})) this.#remember(page);
     try {
       if (this.#plan === undefined) await this.#begin();
@@ -189,9 +190,8 @@ class Generation {
   /** Reads the root page and finds the other pages. If the root page cannot be read, the sitemaps are still used. */
   async #begin(): Promise<void> {
     const { store } = this.#deps;
-    const { id } = this.#job;
     await this.#saveProgress("mapping");
-    const entry = (await store.takeFrontier(id, 1))[0];
+    const entry = (await store.takeFrontier(this.#job, 1))[0];
     if (entry === undefined) throw new Error("a job has no root page");
     const read = await this.#read(entry, undefined);
     if ("error" in read && read.error instanceof BlockedAddress) {
@@ -223,7 +223,7 @@ class Generation {
     for (;;) {
       this.#signal.throwIfAborted();
       while (this.#active.size < PARALLEL_MAX && this.#wantsMore()) {
-        const entry = (await this.#deps.store.takeFrontier(this.#job.id, 1))[0];
+        const entry = (await this.#deps.store.takeFrontier(this.#job, 1))[0];
         if (entry === undefined) break;
         const visit = this.#visit(entry).finally(() => this.#active.delete(visit));
         this.#active.add(visit);
@@ -281,7 +281,7 @@ class Generation {
     }
     const frontierMax = 1 + fetchedMax(this.#input.maxUrls);
     const progress = { ...this.#progress("reading") };
-    await store.saveVisit(this.#job.id, { urlKey, page, links, frontierMax, progress });
+    await store.saveVisit(this.#job, { urlKey, page, links, frontierMax, progress });
     if (!(await this.#hasRoom(0))) this.#fatal = { code: "request_too_large", message: STORAGE_USED_UP };
   }
 
@@ -305,7 +305,7 @@ class Generation {
     }));
     const ranked = await rankPages(candidates, (this.#plan as Plan).home);
     const entries = ranked.map(({ key, url }, index) => ({ urlKey: key, url, depth: this.#rank + 1 + index }));
-    const added = await this.#deps.store.addFrontier(this.#job.id, entries, 1 + fetchedMax(this.#input.maxUrls));
+    const added = await this.#deps.store.addFrontier(this.#job, entries, 1 + fetchedMax(this.#input.maxUrls));
     this.#known += added;
     return added > 0;
   }

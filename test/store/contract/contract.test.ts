@@ -7,6 +7,7 @@ import { accessContract } from "./access.ts";
 import { accountsContract } from "./accounts.ts";
 import { codesContract } from "./codes.ts";
 import { ENGINES, type Opened } from "./engines.ts";
+import { frontierContract } from "./frontier.ts";
 import { jobsContract } from "./jobs.ts";
 import { keyDebugContract } from "./key-debug.ts";
 import { smallContract } from "./small.ts";
@@ -21,6 +22,7 @@ const CONTRACT: { readonly [Domain in keyof Verbs]: Contract<Domain> } = {
   ...usageContract,
   ...workContract,
   ...jobsContract,
+  ...frontierContract,
   ...smallContract,
   ...keyDebugContract,
 };

@@ -2,7 +2,7 @@
 
 import { expect } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
-import { JobLost } from "../../../src/store/work/job-hold.ts";
+import { type JobLease, JobLost } from "../../../src/store/work/job-hold.ts";
 import { TEXTS, type World } from "./world.ts";
 
 /** Claims a crawl. */
@@ -23,7 +23,14 @@ export async function queued({ verbs, clock, account }: World, id = "j", owner?:
   return accountId;
 }
 
-/** A job that a program has claimed. */
+/** The claim of a job that holds; one of nobody where it is not claimed. */
+export async function held({ verbs }: Pick<World, "verbs">, id = "j"): Promise<JobLease> {
+  const owner = await verbs.jobs.findJobOwner(id);
+  const job = owner && (await verbs.jobs.findJob(owner.kind, owner.accountId, id));
+  return { id, lease: job?.lease ?? "none" };
+}
+
+/** A job that someone works on. */
 export async function running(world: World): Promise<string> {
   const accountId = await queued(world);
   await claim(world.verbs, "me");
@@ -33,21 +40,27 @@ export async function running(world: World): Promise<string> {
 /** Stores pages with these addresses; every second one has failed. */
 export async function withPages(world: World, urls: readonly string[]): Promise<string> {
   const accountId = await running(world);
+  const job = await held(world);
   for (const [n, url] of urls.entries()) {
     const page = { url, failed: n % 2 === 1, body: { text: "é", keys: [`key-${url}`] } };
-    await world.verbs.frontier.saveVisit("j", { urlKey: url, page, frontierMax: 9 });
+    await world.verbs.frontier.saveVisit(job, { urlKey: url, page, frontierMax: 9 });
   }
   return accountId;
 }
 
-/** A job of "me" with the pages `a` (taken) and `b` (waiting), which "you" has taken over. */
-export async function takenOver(world: World): Promise<string> {
+/**
+ * A job that "me" worked on, with pages `a` (taken) and `b` (waiting), until another took it over, whose turn it is: the lost
+ * claim, and the one that holds. `by`: the name of the other.
+ */
+export async function takenOver(world: World, by = "you") {
   const accountId = await running(world);
-  await world.verbs.frontier.addFrontier("j", [entry("a"), entry("b")], 9, "me");
-  await world.verbs.frontier.takeFrontier("j", 1, "me");
+  const lost = await held(world);
+  await world.verbs.frontier.addFrontier(lost, [entry("a"), entry("b")], 9);
+  await world.verbs.frontier.takeFrontier(lost, 1);
   world.clock.advance(100);
-  await claim(world.verbs, "you");
-  return accountId;
+  const job = await claim(world.verbs, by);
+  if (job === undefined) throw new Error("The job could not be claimed.");
+  return { accountId, lost, job };
 }
 
 /** Fails unless `write` is refused because the job no longer belongs to the writer. */

@@ -34,6 +34,8 @@ export interface PostgresStore extends Store {
 
 /** Triggers report changes of accounts and keys on this channel. */
 const CHANGES = "sallyport_changes";
+/** Triggers tell here which job has ended or is gone. */
+const JOB_ENDS = "sallyport_job_ends";
 /** A batch that is repeated is repeated within minutes. */
 const BATCH_KEPT_MS = 3_600_000;
 
@@ -54,8 +56,21 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
       },
       () => changes++,
     );
+    const heard: ((id: string) => void)[] = [];
+    await pool.listen(
+      JOB_ENDS,
+      (id) => {
+        for (const listener of heard) listener(id);
+      },
+      () => undefined,
+    );
     const shared = clock === systemClock ? await sharedClock(pool) : clock;
-    return storeOf(pool, { dataDir, clock: shared, changes: () => changes });
+    return storeOf(pool, {
+      dataDir,
+      clock: shared,
+      changes: () => changes,
+      whenJobEnds: (one) => void heard.push(one),
+    });
   } catch (error) {
     await pool.close();
     throw unusable(error);
@@ -87,9 +102,10 @@ interface Parts {
   readonly dataDir: string;
   readonly clock: Clock;
   readonly changes: () => number;
+  readonly whenJobEnds: Store["whenJobEnds"];
 }
 
-function storeOf(pool: Pool, { dataDir, clock, changes }: Parts): PostgresStore {
+function storeOf(pool: Pool, { dataDir, clock, changes, whenJobEnds }: Parts): PostgresStore {
   /** The connection of the statement that is being started; set only while a step of a transaction is called. */
   let own: Query | undefined;
   const query: Query = (text, values) => (own ?? pool.query)(text, values);
@@ -124,6 +140,7 @@ function storeOf(pool: Pool, { dataDir, clock, changes }: Parts): PostgresStore 
     isFirst: async (id) => (await first.run([id, clock.now()])).changes > 0,
     takingRows: " FOR UPDATE SKIP LOCKED",
     changeCounter: changes,
+    whenJobEnds,
     ping: async () => void (await pool.query("SELECT 1 FROM _migrations LIMIT 1", [])),
     tidy: async () => {
       await forget.run([clock.now() - BATCH_KEPT_MS]);

@@ -63,4 +63,27 @@ EXECUTE FUNCTION tell_change()`,
     sql: `ALTER TABLE nodes ADD COLUMN steps TEXT COLLATE "C" NOT NULL DEFAULT ''`,
     usableFrom: "pg_0001_key_changes",
   },
+  {
+    // Another node may be working on a job that ends, or that is deleted with its account. A program that does not know the
+    // tokens of claims leaves that of the claim before: it must not hold for its worker any more.
+    name: "pg_0003_job_ends",
+    sql: `CREATE FUNCTION tell_job_end() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN PERFORM pg_notify('sallyport_job_ends', OLD.id); RETURN NULL; END $body$
+--> statement-breakpoint
+CREATE TRIGGER jobs_ended_told AFTER UPDATE OF state ON jobs FOR EACH ROW
+WHEN (OLD.state IN ('queued', 'running') AND NEW.state NOT IN ('queued', 'running'))
+EXECUTE FUNCTION tell_job_end()
+--> statement-breakpoint
+CREATE TRIGGER jobs_deleted_told AFTER DELETE ON jobs FOR EACH ROW
+WHEN (OLD.state IN ('queued', 'running'))
+EXECUTE FUNCTION tell_job_end()
+--> statement-breakpoint
+CREATE FUNCTION drop_old_lease() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN NEW.lease := NULL; RETURN NEW; END $body$
+--> statement-breakpoint
+CREATE TRIGGER jobs_lease_told BEFORE UPDATE OF owner ON jobs FOR EACH ROW
+WHEN (OLD.lease IS NOT NULL AND NEW.lease = OLD.lease)
+EXECUTE FUNCTION drop_old_lease()`,
+    usableFrom: "pg_0001_key_changes",
+  },
 ];
