@@ -163,7 +163,7 @@ describe("a job that is not ours any more", () => {
     expect(String(why)).toContain("cancelled");
   });
   test.each<[string, (row: Row) => void]>([
-    ["cancelled", (row) => void (row.state = "cancelled")],
+    ["cancelled", (row) => void Object.assign(row, { state: "cancelled" })],
     ["claimed by another", (row) => void Object.assign(row, { owner: "two", lease: "another" })],
     ["claimed by a program of the same name", (row) => void Object.assign(row, { lease: "another" })],
   ])(

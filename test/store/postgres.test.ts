@@ -14,6 +14,7 @@ import { openPostgres, type PostgresStore } from "../../src/store/engine/postgre
 import { UsageTally } from "../../src/store/usage/record.ts";
 import { usageStore } from "../../src/store/usage/usage.ts";
 import { UsageWriter } from "../../src/store/usage/writer.ts";
+import { type HeldJob, jobStore } from "../../src/store/work/jobs.ts";
 import { HAS_POSTGRES, type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { usageRecord } from "./records.ts";
 
@@ -131,6 +132,34 @@ describe.skipIf(server === undefined)("PostgreSQL", () => {
     while (other.changeCounter() === before + 2) await Bun.sleep(5);
     expect(other.changeCounter()).toBe(before + 3);
     expect(one.changeCounter()).toBe(own);
+  });
+
+  test("tells every node which jobs have ended or are gone, and of nothing else", async () => {
+    const url = await database();
+    const [one, other] = [await connect(url), await connect(url)];
+    const heard: string[] = [];
+    other.whenJobEnds((id) => heard.push(id));
+    const jobs = jobStore(one);
+    const made = await accountStore(one).createAccount({ username: "ann", email: "ann@x.example", tier: "free" });
+    const accountId = "id" in made ? made.id : "";
+    const kind = "crawl";
+    for (const id of ["finished", "released", "cancelled", "deleted"])
+      await jobs.createJob({ id, kind, accountId, input: {}, deadlineAtMs: 1e15 });
+    const claim = async () => (await jobs.claimJob({ owner: "o", leaseMs: 1000, kinds: [kind] })) as HeldJob;
+    const claimed = new Map<string, HeldJob>();
+    for (let n = 0; n < 3; n++) {
+      const job = await claim();
+      claimed.set(job.id, job);
+    }
+    const of = (id: string) => claimed.get(id) ?? { id, lease: "none" };
+    for (const job of claimed.values()) await jobs.saveProgress(job, { n: 1 });
+    await jobs.releaseJob(of("released"));
+    await jobs.finishJob(of("finished"), { state: "completed", ttlMs: 1000 });
+    await jobs.cancelJob({ kind, accountId, id: "cancelled", ttlMs: 1000 });
+    await accountStore(one).deleteAccount(accountId);
+    while (heard.length < 4) await Bun.sleep(5);
+    expect(heard.slice(0, 2)).toEqual(["finished", "cancelled"]);
+    expect(heard.slice(2).sort()).toEqual(["deleted", "released"]);
   });
 
   test("writes a batch of usage once, however often it is tried", async () => {

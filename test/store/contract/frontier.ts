@@ -117,7 +117,7 @@ const frontier: Contract<"frontier"> = {
       expect(await world.verbs.frontier.countPages("j")).toEqual({ pages: 1, failed: 0 });
     },
     "concurrency: many visits of the one who holds the job": async (world) => {
-      const { lost, job } = await takenOver(world);
+      const { job } = await takenOver(world);
       const other = await world.again();
       const save = (own: Verbs, url: string) =>
         own.frontier.saveVisit(job, {
