@@ -162,6 +162,18 @@ describe.skipIf(server === undefined)("PostgreSQL", () => {
     expect(heard.slice(2).sort()).toEqual(["deleted", "released"]);
   });
 
+  test("takes a claim away when a program that knows no tokens claims the job", async () => {
+    const store = await connect(await database());
+    const jobs = jobStore(store);
+    const made = await accountStore(store).createAccount({ username: "ann", email: "ann@x.example", tier: "free" });
+    const accountId = "id" in made ? made.id : "";
+    await jobs.createJob({ id: "j", kind: "crawl", accountId, input: {}, deadlineAtMs: 1e15 });
+    const job = (await jobs.claimJob({ owner: "new", leaseMs: 0, kinds: ["crawl"] })) as HeldJob;
+    await store.pool.query("UPDATE jobs SET state = 'running', owner = 'old', lease_until = 1 WHERE id = 'j'", []);
+    expect([await jobs.saveProgress(job, { late: true }), await jobs.renewJob(job, 1000)]).toEqual([false, false]);
+    expect(await jobs.findJob("crawl", accountId, "j")).toMatchObject({ owner: "old", lease: null, progress: {} });
+  });
+
   test("writes a batch of usage once, however often it is tried", async () => {
     const store = await connect(await database());
     const tally = new UsageTally();
