@@ -4,46 +4,20 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Page, Request } from "playwright-core";
+import type { Page } from "playwright-core";
 import { bundle } from "../../src/dashboard/server/bundle.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { faults } from "../support/axe.ts";
 import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
 import { DECISION_CONFIG, seedVersions } from "./decision-versions.ts";
+import { addresses, arrivals, GUEST, UI } from "./page-walk.ts";
 import { spend } from "./spent.ts";
 
 const SLOW_MS = 120_000;
-const UI = join(import.meta.dir, "../../src/dashboard/ui");
-
-/** An address for a pattern that matches several; `ID` is replaced with an account's id. */
-const EXAMPLES = ["/admin/accounts/ID", "/admin/decisions/judge-1.2.0"];
-/** Pages for guests redirect members to the page that they wanted. */
-const GUEST = ["/login", "/signup", "/forgot"];
 
 const HEIGHT = 844;
-/** A page counts as loaded after this number of frames without a request in progress. */
-const QUIET_FRAMES = 4;
 /** The limit of layout shift that counts as good: https://web.dev/articles/cls */
 const SHIFT_MAX = 0.1;
-
-/** The patterns of `ROUTES`, as written in the source. */
-async function patterns(): Promise<RegExp[]> {
-  const source = await Bun.file(join(UI, "app.tsx")).text();
-  return [...source.matchAll(/path: \/(\^.*?\$)\/,/g)].map(([, pattern]) => new RegExp(pattern ?? "", ""));
-}
-
-/** An address for each page. */
-async function addresses(): Promise<string[]> {
-  return (await patterns()).map((pattern) => {
-    const plain = pattern.source.slice(1, -1).replaceAll("\\/", "/");
-    if (/^[/\w-]*$/.test(plain)) return plain;
-    // The object in the address does not exist. The page must say so, and fit into the window.
-    const nothing = plain.replaceAll("[^/]+", "one-that-is-gone").replaceAll(/\(\?:\w+\)\?/g, "");
-    const example = EXAMPLES.find((one) => pattern.test(one)) ?? nothing;
-    if (!pattern.test(example)) throw new Error(`${pattern}: add an address of this page to EXAMPLES`);
-    return example;
-  });
-}
 
 test("the pages are read from the list in app.tsx", async () => {
   const found = await addresses();
@@ -95,16 +69,10 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
   async function open(options: { width: number; dark: boolean }) {
     const visitor = await browser.visitor({ ...options, address: freshAddress() });
     const { page } = visitor;
-    const under = new Set<Request>();
-    page.on("request", (request) => void under.add(request));
-    page.on("requestfinished", (request) => void under.delete(request));
-    page.on("requestfailed", (request) => void under.delete(request));
+    const arrived = arrivals(page);
     const go = async (path: string) => {
       await page.goto(`${app.app.url}/dashboard${path.replace("ID", accountId)}`);
-      await page.getByRole("heading", { level: 1 }).waitFor();
-      // An answer may lead to further requests.
-      for (let quiet = 0; quiet < QUIET_FRAMES; quiet = under.size > 0 ? 0 : quiet + 1)
-        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+      await arrived();
     };
     const signIn = async () => {
       await go("/login");

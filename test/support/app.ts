@@ -52,8 +52,8 @@ export interface TestApp {
   routes(): readonly { method: string; path: string }[];
   /** Replaces the configuration of the running program. */
   reconfigure(config: Record<string, unknown>): Promise<void>;
-  /** Stops the program and starts it again with the same data; `url` changes. */
-  restart(config?: Record<string, unknown>): Promise<void>;
+  /** Stops the program and starts it again with the same data; `url` changes unless the port is kept. */
+  restart(config?: Record<string, unknown>, port?: "kept"): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -67,7 +67,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const configure = (config: Record<string, unknown> = {}) =>
     Bun.write(file, JSON.stringify({ ...config, data_dir: dataDir }));
   await configure(options.config);
-  const load = () => loadConfig({ file, dataDir, host: "127.0.0.1", port: 0, env: {} });
+  let port = 0;
+  const load = () => loadConfig({ file, dataDir, host: "127.0.0.1", port, env: {} });
   const logs: Record<string, unknown>[] = [];
   const log = createLogger({
     level: "debug",
@@ -117,7 +118,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       if (!result.ok) throw new Error(result.problems.join("\n"));
       running.app.reconfigured();
     },
-    async restart(config = options.config) {
+    async restart(config = options.config, wanted) {
+      port = wanted === "kept" ? Number(new URL(running.app.url).port) : 0;
       await running.app.stop(1000);
       await configure(config);
       running = await start();

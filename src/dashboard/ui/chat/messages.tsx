@@ -4,6 +4,7 @@
 import { useSignal } from "@preact/signals";
 import type { ModelChoice } from "../../contract.ts";
 import type { LogPageView } from "../../contract-log.ts";
+import { forget, keep, recall } from "../kept.ts";
 import { useLoad } from "../load.ts";
 import { Code } from "../parts/copy.tsx";
 import { Markdown } from "../parts/markdown.tsx";
@@ -145,15 +146,19 @@ function pretty(text: string): string {
   }
 }
 
+/** The name of the stored results. */
+const RESULTS = "chat-results";
+
 /** The user types the results of the tools. */
 function Results({ calls, send }: { calls: readonly ToolCall[]; send: (results: Record<string, string>) => void }) {
-  const typed = useSignal<Record<string, string>>({});
+  const typed = useSignal<Record<string, string>>(recall(RESULTS) ?? {});
   return (
     <form
       class="card"
       aria-label="Results of the tools"
       onSubmit={(event) => {
         event.preventDefault();
+        forget(RESULTS);
         send(typed.value);
       }}
     >
@@ -165,7 +170,10 @@ function Results({ calls, send }: { calls: readonly ToolCall[]; send: (results: 
             rows={2}
             class="mono"
             value={typed.value[id] ?? ""}
-            onInput={(event) => (typed.value = { ...typed.value, [id]: event.currentTarget.value })}
+            onInput={(event) => {
+              typed.value = { ...typed.value, [id]: event.currentTarget.value };
+              keep(RESULTS, typed.value);
+            }}
           />
         </div>
       ))}

@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import type { EventView, Listing, SessionView } from "../../contract.ts";
 import type { WebhookSecretView } from "../../contract-jobs.ts";
 import { call } from "../api.ts";
+import { recall } from "../kept.ts";
 import { useLoad } from "../load.ts";
 import { beginConnect } from "../oauth-sign-in.ts";
 import { BudgetText } from "../parts/budget.tsx";
@@ -15,7 +16,7 @@ import { Field, Submit, useForm } from "../parts/form.tsx";
 import { Badge, Notice, say } from "../parts/notice.tsx";
 import { dayText, formatBytes, When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
-import { VerifyCode } from "../parts/verify-code.tsx";
+import { VERIFY_FORM, VerifyCode } from "../parts/verify-code.tsx";
 import { navigate } from "../router.ts";
 import { forgetSession, profile, refreshSession, session } from "../session.ts";
 
@@ -41,7 +42,7 @@ export function AccountPage() {
 
 function Profile() {
   const who = profile.value;
-  const verifying = useSignal(false);
+  const verifying = useSignal(recall(VERIFY_FORM) !== undefined);
   if (who === null) return null;
   return (
     <section class="card" aria-labelledby="profile">
@@ -94,7 +95,7 @@ function Password() {
       times.value += 1;
       say("Your password is changed. Other devices are signed out.");
     },
-    { current_password: "Current password", password: "New password" },
+    { name: "password", required: { current_password: "Current password", password: "New password" } },
   );
   const mail = async () => {
     await tell(call("POST", "/account/password/mail"), `A mail with a link is on its way to ${who?.email}.`);
@@ -103,7 +104,7 @@ function Password() {
     <section class="card" aria-labelledby="password">
       <h2 id="password">Password</h2>
       {who?.has_password ? (
-        <form onSubmit={form.onSubmit} noValidate key={times.value} class="narrow">
+        <form ref={form.ref} onSubmit={form.onSubmit} noValidate key={times.value} class="narrow">
           <input
             type="text"
             class="off-screen"
@@ -307,14 +308,14 @@ function Deletion() {
       navigate("/login", { replace: true });
       say("Your account is deleted.");
     },
-    { username: "Username" },
+    { name: "deletion", required: { username: "Username" } },
   );
   return (
     <section class="card" aria-labelledby="deletion">
       <h2 id="deletion">Delete the account</h2>
       <details>
         <summary>This cannot be undone</summary>
-        <form onSubmit={form.onSubmit} noValidate class="narrow">
+        <form ref={form.ref} onSubmit={form.onSubmit} noValidate class="narrow">
           <Field form={form} name="username" label="Type your username to confirm" autoComplete="off" />
           <div class="row">
             <Submit form={form} danger>

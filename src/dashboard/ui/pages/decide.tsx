@@ -57,13 +57,13 @@ export function Decide({ models }: { models: readonly DecisionChoice[] }) {
       const answers = await call<DecisionAnswers>("POST", "/playground/decisions", bodyOf(values));
       result.value = { answers, model: answers.model, ms: performance.now() - startedMs };
     },
-    { state: "The situation" },
+    { name: "decide", required: { state: "The situation" }, stays: true },
   );
   const id = useId();
   const usable = models.find((one) => one.usable)?.id;
   return (
     <>
-      <form class="card" onSubmit={form.onSubmit} noValidate aria-label="Decision">
+      <form class="card" ref={form.ref} onSubmit={form.onSubmit} noValidate aria-label="Decision">
         <div class="field">
           <label for={`${id}-model`}>Decision model</label>
           <select id={`${id}-model`} name="model" defaultValue={usable}>

@@ -41,7 +41,7 @@ function Ask() {
       await call("POST", "/password/forgot", { email });
       asked.value = email;
     },
-    { email: "E-mail" },
+    { name: "guest-forgot", required: { email: "E-mail" } },
   );
   return (
     <>
@@ -51,7 +51,7 @@ function Ask() {
           {LINK_TEXT[session.value.mail](asked.value)}
         </Notice>
       ) : (
-        <form onSubmit={form.onSubmit} noValidate>
+        <form ref={form.ref} onSubmit={form.onSubmit} noValidate>
           <Field
             form={form}
             name="email"
@@ -80,12 +80,12 @@ function Reset({ token }: { token: string }) {
       say("Your password is set. Sign in with it.");
       navigate("/login", { replace: true });
     },
-    { password: "Password" },
+    { name: "guest-reset", required: { password: "Password" } },
   );
   return (
     <>
       <Title>Set a new password</Title>
-      <form onSubmit={form.onSubmit} noValidate>
+      <form ref={form.ref} onSubmit={form.onSubmit} noValidate>
         <Field
           form={form}
           name="password"

@@ -35,14 +35,14 @@ export function CreateKey({ made }: { made: () => Promise<void> }) {
       freshKey.value = key;
       await made();
     },
-    { name: "Name" },
+    { name: "key-new", required: { name: "Name" } },
   );
   if (shown.value !== undefined) {
     const { name, key, unpriced } = shown.value;
     return <MadeKey name={name} secret={key} unpriced={unpriced} done={() => (shown.value = undefined)} />;
   }
   return (
-    <form class="card" onSubmit={form.onSubmit} noValidate aria-label="New key">
+    <form class="card" ref={form.ref} onSubmit={form.onSubmit} noValidate aria-label="New key">
       <div class="inline">
         <Field form={form} name="name" label="Name" placeholder="What is it for?" maxLength={100} autoComplete="off" />
         <Submit form={form}>Create key</Submit>
@@ -58,6 +58,11 @@ export function CreateKey({ made }: { made: () => Promise<void> }) {
       </details>
     </form>
   );
+}
+
+/** The name of the stored input of the form that changes a key. */
+export function editForm({ id }: Pick<KeyView, "id">): string {
+  return `key-${id}`;
 }
 
 /** Changes a key; its secret stays. */
@@ -77,10 +82,10 @@ export function EditKey({ of, done }: { of: KeyView; done: () => Promise<void> }
       say(`The key ${name} is changed.`);
       await done();
     },
-    { name: "Name" },
+    { name: editForm(of), required: { name: "Name" } },
   );
   return (
-    <form class="card" onSubmit={form.onSubmit} noValidate aria-label={`Edit ${of.name}`}>
+    <form class="card" ref={form.ref} onSubmit={form.onSubmit} noValidate aria-label={`Edit ${of.name}`}>
       <h2>Edit {of.name}</h2>
       <div class="grid">
         <Field form={form} name="name" label="Name" value={of.name} maxLength={100} autoComplete="off" autoFocus />
@@ -108,11 +113,14 @@ const OVERLAPS = [
 export function RotateKey(props: { of: KeyView; changed: () => Promise<void>; done: () => Promise<void> }) {
   const { of, changed, done } = props;
   const made = useSignal<RotatedKey | undefined>(undefined);
-  const form = useForm(async ({ overlap = "0" }) => {
-    made.value = await call<RotatedKey>("POST", `/keys/${of.id}/rotate`, { grace_hours: Number(overlap) });
-    freshKey.value = made.value.key;
-    await changed();
-  });
+  const form = useForm(
+    async ({ overlap = "0" }) => {
+      made.value = await call<RotatedKey>("POST", `/keys/${of.id}/rotate`, { grace_hours: Number(overlap) });
+      freshKey.value = made.value.key;
+      await changed();
+    },
+    { name: `rotate-${of.id}` },
+  );
   if (made.value !== undefined) {
     const { name, key, old_until: until } = made.value;
     return (
@@ -127,7 +135,7 @@ export function RotateKey(props: { of: KeyView; changed: () => Promise<void>; do
     );
   }
   return (
-    <form class="card" onSubmit={form.onSubmit} noValidate aria-label={`Rotate ${of.name}`}>
+    <form class="card" ref={form.ref} onSubmit={form.onSubmit} noValidate aria-label={`Rotate ${of.name}`}>
       <h2>Rotate {of.name}</h2>
       <p>
         You get a new key with the same name and limits.

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { KeyView, Listing } from "../../contract.ts";
 import { call } from "../api.ts";
+import { forget, recall } from "../kept.ts";
 import { useLoad } from "../load.ts";
 import { periodText } from "../parts/budget.tsx";
 import { confirmed } from "../parts/confirm.tsx";
@@ -13,7 +14,7 @@ import { Spark } from "../parts/spark.tsx";
 import { exactTime, usd, When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { profile } from "../session.ts";
-import { CreateKey, EditKey, RotateKey, unpricedText } from "./key-forms.tsx";
+import { CreateKey, EditKey, editForm, RotateKey, unpricedText } from "./key-forms.tsx";
 
 /** The page. */
 export function KeysPage() {
@@ -22,6 +23,12 @@ export function KeysPage() {
   const live = list?.filter((key) => key.revoked_at === null) ?? [];
   const revoked = list?.filter((key) => key.revoked_at !== null) ?? [];
   const showRevoked = useSignal(false);
+  const isThere = list !== undefined;
+  useEffect(() => {
+    // The page was left while a key was being changed.
+    const key = live.find((one) => recall(editForm(one)) !== undefined);
+    if (key !== undefined) chosen.value = { key, what: "edit" };
+  }, [isThere]);
   // The notice above the page ends debugging too.
   const debugged = profile.value?.debugged_keys.length;
   const shown = useRef(debugged);
@@ -35,6 +42,7 @@ export function KeysPage() {
     scrollTo(0, 0);
   };
   const done = async () => {
+    if (chosen.value !== undefined) forget(editForm(chosen.value.key));
     chosen.value = undefined;
     await keys.reload();
   };

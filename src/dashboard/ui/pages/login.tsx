@@ -15,7 +15,7 @@ export function LoginPage() {
       await call("POST", "/login", { username_or_email, password });
       await refreshSession();
     },
-    { username_or_email: "Username or e-mail", password: "Password" },
+    { name: "guest-login", required: { username_or_email: "Username or e-mail", password: "Password" } },
   );
   const { signup } = session.value;
   return (
@@ -27,7 +27,7 @@ export function LoginPage() {
           <code>sallyport setup-link</code> prints it again.
         </Notice>
       )}
-      <form onSubmit={form.onSubmit} noValidate>
+      <form ref={form.ref} onSubmit={form.onSubmit} noValidate>
         <Field form={form} name="username_or_email" label="Username or e-mail" autoComplete="username" autoFocus />
         <Field form={form} name="password" label="Password" type="password" autoComplete="current-password" />
         <Submit form={form}>Sign in</Submit>

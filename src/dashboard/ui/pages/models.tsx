@@ -5,9 +5,10 @@ import type { Listing, MemberModelView } from "../../contract.ts";
 import { useLoad } from "../load.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { Badge, Empty, Notice } from "../parts/notice.tsx";
+import { choose } from "../parts/span.tsx";
 import { short, usd } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
-import { hrefOf } from "../router.ts";
+import { hrefOf, query } from "../router.ts";
 import { profile } from "../session.ts";
 
 /** The number of models that are shown at once, since providers list hundreds and rendering all of them is slow. */
@@ -16,10 +17,10 @@ const SHOWN = 100;
 /** The page. */
 export function ModelListPage() {
   const { value, problem } = useLoad<Listing<MemberModelView>>("/catalog");
-  const typed = useSignal("");
+  const typed = query.value.get("q") ?? "";
   const all = useSignal(false);
   const models = value.value?.data;
-  const found = models?.filter((model) => holds(model, typed.value.trim().toLowerCase())) ?? [];
+  const found = models?.filter((model) => holds(model, typed.trim().toLowerCase())) ?? [];
   const shown = all.value ? found : found.slice(0, SHOWN);
   return (
     <>
@@ -30,10 +31,10 @@ export function ModelListPage() {
         <input
           id="filter"
           type="search"
-          value={typed.value}
+          value={typed}
           autoComplete="off"
           spellcheck={false}
-          onInput={(event) => (typed.value = event.currentTarget.value)}
+          onInput={(event) => choose({ q: event.currentTarget.value })}
         />
       </div>
       {models?.length === 0 && <NoModels />}

@@ -27,6 +27,7 @@ export function PlaygroundPage() {
       {decisions.length > 0 && (
         <Tabs
           label="What to try"
+          kept="playground"
           names={["Chat", "Decisions"]}
           panel={(index) => (
             <>

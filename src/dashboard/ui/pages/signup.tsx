@@ -55,10 +55,13 @@ function NewAccount() {
       await refreshSession();
     },
     {
-      email: "E-mail",
-      username: "Username",
-      ...(pending === undefined ? { password: "Password" } : {}),
-      ...(signup === "invite" ? { invite: "Invite" } : {}),
+      name: "guest-signup",
+      required: {
+        email: "E-mail",
+        username: "Username",
+        ...(pending === undefined ? { password: "Password" } : {}),
+        ...(signup === "invite" ? { invite: "Invite" } : {}),
+      },
     },
   );
   if (signup === "closed") return <Closed text="Sign-up is disabled. Ask who runs this server." />;
@@ -78,7 +81,7 @@ function NewAccount() {
         <Notice kind="warn">Signing up through the provider took too long. Start again.</Notice>
       )}
       {provider !== undefined && <Notice>You will sign in with {provider}. A password is optional.</Notice>}
-      <form onSubmit={form.onSubmit} noValidate>
+      <form ref={form.ref} onSubmit={form.onSubmit} noValidate>
         <Field
           form={form}
           name="email"

@@ -5,6 +5,8 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId, useRef } from "preact/hooks";
 import { Refused } from "../api.ts";
+import { forget } from "../kept.ts";
+import { useKeptForm } from "./kept-form.ts";
 import { Notice } from "./notice.tsx";
 
 /** The state of a form, from `useForm`. */
@@ -12,21 +14,30 @@ export interface Form {
   readonly busy: Signal<boolean>;
   /** Field name → error text; the name "" stands for the form as a whole. */
   readonly problems: Signal<Readonly<Record<string, string>>>;
+  /** The `ref` of the form element. */
+  readonly ref: (element: HTMLFormElement | null) => void;
   onSubmit(event: SubmitEvent): void;
 }
 
-/** The names of required fields, with their labels for error texts. */
-type Required = Readonly<Record<string, string>>;
+interface FormOptions {
+  /** The name under which the input is stored until it was sent. */
+  readonly name: string;
+  /** The names of required fields, with their labels for error texts. */
+  readonly required?: Readonly<Record<string, string>>;
+  /** The form shows the same input after it was sent. */
+  readonly stays?: boolean;
+}
 
 /** A form that calls `run` with its values. `run` throws `Refused` with the field that is wrong. */
 export function useForm(
   run: (values: Readonly<Record<string, string>>) => Promise<void>,
-  required: Required = {},
+  { name, required = {}, stays = false }: FormOptions,
 ): Form {
   const busy = useSignal(false);
   const problems = useSignal<Readonly<Record<string, string>>>({});
   const latest = useRef(run);
   latest.current = run;
+  const ref = useKeptForm(name, busy);
 
   const show = (form: HTMLFormElement, found: Readonly<Record<string, string>>) => {
     const named = Object.keys(found).find((name) => name !== "" && form.elements.namedItem(name) !== null);
@@ -39,6 +50,7 @@ export function useForm(
   return {
     busy,
     problems,
+    ref,
     onSubmit(event) {
       event.preventDefault();
       const form = event.currentTarget;
@@ -54,6 +66,9 @@ export function useForm(
       problems.value = {};
       latest
         .current(values)
+        .then(() => {
+          if (!stays) forget(name);
+        })
         .catch((error: unknown) => {
           const param = error instanceof Refused ? (error.param ?? "") : "";
           show(form, { [param]: error instanceof Error ? error.message : String(error) });

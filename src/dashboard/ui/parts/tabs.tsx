@@ -3,17 +3,28 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { keep, recall } from "../kept.ts";
 
 /** A row of tabs above the panel of the selected one. */
-export function Tabs(props: { label: string; names: readonly string[]; panel: (index: number) => ComponentChildren }) {
-  const { label, names, panel } = props;
-  const chosen = useSignal(0);
+export function Tabs(props: {
+  label: string;
+  names: readonly string[];
+  panel: (index: number) => ComponentChildren;
+  /** The name under which the selected tab is stored; absent: it is not. */
+  kept?: string;
+}) {
+  const { label, names, panel, kept } = props;
+  const chosen = useSignal((kept !== undefined && recall<number>(kept)) || 0);
+  const select = (index: number) => {
+    chosen.value = index;
+    if (kept !== undefined) keep(kept, index);
+  };
   const id = useId();
   const keydown = (event: KeyboardEvent) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (step === 0) return;
     event.preventDefault();
-    chosen.value = (chosen.value + step + names.length) % names.length;
+    select((chosen.value + step + names.length) % names.length);
     document.getElementById(`${id}-${chosen.value}`)?.focus();
   };
   return (
@@ -28,7 +39,7 @@ export function Tabs(props: { label: string; names: readonly string[]; panel: (i
             aria-selected={index === chosen.value}
             aria-controls={`${id}-panel`}
             tabIndex={index === chosen.value ? 0 : -1}
-            onClick={() => (chosen.value = index)}
+            onClick={() => select(index)}
           >
             {name}
           </button>

@@ -7,6 +7,9 @@ import { profile, refreshSession, session } from "../session.ts";
 import { Field, Submit, useForm } from "./form.tsx";
 import { say } from "./notice.tsx";
 
+/** The name of the stored input. */
+export const VERIFY_FORM = "verify";
+
 /** Where to find the code. */
 const CODE_TEXT = {
   smtp: (address: string) => `A mail with a six-digit code was sent to ${address}. It is valid for ten minutes.`,
@@ -41,10 +44,10 @@ export function VerifyCode({ done }: { done: () => void }) {
       say("Your e-mail address is verified.");
       done();
     },
-    { code: "Verification code" },
+    { name: VERIFY_FORM, required: { code: "Verification code" } },
   );
   return (
-    <form onSubmit={form.onSubmit} noValidate>
+    <form ref={form.ref} onSubmit={form.onSubmit} noValidate>
       <p aria-live="polite">{sent.value || "Sending a code…"}</p>
       <Field
         form={form}

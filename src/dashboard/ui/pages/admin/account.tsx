@@ -85,14 +85,17 @@ function Facts({ account }: { account: AccountView }) {
 }
 
 function Plan({ account, changed }: { account: AccountView; changed: () => Promise<void> }) {
-  const form = useForm(async ({ tier = "", until = "" }) => {
-    const wanted: PlanForm = { tier, subscription_until: until === "" ? null : new Date(until).toISOString() };
-    await call("POST", `/admin/accounts/${account.id}`, wanted);
-    say(`${account.username} has the plan ${tier}.`);
-    await changed();
-  });
+  const form = useForm(
+    async ({ tier = "", until = "" }) => {
+      const wanted: PlanForm = { tier, subscription_until: until === "" ? null : new Date(until).toISOString() };
+      await call("POST", `/admin/accounts/${account.id}`, wanted);
+      say(`${account.username} has the plan ${tier}.`);
+      await changed();
+    },
+    { name: `plan-${account.id}` },
+  );
   return (
-    <form class="card" onSubmit={form.onSubmit} noValidate aria-label="Plan">
+    <form class="card" ref={form.ref} onSubmit={form.onSubmit} noValidate aria-label="Plan">
       <div class="inline">
         <Choice
           name="tier"

@@ -6,9 +6,10 @@ import type { AccountRow, Listing } from "../../../contract.ts";
 import { call } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { Badge, Empty, Notice, say } from "../../parts/notice.tsx";
+import { choose } from "../../parts/span.tsx";
 import { dayText, short } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
-import { hrefOf } from "../../router.ts";
+import { hrefOf, query } from "../../router.ts";
 import { Invites } from "./invites.tsx";
 
 const PER_PAGE = 50;
@@ -17,14 +18,14 @@ const TYPING_MS = 250;
 
 /** The page. */
 export function AccountsPage() {
-  const typed = useSignal("");
-  const asked = useSignal("");
+  const typed = query.value.get("q") ?? "";
+  const asked = useSignal(typed);
   // Content below a list is shown after the list, which would otherwise push it down.
   const came = useSignal(false);
   useEffect(() => {
-    const timer = setTimeout(() => (asked.value = typed.value), TYPING_MS);
+    const timer = setTimeout(() => (asked.value = typed), TYPING_MS);
     return () => clearTimeout(timer);
-  }, [typed.value]);
+  }, [typed]);
   return (
     <>
       <Title>Accounts</Title>
@@ -33,10 +34,10 @@ export function AccountsPage() {
         <input
           id="search"
           type="search"
-          value={typed.value}
+          value={typed}
           autoComplete="off"
           spellcheck={false}
-          onInput={(event) => (typed.value = event.currentTarget.value)}
+          onInput={(event) => choose({ q: event.currentTarget.value })}
         />
       </div>
       <Found key={asked.value} begins={asked.value} came={() => (came.value = true)} />

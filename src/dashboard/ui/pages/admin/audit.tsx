@@ -18,14 +18,24 @@ const PER_PAGE = 50;
 export function AuditPage() {
   const account = query.value.get("account") ?? "";
   const event = query.value.get("event") ?? "";
-  const form = useForm(async (wanted) => {
-    const chosen = Object.entries(wanted).filter(([, value]) => value.trim() !== "");
-    navigate(`/admin/audit?${new URLSearchParams(chosen)}`);
-  });
+  const form = useForm(
+    async (wanted) => {
+      const chosen = Object.entries(wanted).filter(([, value]) => value.trim() !== "");
+      navigate(`/admin/audit?${new URLSearchParams(chosen)}`);
+    },
+    { name: "audit" },
+  );
   return (
     <>
       <Title>Audit log</Title>
-      <form class="card" onSubmit={form.onSubmit} noValidate aria-label="Filter" key={`${account} ${event}`}>
+      <form
+        class="card"
+        ref={form.ref}
+        onSubmit={form.onSubmit}
+        noValidate
+        aria-label="Filter"
+        key={`${account} ${event}`}
+      >
         <div class="inline">
           <Field
             form={form}

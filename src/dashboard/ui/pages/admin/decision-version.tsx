@@ -129,10 +129,10 @@ function Promote({ version, changed }: { version: DecisionVersionView; changed: 
       say(`${alias} points to ${version.id}.`);
       await changed();
     },
-    { alias: "Alias" },
+    { name: `promote-${version.id}`, required: { alias: "Alias" } },
   );
   return (
-    <form class="card" onSubmit={form.onSubmit} noValidate aria-label="Promote">
+    <form class="card" ref={form.ref} onSubmit={form.onSubmit} noValidate aria-label="Promote">
       <div class="inline">
         <Field
           form={form}

@@ -1,21 +1,22 @@
 // The search engines: which are in use, which are paused until when, their last error, and a test of each.
 
-import { useSignal } from "@preact/signals";
 import type { Listing } from "../../../contract.ts";
 import type { EngineView } from "../../../contract-admin.ts";
 import { useLoad } from "../../load.ts";
 import { Badge, Empty, Notice } from "../../parts/notice.tsx";
+import { choose } from "../../parts/span.tsx";
 import { TestButton, TestResult, useTest } from "../../parts/tested.tsx";
 import { When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
+import { query } from "../../router.ts";
 
 /** The page. */
 export function EnginesPage() {
   const { value, problem, reload } = useLoad<Listing<EngineView>>("/admin/engines");
   const all = value.value?.data;
-  const category = useSignal("");
+  const category = query.value.get("category") ?? "";
   const categories = [...new Set(all?.flatMap((engine) => engine.categories) ?? [])];
-  const shown = all?.filter((engine) => category.value === "" || engine.categories.includes(category.value));
+  const shown = all?.filter((engine) => category === "" || engine.categories.includes(category));
   const running = shown?.filter(({ off }) => off === null) ?? [];
   const off = Map.groupBy(shown?.filter((engine) => engine.off !== null) ?? [], (engine) => engine.off ?? "");
   return (
@@ -23,10 +24,10 @@ export function EnginesPage() {
       <Title>Search engines</Title>
       <div class="field narrow">
         <label for="category">Category</label>
-        <select id="category" onChange={(event) => (category.value = event.currentTarget.value)}>
+        <select id="category" value={category} onChange={(event) => choose({ category: event.currentTarget.value })}>
           <option value="">All</option>
           {categories.map((one) => (
-            <option key={one} value={one}>
+            <option key={one} value={one} selected={one === category}>
               {one}
             </option>
           ))}

@@ -23,16 +23,19 @@ export function Invites() {
   const { value, problem, reload } = useLoad<Listing<InviteView>>("/admin/invites");
   const made = useSignal("");
   const times = useSignal(0);
-  const form = useForm(async ({ note = "", expires = "" }) => {
-    const wanted: NewInviteForm = {
-      note,
-      ...(expires === "" ? {} : { expires_at: new Date(Date.now() + Number(expires) * DAY_MS).toISOString() }),
-    };
-    const { code } = await call<NewInvite>("POST", "/admin/invites", wanted);
-    made.value = `${location.origin}${BASE}/signup?invite=${code}`;
-    times.value += 1;
-    await reload();
-  });
+  const form = useForm(
+    async ({ note = "", expires = "" }) => {
+      const wanted: NewInviteForm = {
+        note,
+        ...(expires === "" ? {} : { expires_at: new Date(Date.now() + Number(expires) * DAY_MS).toISOString() }),
+      };
+      const { code } = await call<NewInvite>("POST", "/admin/invites", wanted);
+      made.value = `${location.origin}${BASE}/signup?invite=${code}`;
+      times.value += 1;
+      await reload();
+    },
+    { name: "invite" },
+  );
   const list = value.value?.data ?? [];
   return (
     <section class="stack" aria-labelledby="invites">
@@ -43,7 +46,14 @@ export function Invites() {
           <code>auth.signup: invite</code> to require an invitation.
         </p>
       )}
-      <form class="card" onSubmit={form.onSubmit} noValidate aria-label="New invitation" key={times.value}>
+      <form
+        class="card"
+        ref={form.ref}
+        onSubmit={form.onSubmit}
+        noValidate
+        aria-label="New invitation"
+        key={times.value}
+      >
         <div class="inline">
           <Field
             form={form}

@@ -4,8 +4,10 @@ import { useSignal } from "@preact/signals";
 import type { AdminModelView, Listing } from "../../../contract.ts";
 import { useLoad } from "../../load.ts";
 import { Badge, Empty, Notice } from "../../parts/notice.tsx";
+import { choose } from "../../parts/span.tsx";
 import { short, usd } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
+import { query } from "../../router.ts";
 
 /** The number of models that are shown at once, since providers list hundreds and rendering all of them is slow. */
 const SHOWN = 100;
@@ -13,10 +15,10 @@ const SHOWN = 100;
 /** The page. */
 export function ModelsPage() {
   const { value, problem } = useLoad<Listing<AdminModelView>>("/admin/models");
-  const typed = useSignal("");
+  const typed = query.value.get("q") ?? "";
   const all = useSignal(false);
   const models = value.value?.data;
-  const found = models?.filter((model) => holds(model, typed.value.trim().toLowerCase())) ?? [];
+  const found = models?.filter((model) => holds(model, typed.trim().toLowerCase())) ?? [];
   const shown = all.value ? found : found.slice(0, SHOWN);
   return (
     <>
@@ -27,10 +29,10 @@ export function ModelsPage() {
         <input
           id="filter"
           type="search"
-          value={typed.value}
+          value={typed}
           autoComplete="off"
           spellcheck={false}
-          onInput={(event) => (typed.value = event.currentTarget.value)}
+          onInput={(event) => choose({ q: event.currentTarget.value })}
         />
       </div>
       {models !== undefined && found.length === 0 && <Empty>There is no such model.</Empty>}
