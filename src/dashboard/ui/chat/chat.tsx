@@ -10,44 +10,54 @@ import { Notice } from "../parts/notice.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { REQUEST_CODES } from "../request-code.ts";
 import { baseUrl, freshKey } from "../session.ts";
+import { ComparedTurns } from "./compared.tsx";
 import { Composer } from "./composer.tsx";
 import { type Message, type Settings, SettingsProblem } from "./conversation.ts";
 import { CHAT_FORMATS, codeBody } from "./formats.ts";
-import { Turns } from "./messages.tsx";
+import { type LaneView, Turns } from "./messages.tsx";
 import { ChatSettings, chosenModel } from "./settings.tsx";
-import type { ChatState } from "./state.ts";
+import { type ChatState, isBusy, type Lane } from "./state.ts";
 
 /** Settings, conversation and composer. */
 export function Chat({ chat }: { chat: ChatState }) {
   const models = useLoad<Listing<ModelChoice>>("/models");
   const list = models.value.value?.data ?? [];
   const model = chosenModel(list, chat.settings.value);
-  const messages = chat.messages.value;
-  const isBusy = chat.running.value !== undefined;
-  const follow = useFollow(messages, isBusy);
-  useEscape(isBusy, () => chat.running.value?.abort());
-  const withModel = (act: (model: ModelChoice) => Promise<void>) => () => {
-    if (model === undefined) return;
+  const second = list.find(({ id, usable }) => usable && id === chat.settings.value.compare);
+  const busy = isBusy(chat);
+  const follow = useFollow([chat.messages.value, chat.second.messages.value], busy);
+  useEscape(busy, chat.stop);
+  const withModel = (one: ModelChoice | undefined, act: (model: ModelChoice) => Promise<void>) => {
+    if (one === undefined) return;
     follow.start();
-    void act(model);
+    void act(one);
   };
+  const laneOf = (lane: Lane, of: ModelChoice | undefined): LaneView => ({
+    messages: lane.messages.value,
+    isBusy: lane.running.value !== undefined,
+    list,
+    answerCalls: (results) => withModel(of, (one) => chat.answerCalls(lane, one, results)),
+    retry: () => withModel(of, (one) => chat.retry(lane, one)),
+  });
   return (
     <>
       {models.problem.value !== undefined && <Notice kind="danger">{models.problem.value}</Notice>}
       <ChatSettings chat={chat} list={list} model={model} />
       {model !== undefined && <AsCode chat={chat} model={model} />}
-      <Turns
-        messages={messages}
-        isBusy={isBusy}
-        list={list}
-        answerCalls={(results) => withModel((one) => chat.answerCalls(one, results))()}
-        retry={withModel(chat.retry)}
-      />
+      {chat.settings.value.compare === "" ? (
+        <Turns {...laneOf(chat, model)} />
+      ) : (
+        <ComparedTurns
+          first={laneOf(chat, model)}
+          second={laneOf(chat.second, second)}
+          count={chat.sharedCount.value}
+        />
+      )}
       {chat.isTooLarge.value && (
         <Notice kind="warn">This conversation is too large to be restored completely after a reload.</Notice>
       )}
-      <Composer chat={chat} send={withModel(chat.send)}>
-        {isBusy && !follow.isFollowing && (
+      <Composer chat={chat} send={() => withModel(model, (first) => chat.send({ first, second }))}>
+        {busy && !follow.isFollowing && (
           <button type="button" class="to-end" onClick={follow.start}>
             To the end
           </button>
@@ -61,7 +71,7 @@ export function Chat({ chat }: { chat: ChatState }) {
 const NEAR_PX = 80;
 
 /** Scrolls to the end of a growing answer until the reader scrolls up. */
-function useFollow(grown: unknown, isBusy: boolean): { readonly isFollowing: boolean; start(): void } {
+function useFollow(grown: readonly unknown[], isBusy: boolean): { readonly isFollowing: boolean; start(): void } {
   const isFollowing = useSignal(true);
   const lastTop = useRef(0);
   useEffect(() => {
@@ -79,7 +89,7 @@ function useFollow(grown: unknown, isBusy: boolean): { readonly isFollowing: boo
   const toEnd = () => scrollTo(0, document.documentElement.scrollHeight);
   useLayoutEffect(() => {
     if (isBusy && isFollowing.peek()) toEnd();
-  }, [grown, isBusy]);
+  }, [...grown, isBusy]);
   return {
     isFollowing: isFollowing.value,
     start: () => {

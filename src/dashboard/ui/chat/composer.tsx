@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { Icon } from "../parts/icon.tsx";
 import { say } from "../parts/notice.tsx";
-import type { ChatState } from "./state.ts";
+import { type ChatState, isBusy } from "./state.ts";
 
 /** The limit of formats and providers; a phone's photograph has about half this size. */
 const IMAGE_BYTES_MAX = 8 * 1024 * 1024;
@@ -21,8 +21,7 @@ export function Composer({
   send: () => void;
   children?: ComponentChildren;
 }) {
-  const { draft, running } = chat;
-  const isBusy = running.value !== undefined;
+  const { draft } = chat;
   const add = async (files: readonly File[]) => {
     const images = await Promise.all(files.slice(0, IMAGES_MAX - draft.value.images.length).map(dataAddress));
     const good = images.filter((image) => image !== undefined);
@@ -67,8 +66,8 @@ export function Composer({
         </div>
         <div class="composer-buttons">
           <AddPictures add={add} />
-          {isBusy ? (
-            <button type="button" onClick={() => running.value?.abort()}>
+          {isBusy(chat) ? (
+            <button type="button" onClick={chat.stop}>
               <Icon name="stop" />
               Stop
             </button>

@@ -61,6 +61,8 @@ export type Message =
 /** The settings besides the messages; empty text means the model's default. */
 export interface Settings {
   readonly model: string;
+  /** A second model that answers the same questions; empty: none. */
+  readonly compare: string;
   readonly format: "chat" | "responses" | "messages";
   readonly system: string;
   readonly temperature: string;
@@ -76,6 +78,7 @@ export interface Settings {
 /** The settings at the start of a conversation. */
 export const SETTINGS: Settings = {
   model: "",
+  compare: "",
   format: "chat",
   system: "",
   temperature: "",

@@ -18,45 +18,74 @@ type Answer = Extract<Message, { role: "assistant" }>;
 /** A rate would mean nothing for an answer that arrived all at once. */
 const RATE_MS_MIN = 100;
 
-/** The messages; `isBusy`: the last answer is still arriving. */
-export function Turns(props: {
-  messages: readonly Message[];
-  isBusy: boolean;
-  list: readonly ModelChoice[];
-  answerCalls: (results: Readonly<Record<string, string>>) => void;
-  retry: () => void;
-}) {
-  const { messages, isBusy, list, answerCalls, retry } = props;
+/** The questions to one model with its answers, and what can be done with the last one. */
+export interface LaneView {
+  readonly messages: readonly Message[];
+  /** The last answer is still arriving. */
+  readonly isBusy: boolean;
+  readonly list: readonly ModelChoice[];
+  answerCalls(results: Readonly<Record<string, string>>): void;
+  retry(): void;
+}
+
+/** The conversation with one model. */
+export function Turns(lane: LaneView) {
+  const { messages, isBusy } = lane;
   if (messages.length === 0) return <Empty>No messages yet. Requests count like those made with a key.</Empty>;
-  const last = messages.at(-1);
-  const waits = isBusy && last?.role !== "assistant";
-  const open = isBusy ? [] : openCalls(messages);
   return (
     <>
       <h2 class="off-screen">Conversation</h2>
       <ol class="turns" aria-live="polite" aria-busy={isBusy}>
         {messages.map((message) => (
           <li key={message.id}>
-            {message.role === "assistant" ? (
-              <ReplyView
-                answer={message}
-                model={list.find(({ id }) => id === message.model)}
-                isComing={isBusy && message === last}
-              />
-            ) : (
-              <Said message={message} />
-            )}
+            <MessageView message={message} lane={lane} />
           </li>
         ))}
-        {waits && (
+        {waits(lane) && (
           <li>
-            <div class="said reply">
-              <p class="waits">…</p>
-            </div>
+            <Waiting />
           </li>
         )}
       </ol>
-      {open.length > 0 && <Results key={last?.id} calls={open} send={answerCalls} />}
+      <LastTurn lane={lane} name="results" />
+    </>
+  );
+}
+
+/** One message of a conversation. */
+export function MessageView({ message, lane: { messages, isBusy, list } }: { message: Message; lane: LaneView }) {
+  if (message.role !== "assistant") return <Said message={message} />;
+  return (
+    <ReplyView
+      answer={message}
+      model={list.find(({ id }) => id === message.model)}
+      isComing={isBusy && message === messages.at(-1)}
+    />
+  );
+}
+
+/** Whether nothing has arrived of the answer that is asked for. */
+export function waits({ messages, isBusy }: LaneView): boolean {
+  return isBusy && messages.at(-1)?.role !== "assistant";
+}
+
+/** Stands for an answer of which nothing has arrived. */
+export function Waiting() {
+  return (
+    <div class="said reply">
+      <p class="waits">…</p>
+    </div>
+  );
+}
+
+/** What can be done with the last answer; `name` is that of the stored results. */
+export function LastTurn({ lane, name }: { lane: LaneView; name: string }) {
+  const { messages, isBusy, answerCalls, retry } = lane;
+  const last = messages.at(-1);
+  const open = isBusy ? [] : openCalls(messages);
+  return (
+    <>
+      {open.length > 0 && <Results key={last?.id} calls={open} send={answerCalls} name={name} />}
       {!isBusy && isUnanswered(last) && (
         <div class="row">
           <button type="button" onClick={retry}>
@@ -146,33 +175,31 @@ function pretty(text: string): string {
   }
 }
 
-/** The name of the stored results. */
-const RESULTS = "chat-results";
-
 /** The user types the results of the tools. */
-function Results({ calls, send }: { calls: readonly ToolCall[]; send: (results: Record<string, string>) => void }) {
-  const typed = useSignal<Record<string, string>>(recall(RESULTS) ?? {});
+function Results(props: { calls: readonly ToolCall[]; send: (results: Record<string, string>) => void; name: string }) {
+  const { calls, send, name: kept } = props;
+  const typed = useSignal<Record<string, string>>(recall(kept) ?? {});
   return (
     <form
       class="card"
       aria-label="Results of the tools"
       onSubmit={(event) => {
         event.preventDefault();
-        forget(RESULTS);
+        forget(kept);
         send(typed.value);
       }}
     >
       {calls.map(({ id, name }, index) => (
         <div class="field" key={id}>
-          <label for={`result-${index}`}>Result of {name}</label>
+          <label for={`${kept}-${index}`}>Result of {name}</label>
           <textarea
-            id={`result-${index}`}
+            id={`${kept}-${index}`}
             rows={2}
             class="mono"
             value={typed.value[id] ?? ""}
             onInput={(event) => {
               typed.value = { ...typed.value, [id]: event.currentTarget.value };
-              keep(RESULTS, typed.value);
+              keep(kept, typed.value);
             }}
           />
         </div>

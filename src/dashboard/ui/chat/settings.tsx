@@ -24,11 +24,30 @@ export function chosenModel(list: readonly ModelChoice[], settings: Settings): M
 /** The settings of a chat. */
 export function ChatSettings(props: { chat: ChatState; list: readonly ModelChoice[]; model: ModelChoice | undefined }) {
   const { chat, list, model } = props;
-  const { temperature, maxTokens, system } = chat.settings.value;
+  const { temperature, maxTokens, system, compare } = chat.settings.value;
   return (
     <section class="card" aria-label="Settings">
       <div class="grid">
-        <ModelSelect chat={chat} list={list} model={model} />
+        <ModelSelect
+          id="model"
+          label="Model"
+          list={list}
+          model={model}
+          change={(id) => {
+            localStorage.setItem(REMEMBERED, id);
+            chat.change({ model: id });
+            // After a reload the model of a link would replace this one.
+            if (query.peek().has("model")) navigate("/playground", { replace: true });
+          }}
+        />
+        <ModelSelect
+          id="compare"
+          label="Compare with"
+          list={list}
+          model={list.find(({ id, usable }) => usable && id === compare)}
+          none="No second model"
+          change={(id) => chat.change({ compare: id })}
+        />
         <Select
           id="format"
           label="Format"
@@ -145,29 +164,22 @@ function More({ chat }: { chat: ChatState }) {
   );
 }
 
-function ModelSelect({
-  chat,
-  list,
-  model,
-}: {
-  chat: ChatState;
+function ModelSelect(props: {
+  id: string;
+  label: string;
   list: readonly ModelChoice[];
   model: ModelChoice | undefined;
+  /** The text of the choice of none; absent: one must be chosen. */
+  none?: string;
+  change: (id: string) => void;
 }) {
+  const { id: field, label, list, model, none, change } = props;
   const owners = [...new Set(list.map(({ owned_by }) => owned_by))];
   return (
     <div class="field">
-      <label for="model">Model</label>
-      <select
-        id="model"
-        value={model?.id}
-        onChange={(event) => {
-          localStorage.setItem(REMEMBERED, event.currentTarget.value);
-          chat.change({ model: event.currentTarget.value });
-          // After a reload the model of a link would replace this one.
-          if (query.peek().has("model")) navigate("/playground", { replace: true });
-        }}
-      >
+      <label for={field}>{label}</label>
+      <select id={field} value={model?.id ?? ""} onChange={(event) => change(event.currentTarget.value)}>
+        {none !== undefined && <option value="">{none}</option>}
         {owners.map((owner) => (
           <optgroup key={owner} label={owner}>
             {list

@@ -16,12 +16,26 @@ export interface ChatDraft {
   readonly images: readonly string[];
 }
 
-/** The chat of a page. */
-export interface ChatState {
-  readonly settings: Signal<Settings>;
+/** The questions to one model, and its answers. */
+export interface Lane {
   readonly messages: Signal<readonly Message[]>;
-  readonly draft: Signal<ChatDraft>;
   readonly running: Signal<AbortController | undefined>;
+}
+
+/** The models that answer; `second` only while two are compared. */
+export interface Models {
+  readonly first: ModelChoice;
+  readonly second: ModelChoice | undefined;
+}
+
+/** The chat of a page. */
+export interface ChatState extends Lane {
+  readonly settings: Signal<Settings>;
+  /** The messages of the second model since two are compared. */
+  readonly second: Lane;
+  /** The number of messages before the comparison; both models read them. */
+  readonly sharedCount: Signal<number>;
+  readonly draft: Signal<ChatDraft>;
   /** A setting that cannot be sent. */
   readonly problem: Signal<SettingsProblem | undefined>;
   /** The conversation is too large to survive a reload completely. */
@@ -29,11 +43,12 @@ export interface ChatState {
   change(more: Partial<Settings>): void;
   type(draft: ChatDraft): void;
   /** Sends the draft. */
-  send(model: ModelChoice): Promise<void>;
+  send(models: Models): Promise<void>;
   /** Continues with the results of the tools, by the id of their call. */
-  answerCalls(model: ModelChoice, results: Readonly<Record<string, string>>): Promise<void>;
+  answerCalls(lane: Lane, model: ModelChoice, results: Readonly<Record<string, string>>): Promise<void>;
   /** Requests the last answer again. */
-  retry(model: ModelChoice): Promise<void>;
+  retry(lane: Lane, model: ModelChoice): Promise<void>;
+  stop(): void;
   clear(): void;
 }
 
@@ -42,6 +57,13 @@ const EMPTY: ChatDraft = { text: "", images: [] };
 interface Kept {
   readonly settings: Settings;
   readonly messages: readonly Message[];
+  readonly second: readonly Message[];
+  readonly sharedCount: number;
+}
+
+/** Whether an answer is arriving. */
+export function isBusy({ running, second }: Pick<ChatState, "running" | "second">): boolean {
+  return running.value !== undefined || second.running.value !== undefined;
 }
 
 /** The chosen format. */
@@ -55,73 +77,66 @@ function useKept() {
   const messages = useSignal<readonly Message[]>([]);
   const draft = useSignal<ChatDraft>(EMPTY);
   const running = useSignal<AbortController | undefined>(undefined);
+  const second: Lane = { messages: useSignal<readonly Message[]>([]), running: useSignal(undefined) };
+  const sharedCount = useSignal(0);
   const problem = useSignal<SettingsProblem | undefined>(undefined);
   const isTooLarge = useSignal(false);
   const isRead = useSignal(false);
   if (!isRead.peek()) {
-    const kept = recall<Kept>("chat");
+    const kept = recall<Partial<Kept>>("chat");
     const linked = query.peek().get("model");
     settings.value = { ...SETTINGS, ...kept?.settings, ...(linked === null ? {} : { model: linked }) };
     messages.value = kept?.messages ?? [];
+    second.messages.value = kept?.second ?? [];
+    sharedCount.value = kept?.sharedCount ?? 0;
     draft.value = { ...EMPTY, text: recall<string>("chat-draft") ?? "" };
     isRead.value = true;
   }
-  return { settings, messages, draft, running, problem, isTooLarge };
+  return { settings, messages, draft, running, second, sharedCount, problem, isTooLarge };
 }
+
+type ChatParts = ReturnType<typeof useKept>;
 
 /** The chat that this tab stored, or a new one. */
 export function useChat(): ChatState {
-  const { settings, messages, draft, running, problem, isTooLarge } = useKept();
-  useEffect(() => () => running.peek()?.abort(), []);
-
-  const save = () => {
-    const kept: Kept = { settings: settings.value, messages: messages.value.map(withoutRaw) };
-    if (keep("chat", kept)) isTooLarge.value = false;
-    // Pictures take most of the space.
-    else
-      isTooLarge.value =
-        !keep("chat", { ...kept, messages: kept.messages.map(withoutImages) }) || kept.messages.some(hasImages);
+  const parts = useKept();
+  const { settings, messages, draft, second, problem } = parts;
+  const stop = () => {
+    for (const { running } of [parts, second]) running.peek()?.abort();
   };
+  useEffect(() => stop, []);
   const type = (next: ChatDraft) => {
     draft.value = next;
     keep("chat-draft", next.text);
   };
-  const ask = async (said: readonly Message[], model: ModelChoice): Promise<boolean> => {
-    const format = formatOf(settings.value);
-    const body = bodyOrProblem(format, { ...settings.value, model: model.id }, said);
-    problem.value = body instanceof SettingsProblem ? body : undefined;
-    if (body instanceof SettingsProblem) return false;
-    const abort = new AbortController();
-    running.value = abort;
-    messages.value = said;
-    save();
-    const id = nextId(said);
-    const tell = (progress: AnswerProgress) => {
-      messages.value = [...said, { id, role: "assistant", model: model.id, ...progress }];
-    };
-    void askPlayground({ format, body, signal: abort.signal }, tell).finally(() => {
-      if (running.value === abort) running.value = undefined;
-      // The chat was cleared meanwhile, so nothing of it is restored.
-      if (messages.value[0]?.id === said[0]?.id) save();
-    });
-    return true;
-  };
   return {
-    ...{ settings, messages, draft, running, problem, isTooLarge, type },
+    ...{ ...parts, type, stop },
     change: (more) => {
-      settings.value = { ...settings.value, ...more };
+      const before = settings.value;
+      settings.value = { ...before, ...more };
       problem.value = undefined;
-      save();
+      if ((before.compare === "") !== (settings.value.compare === "")) {
+        end(second);
+        second.messages.value = [];
+        parts.sharedCount.value = messages.value.length;
+      }
+      save(parts);
     },
-    send: async (model) => {
+    send: async (models) => {
       const { text, images } = draft.value;
-      if ((text.trim() === "" && images.length === 0) || running.value !== undefined) return;
-      const said = messages.value;
-      const mine: Message = { id: nextId(said), role: "user", text: text.trim(), images };
-      if (await ask([...said, mine], model)) type(EMPTY);
+      if ((text.trim() === "" && images.length === 0) || isBusy(parts)) return;
+      // The same id in both conversations: answers to one question are shown together.
+      const id = Math.max(nextId(messages.value), nextId(second.messages.value));
+      const put = (lane: Lane, model: ModelChoice) => {
+        const question: Message = { id, role: "user", text: text.trim(), images };
+        return ask(parts, { lane, model, said: [...lane.messages.value, question] });
+      };
+      if (!put(parts, models.first)) return;
+      if (models.second !== undefined) put(second, models.second);
+      type(EMPTY);
     },
-    answerCalls: async (model, results) => {
-      const said = messages.value;
+    answerCalls: async (lane, model, results) => {
+      const said = lane.messages.value;
       const answers = openCalls(said).map(
         ({ id, name }, index): Message => ({
           id: nextId(said) + index,
@@ -131,20 +146,83 @@ export function useChat(): ChatState {
           text: results[id] ?? "",
         }),
       );
-      if (running.value === undefined && answers.length > 0) await ask([...said, ...answers], model);
+      if (lane.running.value === undefined && answers.length > 0)
+        ask(parts, { lane, model, said: [...said, ...answers] });
     },
-    retry: async (model) => {
-      if (running.value !== undefined) return;
-      const said = messages.value;
-      await ask(said.at(-1)?.role === "assistant" ? said.slice(0, -1) : said, model);
+    retry: async (lane, model) => {
+      if (lane.running.value !== undefined) return;
+      const said = lane.messages.value;
+      ask(parts, { lane, model, said: said.at(-1)?.role === "assistant" ? said.slice(0, -1) : said });
     },
     clear: () => {
-      running.value?.abort();
+      end(parts);
+      end(second);
       messages.value = [];
+      second.messages.value = [];
+      parts.sharedCount.value = 0;
       problem.value = undefined;
-      save();
+      save(parts);
     },
   };
+}
+
+/** Aborts an answer that is not wanted any more. */
+function end({ running }: Lane): void {
+  running.value?.abort();
+  running.value = undefined;
+}
+
+function save({ settings, messages, second, sharedCount, isTooLarge }: ChatParts): void {
+  const kept: Kept = {
+    settings: settings.value,
+    messages: messages.value.map(withoutRaw),
+    second: second.messages.value.map(withoutRaw),
+    sharedCount: sharedCount.value,
+  };
+  if (keep("chat", kept)) {
+    isTooLarge.value = false;
+    return;
+  }
+  // Pictures take most of the space.
+  const small = { ...kept, messages: kept.messages.map(withoutImages), second: kept.second.map(withoutImages) };
+  isTooLarge.value = !keep("chat", small) || kept.messages.some(hasImages);
+}
+
+/** Sends `said` to a model, and puts what arrives behind it. False: a setting cannot be sent. */
+function ask(
+  parts: ChatParts,
+  { lane, model, said }: { lane: Lane; model: ModelChoice; said: readonly Message[] },
+): boolean {
+  const { settings, messages, second, sharedCount, problem } = parts;
+  const isSecond = lane === second;
+  const format = formatOf(settings.value);
+  const { threadId } = settings.value;
+  const wanted = {
+    ...settings.value,
+    model: model.id,
+    // In one thread each model would read the other's answers.
+    threadId: isSecond && threadId.trim() !== "" ? `${threadId.trim()}-2` : threadId,
+  };
+  const before = isSecond ? messages.value.slice(0, sharedCount.value) : [];
+  const body = bodyOrProblem(format, wanted, [...before, ...said]);
+  problem.value = body instanceof SettingsProblem ? body : undefined;
+  if (body instanceof SettingsProblem) return false;
+  const abort = new AbortController();
+  lane.running.value = abort;
+  lane.messages.value = said;
+  save(parts);
+  const id = nextId(said);
+  const tell = (progress: AnswerProgress) => {
+    // The conversation was cleared meanwhile.
+    if (lane.running.value !== abort) return;
+    lane.messages.value = [...said, { id, role: "assistant", model: model.id, ...progress }];
+  };
+  void askPlayground({ format, body, signal: abort.signal }, tell).finally(() => {
+    if (lane.running.value !== abort) return;
+    lane.running.value = undefined;
+    save(parts);
+  });
+  return true;
 }
 
 function bodyOrProblem(format: ChatFormat, settings: Settings, said: readonly Message[]): object | SettingsProblem {
