@@ -130,7 +130,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByText("Tools, response format and more").click();
       await page.getByLabel("Tools", { exact: true }).fill("{");
       await ask(page, "hello");
-      await page.getByText("This is not JSON").waitFor();
+      await page.getByText("This is not valid JSON").waitFor();
       await sound(page);
       expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe("hello");
       await page.getByLabel("Tools", { exact: true }).fill(TOOLS);
