@@ -5,10 +5,10 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { accessTokens } from "../http/jwt.ts";
+import { type AttemptLimit, type AttemptSharing, type Attempts, countAttempts } from "../shared-state/attempts.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { countAttempts } from "./attempts.ts";
-import { type KeptAttempts, keepAttempts } from "./kept-attempts.ts";
+import { keepAttempts } from "./kept-attempts.ts";
 import { openKeyRing } from "./key-ring.ts";
 import { createMailer, type Mailer, type MailerOptions } from "./mail/mailer.ts";
 import { OUTBOX_DIR, outboxTransport, smtpTransport } from "./mail/transport.ts";
@@ -39,6 +39,8 @@ export interface AccountsDeps {
   /** The dashboard's address for links in mails: never from a request's Host. */
   dashboardUrl(): string;
   readonly hasher?: PasswordHasher;
+  /** Shares counters of tries with other nodes, where there may be some. */
+  readonly shareAttempts?: AttemptSharing | undefined;
   /** How long sending is retried. */
   readonly mail?: Pick<MailerOptions, "tries" | "backoff">;
 }
@@ -95,20 +97,22 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     log,
     ...deps.mail,
   });
-  const daily = await keepAttempts({
+  const keptDaily = await keepAttempts({
     clock,
     settings: verbs.settings,
     name: "daily_mails",
     limit: DAILY_MAILS,
     failed: (error) => log.error("the count of mails could not be kept", { error }),
   });
+  const count = counting(deps);
+  const daily = deps.shareAttempts?.("daily_mails", { local: keptDaily, limit: () => DAILY_MAILS }) ?? keptDaily;
   warnOfSecret(deps);
   const pairs = tokenPairs({ ...verbs, clock, tokens, secret, settings: () => config().auth });
   const oauth = oauthFlow({
     ...verbs,
     clock,
     pairs,
-    begun: countAttempts(clock, () => TRIPS),
+    begun: count("oauth_trips", () => TRIPS),
     secret,
     providers: () => config().auth.oauth,
     redirects: () => config().auth.oauthRedirects,
@@ -121,7 +125,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     pairs,
     cookies: cookieSessions({ clock, sessions, accounts, ttlMs: () => config().auth.refreshTokenTtlMs }),
     oauth,
-    ...entrances(deps, { ...verbs, hasher, mailer, oauth, secret, daily }),
+    ...entrances(deps, { ...verbs, hasher, mailer, oauth, secret, daily, count }),
     ...ownAccountVerbs({
       ...verbs,
       tokens,
@@ -137,7 +141,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     },
     async stop() {
       await mailer.stop();
-      await daily.stop();
+      await keptDaily.stop();
     },
   };
 }
@@ -146,14 +150,15 @@ type Parts = AccountsDeps["verbs"] &
   Pick<Accounts, "hasher" | "mailer" | "oauth"> & {
     /** The key for the hashes of codes. */
     readonly secret: string;
-    readonly daily: KeptAttempts;
+    readonly daily: Attempts;
+    readonly count: ReturnType<typeof counting>;
   };
 
 /** Signing in, signing up and recovery, with passwords and verified addresses. */
 function entrances({ clock, log, config, accountsChanged, dashboardUrl }: AccountsDeps, parts: Parts) {
   const loginLimit = () => config().auth.loginLimit;
-  const { daily } = parts;
-  const logins = countAttempts(clock, loginLimit);
+  const { daily, count } = parts;
+  const logins = count("sign_ins", loginLimit);
   const failed = (message: string, error: unknown) => log.error(message, { error });
   return {
     signIn: signIn({ ...parts, attempts: logins, failed }),
@@ -162,8 +167,8 @@ function entrances({ clock, log, config, accountsChanged, dashboardUrl }: Accoun
     passwordReset: passwordReset({
       ...parts,
       clock,
-      asked: countAttempts(clock, loginLimit),
-      mailed: countAttempts(clock, () => UNASKED_MAILS),
+      asked: count("reset_requests", loginLimit),
+      mailed: count("reset_mails", () => UNASKED_MAILS),
       daily,
       dashboardUrl,
       accountsChanged,
@@ -172,11 +177,19 @@ function entrances({ clock, log, config, accountsChanged, dashboardUrl }: Accoun
     signUp: signUp({
       ...parts,
       clock,
-      attempts: countAttempts(clock, loginLimit),
-      mailed: countAttempts(clock, () => UNASKED_MAILS),
+      attempts: count("sign_ups", loginLimit),
+      mailed: count("sign_up_mails", () => UNASKED_MAILS),
       daily,
       config,
     }),
+  };
+}
+
+/** Creates counters of tries, which nodes share if they can. `limit` is read at each try, so that a reload applies. */
+function counting({ clock, shareAttempts }: Pick<AccountsDeps, "clock" | "shareAttempts">) {
+  return (what: string, limit: () => AttemptLimit): Attempts => {
+    const local = countAttempts(clock, limit);
+    return shareAttempts?.(what, { local, limit }) ?? local;
   };
 }
 

@@ -3,8 +3,8 @@
 
 import type { Clock } from "../base/clock.ts";
 import { sha256Hex } from "../base/ids.ts";
+import { type Attempt, type AttemptLimit, type Attempts, countAttempts } from "../shared-state/attempts.ts";
 import type { SettingsStore } from "../store/settings.ts";
-import { type AttemptLimit, type Attempts, countAttempts } from "./attempts.ts";
 
 /** What the counters need. */
 export interface KeptAttemptsDeps {
@@ -19,6 +19,7 @@ export interface KeptAttemptsDeps {
 
 /** Counters that must be closed. */
 export interface KeptAttempts extends Attempts {
+  begin(names: readonly string[]): Attempt;
   /** Writes the changes that are not written yet. */
   stop(): Promise<void>;
 }

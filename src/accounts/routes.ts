@@ -103,7 +103,7 @@ function mailRoutes({ authenticate, verification, passwordReset }: Accounts) {
       "/v1/auth/password-reset/request",
       async ({ request }) => {
         const { body } = await readJsonBody(request, BODY_LIMITS);
-        passwordReset.request(requiredText(body, "email"), clientOf(request));
+        await passwordReset.request(requiredText(body, "email"), clientOf(request));
         return answer({ success: true });
       },
       { parse: "none" },

@@ -5,10 +5,11 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
 import type { Config } from "../config/schema.ts";
+import type { Attempts } from "../shared-state/attempts.ts";
 import { type Account, type AccountStore, foldName, type NewAccount } from "../store/access/accounts.ts";
 import type { AuditStore } from "../store/access/audit.ts";
 import type { CodeStore } from "../store/access/codes.ts";
-import { type Attempts, addressName } from "./attempts.ts";
+import { addressName } from "./address-name.ts";
 import type { Client } from "./client.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { signUpTriedMail } from "./mail/mails.ts";
@@ -83,7 +84,7 @@ export function signUp(deps: SignUpDeps): SignUp {
   };
 
   return async (form, client) => {
-    const attempt = deps.attempts.begin([`signup:${addressName(client.address)}`]);
+    const attempt = await deps.attempts.begin([`signup:${addressName(client.address)}`]);
     if (!attempt.allowed) {
       const { retryAfterSeconds } = attempt;
       throw new ApiError("too_many_attempts", "Too many sign-ups. Try again later.", { retryAfterSeconds });
@@ -118,9 +119,10 @@ export function signUp(deps: SignUpDeps): SignUp {
       if (made.refused === "not_first") throw new ApiError("signup_closed", "The first account already exists.");
       if (made.refused === "invite_invalid") throw inviteRequired();
       const owner = made.refused === "email_taken" ? await accounts.findAccountByEmail(email) : undefined;
-      const mayMail = (to: Account) =>
-        deps.mailed.begin([`signup:${to.id}`]).allowed && deps.daily.begin([`signup:${foldName(to.email)}`]).allowed;
-      if (owner !== undefined && mayMail(owner)) deps.mailer.send(signUpTriedMail(owner.email, owner.username));
+      const mayMail = async (to: Account) =>
+        (await deps.mailed.begin([`signup:${to.id}`])).allowed &&
+        (await deps.daily.begin([`signup:${foldName(to.email)}`])).allowed;
+      if (owner !== undefined && (await mayMail(owner))) deps.mailer.send(signUpTriedMail(owner.email, owner.username));
       // Names are public; addresses are not, so a taken one is not distinguished from other reasons.
       if (made.refused === "username_taken") refuse("username", "This username is taken. Choose another.");
       throw new ApiError("invalid_request", "An account with these details cannot be created. Have one? Sign in.");

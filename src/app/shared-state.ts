@@ -3,7 +3,11 @@
 import type { Clock } from "../base/clock.ts";
 import { uuid } from "../base/ids.ts";
 import type { Config } from "../config/schema.ts";
+import type { AttemptSharing } from "../shared-state/attempts.ts";
+import { type Flights, ownFlights } from "../shared-state/flights.ts";
+import type { HostTurns } from "../shared-state/host-turns.ts";
 import { type MemoryRateLimiter, memoryRateLimiter, type RateLimiter } from "../shared-state/rate-windows.ts";
+import type { SharedBreakers } from "../shared-state/redis-breakers.ts";
 import { memoryReservations, type Reservations } from "../shared-state/reservations.ts";
 import type { SubsystemState } from "../status/health.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -22,6 +26,11 @@ export interface SharedStateDeps {
 export interface SharedState {
   readonly limiter: RateLimiter;
   readonly reservations: Reservations;
+  readonly flights: Flights;
+  /** Undefined if nothing is shared: each of them has its own in memory. */
+  readonly breakers: SharedBreakers | undefined;
+  readonly hosts: HostTurns | undefined;
+  readonly attempts: AttemptSharing | undefined;
   /** Windows that only this process has: they are stored over a restart. Undefined if Redis stores them. */
   readonly ownWindows: MemoryRateLimiter | undefined;
   /** Its part of `/health`; undefined if nothing is shared. */
@@ -38,14 +47,27 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
   const local = memoryRateLimiter(clock);
   const { url } = config().redis;
   if (url === "") {
-    const alone = { limiter: local, ownWindows: local, reservations: memoryReservations() };
-    return { ...alone, state: undefined, stop: async () => undefined };
+    const own = { limiter: local, ownWindows: local, reservations: memoryReservations(), flights: ownFlights };
+    const none = { breakers: undefined, hosts: undefined, attempts: undefined, state: undefined };
+    return { ...own, ...none, stop: async () => undefined };
   }
   // Loaded only if used: most programs run alone.
-  const [{ connectRedis }, { sharedRateLimiter }, { sharedReservations }] = await Promise.all([
+  const [
+    { connectRedis },
+    { sharedRateLimiter },
+    { sharedReservations },
+    { sharedFlights },
+    { sharedBreakers },
+    { sharedHostTurns },
+    { sharedAttempts },
+  ] = await Promise.all([
     import("../shared-state/redis.ts"),
     import("../shared-state/redis-rate-windows.ts"),
     import("../shared-state/redis-reservations.ts"),
+    import("../shared-state/redis-flights.ts"),
+    import("../shared-state/redis-breakers.ts"),
+    import("../shared-state/redis-host-turns.ts"),
+    import("../shared-state/redis-attempts.ts"),
   ]);
   const redis = connectRedis({
     url,
@@ -61,14 +83,21 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
     ["shared", "local", "closed"].map((one) => [[one], one === mode() ? 1 : 0]),
   );
   const onFailure = () => config().redis.onFailure;
-  const common = { redis, onFailure, liveNodes: deps.liveNodes, node: uuid() };
+  const node = uuid();
+  const common = { redis, onFailure, liveNodes: deps.liveNodes, node };
   const reservations = sharedReservations(common);
+  const breakers = sharedBreakers(common);
   return {
     limiter: sharedRateLimiter({ ...common, local, now: () => clock.now() }),
     reservations,
+    flights: sharedFlights(common),
+    breakers,
+    hosts: sharedHostTurns(common),
+    attempts: (what, own) => sharedAttempts({ ...common, ...own, what }),
     ownWindows: undefined,
     state: () => ({ status: redis.isUp() ? "ok" : "degraded", mode: mode() }),
     async stop() {
+      breakers.stop();
       reservations.stop();
       await redis.close();
     },

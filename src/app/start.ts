@@ -89,6 +89,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
       ...{ verbs, clock, log, config },
       dataDir: config().dataDir,
       accountsChanged: callers.changed,
+      shareAttempts: base.shared.attempts,
       ...(hasher === undefined ? {} : { hasher }),
       dashboardUrl: () => base.links().dashboard,
     }),
@@ -137,6 +138,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
       makeRoom: verbs.storage.makeRoom,
       metrics,
       settings: verbs.settings,
+      acrossNodes: base.shared,
       anonymousRpm: () => grants().free.rpm,
       webhookSecret: webhookSecrets.secretOf,
       findModel: createWebModels({

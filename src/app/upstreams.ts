@@ -27,6 +27,8 @@ export function addUpstreams(base: Foundation) {
       modelsChanged.fire();
     },
     catalogChanged: modelsChanged.fire,
+    joinBreaker: base.shared.breakers?.join,
+    flights: base.shared.flights,
   });
   add("providers", {
     start() {

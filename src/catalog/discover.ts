@@ -12,11 +12,17 @@ export interface DiscoveryDeps<P extends DiscoverySource> {
   /** The providers with discovery enabled, in config order; read again each round, so that a reload applies. */
   providers(): readonly P[];
   /** Lists one provider's models; throws if it is unreachable. */
-  listModels(provider: P, signal: AbortSignal): Promise<readonly DiscoveredModel[]>;
+  listModels(provider: P, signal: AbortSignal, options: ListOptions): Promise<readonly DiscoveredModel[]>;
   /** A list changed, appeared or disappeared: rebuild the catalog. */
   changed(lists: ReadonlyMap<string, readonly DiscoveredModel[]>): void;
   /** Called for each provider that could not be listed; `kept` models stay offered. */
   failed(provider: string, cause: unknown, kept: number): void;
+}
+
+/** How a list is obtained. */
+export interface ListOptions {
+  /** The provider itself is asked, since someone wants to know the current list. */
+  readonly anew: boolean;
 }
 
 export interface Discovery {
@@ -42,7 +48,7 @@ export interface ModelListing {
 }
 
 /** Provider lists are fetched again after this time. */
-const INTERVAL_MS = 5 * 60_000;
+export const LISTED_EVERY_MS = 5 * 60_000;
 /** A model list is small; a provider that needs longer counts as unreachable. */
 const LIST_TIMEOUT_MS = 15_000;
 /** The largest public aggregator lists under a thousand. */
@@ -59,14 +65,14 @@ export function createDiscovery<P extends DiscoverySource>(
   const answers = new Map<string, ReadonlySet<string> | undefined>();
   let timer: Timer | undefined;
   let stopped = false;
-  let running: Promise<void> | undefined;
-  let again = false;
+  /** Someone wants to know the current lists. */
+  let asked = false;
   let abort = new AbortController();
 
-  async function ask(provider: P, signal: AbortSignal): Promise<void> {
+  async function ask(provider: P, anew: boolean): Promise<void> {
     try {
-      const within = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs ?? LIST_TIMEOUT_MS)]);
-      const list = usable(await withAbort(deps.listModels(provider, within), within));
+      const within = AbortSignal.any([abort.signal, AbortSignal.timeout(options.timeoutMs ?? LIST_TIMEOUT_MS)]);
+      const list = usable(await withAbort(deps.listModels(provider, within, { anew }), within));
       lists.set(provider.key, list);
       answers.set(provider.key, new Set(list.map(({ id }) => id.toLowerCase())));
     } catch (cause) {
@@ -77,32 +83,18 @@ export function createDiscovery<P extends DiscoverySource>(
 
   async function round(): Promise<void> {
     const providers = deps.providers();
+    const anew = asked;
+    asked = false;
     const before = fingerprint(lists);
     const wanted = new Set(providers.map((provider) => provider.key));
     for (const known of [lists, answers]) {
       for (const key of known.keys()) if (!wanted.has(key)) known.delete(key);
     }
-    await Promise.all(providers.map((provider) => ask(provider, abort.signal)));
+    await Promise.all(providers.map((provider) => ask(provider, anew)));
     if (!stopped && fingerprint(lists) !== before) deps.changed(new Map(lists));
   }
 
-  async function rounds(): Promise<void> {
-    do {
-      again = false;
-      await round();
-    } while (again && !stopped);
-  }
-
-  function refresh(): Promise<void> {
-    if (running !== undefined) {
-      again = true;
-      return running;
-    }
-    running = rounds().finally(() => {
-      running = undefined;
-    });
-    return running;
-  }
+  const rounds = oneAtATime(round, () => stopped);
 
   return {
     start() {
@@ -110,12 +102,15 @@ export function createDiscovery<P extends DiscoverySource>(
       abort = new AbortController();
       timer ??= setInterval(() => {
         // A running round is enough; the timer must not queue another one.
-        if (running === undefined) void refresh();
-      }, options.intervalMs ?? INTERVAL_MS);
+        if (!rounds.running()) void rounds.run();
+      }, options.intervalMs ?? LISTED_EVERY_MS);
       timer.unref();
-      return refresh();
+      return rounds.run();
     },
-    refresh,
+    refresh() {
+      asked = true;
+      return rounds.run();
+    },
     offers: (provider, model) =>
       answers.has(provider) ? answers.get(provider)?.has(model.toLowerCase()) === true : undefined,
     listing(provider) {
@@ -127,6 +122,31 @@ export function createDiscovery<P extends DiscoverySource>(
       clearInterval(timer);
       timer = undefined;
       abort.abort();
+    },
+  };
+}
+
+/** Runs rounds that never overlap: a request during a round joins it, and another follows. */
+function oneAtATime(round: () => Promise<void>, stopped: () => boolean) {
+  let running: Promise<void> | undefined;
+  let again = false;
+  const all = async () => {
+    do {
+      again = false;
+      await round();
+    } while (again && !stopped());
+  };
+  return {
+    running: () => running !== undefined,
+    run() {
+      if (running !== undefined) {
+        again = true;
+        return running;
+      }
+      running = all().finally(() => {
+        running = undefined;
+      });
+      return running;
     },
   };
 }

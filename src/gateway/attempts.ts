@@ -1,6 +1,7 @@
 // Tries a model's routes until one succeeds: each once in order, then again after a pause, within the providers' retry settings
 // and the request's deadline. The breaker of a provider is asked before every call and updated after it.
 
+import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { pause, retryWaitMs } from "../base/retry.ts";
@@ -95,7 +96,9 @@ async function tryCandidate<T>(
   const { route, provider } = candidate;
   let last = before;
   for (let keys = 1; ; keys++) {
-    const permit = permitOf(provider, deps);
+    const permitted = permitOf(provider, deps);
+    // Awaited only if other nodes are asked.
+    const permit = permitted instanceof Promise ? await permitted : permitted;
     if (permit === undefined) {
       if (keys === 1) return undefined;
       break;
@@ -152,9 +155,9 @@ const TIMER_SLACK_MS = 5;
 /** The permit for providers without a breaker, which are built into the gateway. */
 const FREE: Permit = { settle() {} };
 
-function permitOf(provider: Provider, deps: AttemptDeps): Permit | undefined {
+function permitOf(provider: Provider, deps: AttemptDeps): AtOnce<Permit | undefined> {
   const breaker = deps.breakers.get(provider.name);
-  return breaker === undefined ? FREE : breaker.acquire();
+  return breaker === undefined ? FREE : breaker.acquireOfAll();
 }
 
 function candidatesOf(

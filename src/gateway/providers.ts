@@ -2,12 +2,13 @@
 // providers' model lists change. They are replaced as a whole, so that a request sees one consistent state.
 
 import type { Clock } from "../base/clock.ts";
-import { createDiscovery, type Discovery, type ModelListing } from "../catalog/discover.ts";
+import { createDiscovery, type Discovery, LISTED_EVERY_MS, type ModelListing } from "../catalog/discover.ts";
 import { catalogProviders, configuredModels, discoveredProviders } from "../catalog/from-config.ts";
 import { loadMetadata, type MetadataLookup } from "../catalog/metadata.ts";
 import { buildCatalog, type Catalog, type ModelFacts } from "../catalog/models.ts";
 import type { Config } from "../config/schema.ts";
-import { Breakers } from "../upstream/breaker.ts";
+import { type Flights, ownFlights } from "../shared-state/flights.ts";
+import { Breakers, type JoinBreaker } from "../upstream/breaker.ts";
 import { configureProvider } from "../upstream/configure.ts";
 import { listModels } from "../upstream/list-models.ts";
 import type { Provider } from "../upstream/provider.ts";
@@ -20,6 +21,10 @@ export interface FleetDeps {
   /** Called when a provider's model list could not be fetched. */
   discoveryFailed(provider: string, cause: unknown, kept: number): void;
   breakerChanged(provider: string, state: string): void;
+  /** Shares breakers with other nodes, if there may be some. */
+  joinBreaker?: JoinBreaker | undefined;
+  /** Lists models once for all nodes. */
+  flights?: Flights | undefined;
   /** Called when the catalog was rebuilt, but not while the fleet itself is created. */
   catalogChanged?(): void;
 }
@@ -43,9 +48,12 @@ export interface Fleet {
   stop(): void;
 }
 
+/** How long other nodes use a list: until the next one is due. */
+const LIST_KEPT_MS = LISTED_EVERY_MS * 0.9;
+
 /** Creates the fleet. Nothing is fetched before `start`. */
 export function createFleet(deps: FleetDeps): Fleet {
-  const breakers = new Breakers(deps.clock, deps.breakerChanged);
+  const breakers = new Breakers(deps.clock, deps.breakerChanged, deps.joinBreaker);
   let providers = new Map<string, Provider>();
   let lists: ReadonlyMap<string, readonly DiscoveredModel[]> = new Map();
   let metadata: MetadataLookup | undefined;
@@ -84,9 +92,9 @@ export function createFleet(deps: FleetDeps): Fleet {
   const discovery: Discovery = createDiscovery(
     {
       providers: () => discoveredProviders(deps.config()).map(({ name }) => ({ key: name })),
-      listModels: async ({ key }, signal) => {
+      listModels: async ({ key }, signal, options) => {
         const provider = providers.get(key);
-        return provider === undefined ? [] : listModels(provider, { signal, nowMs: deps.clock.now() });
+        return provider === undefined ? [] : listOnce(deps, provider, { signal, ...options });
       },
       changed: (changed) => {
         lists = changed;
@@ -121,6 +129,19 @@ export function createFleet(deps: FleetDeps): Fleet {
     refresh: () => discovery.refresh(),
     stop: () => discovery.stop(),
   };
+}
+
+/** A provider's models, which one node lists for all. */
+async function listOnce(
+  { config, clock, flights = ownFlights }: FleetDeps,
+  provider: Provider,
+  options: { readonly signal: AbortSignal; readonly anew: boolean },
+): Promise<readonly DiscoveredModel[]> {
+  const list = () => listModels(provider, { signal: options.signal, nowMs: clock.now() });
+  // Nodes with other settings or credentials see other models.
+  const entry = config().providers.find(({ name }) => name === provider.name);
+  const key = `models ${JSON.stringify(entry)}`;
+  return (await flights.share(key, list, { keptMs: () => LIST_KEPT_MS, ...options })).value;
 }
 
 /** Whether metadata of well-known models are needed. A gateway with only the demo starts without them. */

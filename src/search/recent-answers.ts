@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { untilAborted } from "../base/until-aborted.ts";
 
 /** How long a result is reused. */
-const KEPT_MS = 120_000;
+export const KEPT_MS = 120_000;
 const ENTRIES_MAX = 500;
 /** Size of all cached results, in characters of text. */
 const CHARS_MAX = 8_000_000;
@@ -35,11 +35,11 @@ export class RecentAnswers<T> {
     return undefined;
   }
 
-  keep(key: string, value: T, chars: number): void {
+  keep(key: string, value: T, { chars, forMs = KEPT_MS }: { chars: number; forMs?: number }): void {
     const before = this.#entries.get(key);
     if (before !== undefined) this.#drop(key, before);
     if (chars > CHARS_MAX) return;
-    this.#entries.set(key, { value, untilMs: this.#clock.now() + KEPT_MS, chars });
+    this.#entries.set(key, { value, untilMs: this.#clock.now() + forMs, chars });
     this.#chars += chars;
     for (const [oldest, entry] of this.#entries) {
       if (this.#entries.size <= ENTRIES_MAX && this.#chars <= CHARS_MAX) break;

@@ -5,6 +5,7 @@ import type { Config } from "../config/schema.ts";
 import { createAddressGuard } from "../net/address-guard.ts";
 import { createFetch, type GuardedFetch } from "../net/fetch.ts";
 import { createResolve } from "../net/resolve.ts";
+import { type Flights, ownFlights } from "../shared-state/flights.ts";
 import { createAnswerReader } from "./answers/read.ts";
 import { askEngine, EngineMemory } from "./ask.ts";
 import { asUsed, type ChosenEngine, chooseEngines, ofCategory, type WhyOff, whyOff } from "./chosen.ts";
@@ -14,7 +15,7 @@ import { type Fused, fuse } from "./fuse.ts";
 import { type EngineHealth, HealthBook } from "./health.ts";
 import { guessLanguage } from "./language.ts";
 import { Pace } from "./pace.ts";
-import { RecentAnswers, SharedWork } from "./recent-answers.ts";
+import { KEPT_MS, RecentAnswers, SharedWork } from "./recent-answers.ts";
 import { type RoundDeps, runRound } from "./round.ts";
 import { suggest } from "./suggest.ts";
 import { Suspensions } from "./suspensions.ts";
@@ -84,6 +85,8 @@ export interface SearchDeps {
   readonly engines: readonly SearchEngine[];
   asked?: RoundDeps["asked"];
   unexpected(message: string, error: unknown): void;
+  /** Searches once for all nodes. */
+  readonly flights?: Flights | undefined;
 }
 
 /** Concurrent searches; more are refused. */
@@ -99,7 +102,7 @@ const PROBE_QUERIES: Readonly<Partial<Record<Category, string>>> = { map: "Berli
 
 /** Creates the service. */
 export function createSearch(deps: SearchDeps): Search {
-  const { clock, config } = deps;
+  const { clock, config, flights: nodes = ownFlights } = deps;
   const recent = new RecentAnswers<SearchAnswer & { readonly limit: number }>(clock);
   const flights = new SharedWork<SearchAnswer>(SEARCHES_MAX);
   const own = new Map<string, GuardedFetch>();
@@ -133,11 +136,12 @@ export function createSearch(deps: SearchDeps): Search {
       if (flights.isFull(flight)) throw new SearchError("full", "Too many searches are under way, try again soon");
       const answer = await flights.join(flight, signal, async (stop) => {
         const begunAfter = changes;
-        const found = await searchAnew(request, { chosen, round, isSafe: config().search.safe }, stop);
-        // A result with failed engines may soon be better.
-        const isWhole = found.results.length >= limit || found.unresponsive.length === 0;
-        if (found.results.length > 0 && isWhole && changes === begunAfter)
-          recent.keep(key, { ...found, limit }, JSON.stringify(found).length);
+        const anew = () => searchAnew(request, { chosen, round, isSafe: config().search.safe }, stop);
+        // Nodes with other settings find other results.
+        const name = `search ${key} ${limit} ${made}`;
+        const { value: found, leftMs } = await nodes.share(name, anew, { keptMs: keptMsOf(limit), signal: stop });
+        if (leftMs > 0 && changes === begunAfter)
+          recent.keep(key, { ...found, limit }, { chars: JSON.stringify(found).length, forMs: leftMs });
         return found;
       });
       return cutTo(answer, limit);
@@ -170,6 +174,14 @@ export function createSearch(deps: SearchDeps): Search {
       round.suspensions.forget();
     },
     close: () => reader.close(),
+  };
+}
+
+/** How long a result is reused: one with failed engines may soon be better. */
+function keptMsOf(limit: number): (found: SearchAnswer) => number {
+  return ({ results, unresponsive }) => {
+    const isWhole = results.length >= limit || unresponsive.length === 0;
+    return results.length > 0 && isWhole ? KEPT_MS : 0;
   };
 }
 

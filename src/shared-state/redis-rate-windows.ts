@@ -11,7 +11,7 @@ import {
   type Verdict,
   WINDOW_MS,
 } from "./rate-windows.ts";
-import { redisScript, type SharedRedis } from "./redis.ts";
+import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts";
 
 /** What a limiter needs to share windows with other nodes. */
 export interface SharedLimiterOptions {
@@ -28,9 +28,8 @@ export interface SharedLimiterOptions {
   now(): number;
 }
 
-const PREFIX = "sallyport:";
 /** Stores since when this Redis has held windows; the time changes when Redis was emptied. */
-const BORN = `${PREFIX}windows:born`;
+const BORN = `${KEY_PREFIX}windows:born`;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
@@ -119,9 +118,9 @@ export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
       }
       count += 1;
       const args = [limit, `${node}:${count}`, limit > EXACT_LIMIT_MAX ? 1 : 0];
-      return redis.run(ADMIT, [`${PREFIX}rate:${key}`, BORN], args).then(
+      return askRedis(redis, ADMIT, { keys: [`${KEY_PREFIX}rate:${key}`, BORN], args }).then(
         (reply) => {
-          const { verdict, since } = read(reply, key, limit);
+          const { verdict, since } = read(reply, limit);
           const inDoubt = options.now() < doubtUntilMs;
           notice(since);
           if (verdict.admitted && !inDoubt) local.count(key, limit);
@@ -133,19 +132,14 @@ export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
   };
 }
 
-/** Throws if the reply does not belong to this request, so that no request is decided by another's reply. */
-function read(reply: unknown, key: string, limit: number): { verdict: Verdict; since: string } {
-  const [admitted, total, oldestMs, since, of] = Array.isArray(reply) ? (reply as unknown[]) : [];
-  if (of !== `${PREFIX}rate:${key}` || typeof total !== "number" || typeof oldestMs !== "number") {
-    throw new Error("Redis answered another question.");
-  }
+function read([admitted, total, oldestMs, since]: unknown[], limit: number): { verdict: Verdict; since: string } {
   return {
     since: String(since),
     verdict: {
       admitted: admitted === 1,
       limit,
-      remaining: Math.max(0, limit - total),
-      resetSeconds: oldestMs < 0 ? 0 : Math.max(1, Math.ceil(oldestMs / 1000)),
+      remaining: Math.max(0, limit - Number(total)),
+      resetSeconds: Number(oldestMs) < 0 ? 0 : Math.max(1, Math.ceil(Number(oldestMs) / 1000)),
     },
   };
 }

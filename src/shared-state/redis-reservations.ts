@@ -3,7 +3,7 @@
 // its share.
 
 import { ApiError } from "../base/errors.ts";
-import { type RedisScript, redisScript, type SharedRedis } from "./redis.ts";
+import { askRedis, KEY_PREFIX, type RedisScript, redisScript, type SharedRedis } from "./redis.ts";
 import { type Budget, type BudgetRefusal, type Hold, memoryReservations, type Reservations } from "./reservations.ts";
 
 /** What reservations need to be shared with other nodes. */
@@ -30,7 +30,7 @@ const RENEW_MS = 40_000;
  */
 const RELEASE_AFTER_MS = 1000;
 const RETRY_AFTER_SECONDS = 5;
-const KEY = "sallyport:reserved:";
+const KEY = `${KEY_PREFIX}reserved:`;
 
 /**
  * KEYS: one set of entries for each budget. ARGV: the new entry, micro-dollars, the entry that does not count, then what is left
@@ -52,16 +52,16 @@ for at, key in ipairs(KEYS) do
     end
   end
   local left = tonumber(ARGV[3 + at])
-  if left <= 0 and requests == 0 then return -at end
+  if left <= 0 and requests == 0 then return {-at, KEYS[1]} end
   local fits = left > 0 and (micros == 0 or requests == 0 or held + micros <= left)
   if refused == 0 and not fits then refused = at end
 end
-if refused > 0 then return refused end
+if refused > 0 then return {refused, KEYS[1]} end
 for _, key in ipairs(KEYS) do
   redis.call('ZADD', key, now + ${EXPIRY_MS}, ARGV[1])
   redis.call('PEXPIRE', key, ${2 * EXPIRY_MS})
 end
-return 0
+return {0, KEYS[1]}
 `);
 
 /**
@@ -169,14 +169,15 @@ export function sharedReservations(options: SharedReservationsOptions): SharedRe
       count += 1;
       const entry: Entry = { name: `${node}:${count}:${micros}`, keys: budgets.map(({ id }) => KEY + id) };
       const left = budgets.map((budget) => Math.floor(budget.leftMicros()));
-      let reply: unknown;
+      const args = [entry.name, micros, entries.nameOf(within), ...left];
+      let reply: unknown[];
       try {
-        reply = await redis.run(RESERVE, entry.keys, [entry.name, micros, entries.nameOf(within), ...left]);
+        reply = await askRedis(redis, RESERVE, { keys: entry.keys, args });
       } catch {
         // It may have been reserved nevertheless; then it expires.
         return await alone(budgets, micros, within);
       }
-      const refused = Number(reply);
+      const refused = Number(reply[0]);
       const budget = budgets[Math.abs(refused) - 1];
       if (budget !== undefined) return { budget, why: refused < 0 ? "spent" : "in_use" };
       return entries.track(local.hold(budgets, micros), entry);

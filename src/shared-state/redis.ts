@@ -1,5 +1,6 @@
-// The connection to Redis that nodes share. Connecting is retried forever. While there is no connection, every command
-// fails at once, so that no request waits for it.
+// The connection to Redis that nodes share, and a second one that hears their messages: a connection that listens cannot run
+// commands. Connecting is retried forever. While there is no connection, every command fails at once, so that no request
+// waits for it.
 
 import { Redis } from "ioredis";
 
@@ -19,6 +20,12 @@ export interface SharedRedis {
   isUp(): boolean;
   /** Runs a script atomically. Throws if it did not run, or may not have run. */
   run(script: RedisScript, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  /** The channel of a topic; scripts publish to it. Databases of one server do not hear each other. */
+  channel(topic: string): string;
+  /** Calls back with each message of a topic. Messages may be lost: what they say must also be readable. */
+  listen(topic: string, heard: (message: string) => void): void;
+  /** Calls back whenever the connection has become usable. */
+  whenUp(listener: () => void): void;
   /** Resolves when the first attempt to connect has succeeded or failed. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -35,25 +42,45 @@ const COMMAND_MS = 500;
 const CONNECT_MS = 2000;
 const RETRY_MS_MAX = 2000;
 
+const CONNECTION = {
+  commandTimeout: COMMAND_MS,
+  connectTimeout: CONNECT_MS,
+  maxRetriesPerRequest: 0,
+  // A queued command would take effect long after its request was answered.
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  retryStrategy: (times: number) => Math.min(RETRY_MS_MAX, 50 * 2 ** Math.min(times, 6)),
+  // A replica was promoted or a primary was demoted, so a new connection is needed.
+  reconnectOnError: (error: Error): 2 | false => (error.message.startsWith("READONLY") ? 2 : false),
+  connectionName: "sallyport",
+};
+
+/** All keys and channels start with it. */
+export const KEY_PREFIX = "sallyport:";
+
 /** Creates a script from its source. */
 export function redisScript(source: string): RedisScript {
   return { source, sha1: new Bun.CryptoHasher("sha1").update(source).digest("hex") };
 }
 
+/**
+ * Runs a script whose reply is a list that ends in its first key. Throws if it ends in anything else, so that no caller ever
+ * takes the reply to another one.
+ */
+export async function askRedis(
+  redis: Pick<SharedRedis, "run">,
+  script: RedisScript,
+  { keys, args }: { readonly keys: readonly string[]; readonly args: readonly (string | number)[] },
+): Promise<unknown[]> {
+  const reply = await redis.run(script, keys, args);
+  if (!Array.isArray(reply) || reply.at(-1) !== keys[0]) throw new Error("Redis answered another question.");
+  return reply;
+}
+
 /** Connects. Never throws, since failed connections are retried. */
 export function connectRedis({ url, changed, problem }: RedisOptions): SharedRedis {
-  const redis = new Redis(url, {
-    commandTimeout: COMMAND_MS,
-    connectTimeout: CONNECT_MS,
-    maxRetriesPerRequest: 0,
-    // A queued command would take effect long after its request was answered.
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    retryStrategy: (times) => Math.min(RETRY_MS_MAX, 50 * 2 ** Math.min(times, 6)),
-    // A replica was promoted or a primary was demoted, so a new connection is needed.
-    reconnectOnError: (error) => (error.message.startsWith("READONLY") ? 2 : false),
-    connectionName: "sallyport",
-  });
+  const redis = new Redis(url, CONNECTION);
+  const listeners: (() => void)[] = [];
   let up = false;
   let told = false;
   const settled = Promise.withResolvers<void>();
@@ -63,6 +90,7 @@ export function connectRedis({ url, changed, problem }: RedisOptions): SharedRed
     if (up === isUp) return;
     up = isUp;
     changed(isUp);
+    if (isUp) for (const listener of listeners) listener();
   };
   redis.on("ready", () => become(true));
   redis.on("close", () => become(false));
@@ -70,6 +98,8 @@ export function connectRedis({ url, changed, problem }: RedisOptions): SharedRed
     if (!told) problem(error);
     told = true;
   });
+  const channel = (topic: string) => `${KEY_PREFIX}${redis.options.db ?? 0}:${topic}`;
+  const messages = openMessages(redis);
   return {
     isUp: () => up,
     async run({ source, sha1 }, keys, args) {
@@ -81,9 +111,47 @@ export function connectRedis({ url, changed, problem }: RedisOptions): SharedRed
         return await redis.eval(source, keys.length, ...keys, ...args);
       }
     },
+    channel,
+    listen: (topic, heard) => messages.listen(channel(topic), heard),
+    whenUp(listener) {
+      listeners.push(listener);
+      if (up) listener();
+    },
     settled: () => settled.promise,
     async close() {
+      messages.close();
       redis.disconnect();
     },
+  };
+}
+
+/** The connection that hears messages; it is opened for the first topic. */
+function openMessages(redis: Redis) {
+  const heardBy = new Map<string, ((message: string) => void)[]>();
+  let connection: Redis | undefined;
+  const subscribe = (channels: readonly string[]) => {
+    if (connection?.status !== "ready" || channels.length === 0) return;
+    // A connection that cannot subscribe is useless; a new one tries again.
+    connection.subscribe(...channels).catch(() => connection?.disconnect(true));
+  };
+  const open = () => {
+    const opened = redis.duplicate({ autoResubscribe: false, connectionName: "sallyport messages" });
+    opened.on("ready", () => subscribe([...heardBy.keys()]));
+    opened.on("message", (channel, message) => {
+      for (const heard of heardBy.get(channel) ?? []) heard(message);
+    });
+    // The other connection reports what is wrong.
+    opened.on("error", () => undefined);
+    return opened;
+  };
+  return {
+    listen(channel: string, heard: (message: string) => void): void {
+      const known = heardBy.get(channel);
+      if (known !== undefined) return void known.push(heard);
+      heardBy.set(channel, [heard]);
+      if (connection === undefined) connection = open();
+      else subscribe([channel]);
+    },
+    close: () => connection?.disconnect(),
   };
 }

@@ -1,6 +1,8 @@
 // A circuit breaker per provider: a number of failures within a window opens it; after the cooldown exactly one request
 // probes, and its outcome alone decides. Callers report connection errors, timeouts and 5xx as failures, never 4xx or 429.
+// Nodes may share until when it is open and who probes; each counts the failures that it sees itself.
 
+import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import type { FaultKind } from "./fault.ts";
 
@@ -29,10 +31,33 @@ export interface BreakerSnapshot {
   readonly openedAtMs: number | null;
 }
 
+/** What another node knows. `open` for 0 ms or less: the next call probes. `released`: a probe ended without a result. */
+export type BreakerNews =
+  | { readonly state: "open"; readonly forMs: number }
+  | { readonly state: "closed" }
+  | { readonly state: "released" };
+
+/** The same breaker on other nodes. Nothing here fails. */
+export interface BreakerPeers {
+  opened(): void;
+  closed(): void;
+  /** Whether this node may probe; if not, milliseconds for which another node may still be probing. */
+  takeProbe(): Promise<{ readonly may: true } | { readonly may: false; readonly forMs: number }>;
+  /** The probe ended without a result. */
+  releaseProbe(): void;
+  leave(): void;
+}
+
+/** Shares a breaker with other nodes. */
+export type JoinBreaker = (name: string, breaker: Pick<Breaker, "adopt" | "openForMs">) => BreakerPeers;
+
 /**
  * A probe that is not settled within this time is considered lost; longer than any request takes to its first byte.
  */
 const PROBE_LOST_MS = 10 * 60_000;
+
+/** After another node got the probe, this node does not ask again for at least this long. */
+const ASK_AGAIN_MS = 100;
 
 /** One provider's breaker. */
 export class Breaker {
@@ -42,7 +67,11 @@ export class Breaker {
   /** Times of the failures within the window, oldest first; at most `settings.failures` of them. */
   #failedAtMs: number[] = [];
   #openedAtMs: number | undefined;
-  #probe: { sinceMs: number } | undefined;
+  /** The probe in progress, here or on another node, and until when it may be. */
+  #probe: { readonly untilMs: number } | undefined;
+  /** Set if nodes share it. */
+  peers: BreakerPeers | undefined;
+  #ownProbe: { readonly untilMs: number } | undefined;
   /** Incremented when it opens or closes: a call from before says nothing about the current state. */
   #epoch = 0;
 
@@ -63,15 +92,49 @@ export class Breaker {
     return state === "open" || (state === "half_open" && this.#probeRuns());
   }
 
-  /** Permission for one call; undefined if it is open, or half open with a probe in progress. */
+  /** Permission for one call; undefined if it is open, or half open with a probe in progress. Other nodes are not asked. */
   acquire(): Permit | undefined {
     if (this.refuses) return undefined;
-    const epoch = this.#epoch;
-    if (this.#openedAtMs === undefined) return new OnePermit((outcome) => this.#settleCall(epoch, outcome));
-    const probe = { sinceMs: this.#clock.now() };
-    this.#probe = probe;
-    this.#changed("half_open");
-    return new OnePermit((outcome) => this.#settleProbe(probe, outcome));
+    return this.#openedAtMs === undefined ? this.#callPermit() : this.#probePermit();
+  }
+
+  /** The same; one node at a time may probe. */
+  acquireOfAll(): AtOnce<Permit | undefined> {
+    if (this.#openedAtMs === undefined || this.peers === undefined || this.refuses) return this.acquire();
+    // While the others are asked no second call asks them.
+    const asking = { untilMs: this.#clock.now() + PROBE_LOST_MS };
+    this.#probe = asking;
+    return this.peers.takeProbe().then((answer) => {
+      if (answer.may) return this.#probe === asking ? this.#probePermit() : this.acquire();
+      if (this.#probe === asking) this.#probe = { untilMs: this.#clock.now() + Math.max(ASK_AGAIN_MS, answer.forMs) };
+      // It may have turned out that it is closed.
+      return this.#openedAtMs === undefined ? this.#callPermit() : undefined;
+    });
+  }
+
+  /** Takes over what another node knows. */
+  adopt(news: BreakerNews): void {
+    // A probe of this node is settled by this node.
+    if (news.state === "released") {
+      if (this.#probe !== this.#ownProbe) this.#probe = undefined;
+    } else if (news.state === "closed") {
+      if (this.#openedAtMs === undefined) this.#failedAtMs = [];
+      else this.#close();
+      this.#probe = undefined;
+    } else {
+      const isNew = this.#openedAtMs === undefined;
+      this.#openedAtMs = this.#clock.now() + news.forMs - this.settings.cooldownMs;
+      this.#probe = undefined;
+      if (!isNew) return;
+      this.#epoch++;
+      this.#changed("open");
+    }
+  }
+
+  /** How much longer it is open; undefined while it is closed, 0 or less if the next call probes. */
+  openForMs(): number | undefined {
+    if (this.#openedAtMs === undefined) return undefined;
+    return this.#openedAtMs + this.settings.cooldownMs - this.#clock.now();
   }
 
   /** Milliseconds until a call may be permitted; 0 if one may be now. */
@@ -87,6 +150,7 @@ export class Breaker {
     if (this.#openedAtMs === undefined) this.#failedAtMs = [];
     else this.#close();
     this.#probe = undefined;
+    this.peers?.closed();
   }
 
   snapshot(): BreakerSnapshot {
@@ -94,19 +158,39 @@ export class Breaker {
     return { state: this.state, failures: this.#failedAtMs.length, openedAtMs: this.#openedAtMs ?? null };
   }
 
+  #callPermit(): Permit {
+    const epoch = this.#epoch;
+    return new OnePermit((outcome) => this.#settleCall(epoch, outcome));
+  }
+
+  #probePermit(): Permit {
+    const probe = { untilMs: this.#clock.now() + PROBE_LOST_MS };
+    this.#probe = probe;
+    this.#ownProbe = probe;
+    this.#changed("half_open");
+    return new OnePermit((outcome) => this.#settleProbe(probe, outcome));
+  }
+
   #settleCall(epoch: number, outcome: CallOutcome): void {
     if (outcome !== "failed" || epoch !== this.#epoch) return;
     this.#failedAtMs.push(this.#clock.now());
     this.#forgetOld();
-    if (this.#failedAtMs.length >= this.settings.failures) this.#open();
+    if (this.#failedAtMs.length < this.settings.failures) return;
+    this.#open();
+    this.peers?.opened();
   }
 
-  #settleProbe(probe: { sinceMs: number }, outcome: CallOutcome): void {
+  #settleProbe(probe: { readonly untilMs: number }, outcome: CallOutcome): void {
     // A lost probe has been replaced.
     if (this.#probe !== probe) return;
     this.#probe = undefined;
-    if (outcome === "failed") this.#open();
-    else if (outcome === "ok") this.#close();
+    if (outcome === "failed") {
+      this.#open();
+      this.peers?.opened();
+    } else if (outcome === "ok") {
+      this.#close();
+      this.peers?.closed();
+    } else this.peers?.releaseProbe();
   }
 
   #open(): void {
@@ -130,7 +214,7 @@ export class Breaker {
   }
 
   #probeRuns(): boolean {
-    return this.#probe !== undefined && this.#clock.now() - this.#probe.sinceMs < PROBE_LOST_MS;
+    return this.#probe !== undefined && this.#clock.now() < this.#probe.untilMs;
   }
 }
 
@@ -156,20 +240,36 @@ export class Breakers {
   readonly #byName = new Map<string, Breaker>();
   readonly #clock: Clock;
   readonly #changed: (provider: string, state: BreakerState) => void;
+  readonly #join: JoinBreaker | undefined;
 
-  constructor(clock: Clock, changed: (provider: string, state: BreakerState) => void = () => {}) {
+  /** `join`: shares them with other nodes. */
+  constructor(
+    clock: Clock,
+    changed: (provider: string, state: BreakerState) => void = () => {},
+    join: JoinBreaker | undefined = undefined,
+  ) {
     this.#clock = clock;
     this.#changed = changed;
+    this.#join = join;
   }
 
   /** Applies a new configuration: known providers keep their state, new ones start closed, removed ones are dropped. */
   configure(settings: ReadonlyMap<string, BreakerSettings>): void {
-    for (const name of this.#byName.keys()) if (!settings.has(name)) this.#byName.delete(name);
+    for (const [name, breaker] of this.#byName) {
+      if (settings.has(name)) continue;
+      this.#byName.delete(name);
+      breaker.peers?.leave();
+    }
     for (const [name, own] of settings) {
       const known = this.#byName.get(name);
       if (known !== undefined) known.settings = own;
-      else this.#byName.set(name, new Breaker(own, this.#clock, (state) => this.#changed(name, state)));
+      else this.#add(name, new Breaker(own, this.#clock, (state) => this.#changed(name, state)));
     }
+  }
+
+  #add(name: string, breaker: Breaker): void {
+    this.#byName.set(name, breaker);
+    breaker.peers = this.#join?.(name, breaker);
   }
 
   /** The breaker of a provider; undefined if it is not configured. */

@@ -25,7 +25,7 @@ import { firecrawlRoutes } from "./firecrawl/routes.ts";
 import { llmstxtKind } from "./llmstxt/kind.ts";
 import { createOwnedJobs } from "./owned-jobs.ts";
 import { type KeyHolder, type WebCaller, webAnswers, webRoutes } from "./routes.ts";
-import { createWebTools } from "./tools.ts";
+import { createWebTools, type WebSharing } from "./tools.ts";
 
 /** What the web part needs from the rest of the program. */
 export interface WebDeps {
@@ -45,6 +45,8 @@ export interface WebDeps {
   anonymousRpm(): number;
   /** Counts rate-limited requests and queries to search engines. */
   metrics: Pick<Metrics, "rateLimited" | "searchEngine">;
+  /** What several nodes do together. */
+  acrossNodes?: WebSharing | undefined;
   /** Where the health of the search engines is stored. */
   settings: EngineHealthStore;
   /** The secret with which an account's webhooks are signed. */
@@ -146,11 +148,12 @@ export function createWeb(deps: WebDeps) {
 }
 
 function searchOf(
-  { config, clock, metrics }: WebDeps,
+  { config, clock, metrics, acrossNodes }: WebDeps,
   { fetch }: Pick<ReturnType<typeof createWebTools>, "fetch">,
   unexpected: (message: string, error: unknown) => void,
 ) {
-  return createSearch({ config, clock, fetch, engines: ENGINES, asked: metrics.searchEngine, unexpected });
+  const flights = acrossNodes?.flights;
+  return createSearch({ config, clock, fetch, engines: ENGINES, asked: metrics.searchEngine, unexpected, flights });
 }
 
 function anonymousOf({ clock, config, anonymousRpm, metrics }: WebDeps) {

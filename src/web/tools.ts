@@ -18,6 +18,8 @@ import { createRobots, type Robots } from "../pages/robots/robots.ts";
 import { type Claim, createHostScheduler, type HostScheduler } from "../pages/schedule/host-scheduler.ts";
 import { scheduledFetch, scheduledRenderer } from "../pages/schedule/scheduled-fetch.ts";
 import { readSitemaps, type SitemapDeps, type SitemapOptions } from "../pages/sitemap.ts";
+import type { Flights } from "../shared-state/flights.ts";
+import type { HostTurns } from "../shared-state/host-turns.ts";
 
 /** The tools. */
 export interface WebTools {
@@ -56,17 +58,21 @@ export interface WebToolsDeps {
   config(): Config;
   readonly clock: Clock;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** What nodes do together. */
+  readonly acrossNodes?: WebSharing | undefined;
+}
+
+/** What several nodes share of the web tools. */
+export interface WebSharing {
+  readonly hosts: HostTurns | undefined;
+  readonly flights: Flights;
 }
 
 /** Creates the tools. The browser and the threads start on first use. */
-export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools {
+export function createWebTools({ config, clock, warn, acrossNodes }: WebToolsDeps): WebTools {
   const web = () => config().web;
   const converter = createConverter(Math.max(1, Math.min(THREADS_MAX, availableParallelism())));
-  const scheduler = createHostScheduler(clock, {
-    jobs: () => web().concurrency,
-    singles: () => web().singleConcurrency,
-    browser: () => web().browser.maxPages,
-  });
+  const scheduler = createHostScheduler(clock, placesOf(web), acrossNodes?.hosts);
   // The egress of a remote browser is kept over a configuration change, since open pages still use it and its port is taken.
   const egresses = new Map<string, BrowserEgress>();
   const browserState = createBrowserState(warn);
@@ -86,7 +92,8 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
   };
   const fetch: GuardedFetch = (url, options) => parts.fetch(url, options);
   const judge = createRobotsJudge(clock);
-  const readRobots = () => createRobots({ fetch, clock, userAgent: () => web().userAgent, judge });
+  const readRobots = () =>
+    createRobots({ fetch, clock, userAgent: () => web().userAgent, judge, flights: acrossNodes?.flights });
   let robots = readRobots();
   const rulesFor: Robots["rulesFor"] = (url, signal) => robots.rulesFor(url, signal);
   const { claimOf, sitemapClaim, obey } = claimsOf({ web, guard, rulesFor });
@@ -137,6 +144,15 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
       await Promise.all([...old.keys(), parts.renderer].map((renderer) => renderer?.close()));
       await Promise.all([...egresses.values()].map((egress) => egress.close()));
     },
+  };
+}
+
+/** How many pages of each kind may be in progress. */
+function placesOf(web: () => Config["web"]) {
+  return {
+    jobs: () => web().concurrency,
+    singles: () => web().singleConcurrency,
+    browser: () => web().browser.maxPages,
   };
 }
 

@@ -2,12 +2,13 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { addressName, countAttempts } from "../../src/accounts/attempts.ts";
+import { addressName } from "../../src/accounts/address-name.ts";
 import { passwordHasher } from "../../src/accounts/passwords/hash-queue.ts";
 import { hashPassword, isOutdatedHash, passwordFault } from "../../src/accounts/passwords/passwords.ts";
 import { signIn } from "../../src/accounts/sessions/sign-in.ts";
 import { FakeClock } from "../../src/base/clock.ts";
 import { ApiError } from "../../src/base/errors.ts";
+import { countAttempts } from "../../src/shared-state/attempts.ts";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { auditStore } from "../../src/store/access/audit.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "./support.ts";

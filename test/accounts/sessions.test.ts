@@ -1,9 +1,9 @@
 // The list of sessions, ending them, and the audit log, through the HTTP edge.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { countAttempts } from "../../src/accounts/attempts.ts";
 import { changePassword } from "../../src/accounts/passwords/change.ts";
 import { deviceOf } from "../../src/accounts/sessions/session-list.ts";
+import { countAttempts } from "../../src/shared-state/attempts.ts";
 import type { Account } from "../../src/store/access/accounts.ts";
 import { codeStore } from "../../src/store/access/codes.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "./support.ts";

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { connectRedis, type SharedRedis } from "../../src/shared-state/redis.ts";
 
 /** Whether Redis is installed here. */
 export const HAS_REDIS = Bun.which("redis-server") !== null;
@@ -65,4 +66,31 @@ export async function startRedis(): Promise<TestRedis> {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** A node's connection to it. */
+export interface RedisNode {
+  readonly redis: SharedRedis;
+  /** Unique. */
+  readonly node: string;
+  /** Resolves when the connection is as wanted. */
+  becomes(isUp: boolean): Promise<void>;
+}
+
+/** Connects a node; resolves when it is connected. Close it in afterAll. */
+export async function joinRedis(url: string): Promise<RedisNode> {
+  const waiting: { isUp: boolean; resolve: () => void }[] = [];
+  const redis = connectRedis({
+    url,
+    changed: (isUp) => {
+      for (const one of waiting) if (one.isUp === isUp) one.resolve();
+    },
+    problem: () => undefined,
+  });
+  const becomes = async (isUp: boolean) => {
+    if (redis.isUp() === isUp) return;
+    await new Promise<void>((resolve) => waiting.push({ isUp, resolve }));
+  };
+  await becomes(true);
+  return { redis, node: crypto.randomUUID(), becomes };
 }

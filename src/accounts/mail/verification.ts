@@ -3,10 +3,10 @@
 import { createHmac } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
+import type { Attempts } from "../../shared-state/attempts.ts";
 import { type Account, foldName } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
 import type { CodeStore } from "../../store/access/codes.ts";
-import type { Attempts } from "../attempts.ts";
 import type { Client } from "../client.ts";
 import type { Mailer } from "./mailer.ts";
 import { verificationMail } from "./mails.ts";
@@ -46,7 +46,7 @@ export function verification(deps: VerificationDeps): Verification {
   return {
     async sendCode(account) {
       if (account.emailVerified) return { success: true, already_verified: true };
-      const today = deps.daily.begin([`code:${foldName(account.email)}`]);
+      const today = await deps.daily.begin([`code:${foldName(account.email)}`]);
       if (!today.allowed) throw recentlySent(today.retryAfterSeconds);
       const code = digits();
       const stored = await deps.codes.putVerificationCode({

@@ -4,12 +4,13 @@
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { randomText, sha256Hex } from "../../base/ids.ts";
+import type { Attempts } from "../../shared-state/attempts.ts";
 import type { Account, AccountStore } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
 import type { CodeStore, Ticket } from "../../store/access/codes.ts";
 import type { IdentityStore } from "../../store/access/identities.ts";
 import type { SessionStore } from "../../store/access/sessions.ts";
-import { type Attempts, addressName } from "../attempts.ts";
+import { addressName } from "../address-name.ts";
 import type { Client } from "../client.ts";
 import { isSameMailbox } from "../new-account.ts";
 import type { TokenPair, TokenPairs } from "../sessions/token-pairs.ts";
@@ -166,7 +167,7 @@ async function begin(
       param: "state",
     });
   }
-  countTrip(flow, client);
+  await countTrip(flow, client);
   const secrets = newTrip(flow.secret);
   const callbackUrl = `${place.baseUrl}/v1/auth/oauth/${slug}/callback`;
   const sessionId = who?.sessionId ?? null;
@@ -189,8 +190,8 @@ async function begin(
 }
 
 /** Throws 429 if one address has started too many. */
-function countTrip({ begun }: Flow, client: Client): void {
-  const attempt = begun.begin([`oauth:${addressName(client.address)}`]);
+async function countTrip({ begun }: Flow, client: Client): Promise<void> {
+  const attempt = await begun.begin([`oauth:${addressName(client.address)}`]);
   if (attempt.allowed) return;
   const { retryAfterSeconds } = attempt;
   throw new ApiError("too_many_attempts", "Too many sign-ins were started. Try again later.", { retryAfterSeconds });

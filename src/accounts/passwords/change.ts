@@ -1,11 +1,12 @@
 // Changes a known password. The current one is required and counts as a sign-in attempt; all other sessions end.
 
 import { ApiError } from "../../base/errors.ts";
+import type { Attempts } from "../../shared-state/attempts.ts";
 import type { Account, AccountStore } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
 import type { CodeStore } from "../../store/access/codes.ts";
 import type { SessionStore } from "../../store/access/sessions.ts";
-import { type Attempts, addressName } from "../attempts.ts";
+import { addressName } from "../address-name.ts";
 import type { Client } from "../client.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import { passwordChangedMail } from "../mail/mails.ts";
@@ -47,7 +48,7 @@ export function changePassword(deps: PasswordChangeDeps): ChangePassword {
         param: "current_password",
       });
     }
-    const attempt = deps.attempts.begin([`login:account:${account.id}`, `login:${addressName(client.address)}`]);
+    const attempt = await deps.attempts.begin([`login:account:${account.id}`, `login:${addressName(client.address)}`]);
     if (!attempt.allowed) {
       const { retryAfterSeconds } = attempt;
       throw new ApiError("too_many_attempts", "Too many wrong passwords. Try again later.", { retryAfterSeconds });

@@ -5,13 +5,14 @@
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { randomText, sha256Hex } from "../../base/ids.ts";
+import type { Attempts } from "../../shared-state/attempts.ts";
 import { type AccountStore, foldName } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
 import type { CodeStore } from "../../store/access/codes.ts";
 import type { IdentityStore } from "../../store/access/identities.ts";
 import type { KeyStore } from "../../store/access/keys.ts";
 import type { SessionStore } from "../../store/access/sessions.ts";
-import { type Attempts, addressName } from "../attempts.ts";
+import { addressName } from "../address-name.ts";
 import type { Client } from "../client.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import { passwordChangedMail, resetMail } from "../mail/mails.ts";
@@ -45,7 +46,7 @@ export interface PasswordReset {
   /** A link for an administrator to hand over: for accounts that mail does not reach. */
   linkFor(account: { readonly id: string }): Promise<{ readonly url: string; readonly minutes: number }>;
   /** Never reveals whether the account exists. Throws `ApiError` 429 `too_many_attempts` by the client's address. */
-  request(email: string, client: Client): void;
+  request(email: string, client: Client): Promise<void>;
   /** Throws `ApiError` 400 `invalid_code` (param `token`) or `invalid_request` (param `password`). */
   confirm(input: { token: string; password: string }, client: Client): Promise<void>;
 }
@@ -69,8 +70,8 @@ export function passwordReset(deps: PasswordResetDeps): PasswordReset {
 
   const mailLink = async (email: string, client: Client): Promise<void> => {
     const account = await accounts.findAccountByEmail(email);
-    if (account === undefined || !deps.mailed.begin([`reset:${foldName(email)}`]).allowed) return;
-    if (!deps.daily.begin([`reset:${foldName(email)}`]).allowed) return;
+    if (account === undefined || !(await deps.mailed.begin([`reset:${foldName(email)}`])).allowed) return;
+    if (!(await deps.daily.begin([`reset:${foldName(email)}`])).allowed) return;
     const { url: link, minutes } = await linkFor(account);
     await deps.audit.addAudit({ accountId: account.id, event: "password_reset_requested", ...client });
     deps.mailer.send(resetMail(account.email, account.username, { link, minutes }));
@@ -79,8 +80,8 @@ export function passwordReset(deps: PasswordResetDeps): PasswordReset {
   return {
     linkFor,
 
-    request(email, client) {
-      const attempt = deps.asked.begin([`reset:${addressName(client.address)}`]);
+    async request(email, client) {
+      const attempt = await deps.asked.begin([`reset:${addressName(client.address)}`]);
       if (!attempt.allowed) {
         throw new ApiError("too_many_attempts", "Too many requests for a new password. Try again later.", {
           retryAfterSeconds: attempt.retryAfterSeconds,

@@ -2,9 +2,10 @@
 // attempt counts before its password is hashed.
 
 import { ApiError } from "../../base/errors.ts";
+import type { Attempts } from "../../shared-state/attempts.ts";
 import { type Account, type AccountStore, foldName } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
-import { type Attempts, addressName } from "../attempts.ts";
+import { addressName } from "../address-name.ts";
 import type { Client } from "../client.ts";
 import type { PasswordHasher } from "../passwords/hash-queue.ts";
 import { isOutdatedHash, nobodysHash } from "../passwords/passwords.ts";
@@ -45,7 +46,7 @@ export function signIn(deps: SignInDeps): SignIn {
 
   return async ({ login, password }, client) => {
     let account = await accounts.findAccountByLogin(login);
-    const attempt = deps.attempts.begin([
+    const attempt = await deps.attempts.begin([
       account === undefined ? `login:name:${foldName(login)}` : `login:account:${account.id}`,
       `login:${addressName(client.address)}`,
     ]);

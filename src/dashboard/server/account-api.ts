@@ -40,7 +40,7 @@ export function accountApi({ accounts, webhookSecrets }: AccountApiDeps): Endpoi
     }),
 
     member("POST", "/account/password/mail", async ({ who, client }) => {
-      accounts.passwordReset.request(who.account.email, client);
+      await accounts.passwordReset.request(who.account.email, client);
       return { success: true };
     }),
 

@@ -99,7 +99,7 @@ function oauthApi(deps: SignInApiDeps): Endpoint[] {
 function mailApi({ accounts }: SignInApiDeps): Endpoint[] {
   return [
     anyone("POST", "/password/forgot", async (visit) => {
-      accounts.passwordReset.request(requiredText(await visit.body(), "email"), visit.client);
+      await accounts.passwordReset.request(requiredText(await visit.body(), "email"), visit.client);
       return { success: true };
     }),
 

@@ -6,6 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import { pause } from "../../base/retry.ts";
 import { untilAborted } from "../../base/until-aborted.ts";
 import { FetchError, type Fetched, type FetchFault, type GuardedFetch } from "../../net/fetch.ts";
+import { type Flights, ownFlights } from "../../shared-state/flights.ts";
 import { isChallenge } from "../challenge.ts";
 import { PageError } from "../page-error.ts";
 import { retryAfterMs } from "../retry-after.ts";
@@ -31,6 +32,8 @@ export interface RobotsDeps {
   readonly clock: Clock;
   readonly userAgent: () => string;
   readonly judge: Pick<RobotsJudge, "read">;
+  /** Fetches a file once for all nodes. */
+  readonly flights?: Flights | undefined;
 }
 
 /** Only this much of a longer file is read. RFC 9309 requires at least 500 KiB. */
@@ -57,41 +60,30 @@ interface Found {
   readonly bytes: number;
 }
 
-const NO_RULES: Found = {
-  rules: { check: async () => undefined, crawlDelayMs: 0, sitemaps: [] },
-  keptMs: KEPT_MS,
-  bytes: 0,
-};
+/** What is in the place of a site's file, as nodes can share it. */
+type SiteFile =
+  | { readonly kind: "none" }
+  | { readonly kind: "rules"; readonly base64: string }
+  | { readonly kind: "unread"; readonly fault: "upstream" | "timeout"; readonly why: string; readonly keptMs: number };
+
+const NONE: SiteFile = { kind: "none" };
+const NO_RULES: RobotsRules = { check: async () => undefined, crawlDelayMs: 0, sitemaps: [] };
 const UNREACHED: ReadonlySet<FetchFault> = new Set(["dns", "connect", "tls", "reset", "timeout"]);
 
 /** Creates a reader with its own cache. */
 export function createRobots(deps: RobotsDeps): Robots {
-  const { clock, userAgent, judge } = deps;
+  const { clock, userAgent, judge, flights = ownFlights } = deps;
   /** Sites in the order of their last use. */
   const cache = new Map<string, { rules: Promise<RobotsRules>; untilMs: number; bytes: number }>();
 
   const load = async (origin: string): Promise<Found> => {
-    const url = `${origin}/robots.txt`;
-    let answer: Fetched;
+    const key = `robots ${userAgent()} ${origin}`;
+    const { value: file, leftMs } = await flights.share(key, () => fileOf(origin, deps), { keptMs: keptMsOf });
+    if (file.kind === "none") return { rules: NO_RULES, keptMs: leftMs, bytes: 0 };
+    if (file.kind === "unread") return unread(file, leftMs);
     try {
-      answer = await ask(url, deps);
-    } catch (error) {
-      // A refused address, or too many redirects, counts as a site without a robots.txt.
-      if (!(error instanceof FetchError) || !UNREACHED.has(error.fault)) return NO_RULES;
-      return error.fault === "timeout"
-        ? unread("timeout", error.message, UNREAD_KEPT_MS)
-        : unread("upstream", error.message, 0);
-    }
-    const { status, headers, body } = answer;
-    // A bot protection answered instead of the site, so nothing is known about its rules and all is allowed.
-    if (status >= 500)
-      return isChallenge(status, headers, body)
-        ? NO_RULES
-        : unread("upstream", `The server answered ${status}.`, UNREAD_KEPT_MS);
-    // Some applications answer every path with a page.
-    if (status >= 400 || isMarkup(body)) return NO_RULES;
-    try {
-      return asFound(await judge.read(url, beginningOf(body), productToken(userAgent())));
+      const body = new Uint8Array(Buffer.from(file.base64, "base64"));
+      return asFound(await judge.read(`${origin}/robots.txt`, body, productToken(userAgent())), leftMs);
     } catch (error) {
       return refusing(error, error instanceof PageError ? UNREAD_KEPT_MS : 0);
     }
@@ -130,6 +122,36 @@ export function createRobots(deps: RobotsDeps): Robots {
   };
 }
 
+/** Fetches what is in the place of a site's file. */
+async function fileOf(origin: string, deps: Pick<RobotsDeps, "fetch" | "userAgent">): Promise<SiteFile> {
+  let answer: Fetched;
+  try {
+    answer = await ask(`${origin}/robots.txt`, deps);
+  } catch (error) {
+    // A refused address, or too many redirects, counts as a site without a robots.txt.
+    if (!(error instanceof FetchError) || !UNREACHED.has(error.fault)) return NONE;
+    const { message: why } = error;
+    return error.fault === "timeout"
+      ? { kind: "unread", fault: "timeout", why, keptMs: UNREAD_KEPT_MS }
+      : { kind: "unread", fault: "upstream", why, keptMs: 0 };
+  }
+  const { status, headers, body } = answer;
+  // A bot protection answered instead of the site, so nothing is known about its rules and all is allowed.
+  if (status >= 500) {
+    if (isChallenge(status, headers, body)) return NONE;
+    return { kind: "unread", fault: "upstream", why: `The server answered ${status}.`, keptMs: UNREAD_KEPT_MS };
+  }
+  // Some applications answer every path with a page.
+  if (status >= 400 || isMarkup(body)) return NONE;
+  return { kind: "rules", base64: Buffer.from(beginningOf(body)).toString("base64") };
+}
+
+/** An unreachable site may be reachable from other nodes. */
+function keptMsOf(file: SiteFile): number | undefined {
+  if (file.kind !== "unread") return KEPT_MS;
+  return file.keptMs === 0 ? undefined : file.keptMs;
+}
+
 /** Fetches the file. Server errors are retried while there is time. */
 async function ask(url: string, { fetch: get, userAgent }: Pick<RobotsDeps, "fetch" | "userAgent">): Promise<Fetched> {
   const endsMs = performance.now() + TIMEOUT_MS;
@@ -148,16 +170,16 @@ async function ask(url: string, { fetch: get, userAgent }: Pick<RobotsDeps, "fet
   }
 }
 
-function asFound({ allows, crawlDelayMs, sitemaps, bytes }: JudgedFile): Found {
+function asFound({ allows, crawlDelayMs, sitemaps, bytes }: JudgedFile, keptMs: number): Found {
   const check = async (url: string, signal: AbortSignal) => {
     if (!(await allows(url, signal)))
       throw new PageError("robots", "The site's robots.txt does not allow this page to be read.");
   };
-  return { rules: { check, crawlDelayMs, sitemaps }, keptMs: KEPT_MS, bytes };
+  return { rules: { check, crawlDelayMs, sitemaps }, keptMs, bytes };
 }
 
 /** The rules of a site whose robots.txt cannot be fetched: nothing may be read. */
-function unread(fault: "upstream" | "timeout", why: string, keptMs: number): Found {
+function unread({ fault, why }: Pick<SiteFile & { kind: "unread" }, "fault" | "why">, keptMs: number): Found {
   return refusing(new PageError(fault, `The site's robots.txt could not be read: ${why}`), keptMs);
 }
 

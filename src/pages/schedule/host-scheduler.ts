@@ -1,9 +1,12 @@
 // Schedules requests to hosts for the whole program. It limits the concurrent requests to one host, keeps the delay between
 // requests that the host demands, and limits the pages of jobs in progress. Accounts get equal shares however many jobs they
 // have, and the jobs of an account get equal shares whatever their size. A page for which someone waits goes before all jobs.
+// With several nodes, a host's turns are those of all of them.
 
 import type { Clock } from "../../base/clock.ts";
+import type { HostTurns } from "../../shared-state/host-turns.ts";
 import { PoolFull } from "../../workers/pool.ts";
+import { SharedTurns } from "./shared-turns.ts";
 
 /** A request's wish to use a host. */
 export interface Claim {
@@ -92,9 +95,13 @@ interface Waiter {
 /** Lower numbers go first. */
 const RANKS: Readonly<Record<Lane, number>> = { browser: 0, singles: 1, jobs: 2 };
 
-/** Creates a scheduler. The limits are functions because they may change. */
-export function createHostScheduler(clock: Clock, placesMax: Readonly<Record<Lane, () => number>>): HostScheduler {
-  const turns = new Turns(clock, placesMax);
+/** Creates a scheduler. The limits are functions because they may change. `shared`: the turns of all nodes. */
+export function createHostScheduler(
+  clock: Clock,
+  placesMax: Readonly<Record<Lane, () => number>>,
+  shared?: HostTurns,
+): HostScheduler {
+  const turns = new Turns(clock, placesMax, shared);
   return {
     ask: async (claim, signal) => {
       await turns.wait({ lane: undefined, owners: [], claim }, signal);
@@ -122,9 +129,9 @@ class Turns {
   #turns = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(clock: Clock, placesMax: Readonly<Record<Lane, () => number>>) {
+  constructor(clock: Clock, placesMax: Readonly<Record<Lane, () => number>>, shared: HostTurns | undefined) {
     this.#placesMax = placesMax;
-    this.#hosts = new Hosts(clock);
+    this.#hosts = new Hosts(clock, shared && new SharedTurns(shared, clock, () => this.#pump()));
   }
 
   /** Resolves when it is the waiter's turn. Throws `PoolFull` if too many wait, or the signal's reason. */
@@ -254,15 +261,27 @@ const NO_SHARE: Readonly<Share> = { active: 0, waiting: 0, served: 0 };
 class Hosts {
   readonly #clock: Clock;
   readonly #hosts = new Map<string, Host>();
+  readonly #shared: SharedTurns | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, shared: SharedTurns | undefined) {
     this.#clock = clock;
+    this.#shared = shared;
   }
 
-  /** How long a request to its host has to wait; infinite while too many are in progress. */
+  /**
+   * How long a request that could start now has to wait; infinite while too many are in progress, or while the other nodes are
+   * being asked.
+   */
   waitMs(claim: Claim | undefined): number {
-    const host = claim === undefined ? undefined : this.#hosts.get(claim.host);
-    if (host === undefined || claim === undefined) return 0;
+    if (claim === undefined) return 0;
+    const ownMs = this.#ownWaitMs(claim);
+    if (ownMs > 0 || this.#shared === undefined) return ownMs;
+    return this.#shared.waitMs(claim.host, { delayMs: claim.delayMs, most: PER_HOST_MAX });
+  }
+
+  #ownWaitMs(claim: Claim): number {
+    const host = this.#hosts.get(claim.host);
+    if (host === undefined) return 0;
     if (host.active >= PER_HOST_MAX) return Number.POSITIVE_INFINITY;
     // If the clock was set back, a host must not be blocked until that time has passed again.
     host.lastMs = Math.min(host.lastMs, this.#clock.now());
@@ -270,6 +289,7 @@ class Hosts {
   }
 
   enter({ host, delayMs }: Claim): void {
+    this.#shared?.enter(host);
     const active = (this.#hosts.get(host)?.active ?? 0) + 1;
     this.#hosts.delete(host);
     this.#hosts.set(host, { active, lastMs: this.#clock.now(), delayMs });
@@ -278,6 +298,7 @@ class Hosts {
 
   /** Ends a request to a host. Returns false if none was in progress. */
   leave(name: string): boolean {
+    this.#shared?.leave(name);
     const host = this.#hosts.get(name);
     if (host === undefined) return false;
     host.active--;

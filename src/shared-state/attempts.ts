@@ -1,7 +1,7 @@
 // Limits password guessing. An attempt counts from its start until its window has passed, unless it succeeded: however many
-// attempts are sent concurrently, no more than the limit are checked.
+// attempts are sent concurrently, no more than the limit are checked. redis-attempts.ts shares the counters with other nodes.
 
-import { isIPv6 } from "node:net";
+import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 
 /** The maximum number of tries and their period. */
@@ -18,18 +18,25 @@ export type Attempt =
 /** Counts tries by name. */
 export interface Attempts {
   /** Starts a try that counts under each of `names`; refused if one of them has none left. */
-  begin(names: readonly string[]): Attempt;
+  begin(names: readonly string[]): AtOnce<Attempt>;
 }
 
 /** Names that are remembered; the least recently used is dropped first. About 10 MB. */
 const NAMES_MAX = 50_000;
 
-/** Counters whose tries can be stored. */
+/** Counters that answer at once, and whose tries can be stored. */
 export interface CountedAttempts extends Attempts {
+  begin(names: readonly string[]): Attempt;
   /** The times of each name's tries that still count. */
   snapshot(): Record<string, number[]>;
   restore(tries: Iterable<readonly [name: string, timesMs: readonly number[]]>): void;
 }
+
+/** Shares counters with other nodes: `local` counts this node's own tries, `what` separates the counters from others. */
+export type AttemptSharing = (
+  what: string,
+  own: { readonly local: Pick<CountedAttempts, "begin">; limit(): AttemptLimit },
+) => Attempts;
 
 /** Creates the counters. `limit` is read at each try, so that a reload applies. */
 export function countAttempts(clock: Clock, limit: () => AttemptLimit): CountedAttempts {
@@ -77,15 +84,4 @@ export function countAttempts(clock: Clock, limit: () => AttemptLimit): CountedA
       return { allowed: true, uncount };
     },
   };
-}
-
-/** The name for an address: an IPv6 customer has at least a /64, so that counts as one address. */
-export function addressName(address: string): string {
-  if (!isIPv6(address)) return `address:${address}`;
-  const [head = "", tail = ""] = address.toLowerCase().split("%")[0]!.split("::");
-  const left = head === "" ? [] : head.split(":");
-  const right = tail === "" ? [] : tail.split(":");
-  const zeros = address.includes("::") ? Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0") : [];
-  const network = [...left, ...zeros, ...right].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ""));
-  return `address:${network.join(":")}::/64`;
 }
