@@ -7,7 +7,9 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DocumentedGateway, startDocumentedGateway } from "../test/docs/gateway.ts";
-import { allSnippets, runSnippet, type Snippet } from "../test/docs/snippets.ts";
+import { allSnippets, markOf, runSnippet, type Snippet } from "../test/docs/snippets.ts";
+import { tryFirstMinute } from "./outside/first-minute.ts";
+import { tryPrograms } from "./outside/programs.ts";
 
 const LINTERS = ["@redocly/cli@2.77.0", "@stoplight/spectral-cli@6.16.3"];
 const GENERATORS = [
@@ -94,9 +96,9 @@ async function trial(name: string, problem: () => Promise<string | undefined>): 
   process.stdout.write(`${found === undefined ? "ok  " : "FAIL"} ${name}\n${found === undefined ? "" : `${found}\n`}`);
 }
 
-function skip(name: string, count: number): void {
+function skip(name: string, count: number, why = "the packages could not be installed"): void {
   counts.skipped += count;
-  process.stdout.write(`skip ${name}: the packages could not be installed\n`);
+  process.stdout.write(`skip ${name}: ${why}\n`);
 }
 
 async function lint(document: string): Promise<void> {
@@ -185,11 +187,11 @@ async function tryFirecrawlTools(gateway: DocumentedGateway): Promise<void> {
 /** The guides' examples for a library that they name with its version. */
 async function tryExamples(gateway: DocumentedGateway): Promise<void> {
   const marked = allSnippets().flatMap((one): [Snippet, string[]][] => {
-    const packages = one.marks.find((mark) => mark.startsWith("install="))?.slice("install=".length);
+    const packages = markOf(one, "install");
     return packages === undefined ? [] : [[one, packages.split(",")]];
   });
   for (const [snippet, packages] of marked) {
-    const name = `${snippet.guide}, ${snippet.heading}`;
+    const name = `${snippet.document}, ${snippet.heading}`;
     const place = await withPackages(snippet.heading.toLowerCase().replaceAll(/\W+/g, "-"), packages);
     if (place === undefined) {
       skip(name, 1);
@@ -197,8 +199,9 @@ async function tryExamples(gateway: DocumentedGateway): Promise<void> {
     }
     await trial(name, async () => {
       const world = { url: gateway.app.url, key: gateway.app.key, site: gateway.here("https://example.com") };
-      const { exitCode, out, err } = await runSnippet(snippet, world, join(place, "node_modules"));
-      return exitCode === 0 && out.includes("Hello from") ? undefined : out + err;
+      const { exitCode, out, err } = await runSnippet(snippet, { ...world, modules: join(place, "node_modules") });
+      const isRight = exitCode === 0 && (snippet.language !== "js" || out.includes("Hello from"));
+      return isRight ? undefined : out + err;
     });
   }
 }
@@ -210,6 +213,9 @@ await generate(document, gateway);
 await tryFirecrawlTools(gateway);
 await tryExamples(gateway);
 await gateway.stop();
+const outside = { folder, trial, skip, run };
+await tryPrograms(outside);
+await tryFirstMinute(outside);
 if (keep === undefined) rmSync(folder, { recursive: true, force: true });
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(counts.failed > 0 ? 1 : 0);

@@ -6,6 +6,7 @@ import type { Config } from "../config/schema.ts";
 import { accountStore } from "../store/access/accounts.ts";
 import { keyStore } from "../store/access/keys.ts";
 import { openDatabase } from "../store/engine/database.ts";
+import { isEmbedded } from "../vendors/protocols.ts";
 import type { Command } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { createFirstAccount, type FirstAccount } from "./first-account.ts";
@@ -32,13 +33,13 @@ export const upCommand: Command = {
     let made: Made | undefined;
     try {
       made = await firstAccount(live.get(), once);
-      context.err(made?.account === undefined ? "" : welcome(made.account, app));
+      context.err(made?.account === undefined ? "" : welcome(made.account, app, providersOf(live.get())));
     } catch (error) {
       await app.stop(0);
       throw error;
     }
     if (!once) {
-      if (made === undefined) context.err(welcomeBack(app));
+      if (made === undefined) context.err(welcomeBack(app, providersOf(live.get())));
       context.out(`sallyport listening on ${app.url}\n`);
       return await untilStopped(app, live, log);
     }
@@ -76,12 +77,23 @@ async function firstAccount(config: Config, always: boolean): Promise<Made | und
   }
 }
 
-function welcome({ username, email, password, key }: FirstAccount, { url, dashboardUrl }: Addresses): string {
+/** Who answers besides the demo model: a variable that is misspelt would show nowhere else. */
+function providersOf({ providers }: Config): string {
+  const names = providers.filter((one) => !isEmbedded(one)).map(({ name }) => name);
+  return names.length === 0 ? "none yet: only the demo model answers" : names.join(", ");
+}
+
+function welcome(
+  { username, email, password, key }: FirstAccount,
+  { url, dashboardUrl }: Addresses,
+  providers: string,
+): string {
   return `
   Your admin account   ${username}  (e-mail ${email})
   Password             ${password}
   API key              ${key}
   Dashboard            ${dashboardUrl}
+  Providers            ${providers}
   Save the password and the key: they are not shown again.
 
   Try it:
@@ -91,9 +103,10 @@ ${curlLine(url, key)}
 }
 
 /** The output of a second `up`: keys and passwords are stored as hashes. */
-function welcomeBack({ url, dashboardUrl }: Addresses): string {
+function welcomeBack({ url, dashboardUrl }: Addresses, providers: string): string {
   return `
   Dashboard   ${dashboardUrl}
+  Providers   ${providers}
   Keys        make one in the dashboard, or with \`sallyport key create --account EMAIL --name NAME\`
 
 ${curlLine(url, "sk-…")}

@@ -6,8 +6,8 @@ import type { Annotations } from "./fields.ts";
 import { ExternalText, parseJson } from "./read.ts";
 
 const PREFIX = "SALLYPORT_";
-/** Variables of ours that are not configuration keys. */
-const OTHER = new Set(["SALLYPORT_CONFIG"]);
+/** Variables of ours that are not configuration keys. The guides tell people to export the last two, for their clients. */
+const OTHER = new Set(["SALLYPORT_CONFIG", "SALLYPORT_URL", "SALLYPORT_KEY"]);
 
 /** The parsed file with the environment's overrides, and the variables that look like one and name no key. */
 export function withEnvironment(

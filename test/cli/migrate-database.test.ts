@@ -9,6 +9,7 @@ import type { Store } from "../../src/store/engine/store.ts";
 import { secretStore } from "../../src/store/secrets.ts";
 import { UsageWriter } from "../../src/store/usage/writer.ts";
 import { verbsOf } from "../../src/store/verbs.ts";
+import { snippetsUnder } from "../docs/snippets.ts";
 import { usageRecord } from "../store/records.ts";
 import { tempDir } from "../store/support.ts";
 import { HAS_POSTGRES, type TestDatabase, testPostgres } from "../support/postgres.ts";
@@ -84,6 +85,17 @@ async function seen(store: Store) {
 }
 
 describe.skipIf(server === undefined)("migrate-database", () => {
+  test("moves a store as the guide says", async () => {
+    const [dataDir, url] = [join(tempDir(), "data"), await database()];
+    await fill(dataDir);
+    const [{ code: line = "" } = {}] = snippetsUnder("guides/postgresql.md", "Moving");
+    const [program, ...words] = line.trim().split(" ");
+    expect(program).toBe("sallyport");
+    const argv = words.map((word) => (word.startsWith("postgres://") ? url : word));
+    expect(argv).toContain(url);
+    expect(await run({}, ...argv, "--data-dir", dataDir)).toMatchObject({ code: 0 });
+  }, 60_000);
+
   test("takes a whole store to PostgreSQL and back", async () => {
     const [dataDir, back, url] = [join(tempDir(), "data"), join(tempDir(), "back"), await database()];
     await fill(dataDir);

@@ -17,9 +17,13 @@ afterAll(async () => {
 });
 
 async function sallyport(...argv: string[]) {
+  return sallyportWith({}, ...argv);
+}
+
+async function sallyportWith(env: Record<string, string>, ...argv: string[]) {
   const child = Bun.spawn([process.execPath, MAIN, ...argv], {
     cwd: home,
-    env: { PATH: process.env["PATH"] ?? "", HOME: home },
+    env: { PATH: process.env["PATH"] ?? "", HOME: home, ...env },
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -41,6 +45,14 @@ test("up on a taken port makes no account; the next up shows its password", asyn
   expect(made.err).toMatch(/Password {13}\w{24}\n/);
   expect(made.err).toMatch(/Dashboard {12}http:\/\/127\.0\.0\.1:\d+\/dashboard\n/);
   expect(made.code).toBe(0);
+});
+
+test("up names the providers that it has found", async () => {
+  const up = (env: Record<string, string>, name: string) =>
+    sallyportWith(env, "up", "--once", "--port", "0", "--data-dir", join(home, name));
+  const env = { OPENAI_API_KEY: "sk-x", SALLYPORT_PROVIDERS_OPENAI_DISCOVER: "false", SALLYPORT_HEALTH_PROBE: "off" };
+  expect((await up(env, "one")).err).toMatch(/\n {2}Providers {12}openai\n/);
+  expect((await up({}, "none")).err).toContain("Providers            none yet: only the demo model answers\n");
 });
 
 const FILE = join(home, "file");

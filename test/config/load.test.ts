@@ -90,7 +90,9 @@ describe("overrides win over the file", () => {
     expect(good("server: {port: 5}", { env: { SALLYPORT_SERVER_PORT: "" } }).server.port).toBe(5);
   });
   test("one that names no key is a warning", () => {
-    const result = load("", { env: { SALLYPORT_SERVER_PROT: "1", SALLYPORT_CONFIG: "", OTHER: "1" } });
+    const result = load("", {
+      env: { SALLYPORT_SERVER_PROT: "1", SALLYPORT_CONFIG: "", OTHER: "1", SALLYPORT_URL: "u", SALLYPORT_KEY: "k" },
+    });
     expect(result).toMatchObject({
       ok: true,
       warnings: ["SALLYPORT_SERVER_PROT is ignored: there is no such configuration key"],

@@ -1,5 +1,5 @@
-// Checks the guides: their examples run, their configurations are valid, the metrics in them exist, and their
-// statements about commands and keys are true.
+// The guides work: their examples run, their configurations are valid, the metrics they name exist, and their statements
+// about commands and keys are true.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,35 +8,23 @@ import { join } from "node:path";
 import grafana from "../../docs/guides/grafana.json";
 import { COMMANDS } from "../../src/cli/index.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { startTestApp, type TestApp } from "../support/app.ts";
-import { linesPage } from "../web/extract-script.ts";
-import { type SearchSite, startSearchSite } from "../web/search-site.ts";
-import { webConfig } from "../web/support.ts";
+import { isConfiguration, isOfCommands, nameOf } from "./blocks.ts";
 import { allSnippets, runSnippet, type Snippet } from "./snippets.ts";
+import { type ExampleGateway, startExampleGateway } from "./world.ts";
 
 const SLOW_MS = 60_000;
 const SNIPPETS = allSnippets();
-let app: TestApp;
-let site: SearchSite;
+let gateway: ExampleGateway;
 
 beforeAll(async () => {
-  site = startSearchSite({
-    "/": linesPage("Example Domain", ["For examples."]),
-    "/robots.txt": () => new Response(""),
-  });
-  app = await startTestApp({ config: { ...webConfig([site.host]), ...site.config(["searxng"]) } });
-  site.lists("searxng", [{ url: `${site.url}/`, title: "Example Domain", text: "For examples." }]);
+  gateway = await startExampleGateway();
 });
-afterAll(async () => {
-  await app.stop();
-  await site.stop();
-});
+afterAll(() => gateway.stop());
 
-const named = (snippets: readonly Snippet[]) =>
-  snippets.map((one, at) => [`${one.guide}, ${one.heading} (${at + 1})`, one] as const);
+const named = (snippets: readonly Snippet[]) => snippets.map((one) => [nameOf(one), one] as const);
 
 describe("examples run", () => {
-  const runnable = SNIPPETS.filter(({ marks }) => marks.includes("run"));
+  const runnable = SNIPPETS.filter((one) => one.marks.includes("run") && !isOfCommands(one));
 
   test("and there are some for each SDK that is installed here", () => {
     const code = runnable.map((one) => one.code).join("\n");
@@ -49,7 +37,7 @@ describe("examples run", () => {
   test.each(named(runnable))(
     "%s",
     async (_name, snippet) => {
-      const { exitCode, out, err } = await runSnippet(snippet, { url: app.url, key: app.key, site: site.url });
+      const { exitCode, out, err } = await runSnippet(snippet, await gateway.world());
       expect({ exitCode, err: exitCode === 0 ? "" : err }).toEqual({ exitCode: 0, err: "" });
       expect(out.trim()).not.toBe("");
       expect(out).not.toContain('"error"');
@@ -78,31 +66,27 @@ test("what the guides name of a configuration within a sentence is YAML, too", (
 });
 
 describe("configurations are accepted", () => {
-  const SECTIONS = /^(?:server|providers|models|auth|web|search|tiers|decisions):/m;
-  test.each(named(SNIPPETS.filter(({ language, code }) => language === "yaml" && SECTIONS.test(code))))(
-    "%s",
-    (_name, { code }) => {
-      const folder = mkdtempSync(join(tmpdir(), "sallyport-guide-"));
-      try {
-        const file = join(folder, "sallyport.yaml");
-        // Keys come from the place where the reader keeps them; models may name providers of another example.
-        const text = code.replaceAll(/\$\{file:[^}]+\}/g, "secret");
-        const providers =
-          /^models:/m.test(code) && !/^providers:/m.test(code)
-            ? "providers: { openai: { api_key: k }, engine: { kind: openai, base_url: http://127.0.0.1:1/v1 } }\n"
-            : "";
-        writeFileSync(file, providers + text);
-        const env = new Proxy(
-          {},
-          { get: (_, name) => (typeof name === "string" && /KEY|TOKEN/.test(name) ? "secret" : undefined) },
-        );
-        const loaded = loadConfig({ file, dataDir: folder, env: { ...envOf(code), ...env } });
-        expect(loaded.ok ? [] : loaded.problems).toEqual([]);
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
-    },
-  );
+  test.each(named(SNIPPETS.filter(isConfiguration)))("%s", (_name, { code }) => {
+    const folder = mkdtempSync(join(tmpdir(), "sallyport-guide-"));
+    try {
+      const file = join(folder, "sallyport.yaml");
+      // Keys come from where the reader keeps them; models may name providers of another example.
+      const text = code.replaceAll(/\$\{file:[^}]+\}/g, "secret");
+      const providers =
+        /^models:/m.test(code) && !/^providers:/m.test(code)
+          ? "providers: { openai: { api_key: k }, engine: { kind: openai, base_url: http://127.0.0.1:1/v1 } }\n"
+          : "";
+      writeFileSync(file, providers + text);
+      const env = new Proxy(
+        {},
+        { get: (_, name) => (typeof name === "string" && /KEY|TOKEN/.test(name) ? "secret" : undefined) },
+      );
+      const loaded = loadConfig({ file, dataDir: folder, env: { ...envOf(code), ...env } });
+      expect(loaded.ok ? [] : loaded.problems).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 });
 
 /** A value for each variable that a configuration names. */
@@ -123,8 +107,8 @@ test("commands that guides name exist", () => {
 });
 
 test("the metrics that guides and the Grafana dashboard name are there", async () => {
-  await app.post("/v1/chat/completions", { model: "demo-echo", messages: [{ role: "user", content: "x" }] });
-  const text = await (await fetch(`${app.url}/metrics`)).text();
+  await gateway.app.post("/v1/chat/completions", { model: "demo-echo", messages: [{ role: "user", content: "x" }] });
+  const text = await (await fetch(`${gateway.app.url}/metrics`)).text();
   const known = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name));
   const queries = grafana.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
   const guide = readFileSync(join(import.meta.dir, "../../docs/guides/metrics.md"), "utf8");
