@@ -218,7 +218,11 @@ async function takeShared(config: Config, { clock, log }: Opening) {
   const alone = config.redis.url === "";
   const place = await joinNodes({ url: config.database.url, name: config.node.name, alone, problem });
   try {
-    const store = await openDatabase(config, { clock, node: place.name });
+    const reached = (isUp: boolean, error?: unknown) =>
+      isUp
+        ? log.info("the database answers again")
+        : log.error("the database does not answer; requests that need it are refused until it does", { error });
+    const store = await openDatabase(config, { clock, node: place.name, reached });
     await place.appear(store);
     const node: Node = {
       name: place.name,

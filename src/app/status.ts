@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { VERSION } from "../base/version.ts";
 import type { Config } from "../config/schema.ts";
 import type { Fleet } from "../gateway/providers.ts";
+import { checkSubsystems } from "../status/health.ts";
 import { type linksOf, statusRoutes } from "../status/routes.ts";
 import type { Store } from "../store/engine/store.ts";
 import type { Verbs } from "../store/verbs.ts";
@@ -47,8 +48,9 @@ export function createStatus(deps: StatusServiceDeps) {
     links,
     ready: async () => {
       if (deps.isLeaving()) return false;
-      await store.ping();
-      return true;
+      // A load balancer does not wait as long as a request does.
+      const { database } = await checkSubsystems({ database: async () => store.ping().then(() => ({ status: "ok" })) });
+      return database?.status === "ok";
     },
     activeNodes: deps.node.live,
     listedModels: watch.listedCount,

@@ -2,11 +2,20 @@
 // cause is logged.
 
 import { ApiError, type ErrorBody } from "../base/errors.ts";
+import { isUnreachable } from "../base/unreachable.ts";
 import { pathOf } from "./path.ts";
+
+/** When a client may try again what needs the database. */
+const RETRY_DATABASE_SECONDS = 5;
 
 /** A thrown value as an API error: unknown ones become `internal_error`. */
 export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
+  if (isUnreachable(thrown))
+    return new ApiError("server_busy", "The gateway's database does not answer at the moment. Try again shortly.", {
+      retryAfterSeconds: RETRY_DATABASE_SECONDS,
+      cause: thrown,
+    });
   return new ApiError("internal_error", "Something went wrong on our side. Try again.", { cause: thrown });
 }
 

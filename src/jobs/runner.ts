@@ -2,6 +2,7 @@
 // the program stops. Every job ends: by itself, at its hard deadline, or by cancellation.
 
 import type { Clock } from "../base/clock.ts";
+import { isUnreachable } from "../base/unreachable.ts";
 import { type JobLease, JobLost } from "../store/work/job-hold.ts";
 import { type JobKind, type JobOutcome, JobTimeout } from "./kind.ts";
 
@@ -241,6 +242,10 @@ async function runJob(
   } catch (error) {
     const cause: unknown = abort.signal.aborted ? abort.signal.reason : error;
     if (cause instanceof Cancelled || cause instanceof Stopping || cause instanceof JobLost) return;
+    if (isUnreachable(cause)) {
+      deps.problem("the database did not answer a job; it goes on later", cause);
+      return release(deps, job);
+    }
     if (!(cause instanceof JobTimeout)) deps.problem("a job failed", cause);
     outcome = { state: "failed", error: kind.failure(cause) };
   } finally {

@@ -26,6 +26,7 @@ import { llmstxtKind } from "./llmstxt/kind.ts";
 import { createOwnedJobs } from "./owned-jobs.ts";
 import { type KeyHolder, type WebCaller, webAnswers, webRoutes } from "./routes.ts";
 import { createWebTools, type WebSharing } from "./tools.ts";
+import { visitsInOrder } from "./visits-in-order.ts";
 
 /** What the web part needs from the rest of the program. */
 export interface WebDeps {
@@ -71,7 +72,8 @@ const SWITCHED = 101;
 /** Creates the web part. `start` resumes jobs, `stop` releases them. */
 export function createWeb(deps: WebDeps) {
   const tools = createWebTools(deps);
-  const store = { ...deps.jobs, ...deps.frontier, ...deps.answers };
+  const saveVisit = visitsInOrder(deps.frontier.saveVisit);
+  const store = { ...deps.jobs, ...deps.frontier, ...deps.answers, saveVisit };
   const problem = (message: string, error: unknown) => deps.warn(message, { error });
   const work = { ...tools, store, makeRoom: deps.makeRoom, settings: () => deps.config().web, problem };
   const extract = createExtractService({ ...work, findModel: deps.findModel });

@@ -12,7 +12,7 @@ import type { JobLease } from "../store/work/job-hold.ts";
 import { TaskTimeout } from "../workers/pool.ts";
 import { type CrawlInput, CrawlScope, type Judgement, type RootRedirect } from "./crawl-scope.ts";
 import { type AnswerVerbs, type VisitDeps, visitPage } from "./crawl-visit.ts";
-import { asWebError } from "./failure.ts";
+import { asWebError, endsWorker } from "./failure.ts";
 import type { JobNotices } from "./firecrawl/job-notices.ts";
 import type { JobPages } from "./firecrawl/job-pages.ts";
 import { creditsOf, loadRequest, pageView } from "./page-view.ts";
@@ -224,6 +224,7 @@ class Crawl {
         document = await this.#document(page, entry);
     } catch (error) {
       this.#signal.throwIfAborted();
+      if (endsWorker(error)) throw error;
       return this.#saveFailure(entry, error);
     }
     const { links, isWanted } = judged;

@@ -1,11 +1,14 @@
 // The errors that clients get if a page or a search fails (docs/reference/errors.md).
 
 import { ApiError, type ErrorCode } from "../base/errors.ts";
+import { isUnreachable } from "../base/unreachable.ts";
+import { asApiError } from "../http/errors.ts";
 import { BlockedAddress } from "../net/address-guard.ts";
 import { FetchError } from "../net/fetch.ts";
 import { UnknownHost } from "../net/resolve.ts";
 import { PageError } from "../pages/page-error.ts";
 import { SearchError, type SearchFault } from "../search/failure.ts";
+import { JobLost } from "../store/work/job-hold.ts";
 import { PoolFull } from "../workers/pool.ts";
 import type { Body } from "./params.ts";
 
@@ -23,6 +26,11 @@ export function inClientsWords(error: ApiError, body: Body | undefined): ApiErro
     ...error.detail,
     body: { ...error.detail.body, success: false, error: message, code, param },
   });
+}
+
+/** Whether an error ends the worker of a job: it is no failure of the page that was being read. */
+export function endsWorker(error: unknown): boolean {
+  return error instanceof JobLost || isUnreachable(error);
 }
 
 /** Converts an error of `pages`, `search` or `net` to an `ApiError`; an `ApiError` is returned unchanged. */
@@ -47,6 +55,7 @@ export function asWebError(feature: WebFeature, error: unknown): ApiError {
       body: { unresponsive_engines: error.unresponsive },
       cause: error,
     });
+  if (isUnreachable(error)) return asApiError(error);
   const what = feature === "search" ? "The search failed" : "The page could not be read";
   return new ApiError(`${feature}_internal_error`, `${what} because of an internal error.`, { cause: error });
 }

@@ -213,6 +213,7 @@ describe.skipIf(!HAS_NODES)("jobs of two nodes", () => {
       }
       expect([kind, answer["status"]]).toEqual([kind, "completed"]);
       expect([kind, result(answer)]).toEqual([kind, paths(kind, PAGES)]);
+      if (answer["completed"] !== undefined) expect([kind, answer["completed"]]).toEqual([kind, PAGES as never]);
       const stored = await rows<{ url: string }>("SELECT url FROM job_pages WHERE job_id = ?", id);
       expect([kind, stored.map(({ url }) => new URL(url).pathname).sort()]).toEqual([kind, paths(kind, PAGES)]);
     }

@@ -23,6 +23,8 @@ export interface DatabaseOptions {
   readonly busyTimeoutMs?: number;
   /** PostgreSQL: the name of this program among those that share the database. */
   readonly node?: string;
+  /** PostgreSQL: called when the server stops answering, with the cause, and when it answers again. */
+  readonly reached?: (isUp: boolean, cause?: unknown) => void;
 }
 
 /** Opens the database, after an upgrade if an older version made it. Throws StoreError if it cannot be used. */

@@ -1,6 +1,14 @@
-// The error for problems with the database itself. Its message is shown to the operator in the terminal.
+// The errors for problems with the database itself. Its message is shown to the operator in the terminal.
+
+import type { Unreachable } from "../../base/unreachable.ts";
 
 /** The database cannot be used as requested. */
 export class StoreError extends Error {
   override name = "StoreError";
+}
+
+/** The database does not answer at the moment. Nothing was changed, or it is not known what was. */
+export class StoreUnreachable extends StoreError implements Unreachable {
+  override name = "StoreUnreachable";
+  readonly isUnreachable = true;
 }

@@ -3,7 +3,7 @@
 import { ApiError } from "../../base/errors.ts";
 import type { FindWebModel } from "../../gateway/web-model.ts";
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../../jobs/kind.ts";
-import { asWebError } from "../failure.ts";
+import { asWebError, endsWorker } from "../failure.ts";
 import { type ExtractInput, schemaRefused } from "./input.ts";
 import { createExtract, type ExtractDeps, type ExtractStore } from "./run.ts";
 
@@ -41,6 +41,7 @@ export function extractKind(deps: ExtractKindDeps): JobKind {
     } catch (error) {
       signal.throwIfAborted();
       job.winding.throwIfAborted();
+      if (endsWorker(error)) throw error;
       const found = failureOf(error);
       const failure = refused !== undefined && found.code === "extract_unavailable" ? failureOf(refused) : found;
       // The job runner logs unexpected errors.

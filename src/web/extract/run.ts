@@ -7,9 +7,9 @@ import type { WebModel } from "../../gateway/web-model.ts";
 import type { LoadedPage, LoadPage } from "../../pages/load.ts";
 import type { Robots } from "../../pages/robots/robots.ts";
 import type { FrontierEntry } from "../../store/work/frontier.ts";
-import { type JobLease, JobLost } from "../../store/work/job-hold.ts";
+import type { JobLease } from "../../store/work/job-hold.ts";
 import { type AnswerVerbs, type VisitDeps, visitPage } from "../crawl-visit.ts";
-import { asWebError } from "../failure.ts";
+import { asWebError, endsWorker } from "../failure.ts";
 import { creditsOf } from "../page-view.ts";
 import type { AnsweredPage } from "./check-part.ts";
 import type { ExtractInput } from "./input.ts";
@@ -161,7 +161,7 @@ class Extraction {
     } catch (error) {
       this.#signal.throwIfAborted();
       // Without a valid schema, no page's answer can be validated, and a job that another process has taken over must stop.
-      if (error instanceof SchemaError || error instanceof JobLost) throw error;
+      if (error instanceof SchemaError || endsWorker(error)) throw error;
       const failure = asWebError("extract", error);
       if (FATAL.has(failure.apiCode)) throw failure;
       if (failure.status === 500) this.#deps.problem("a page of an extraction could not be read", error);

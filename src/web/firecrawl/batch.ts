@@ -7,10 +7,9 @@ import { pause } from "../../base/retry.ts";
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../../jobs/kind.ts";
 import { PageError } from "../../pages/page-error.ts";
 import type { FrontierEntry } from "../../store/work/frontier.ts";
-import { JobLost } from "../../store/work/job-hold.ts";
 import { type CrawlDeps, STORAGE_USED_UP } from "../crawl.ts";
 import { visitPage } from "../crawl-visit.ts";
-import { asWebError } from "../failure.ts";
+import { asWebError, endsWorker } from "../failure.ts";
 import { creditsOf } from "../page-view.ts";
 import { BATCH_MAX, type BatchWish } from "./crawl-input.ts";
 import type { JobNotices } from "./job-notices.ts";
@@ -77,7 +76,7 @@ class Batch {
     const ended = await Promise.allSettled(workers);
     if (ended.some(({ status }) => status === "rejected")) {
       const { reason } = this.#signal;
-      if (reason instanceof ApiError) return { state: "failed", error: failureOf(reason) };
+      if (reason instanceof ApiError && !endsWorker(reason)) return { state: "failed", error: failureOf(reason) };
       throw reason;
     }
     winding.throwIfAborted();
@@ -109,7 +108,7 @@ class Batch {
       notices.page("batch_scrape", this.#job, { body });
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof JobLost) throw error;
+      if (endsWorker(error)) throw error;
       const failure = failureOf(error);
       if (failure.code === "request_too_large") throw error;
       if (failure.code === "scrape_internal_error")

@@ -13,7 +13,7 @@ import type { FrontierEntry } from "../../store/work/frontier.ts";
 import type { JobLease } from "../../store/work/job-hold.ts";
 import { STORAGE_USED_UP } from "../crawl.ts";
 import type { AnswerVerbs } from "../crawl-visit.ts";
-import { asWebError } from "../failure.ts";
+import { asWebError, endsWorker } from "../failure.ts";
 import { type CandidateDeps, findCandidates } from "./candidates.ts";
 import { describePages } from "./describe.ts";
 import { type SiteFacts, undescribed, writeFiles } from "./files.ts";
@@ -194,6 +194,7 @@ class Generation {
     const entry = (await store.takeFrontier(this.#job, 1))[0];
     if (entry === undefined) throw new Error("a job has no root page");
     const read = await this.#read(entry, undefined);
+    if ("error" in read && endsWorker(read.error)) throw read.error;
     if ("error" in read && read.error instanceof BlockedAddress) {
       // The root page may not be fetched, so the job fails even if sitemaps list other pages.
       this.#fatal = failureOf(read.error);
@@ -247,7 +248,9 @@ class Generation {
   }
 
   async #visit(entry: FrontierEntry): Promise<void> {
-    await this.#save(entry, await this.#read(entry, (this.#plan as Plan).home), []);
+    const read = await this.#read(entry, (this.#plan as Plan).home);
+    if ("error" in read && endsWorker(read.error)) throw read.error;
+    await this.#save(entry, read, []);
   }
 
   #read(entry: FrontierEntry, home: string | undefined): Promise<SitePageRead> {
@@ -378,6 +381,7 @@ class Generation {
       const model = await this.#deps.findModel?.({ keyId, requestId, endpoint: ENDPOINT });
       return model === "none" ? undefined : model;
     } catch (error) {
+      if (endsWorker(error)) throw error;
       this.#deps.problem("no model is available for descriptions", error);
       return undefined;
     }

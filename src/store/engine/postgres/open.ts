@@ -20,6 +20,8 @@ export interface PostgresOptions {
   readonly node?: string;
   readonly connections?: number;
   readonly waitMs?: number;
+  /** Called when the server stops answering, with the cause, and when it answers again. */
+  readonly reached?: (isUp: boolean, cause?: unknown) => void;
   /** If false, throws when the database does not have our tables yet. */
   readonly create?: boolean;
   /** True while copying. A database whose copy is incomplete is refused to all others. */

@@ -3,7 +3,7 @@
 
 import postgres from "postgres";
 import type { Bound } from "../store.ts";
-import { StoreError } from "../store-error.ts";
+import { StoreError, StoreUnreachable } from "../store-error.ts";
 
 /** The result of a statement: rows as lists of values in the order of their columns, or the number of changed rows. */
 export interface Rows {
@@ -36,6 +36,8 @@ export interface ConnectionOptions {
   readonly connections?: number;
   /** How long a statement waits for a server that cannot be reached. */
   readonly waitMs?: number;
+  /** Told when the server is not reached any more, with the cause, and when it is again. */
+  readonly reached?: (isUp: boolean, cause?: unknown) => void;
 }
 
 /** Two more are used: one holds a node's name, and one listens. */
@@ -53,7 +55,19 @@ const CONFLICTS = new Set(["40001", "40P01"]);
 /** The same for a transaction that reads before it writes: at the next attempt it sees the row that it missed. */
 const TAKEN_MEANWHILE = new Set(["23505", "23503"]);
 /** The statement did not reach the server. */
-const NOT_REACHED = new Set(["ECONNREFUSED", "ENOENT", "CONNECT_TIMEOUT", "57P03", "53300"]);
+const NOT_REACHED = new Set([
+  ...[
+    "ECONNREFUSED",
+    "ENOENT",
+    "CONNECT_TIMEOUT",
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "EHOSTUNREACH",
+    "ENETUNREACH",
+    "ETIMEDOUT",
+  ],
+  ...["57P03", "53300"],
+]);
 /** The connection ended meanwhile; uncommitted changes were rolled back. */
 const CUT = new Set([
   "CONNECTION_CLOSED",
@@ -64,6 +78,9 @@ const CUT = new Set([
   "57P01",
   "57P02",
 ]);
+
+/** The server takes no writes or no connections: it is a standby, its disk is full, or the user was changed. */
+const REFUSING = new Set(["25006", "53100", "53200", "28000", "28P01", "3D000"]);
 
 /** Integers are returned as numbers, also from sums; SQLite's numbers are accepted as booleans. */
 const TYPES = {
@@ -92,6 +109,7 @@ export function openPool(options: ConnectionOptions): Pool {
     backoff: (attempt) => Math.min(1, 0.05 * 2 ** attempt),
   });
   const place = places(connections);
+  const trying = retrying(options.reached ?? (() => undefined));
   const giveUpAt = () => performance.now() + waitMs;
 
   return {
@@ -157,19 +175,38 @@ function withoutNul(value: string, text: string): string {
 }
 
 /**
- * Repeats `attempt` while `again` returns true for an error's code, which means that a repetition is safe and useful.
+ * Repeats `attempt` while `again` returns true for an error's code, which means that a repetition is safe and useful. Tells
+ * `reached` whenever the server begins or ceases to answer.
  */
-async function trying<T>(attempt: () => Promise<T>, again: (code: string, tries: number) => boolean): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const code = codeOf(error);
-      if (tries >= TRIES_MAX || !again(code, tries)) throw told(error, code);
-      // The pause grows and is random, so that conflicting callers do not meet again.
-      await new Promise((resolve) => setTimeout(resolve, Math.min(500, 2 ** Math.min(tries, 9)) * Math.random()));
+function retrying(reached: NonNullable<ConnectionOptions["reached"]>) {
+  let isUp = true;
+  const tell = (now: boolean, cause?: unknown) => {
+    if (now !== isUp) reached(now, cause);
+    isUp = now;
+  };
+  return async <T>(attempt: () => Promise<T>, again: (code: string, tries: number) => boolean): Promise<T> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        const done = await attempt();
+        tell(true);
+        return done;
+      } catch (error) {
+        const code = codeOf(error);
+        if (NOT_REACHED.has(code) || CUT.has(code) || REFUSING.has(code)) tell(false, told(error, code));
+        await repeat(error, { code, tries, again });
+      }
     }
-  }
+  };
+}
+
+/** Waits before the next attempt. Throws the error if there should be none. */
+async function repeat(
+  error: unknown,
+  { code, tries, again }: { code: string; tries: number; again: (code: string, tries: number) => boolean },
+): Promise<void> {
+  if (tries >= TRIES_MAX || !again(code, tries)) throw told(error, code);
+  // The pause grows and is random, so that conflicting callers do not meet again.
+  await new Promise((resolve) => setTimeout(resolve, Math.min(500, 2 ** Math.min(tries, 9)) * Math.random()));
 }
 
 function codeOf(error: unknown): string {
@@ -181,7 +218,8 @@ function codeOf(error: unknown): string {
 function told(error: unknown, code: string): unknown {
   if (code === "") return error;
   const text = error instanceof Error ? error.message : String(error);
-  return new StoreError(`PostgreSQL (${code}): ${text}`);
+  const isDown = NOT_REACHED.has(code) || CUT.has(code) || REFUSING.has(code);
+  return new (isDown ? StoreUnreachable : StoreError)(`PostgreSQL (${code}): ${text}`);
 }
 
 /** Runs this number of tasks at once; the others wait in order. */
@@ -191,7 +229,8 @@ function places(count: number): <T>(work: () => Promise<T>) => Promise<T> {
   return async (work) => {
     if (free > 0) free--;
     else {
-      if (waiting.length >= WAITING_MAX) throw new StoreError("Too many statements are waiting for the database.");
+      if (waiting.length >= WAITING_MAX)
+        throw new StoreUnreachable("Too many statements are waiting for the database.");
       await new Promise<void>((resolve) => waiting.push(resolve));
     }
     try {

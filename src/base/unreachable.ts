@@ -1,0 +1,15 @@
+// The mark of errors of something that every request needs, such as the database, and that does not answer at the moment. A
+// lower floor throws them; the edge answers that the client may try again.
+
+import { ApiError } from "./errors.ts";
+
+/** An error that the same request may not meet again in a moment. */
+export interface Unreachable extends Error {
+  readonly isUnreachable: true;
+}
+
+/** Whether an error, or the cause of what a client is told, is that something does not answer at the moment. */
+export function isUnreachable(error: unknown): boolean {
+  const cause = error instanceof ApiError ? error.detail.cause : error;
+  return cause instanceof Error && (cause as Partial<Unreachable>).isUnreachable === true;
+}
