@@ -14,7 +14,7 @@ export interface HealthDay {
 /** Named JSON values that survive a restart. */
 export interface HealthDaysStore {
   readSetting(name: string): Promise<unknown>;
-  writeSetting(name: string, value: unknown): Promise<void>;
+  changeSetting<T>(name: string, change: (value: unknown) => T): Promise<T>;
 }
 
 export interface HealthDaysDeps {
@@ -62,11 +62,13 @@ export function createHealthDays({ clock, store, problem }: HealthDaysDeps): Hea
     if (added.size === 0) return;
     fresh = new Map();
     try {
-      const merged = countsOf(await store.readSetting(SETTING));
-      addTo(merged, added);
-      for (const day of merged.keys()) if (day <= today() - HEALTH_DAYS || day > today()) merged.delete(day);
-      await store.writeSetting(SETTING, asSetting(merged));
-      kept = merged;
+      const stored = await store.changeSetting(SETTING, (value) => {
+        const merged = countsOf(value);
+        addTo(merged, added);
+        for (const day of merged.keys()) if (day <= today() - HEALTH_DAYS || day > today()) merged.delete(day);
+        return asSetting(merged);
+      });
+      kept = countsOf(stored);
     } catch (error) {
       addTo(fresh, added);
       problem(error);

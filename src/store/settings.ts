@@ -1,7 +1,7 @@
 // Named JSON values that survive a restart.
 
 import { eq, sql } from "drizzle-orm";
-import type { Store } from "./engine/store.ts";
+import { type Store, step, type Work } from "./engine/store.ts";
 import { settings } from "./schema.ts";
 
 /** The address where the server listens or last listened, as `http://127.0.0.1:8787`; written when it is ready. */
@@ -21,6 +21,14 @@ export function settingsStore(store: Store) {
     .from(settings)
     .where(eq(settings.name, sql.placeholder("name")))
     .prepare();
+  const put = (name: string, value: unknown) => {
+    const row = { value, updatedAtMs: clock.now() };
+    return db
+      .insert(settings)
+      .values({ name, ...row })
+      .onConflictDoUpdate({ target: settings.name, set: row })
+      .run();
+  };
   return {
     /** The value under `name`; undefined when there is none. */
     async readSetting(name: string): Promise<unknown> {
@@ -28,12 +36,18 @@ export function settingsStore(store: Store) {
     },
     /** Stores a JSON value under `name`. */
     async writeSetting(name: string, value: unknown): Promise<void> {
-      const row = { value, updatedAtMs: clock.now() };
-      await db
-        .insert(settings)
-        .values({ name, ...row })
-        .onConflictDoUpdate({ target: settings.name, set: row })
-        .run();
+      await put(name, value);
+    },
+    /**
+     * Replaces the value under `name` by what `change` makes of it, and returns that. Other programs change it before or
+     * after, never meanwhile; `change` may be called again.
+     */
+    async changeSetting<T>(name: string, change: (value: unknown) => T): Promise<T> {
+      return store.transaction(function* (): Work<T> {
+        const changed = change((yield* step(() => byName.get({ name })))?.value);
+        yield* step(() => put(name, changed));
+        return changed;
+      });
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Search } from "../search/run.ts";
 /** Named JSON values that survive a restart. */
 export interface EngineHealthStore {
   readSetting(name: string): Promise<unknown>;
-  writeSetting(name: string, value: unknown): Promise<void>;
+  changeSetting<T>(name: string, change: (value: unknown) => T): Promise<T>;
 }
 
 /** The name of the stored value. `sallyport doctor` reads it too. */
@@ -28,7 +28,9 @@ export function keepEngineHealth(
     const snapshot = health.snapshot();
     const text = JSON.stringify(snapshot);
     if (text === written) return;
-    await store.writeSetting(ENGINE_HEALTH_SETTING, snapshot);
+    // Every node asks engines: what the others know is kept, and shown here too.
+    const merged = await store.changeSetting(ENGINE_HEALTH_SETTING, (value) => merge(savedOf(value), snapshot));
+    health.restore(merge(merged, health.snapshot()));
     written = text;
   };
   return {
@@ -45,7 +47,10 @@ export function keepEngineHealth(
 
 /** The stored health; empty if it cannot be read. */
 export async function readEngineHealth(store: Pick<EngineHealthStore, "readSetting">): Promise<Saved> {
-  const value = await store.readSetting(ENGINE_HEALTH_SETTING);
+  return savedOf(await store.readSetting(ENGINE_HEALTH_SETTING));
+}
+
+function savedOf(value: unknown): Saved {
   if (typeof value !== "object" || value === null) return {};
   return Object.fromEntries(
     Object.entries(value as Record<string, Record<string, unknown>>).map(([name, one]) => [
@@ -57,6 +62,27 @@ export async function readEngineHealth(store: Pick<EngineHealthStore, "readSetti
       },
     ]),
   );
+}
+
+/** What two nodes know together: the latest of each, and since when an engine has failed without an answer in between. */
+function merge(one: Saved, other: Saved): Saved {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return Object.fromEntries([...names].map((name) => [name, mergeOf(one[name] ?? NOTHING, other[name] ?? NOTHING)]));
+}
+
+const NOTHING: Saved[string] = { lastOkAtMs: undefined, failingSinceMs: undefined, lastError: undefined };
+
+function mergeOf(one: Saved[string], other: Saved[string]): Saved[string] {
+  const ok = Math.max(one.lastOkAtMs ?? 0, other.lastOkAtMs ?? 0);
+  const [lastError] = [one.lastError, other.lastError]
+    .filter((error) => error !== undefined)
+    .sort((a, b) => b.atMs - a.atMs);
+  const failing = [one.failingSinceMs, other.failingSinceMs].filter((since) => since !== undefined && since > ok);
+  return {
+    lastOkAtMs: ok === 0 ? undefined : ok,
+    lastError,
+    failingSinceMs: failing.length === 0 ? undefined : Math.min(...(failing as number[])),
+  };
 }
 
 function timeOf(value: unknown): number | undefined {

@@ -91,8 +91,11 @@ describe("the health of models by day", () => {
         if (broken) throw new Error("the database is away");
         return structuredClone(value);
       },
-      writeSetting: async (_: string, next: unknown) => {
+      changeSetting: async <T>(_: string, change: (value: unknown) => T): Promise<T> => {
+        if (broken) throw new Error("the database is away");
+        const next = change(structuredClone(value));
         value = structuredClone(next);
+        return next;
       },
     };
   };

@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 /** Where the number of renewals is stored. */
 interface Settings {
   readSetting(name: string): Promise<unknown>;
-  writeSetting(name: string, value: unknown): Promise<void>;
+  changeSetting<T>(name: string, change: (value: unknown) => T): Promise<T>;
 }
 
 /** The secrets of all accounts. */
@@ -27,8 +27,7 @@ export function createWebhookSecrets(ownSecret: () => Promise<string>, settings:
   return {
     secretOf: async (accountId) => make(accountId, await renewals(accountId)),
     async renew(accountId) {
-      const times = (await renewals(accountId)) + 1;
-      await settings.writeSetting(nameOf(accountId), times);
+      const times = await settings.changeSetting(nameOf(accountId), (value) => Number(value ?? 0) + 1);
       return make(accountId, times);
     },
   };

@@ -90,6 +90,15 @@ const settings: Contract<"settings"> = {
       for (const name of ["A", "b", "", "a\u0000"]) expect(await verbs.settings.readSetting(name)).toBeUndefined();
     },
   },
+  changeSetting: {
+    "concurrency: no change is lost": async ({ verbs, again }) => {
+      const other = await again();
+      const add = (own: World["verbs"]) => own.settings.changeSetting("a", (value) => Number(value ?? 0) + 1);
+      await Promise.all([1, 2, 3, 4, 5, 6].map((n) => add(n % 2 ? verbs : other)));
+      expect(await add(verbs)).toBe(7);
+      expect(await other.settings.readSetting("a")).toBe(7);
+    },
+  },
   writeSetting: {
     "concurrency: the last one holds": async ({ verbs, again }) => {
       const other = await again();
