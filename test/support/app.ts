@@ -1,4 +1,5 @@
-// The real program in the test's own process, on a free port, with a temporary data directory.
+// The real program in the test's own process, on a free port, with a temporary data directory. With TEST_ENGINE=postgres it keeps
+// its data in a private PostgreSQL, where the test does not choose its database itself.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,8 +12,10 @@ import { loadConfig } from "../../src/config/load.ts";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
 import { openDatabase } from "../../src/store/engine/database.ts";
+import type { Store } from "../../src/store/engine/store.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
 import { noteAnswer } from "./answers.ts";
+import { type TestDatabase, testPostgres } from "./postgres.ts";
 
 export interface TestAppOptions {
   /** The configuration in its file form. The test sets data_dir, host and port. */
@@ -40,6 +43,8 @@ export interface TestApp {
   key: string;
   accountId: string;
   dataDir: string;
+  /** The program's database, opened once more; close it. */
+  openStore(): Promise<Store>;
   /** The log lines so far, parsed. */
   logs: Record<string, unknown>[];
   /** `fetch` with the key, and JSON for an object body. */
@@ -62,10 +67,12 @@ type CallInit = Omit<RequestInit, "headers"> & { headers?: Record<string, string
 /** Starts the gateway. Stop it in afterAll. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), "sallyport-test-"));
-  const { key, accountId } = await prepare(dataDir, options);
+  const own = options.config?.["database"] === undefined ? await ownDatabase(dataDir) : undefined;
+  const place = own === undefined ? {} : { database: { url: own.url }, node: { name: "test" } };
+  const { key, accountId } = await prepare(dataDir, { ...options, config: { ...options.config, ...place } });
   const file = join(dataDir, "test.yaml");
   const configure = (config: Record<string, unknown> = {}) =>
-    Bun.write(file, JSON.stringify({ ...config, data_dir: dataDir }));
+    Bun.write(file, JSON.stringify({ ...config, ...place, data_dir: dataDir }));
   await configure(options.config);
   let port = 0;
   const load = () => loadConfig({ file, dataDir, host: "127.0.0.1", port, env: {} });
@@ -102,6 +109,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     key,
     accountId,
     dataDir,
+    openStore: () => openDatabase({ dataDir, database: { url: own?.url ?? urlOf(options.config) } }),
     logs,
     call,
     post: (path, body, headers = {}) =>
@@ -127,14 +135,26 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     async stop() {
       await running.app.stop(1000);
       await log.flush();
+      await own?.drop();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }
 
+function urlOf(config: Record<string, unknown> = {}): string {
+  const { url = "" } = (config["database"] ?? {}) as { url?: string };
+  return url;
+}
+
+/** A database of this program alone, if the tests are to run on PostgreSQL. */
+async function ownDatabase(dataDir: string): Promise<TestDatabase | undefined> {
+  if (process.env["TEST_ENGINE"] !== "postgres") return undefined;
+  const server = await testPostgres();
+  return server.copyOf("app", async (url) => (await openDatabase({ dataDir, database: { url } })).close());
+}
+
 async function prepare(dataDir: string, options: TestAppOptions): Promise<{ key: string; accountId: string }> {
-  const { url = "" } = (options.config?.["database"] ?? {}) as { url?: string };
-  const store = await openDatabase({ dataDir, database: { url } });
+  const store = await openDatabase({ dataDir, database: { url: urlOf(options.config) } });
   try {
     const { name = "tester" } = options;
     const account = await accountStore(store).createAccount({
