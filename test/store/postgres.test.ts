@@ -203,6 +203,39 @@ describe.skipIf(server === undefined)("PostgreSQL", () => {
   }, 60_000);
 });
 
+describe.skipIf(server === undefined)("a program that stalls within a transaction", () => {
+  test("does not hold up the others, and does its work when it goes on", async () => {
+    const url = await database();
+    const options = { url, dataDir: tmpdir(), connections: 2 };
+    const [stalled, other] = await Promise.all([openPostgres({ ...options, idleInTransactionMs: 50 }), connect(url)]);
+    open.push(stalled);
+    const name = "shared";
+    const insert = "INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2";
+    await other.pool.query(insert, [name, "0"]);
+    const reached = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    let tries = 0;
+    const writing = stalled.pool.transaction("read committed", async (query) => {
+      tries += 1;
+      await query(insert, [name, "stalled"]);
+      reached.resolve();
+      await goOn.promise;
+      await query(insert, [`${name} too`, "stalled"]);
+    });
+    await reached.promise;
+    // Waits for the row until the server ends the transaction that holds it.
+    await other.pool.query(insert, [name, "other"]);
+    expect(await rowsOf(other, "SELECT name, value FROM secrets")).toEqual([[name, "other"]]);
+    goOn.resolve();
+    await writing;
+    expect(tries).toBeGreaterThan(1);
+    expect(await rowsOf(other, "SELECT name, value FROM secrets ORDER BY name")).toEqual([
+      [name, "stalled"],
+      [`${name} too`, "stalled"],
+    ]);
+  }, 60_000);
+});
+
 describe.skipIf(server === undefined)("nodes", () => {
   const join = (url: string, name: string, alone = false) => joinNodes({ url, name, alone, problem: () => undefined });
 

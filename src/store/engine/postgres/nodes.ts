@@ -9,6 +9,7 @@ import type { Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { KNOWN_STEPS, NODE_GONE_MS } from "./migrate.ts";
 import type { PostgresStore } from "./open.ts";
+import { DEAD_PEER } from "./pool.ts";
 
 /** How a node joins. */
 export interface JoinOptions {
@@ -63,7 +64,7 @@ export async function joinNodes({ url, name, alone, problem }: JoinOptions): Pro
     fetch_types: false,
     onnotice: () => undefined,
     onclose: () => connection.lost(),
-    connection: { application_name: "sallyport node" },
+    connection: { application_name: "sallyport node", ...DEAD_PEER },
   });
   const take = async (kind: "" | "_shared", lock: number): Promise<boolean> => {
     const [row] = await sql.unsafe(`SELECT pg_try_advisory_lock${kind}(${LOCKS}, ${lock}) AS taken`);

@@ -22,6 +22,7 @@ export interface PostgresOptions {
   readonly waitMs?: number;
   /** Called when the server stops answering, with the cause, and when it answers again. */
   readonly reached?: (isUp: boolean, cause?: unknown) => void;
+  readonly idleInTransactionMs?: number;
   /** If false, throws when the database does not have our tables yet. */
   readonly create?: boolean;
   /** True while copying. A database whose copy is incomplete is refused to all others. */

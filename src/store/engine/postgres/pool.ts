@@ -38,6 +38,8 @@ export interface ConnectionOptions {
   readonly waitMs?: number;
   /** Told when the server is not reached any more, with the cause, and when it is again. */
   readonly reached?: (isUp: boolean, cause?: unknown) => void;
+  /** How long a transaction may wait for this program. */
+  readonly idleInTransactionMs?: number;
 }
 
 /** Two more are used: one holds a node's name, and one listens. */
@@ -49,6 +51,13 @@ const TRIES_MAX = 30;
 const LOOKS_MAX = 3;
 const WAIT_MS = 10_000;
 const CONNECT_SECONDS = 5;
+/**
+ * A node that stalls or is cut off within a transaction holds locks for which the others wait, so the server ends the
+ * transaction after this time.
+ */
+const IDLE_IN_TRANSACTION_MS = 10_000;
+/** How soon the server notices that a node is gone that could not say so: until then it holds the node's locks. */
+export const DEAD_PEER = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
 
 /** A conflict with others, which had no effect: a serialization failure or a deadlock. */
 const CONFLICTS = new Set(["40001", "40P01"]);
@@ -77,6 +86,8 @@ const CUT = new Set([
   "EPIPE",
   "57P01",
   "57P02",
+  // The transaction waited too long for this program.
+  "25P03",
 ]);
 
 /** The server takes no writes or no connections: it is a standby, its disk is full, or the user was changed. */
@@ -97,6 +108,7 @@ const TYPES = {
 /** Opens connections as they are needed. */
 export function openPool(options: ConnectionOptions): Pool {
   const { url, name, connections = CONNECTIONS, waitMs = WAIT_MS } = options;
+  const { idleInTransactionMs = IDLE_IN_TRANSACTION_MS } = options;
   const sql = postgres(url, {
     max: connections,
     connect_timeout: CONNECT_SECONDS,
@@ -104,7 +116,12 @@ export function openPool(options: ConnectionOptions): Pool {
     idle_timeout: 0,
     fetch_types: false,
     onnotice: () => undefined,
-    connection: { application_name: name, client_encoding: "UTF8" },
+    connection: {
+      application_name: name,
+      client_encoding: "UTF8",
+      idle_in_transaction_session_timeout: idleInTransactionMs,
+      ...DEAD_PEER,
+    },
     types: TYPES as never,
     backoff: (attempt) => Math.min(1, 0.05 * 2 ** attempt),
   });
@@ -131,6 +148,9 @@ export function openPool(options: ConnectionOptions): Pool {
           return place(
             () =>
               sql.begin(`isolation level ${isolation}`, async (own) => {
+                // A snapshot holds no locks for which others wait, and its reader may be slow.
+                if (isolation === "repeatable read read only")
+                  await run(own, "SET LOCAL idle_in_transaction_session_timeout = 0", []);
                 const done = await work((text, values) => run(own, text, values));
                 isCommitting = true;
                 return done;
