@@ -17,6 +17,8 @@ export interface ClusterOptions {
   /** The part of the configuration that concerns no engine. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly sabotage?: Sabotage | undefined;
+  /** All nodes on one address, straight to the engines: to be measured, not to fail. */
+  readonly oneAddress?: boolean;
 }
 
 /** A node that was ended without notice. */
@@ -42,6 +44,8 @@ export interface TrialNode {
   leave(): Promise<number>;
   command(...args: string[]): Promise<Record<string, unknown>>;
   rssMegabytes(): number;
+  /** Processor time so far, of all threads. */
+  cpuMs(): number;
   /** Lines of its log that no program may write. */
   alarms(): string[];
 }
@@ -54,6 +58,9 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
+const HOST = "127.0.0.1";
+/** The kernel counts processor time in these. */
+const TICK_MS = 10;
 const START_MS_MAX = 30_000;
 const ALARM = /unexpected error|unhandled rejection|uncaught exception/;
 
@@ -62,6 +69,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const home = mkdtempSync(join(tmpdir(), "sallyport-nodes-"));
   const server = await testPostgres();
   const [database, redis] = await Promise.all([server.database(), startRedis()]);
+  const { oneAddress = false } = options;
+  const sharedPort = freePort(HOST);
   const redisPort = Number(new URL(redis.url).port);
   const stops: (() => Promise<unknown>)[] = [() => redis.stop(), () => database.drop()];
   const nodes = await Promise.all(
@@ -77,7 +86,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         () => toRedis.stop(),
         () => toPostgres.stop(),
       );
-      const place = { name, host: `127.0.0.${11 + at}`, dir: join(home, name), redis: toRedis, postgres: toPostgres };
+      const host = oneAddress ? HOST : `127.0.0.${11 + at}`;
+      const engines = oneAddress
+        ? { redis: port, postgres: server.port }
+        : { redis: toRedis.port, postgres: toPostgres.port };
+      const address = { host, port: oneAddress ? sharedPort : freePort(host), engines };
+      const place = { name, ...address, dir: join(home, name), redis: toRedis, postgres: toPostgres };
       return makeNode(place, { ...options, databaseName: database.name });
     }),
   );
@@ -94,23 +108,25 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 interface Place {
   readonly name: string;
   readonly host: string;
+  readonly port: number;
+  /** The ports at which this node reaches them. */
+  readonly engines: { readonly redis: number; readonly postgres: number };
   readonly dir: string;
   readonly redis: TcpProxy;
   readonly postgres: TcpProxy;
 }
 
 function makeNode(place: Place, options: ClusterOptions & { readonly databaseName: string }): TrialNode {
-  const { name, host, dir, redis, postgres } = place;
+  const { name, host, port, engines, dir, redis, postgres } = place;
   const { binary, config, sabotage, databaseName } = options;
   mkdirSync(dir, { recursive: true });
-  const port = freePort(host);
   const shared = {
     ...(sabotage === "no-postgres"
       ? {}
-      : { database: { url: `postgres://test@127.0.0.1:${postgres.port}/${databaseName}` }, node: { name } }),
+      : { database: { url: `postgres://test@127.0.0.1:${engines.postgres}/${databaseName}` }, node: { name } }),
     ...(sabotage === "no-redis" || sabotage === "no-postgres"
       ? {}
-      : { redis: { url: `redis://127.0.0.1:${redis.port}` } }),
+      : { redis: { url: `redis://127.0.0.1:${engines.redis}` } }),
   };
   const file = join(dir, "sallyport.yaml");
   writeFileSync(
@@ -166,6 +182,11 @@ function makeNode(place: Place, options: ClusterOptions & { readonly databaseNam
       ]);
       if (code !== 0) throw new Error(`${args.join(" ")}: exit ${code}: ${err}`);
       return out.trim() === "" ? {} : (JSON.parse(out) as Record<string, unknown>);
+    },
+    cpuMs() {
+      const stat = readFileSync(`/proc/${child?.pid}/stat`, "utf8");
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
     },
     rssMegabytes: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child?.pid}/status`, "utf8"))?.[1]) / 1024,
     alarms: () =>

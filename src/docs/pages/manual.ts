@@ -20,6 +20,7 @@ import providersGuide from "../../../docs/guides/providers.md" with { type: "tex
 import requestLog from "../../../docs/guides/request-log.md" with { type: "text" };
 import sdks from "../../../docs/guides/sdks.md" with { type: "text" };
 import security from "../../../docs/guides/security.md" with { type: "text" };
+import severalNodes from "../../../docs/guides/several-nodes.md" with { type: "text" };
 import start from "../../../docs/guides/start.md" with { type: "text" };
 import upgrade from "../../../docs/guides/upgrade-and-backup.md" with { type: "text" };
 import cli from "../../../docs/reference/cli.md" with { type: "text" };
@@ -51,6 +52,7 @@ export const MANUAL: Readonly<Record<string, readonly ManualPage[]>> = {
     { file: "guides/deployment.md", text: deployment },
     { file: "guides/upgrade-and-backup.md", text: upgrade },
     { file: "guides/postgresql.md", text: postgresql },
+    { file: "guides/several-nodes.md", text: severalNodes },
     { file: "guides/metrics.md", text: metrics },
     { file: "guides/request-log.md", text: requestLog },
     { file: "guides/limits-and-errors.md", text: limits },
