@@ -149,7 +149,7 @@ function addCallers(
       requireVerifiedEmail: () => config().auth.requireVerifiedEmail,
       pendingMicros: (id) => writer.pendingCostMicros(id),
       whenWritten: (listener) => writer.whenWritten(listener),
-      writing: () => writer.underWay,
+      readBetweenWrites: (read) => writer.readBetweenWrites(read),
       rejected: () => metrics.rateLimited(),
       debug: createKeyDebugging({
         store: verbs.keyDebug,

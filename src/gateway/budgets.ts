@@ -67,8 +67,8 @@ export interface SpendersDeps {
   pendingMicros(id: string): number;
   /** Calls `listener` with the amounts at the moment at which they are no longer pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void;
-  /** The write in progress, if there is one. */
-  writing(): Promise<unknown> | undefined;
+  /** Runs `read` while no spending is written. */
+  readBetweenWrites<T>(read: () => Promise<T>): Promise<T>;
 }
 
 /** A key and its account. */
@@ -93,30 +93,29 @@ export function createSpenders({
   planBudget,
   pendingMicros,
   whenWritten,
-  writing,
+  readBetweenWrites,
 }: SpendersDeps) {
   const windows = new Map<string, SpendingWindow>();
-  let writes = 0;
   whenWritten((spent) => {
-    writes += 1;
     for (const one of spent) {
       const window = windows.get(one.id);
       if (window !== undefined) windows.set(one.id, afterSpending(window, one));
     }
   });
   const read = async (id: string, look: () => Promise<SpendingWindow | undefined>) => {
-    for (;;) {
-      await writing();
-      const before = writes;
+    // Most keys and accounts have no budget and need not wait for a write.
+    if ((await look()) === undefined) {
+      windows.delete(id);
+      return undefined;
+    }
+    return readBetweenWrites(async () => {
       const window = await look();
-      // Something was written meanwhile, so it is unknown whether the read includes it.
-      if (before !== writes || writing() !== undefined) continue;
       windows.delete(id);
       if (window === undefined) return undefined;
       if (windows.size >= WINDOWS_MAX) windows.delete(windows.keys().next().value as string);
       windows.set(id, window);
       return window;
-    }
+    });
   };
   type Look = () => Promise<SpendingWindow | undefined>;
   const budget = (id: string, of: Budget["of"], { known, look }: { known: SpendingWindow; look: Look }): Budget => ({

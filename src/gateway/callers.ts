@@ -30,8 +30,8 @@ export interface CallersDeps {
   pendingMicros(id: string): number;
   /** Calls `listener` with the amounts at the moment at which they are no longer pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void;
-  /** The write in progress, if there is one. */
-  writing(): Promise<unknown> | undefined;
+  /** Runs `read` while no spending is written. */
+  readBetweenWrites<T>(read: () => Promise<T>): Promise<T>;
   /** Measures the time of a database look-up. */
   time<T>(operation: string, work: () => Promise<T>): Promise<T>;
   /** Copies the messages of requests whose key is being debugged. */
@@ -60,7 +60,7 @@ export function createCallers({
     planBudget: (tier) => grants()[tier].budget,
     pendingMicros,
     whenWritten: deps.whenWritten,
-    writing: deps.writing,
+    readBetweenWrites: deps.readBetweenWrites,
   });
   const withBudgets = async (key: LiveKey | undefined): Promise<Caller | undefined> =>
     key && { ...key, budgets: await budgetsOf(key) };

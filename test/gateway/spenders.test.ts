@@ -44,7 +44,7 @@ async function setUp(periodMs: number | null, gate?: Promise<void>) {
     planBudget: () => undefined,
     pendingMicros: (id) => writer.pendingCostMicros(id),
     whenWritten: (listener) => writer.whenWritten(listener),
-    writing: () => writer.underWay,
+    readBetweenWrites: (read) => writer.readBetweenWrites(read),
   });
   const key = { keyId, accountId: account.id, budgetMicros: 1000, account: { tier: "free" as const } };
   const spend = (costMicros: number) =>
@@ -97,4 +97,21 @@ test("what is written and not known to be written counts once", async () => {
   gate.resolve();
   expect(await flushed).toBe(true);
   expect((await read)?.map((budget) => budget.leftMicros())).toEqual([900, 4900]);
+});
+
+test("budgets are read though there is always something to write", async () => {
+  const { writer, spend, budgetsOf } = await setUp(null, Promise.resolve());
+  const spent = { micros: 0, isOver: false };
+  const busy = (async () => {
+    while (!spent.isOver) {
+      spend(1);
+      spent.micros += 1;
+      await writer.flush();
+    }
+  })();
+  const all = await Promise.all(Array.from({ length: 50 }, budgetsOf));
+  spent.isOver = true;
+  await busy;
+  for (const budgets of all)
+    expect(budgets?.map((budget) => budget.leftMicros())).toEqual([1000, 5000].map((limit) => limit - spent.micros));
 });

@@ -71,6 +71,8 @@ export class UsageWriter {
   #flight: Flight | undefined;
   /** The current write; there is only one at a time. */
   #writing: Promise<boolean> | undefined;
+  /** The reads that have begun and must end before the next write. */
+  readonly #reading = new Set<Promise<unknown>>();
   #written: ((spent: readonly Spending[]) => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
@@ -105,9 +107,19 @@ export class UsageWriter {
     this.#written = listener;
   }
 
-  /** The current write. Until it ends, it is unknown whether pending amounts are already in the database. */
-  get underWay(): Promise<unknown> | undefined {
-    return this.#writing;
+  /**
+   * Reads spending from the database while nothing is written, since during a write it is unknown whether pending amounts are
+   * already included. The next write waits for the reads that have begun, so that no read waits for more than one.
+   */
+  async readBetweenWrites<T>(read: () => Promise<T>): Promise<T> {
+    while (this.#writing !== undefined) await this.#writing;
+    const reading = read();
+    this.#reading.add(reading);
+    try {
+      return await reading;
+    } finally {
+      this.#reading.delete(reading);
+    }
   }
 
   /** Figures for metrics and health. */
@@ -186,6 +198,7 @@ export class UsageWriter {
 
   async #writeBatch(): Promise<boolean> {
     if (!this.#waits) return true;
+    if (this.#reading.size > 0) await Promise.allSettled(this.#reading);
     this.#flight ??= this.#nextFlight();
     const { id, queued, rows, sums, spent } = this.#flight;
     try {
