@@ -1,7 +1,6 @@
 // The keys that sign access tokens. When the secret changes, by a reload or a restart, the old one still verifies until the
 // last token it signed has expired.
 
-import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { sha256Hex } from "../base/ids.ts";
 import type { SigningKey, SigningKeys } from "../http/jwt.ts";
@@ -77,6 +76,6 @@ function turn(kept: Ring | undefined, now: { secret: string; ttlMs: number; nowM
 
 /** Derived, so that a secret of any length gives a key of the right length, and the id reveals nothing about it. */
 function keyOf(secret: string): SigningKey {
-  const bytes = new Uint8Array(createHmac("sha256", secret).update("access token").digest());
+  const bytes = new Uint8Array(new Bun.CryptoHasher("sha256", secret).update("access token").digest());
   return { bytes, kid: sha256Hex(`kid:${Buffer.from(bytes).toString("hex")}`).slice(0, 12) };
 }

@@ -1,7 +1,6 @@
 // The first sign-up: while there is no account, it requires a secret link, so that a stranger who finds a new gateway cannot
 // become its admin.
 
-import { timingSafeEqual } from "node:crypto";
 import { sha256Hex } from "../base/ids.ts";
 
 /** The part of the store that setup needs. */
@@ -20,7 +19,7 @@ export async function setupToken(deps: SetupDeps): Promise<string | undefined> {
 export async function isSetupToken(deps: SetupDeps, token: string): Promise<boolean> {
   const right = await setupToken(deps);
   // Hashes have one length, whatever was sent.
-  return right !== undefined && timingSafeEqual(Buffer.from(sha256Hex(token)), Buffer.from(sha256Hex(right)));
+  return right !== undefined && crypto.timingSafeEqual(Buffer.from(sha256Hex(token)), Buffer.from(sha256Hex(right)));
 }
 
 /** The link to share. `dashboardUrl` is the dashboard's address. */

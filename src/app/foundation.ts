@@ -16,7 +16,7 @@ import { openDatabase } from "../store/engine/database.ts";
 import { openStore } from "../store/engine/open.ts";
 import { acquireServeLock } from "../store/engine/serve-lock.ts";
 import type { Store } from "../store/engine/store.ts";
-import { upgradeStore } from "../store/engine/upgrade.ts";
+import { OlderDatabase } from "../store/engine/store-error.ts";
 import { Upkeep } from "../store/engine/upkeep.ts";
 import { storeSweeps } from "../store/sweeps.ts";
 import { UsageWriter } from "../store/usage/writer.ts";
@@ -193,9 +193,7 @@ async function takeFile(dataDir: string, { clock, log }: Opening) {
   // The lock comes first: a newer program that is refused must not have migrated the running one's database.
   const lock = acquireServeLock(dataDir);
   try {
-    const upgraded = await upgradeStore({ dataDir, clock, lockHeld: true });
-    if (upgraded !== undefined) log.info("the database was upgraded", { ...upgraded });
-    const store: Store = openStore({ dataDir, clock });
+    const store: Store = await openUpgraded(dataDir, { clock, log });
     return {
       store,
       node: SINGLE,
@@ -208,6 +206,19 @@ async function takeFile(dataDir: string, { clock, log }: Opening) {
     lock.release();
     throw error;
   }
+}
+
+/** Opens the database; only one of an older version is opened twice. */
+async function openUpgraded(dataDir: string, { clock, log }: Opening): Promise<Store> {
+  try {
+    return openStore({ dataDir, clock });
+  } catch (error) {
+    if (!(error instanceof OlderDatabase)) throw error;
+  }
+  const { upgradeStore } = await import("../store/engine/upgrade.ts");
+  const upgraded = await upgradeStore({ dataDir, clock, lockHeld: true });
+  if (upgraded !== undefined) log.info("the database was upgraded", { ...upgraded });
+  return openStore({ dataDir, clock });
 }
 
 /** Joins the nodes of a database on PostgreSQL. */

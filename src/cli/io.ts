@@ -1,7 +1,6 @@
 // The process's own streams for commands.
 
 import { writeSync } from "node:fs";
-import { createInterface } from "node:readline/promises";
 import type { Io } from "./command.ts";
 import { CommandError } from "./failure.ts";
 
@@ -23,8 +22,13 @@ export function processIo(): Io {
     readStdin,
     streams: () => ({ input: process.stdin, output: process.stdout }),
     ask,
-    interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
-    columns: process.stderr.isTTY === true ? process.stderr.columns || COLUMNS : undefined,
+    // The process's streams are made when they are asked for: a server never does.
+    get interactive() {
+      return process.stdin.isTTY === true && process.stderr.isTTY === true;
+    },
+    get columns() {
+      return process.stderr.isTTY === true ? process.stderr.columns || COLUMNS : undefined;
+    },
     onInterrupt,
   };
 }
@@ -74,6 +78,7 @@ async function readStdin(): Promise<string> {
 
 async function ask(question: string): Promise<string | undefined> {
   // Questions go to stderr, so that stdout contains only the command's data.
+  const { createInterface } = await import("node:readline/promises");
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const ended = new Promise<undefined>((done) => reader.once("close", () => done(undefined)));
   try {

@@ -110,13 +110,18 @@ async function runOne(command: Command, call: Call): Promise<number> {
   if (args.length < least) {
     throw new UsageError(`${call.name} needs ${command.usage ?? `${least} argument${least === 1 ? "" : "s"}`}`);
   }
-  return command.run({ args, flags, ...ioOf(call.program.io), ...configOf(call.program, flags) });
+  // Not spread: a command that does not ask about the terminal never opens it.
+  return command.run(Object.assign(ioOf(call.program.io), { args, flags }, configOf(call.program, flags)));
 }
 
 function ioOf(io: Io): Io {
   return {
-    interactive: io.interactive,
-    columns: io.columns,
+    get interactive() {
+      return io.interactive;
+    },
+    get columns() {
+      return io.columns;
+    },
     onInterrupt: (stop) => io.onInterrupt(stop),
     out: (text) => io.out(text),
     err: (text) => io.err(text),

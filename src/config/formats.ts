@@ -1,6 +1,6 @@
 // The formats of configuration texts besides durations and sizes: their syntax, and their names in messages.
 
-import { isIP } from "node:net";
+import { ipVersion } from "../base/ip-address.ts";
 
 interface Format {
   readonly expected: string;
@@ -55,7 +55,7 @@ function isUrl(text: string, protocols: readonly string[]): boolean {
 
 function isCidr(text: string): boolean {
   const [address, bits, ...more] = text.split("/");
-  const version = isIP(address ?? "");
+  const version = ipVersion(address ?? "");
   if (version === 0 || more.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
@@ -65,7 +65,7 @@ function isPort(text: string | undefined): boolean {
 }
 
 function isHost(text: string): boolean {
-  if (isIP(text.replace(/^\[(.*)\]$/, "$1")) !== 0) return true;
+  if (ipVersion(text.replace(/^\[(.*)\]$/, "$1")) !== 0) return true;
   // All digits and dots, but not an address: a mistyped address rather than a name.
   if (/^[\d.]+$/.test(text) || text.length > 253) return false;
   return text.split(".").every((label) => /^[\p{L}\p{N}_](?:[\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?$/u.test(label));
@@ -84,7 +84,7 @@ function isDestination(text: string): boolean {
 
 function isResolver(text: string): boolean {
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(text);
-  return match !== null && isIP(match[1] ?? match[2] ?? "") !== 0 && isPort(match[3]);
+  return match !== null && ipVersion(match[1] ?? match[2] ?? "") !== 0 && isPort(match[3]);
 }
 
 function isMailbox(text: string): boolean {

@@ -1,12 +1,12 @@
 // Request bodies: bounded in size (decompressed bytes) and in time, decompressed, decoded and parsed. Every refusal is an
 // ApiError: 400, 408 or 413.
 
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import { ApiError } from "../base/errors.ts";
 import { JSON_LEVELS_MAX, jsonExcess } from "../base/json-depth.ts";
 import { parseLongTexts } from "../base/json-long-texts.ts";
 import { type LargeJsonBounds, lookOver } from "../base/json-scan.ts";
 import { spliceMembers } from "../base/json-splice.ts";
+import { nodeZlib } from "../base/node-modules.ts";
 import type { BodyHold } from "./body-budget.ts";
 import { maybeExchangeOf } from "./exchange.ts";
 
@@ -329,13 +329,13 @@ function decoderOf(coding: string) {
   switch (coding) {
     case "gzip":
     case "x-gzip":
-      return createGunzip();
+      return nodeZlib().createGunzip();
     case "deflate":
-      return createInflate();
+      return nodeZlib().createInflate();
     case "br":
-      return createBrotliDecompress();
+      return nodeZlib().createBrotliDecompress();
     case "zstd":
-      return createZstdDecompress();
+      return nodeZlib().createZstdDecompress();
     default:
       throw new ApiError(
         "invalid_request",

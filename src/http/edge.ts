@@ -2,6 +2,7 @@
 // error handler. Whatever a route does, the client gets the error envelope and the id.
 
 import { ApiError, type ErrorBody } from "../base/errors.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Tracer } from "../telemetry/span.ts";
 import { type BodyBudget, type BodyHold, createBodyBudget } from "./body-budget.ts";
 import { asApiError, errorResponse } from "./errors.ts";
@@ -293,12 +294,4 @@ function compileRoutes(routes: readonly RoutePattern[]): RouteMatcher[] {
       .join("/");
     return { method: method.toUpperCase(), path, pattern: new RegExp(`^${source}$`) };
   });
-}
-
-function lazy<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

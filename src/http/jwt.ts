@@ -1,8 +1,6 @@
 // Access tokens: signed with the newest key, accepted from any key of the ring until they expire; each refusal has its own
 // reason. Says which account the token is for, not whether that account still exists.
 
-import { jwt } from "@elysiajs/jwt";
-import { decodeProtectedHeader, errors, jwtVerify } from "jose";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { uuid } from "../base/ids.ts";
@@ -43,17 +41,19 @@ const TOKEN_CHARS_MAX = 4096;
 
 /** Builds the signer over a ring. */
 export function accessTokens({ ring, clock }: { ring: SigningKeys; clock: Clock }): AccessTokens {
-  let signer: { kid: string; sign: ReturnType<typeof signerOf> } | undefined;
+  let signer: { kid: string; sign: Awaited<ReturnType<typeof signerOf>> } | undefined;
   return {
-    issue({ accountId, sessionId }, ttlMs) {
+    async issue({ accountId, sessionId }, ttlMs) {
       const key = ring.current();
-      if (signer?.kid !== key.kid) signer = { kid: key.kid, sign: signerOf(key) };
+      if (signer?.kid !== key.kid) signer = { kid: key.kid, sign: await signerOf(key) };
       const exp = Math.floor((clock.now() + ttlMs) / 1000);
       return signer.sign({ sub: accountId, sid: sessionId, jti: uuid(), exp });
     },
 
     async authenticate(request) {
       const token = presentedToken(request);
+      // Loaded with the first token: most requests bring a key.
+      const { decodeProtectedHeader, errors, jwtVerify } = await import("jose");
       try {
         const key = ring.find(decodeProtectedHeader(token).kid ?? "");
         if (key === undefined) throw invalid();
@@ -78,7 +78,8 @@ export function accessTokens({ ring, clock }: { ring: SigningKeys; clock: Clock 
   };
 }
 
-function signerOf(key: SigningKey) {
+async function signerOf(key: SigningKey) {
+  const { jwt } = await import("@elysiajs/jwt");
   const { access } = jwt({
     name: "access",
     secret: key.bytes,

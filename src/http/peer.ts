@@ -1,7 +1,9 @@
 // Identifies the client: the connection's own address, or what our trusted proxies say in X-Forwarded-For, read from the
 // right as far as the chain is trusted.
 
-import { BlockList, isIP } from "node:net";
+import type { BlockList } from "node:net";
+import { ipVersion } from "../base/ip-address.ts";
+import { nodeNet } from "../base/node-modules.ts";
 
 /** The client. */
 export interface Peer {
@@ -13,18 +15,19 @@ export interface Peer {
 
 /** The networks whose forwarded headers are trusted. */
 export class TrustedProxies {
-  readonly #list = new BlockList();
-  readonly #any: boolean;
+  /** Undefined if there are none. */
+  readonly #list: BlockList | undefined;
   /** Undefined after it was called. */
   #untrusted: ((peer: string) => void) | undefined;
 
   /** `untrusted` is called once if a peer outside these networks sends proxy headers: it may be an unlisted proxy. */
   constructor(cidrs: readonly string[], untrusted?: (peer: string) => void) {
-    this.#any = cidrs.length > 0;
     this.#untrusted = untrusted;
+    if (cidrs.length === 0) return;
+    this.#list = new (nodeNet().BlockList)();
     for (const cidr of cidrs) {
       const [address = "", bits] = cidr.split("/");
-      const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+      const family = ipVersion(address) === 6 ? "ipv6" : "ipv4";
       this.#list.addSubnet(address, Number(bits ?? (family === "ipv6" ? 128 : 32)), family);
     }
   }
@@ -32,7 +35,7 @@ export class TrustedProxies {
   /** The client's address and whether it came by HTTPS. */
   peer(request: Request, connected: string): Peer {
     const own = plain(connected);
-    if (!this.#any || !this.trusts(own)) {
+    if (!this.trusts(own)) {
       const isUnnamedProxy = request.headers.has("x-forwarded-for");
       if (this.#untrusted !== undefined && isUnnamedProxy) {
         const tell = this.#untrusted;
@@ -46,7 +49,7 @@ export class TrustedProxies {
     // The rightmost hop that is not our proxy is the client; everything left of it may be forged.
     for (let i = hops.length - 1; i >= 0; i--) {
       const hop = hops[i] ?? "";
-      if (isIP(hop) === 0) break;
+      if (ipVersion(hop) === 0) break;
       address = hop;
       if (!this.trusts(hop)) break;
     }
@@ -63,7 +66,8 @@ export class TrustedProxies {
 
   /** Whether an address is in one of these networks. */
   trusts(address: string): boolean {
-    const family = isIP(address);
+    if (this.#list === undefined) return false;
+    const family = ipVersion(address);
     return family !== 0 && this.#list.check(address, family === 6 ? "ipv6" : "ipv4");
   }
 }

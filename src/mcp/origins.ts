@@ -1,8 +1,8 @@
 // Decides which pages and host names may reach the endpoint. Pages of other sites are refused, and on a loopback
 // address also host names that resolve to it from elsewhere (DNS rebinding).
 
-import { isIP } from "node:net";
 import { ApiError } from "../base/errors.ts";
+import { ipVersion } from "../base/ip-address.ts";
 
 /** The configuration that decides it. */
 export interface OriginRules {
@@ -59,5 +59,5 @@ function nameOf(host: string): string {
 function isLoopbackName(name: string): boolean {
   const plain = name.replace(/^\[(.*)\]$/, "$1").toLowerCase();
   if (plain === "localhost" || plain.endsWith(".localhost") || plain === "::1") return true;
-  return isIP(plain) === 4 && plain.startsWith("127.");
+  return ipVersion(plain) === 4 && plain.startsWith("127.");
 }

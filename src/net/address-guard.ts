@@ -2,7 +2,8 @@
 // connects to a checked address without another look-up, so that a second DNS answer (rebinding) changes nothing.
 
 import { networkInterfaces } from "node:os";
-import { classifyAddress, isOneOf, parseAddress, parseCidr } from "./address.ts";
+import { parseAddress } from "../base/ip-address.ts";
+import { classifyAddress, isOneOf, parseCidr } from "./address.ts";
 import type { Resolve } from "./resolve.ts";
 
 /** Why a URL was refused. */

@@ -1,21 +1,14 @@
 // Classifies an IP address: public, private, or a cloud's metadata service. An address is only public if it and every IPv4
 // address embedded in it are global unicast; anything unreadable is not public.
 
+import { type AddressBytes, parseAddress } from "../base/ip-address.ts";
+
 /** The class of an address. */
 export type AddressKind = "global" | "private" | "metadata" | "invalid";
 
-/** An address as 4 or 16 bytes. */
-type Bytes = readonly number[];
-
 interface Range {
-  readonly bytes: Bytes;
+  readonly bytes: AddressBytes;
   readonly bits: number;
-}
-
-/** Parses a dotted IPv4 or an IPv6 address (brackets and a zone are tolerated); undefined if it is neither. */
-export function parseAddress(text: string): Bytes | undefined {
-  const bare = text.replace(/^\[|\]$/g, "").replace(/%.*$/, "");
-  return bare.includes(":") ? parseV6(bare) : parseV4(bare);
 }
 
 /** The class of `text`. Metadata takes precedence over private, so that it is refused even where private networks are allowed. */
@@ -47,7 +40,7 @@ export function parseCidr(text: string): ((address: string) => boolean) | undefi
   };
 }
 
-function isGlobal(bytes: Bytes): boolean {
+function isGlobal(bytes: AddressBytes): boolean {
   if (bytes.length === 4) return !PRIVATE_V4.some((range) => contains(range, bytes));
   // IPv4-mapped and NAT64 addresses are classified by the IPv4 address inside; RFC 4291 2.5.5.2, RFC 6052 2.1.
   if (contains(MAPPED, bytes) || contains(NAT64, bytes)) return isGlobal(bytes.slice(12));
@@ -56,52 +49,26 @@ function isGlobal(bytes: Bytes): boolean {
 }
 
 /** Every IPv4 address that a transition mechanism might extract from an IPv6 address. */
-function embeddedV4(bytes: Bytes): Bytes[] {
+function embeddedV4(bytes: AddressBytes): AddressBytes[] {
   if (bytes.length === 4) return [];
-  const found: Bytes[] = [];
+  const found: AddressBytes[] = [];
   // Mapped, IPv4-compatible, SIIT (::ffff:0:a.b.c.d), NAT64, local NAT64 and ISATAP have it in the last four bytes.
   found.push(bytes.slice(12));
   if (contains(SIX_TO_FOUR, bytes)) found.push(bytes.slice(2, 6));
   return found;
 }
 
-function mappedV4(bytes: Bytes): Bytes[] {
+function mappedV4(bytes: AddressBytes): AddressBytes[] {
   return bytes.length === 16 && contains(MAPPED, bytes) ? [bytes.slice(12)] : [];
 }
 
-function contains(range: Range, bytes: Bytes): boolean {
+function contains(range: Range, bytes: AddressBytes): boolean {
   if (range.bytes.length !== bytes.length) return false;
   for (let bit = 0; bit < range.bits; bit += 8) {
     const mask = range.bits - bit >= 8 ? 0xff : (0xff << (8 - (range.bits - bit))) & 0xff;
     if (((range.bytes[bit / 8] ?? 0) & mask) !== ((bytes[bit / 8] ?? 0) & mask)) return false;
   }
   return true;
-}
-
-function parseV4(text: string): Bytes | undefined {
-  // Strict: four decimal parts. The URL parser normalises other spellings; here they are not addresses.
-  if (!/^(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}$/.test(text)) return undefined;
-  const bytes = text.split(".").map(Number);
-  return bytes.every((byte) => byte <= 255) ? bytes : undefined;
-}
-
-function parseV6(text: string): Bytes | undefined {
-  let body = text;
-  const tail = /:(\d+\.\d+\.\d+\.\d+)$/.exec(text)?.[1];
-  if (tail !== undefined) {
-    const v4 = parseV4(tail);
-    if (v4 === undefined) return undefined;
-    const [a = 0, b = 0, c = 0, d = 0] = v4;
-    body = `${text.slice(0, -tail.length)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
-  }
-  const halves = body.split("::");
-  if (halves.length > 2) return undefined;
-  const groups = halves.map((half) => (half === "" ? [] : half.split(":")));
-  const count = groups.reduce((sum, half) => sum + half.length, 0);
-  if (halves.length === 1 ? count !== 8 : count > 7) return undefined;
-  const all = [...(groups[0] ?? []), ...Array<string>(8 - count).fill("0"), ...(groups[1] ?? [])];
-  if (!all.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return undefined;
-  return all.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]);
 }
 
 function readRange(text: string): Range | undefined {

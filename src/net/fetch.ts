@@ -1,7 +1,7 @@
 // The only way to fetch a URL that came from a user, a page, a sitemap or a robots file. Every redirect is checked again and
 // connected to by its checked address; size (before and after decompression) and time are bounded.
 
-import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
+import { nodeZlib } from "../base/node-modules.ts";
 import { type AddressGuard, BlockedAddress, type Purpose } from "./address-guard.ts";
 import { WireError, type WireFault } from "./byte-reader.ts";
 import { exchange, REDIRECTS, type WireResponse } from "./http1.ts";
@@ -183,22 +183,26 @@ async function decode(response: WireResponse, bytesMax: number): Promise<Uint8Ar
 type Decompressor = (input: Uint8Array, bytesMax: number) => Promise<Uint8Array>;
 
 /** Sync flush: a truncated body gives what arrived, as in browsers. */
-const zlibOptions = (maxOutputLength: number) => ({ maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH });
+const zlibOptions = (maxOutputLength: number) => ({ maxOutputLength, finishFlush: nodeZlib().constants.Z_SYNC_FLUSH });
 
 const DECOMPRESSORS: Readonly<Record<string, Decompressor>> = {
-  gzip: (input, max) => run((done) => gunzip(input, zlibOptions(max), done)),
-  "x-gzip": (input, max) => run((done) => gunzip(input, zlibOptions(max), done)),
+  gzip: (input, max) => run((done) => nodeZlib().gunzip(input, zlibOptions(max), done)),
+  "x-gzip": (input, max) => run((done) => nodeZlib().gunzip(input, zlibOptions(max), done)),
   // The standard means zlib by "deflate"; some servers send raw deflate.
   deflate: (input, max) =>
     ((input[0] ?? 0) & 0x0f) === 8
-      ? run((done) => inflate(input, zlibOptions(max), done))
-      : run((done) => inflateRaw(input, zlibOptions(max), done)),
+      ? run((done) => nodeZlib().inflate(input, zlibOptions(max), done))
+      : run((done) => nodeZlib().inflateRaw(input, zlibOptions(max), done)),
   br: (input, max) =>
     run((done) =>
-      brotliDecompress(input, { maxOutputLength: max, finishFlush: constants.BROTLI_OPERATION_FLUSH }, done),
+      nodeZlib().brotliDecompress(
+        input,
+        { maxOutputLength: max, finishFlush: nodeZlib().constants.BROTLI_OPERATION_FLUSH },
+        done,
+      ),
     ),
   zstd: async (input, max) => {
-    const output = await run((done) => zstdDecompress(input, { maxOutputLength: max }, done));
+    const output = await run((done) => nodeZlib().zstdDecompress(input, { maxOutputLength: max }, done));
     // A truncated frame gives nothing, and no error.
     if (output.byteLength === 0 && input.byteLength > ZSTD_EMPTY_BYTES_MAX) throw new Error("the frame is cut off");
     return output;

@@ -2,9 +2,9 @@
 // again, obeys proxy variables of the environment and queues beyond 256 requests. One request per connection; heads, chunks
 // and bodies are bounded.
 
-import { connect as connectTcp, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
-import { parseAddress } from "./address.ts";
+import type { Socket } from "node:net";
+import { parseAddress } from "../base/ip-address.ts";
+import { nodeNet, nodeTls } from "../base/node-modules.ts";
 import { ByteReader, tooLarge, WireError } from "./byte-reader.ts";
 
 /** One request to one checked address. */
@@ -79,7 +79,7 @@ function open(request: WireRequest, address: string): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const isName = parseAddress(request.host) === undefined;
   const socket = secure
-    ? connectTls({
+    ? nodeTls().connect({
         host: address,
         port: request.port,
         ALPNProtocols: ["http/1.1"],
@@ -87,7 +87,7 @@ function open(request: WireRequest, address: string): Promise<Socket> {
         ...(isName ? { servername: request.host } : {}),
         ...(request.ca === undefined ? {} : { ca: request.ca }),
       })
-    : connectTcp({ host: address, port: request.port });
+    : nodeNet().connect({ host: address, port: request.port });
   let connected = false;
   const stop = () => socket.destroy(new Error("aborted"));
   const timer = setTimeout(() => socket.destroy(new Error("connect timeout")), CONNECT_TIMEOUT_MS);

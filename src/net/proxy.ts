@@ -2,8 +2,8 @@
 // WebSockets, workers) at connect time and connects to the checked address. For the local browser each page has its own
 // listener on loopback; a remote browser uses one listener that requires a live page's secret.
 
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { connect as connectTcp, createServer, type Server, type Socket } from "node:net";
+import type { Server, Socket } from "node:net";
+import { nodeNet } from "../base/node-modules.ts";
 import { type AddressGuard, BlockedAddress } from "./address-guard.ts";
 import { type PageWay, Way } from "./page-egress-policy.ts";
 
@@ -37,7 +37,7 @@ const SECRET_BYTES = 24;
 /** Starts a proxy for one page on a free loopback port; closing the page's access closes it. */
 export async function startProxy(guard: AddressGuard): Promise<OwnProxy> {
   const way = new Way(guard);
-  const server = createServer({ allowHalfOpen: true }, (client) => {
+  const server = nodeNet().createServer({ allowHalfOpen: true }, (client) => {
     if (way.hold(client)) serve(client, () => way, HEAD_TIMEOUT_MS).catch(() => client.destroy());
   });
   const port = await listen(server, { hostname: "127.0.0.1", port: 0 });
@@ -55,9 +55,9 @@ export async function startSharedProxy(address: { hostname: string; port: number
     const basic = /^proxy-authorization:\s*basic\s+([\w+/=-]+)\s*$/im.exec(head)?.[1] ?? "";
     const [username = "", password = ""] = Buffer.from(basic, "base64").toString("latin1").split(":");
     const known = ways.get(username);
-    return known !== undefined && timingSafeEqual(known.secret, digest(password)) ? known.way : undefined;
+    return known !== undefined && crypto.timingSafeEqual(known.secret, digest(password)) ? known.way : undefined;
   };
-  const server = createServer({ allowHalfOpen: true }, (client) => {
+  const server = nodeNet().createServer({ allowHalfOpen: true }, (client) => {
     if (unidentified.size >= UNIDENTIFIED_MAX) return void client.destroy();
     unidentified.add(client);
     client.on("error", () => client.destroy());
@@ -75,8 +75,8 @@ export async function startSharedProxy(address: { hostname: string; port: number
     open: (guard) => {
       const way = new Way(guard);
       const [username, password] = [
-        randomBytes(SECRET_BYTES).toString("hex"),
-        randomBytes(SECRET_BYTES).toString("hex"),
+        Buffer.from(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))).toString("hex"),
+        Buffer.from(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))).toString("hex"),
       ];
       ways.set(username, { secret: digest(password), way });
       return Object.assign(
@@ -160,7 +160,7 @@ async function reach(url: URL, way: Way): Promise<Socket> {
 
 function dial(host: string, port: number): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const socket = connectTcp({ host, port, allowHalfOpen: true });
+  const socket = nodeNet().connect({ host, port, allowHalfOpen: true });
   const timer = setTimeout(() => socket.destroy(new Error("connect timeout")), CONNECT_TIMEOUT_MS);
   socket.once("connect", () => resolve(socket));
   socket.on("error", reject);
@@ -218,5 +218,5 @@ function refuse(client: Socket, status: number): void {
 }
 
 function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+  return new Bun.CryptoHasher("sha256").update(text).digest();
 }

@@ -1,9 +1,9 @@
 // Resolves host names by the system's resolver or the configured servers. Returns all addresses, because the guard must check
 // them all; never caches, because the guard pins what it checked.
 
-import { lookup, Resolver } from "node:dns/promises";
+import { parseAddress } from "../base/ip-address.ts";
+import { nodeDns } from "../base/node-modules.ts";
 import { untilAborted } from "../base/until-aborted.ts";
-import { parseAddress } from "./address.ts";
 
 /** Returns all addresses of a host, IPv4 first; throws `UnknownHost` if there are none. */
 export type Resolve = (host: string, signal?: AbortSignal) => Promise<string[]>;
@@ -34,14 +34,16 @@ export function createResolve(servers: readonly string[] = []): Resolve {
 }
 
 async function askSystem(host: string): Promise<string[]> {
-  const found = await lookup(host, { all: true }).catch(() => []);
+  const found = await nodeDns()
+    .lookup(host, { all: true })
+    .catch(() => []);
   return found.sort((a, b) => a.family - b.family).map((entry) => entry.address);
 }
 
 function askServers(servers: readonly string[]): (host: string) => Promise<string[]> {
   return async (host) => {
     // A new resolver for each look-up: the library caches answers beyond their time to live.
-    const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 2 });
+    const resolver = new (nodeDns().Resolver)({ timeout: QUERY_TIMEOUT_MS, tries: 2 });
     resolver.setServers([...servers]);
     const [v4, v6] = await Promise.all([
       resolver.resolve4(host).catch(() => []),

@@ -8,7 +8,7 @@ import type { Acted, Browsing } from "./browser/browsing.ts";
 import type { Rendered, Renderer } from "./browser/render.ts";
 import { isChallenge } from "./challenge.ts";
 import type { Converter } from "./convert/convert.ts";
-import { type DocumentKind, documentKindOf } from "./convert/documents.ts";
+import { type DocumentKind, documentKindOf } from "./convert/document-kind.ts";
 import type { Extracted, PagePicks } from "./convert/extract.ts";
 import { PageError } from "./page-error.ts";
 import { RETRIED_STATUSES, retryAfterMs } from "./retry-after.ts";

@@ -1,6 +1,5 @@
 // The public status endpoints, open to everyone, and the operator's metrics.
 
-import { createHash, timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
@@ -85,8 +84,8 @@ async function pageFacts(deps: StatusRoutesDeps): Promise<StatusPageFacts> {
 function bears(request: Request, token: string): boolean {
   const given = /^Bearer (.*)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
   // Digests have equal lengths, so that the comparison takes constant time.
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(given), digest(token));
+  const digest = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
+  return crypto.timingSafeEqual(digest(given), digest(token));
 }
 
 /** The addresses of pages for people; `listening` applies if none is configured. */

@@ -1,7 +1,6 @@
 // Public token totals and the leaderboard. Users have stable pseudonyms that cannot be reversed; models are named only while
 // they are publicly listed.
 
-import { createHmac } from "node:crypto";
 import type { TokenTotals } from "../store/usage/usage.ts";
 
 export interface StatsDeps {
@@ -58,7 +57,7 @@ export async function leaderboard(deps: StatsDeps) {
 
 /** An account's public name. */
 export function pseudonym(accountId: string, secret: string): string {
-  const digest = createHmac("sha256", secret).update(accountId).digest();
+  const digest = new Bun.CryptoHasher("sha256", secret).update(accountId).digest();
   let name = "user-";
   // 256 is a multiple of 32, so every letter is equally likely.
   for (const byte of digest.subarray(0, PSEUDONYM_CHARS)) name += PSEUDONYM_ALPHABET[byte % 32];

@@ -1,6 +1,7 @@
 // Named JSON values that survive a restart.
 
 import { eq, sql } from "drizzle-orm";
+import { lazy } from "../base/lazy.ts";
 import { type Store, step, type Work } from "./engine/store.ts";
 import { settings } from "./schema.ts";
 
@@ -16,11 +17,13 @@ export type SettingsStore = ReturnType<typeof settingsStore>;
 /** Builds the verbs. */
 export function settingsStore(store: Store) {
   const { db, clock } = store;
-  const byName = db
-    .select({ value: settings.value })
-    .from(settings)
-    .where(eq(settings.name, sql.placeholder("name")))
-    .prepare();
+  const byName = lazy(() =>
+    db
+      .select({ value: settings.value })
+      .from(settings)
+      .where(eq(settings.name, sql.placeholder("name")))
+      .prepare(),
+  );
   const put = (name: string, value: unknown) => {
     const row = { value, updatedAtMs: clock.now() };
     return db
@@ -32,7 +35,7 @@ export function settingsStore(store: Store) {
   return {
     /** The value under `name`; undefined when there is none. */
     async readSetting(name: string): Promise<unknown> {
-      return (await byName.get({ name }))?.value;
+      return (await byName().get({ name }))?.value;
     },
     /** Stores a JSON value under `name`. */
     async writeSetting(name: string, value: unknown): Promise<void> {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { isIP } from "node:net";
 import fc from "fast-check";
-import { classifyAddress, parseAddress, parseCidr } from "../../src/net/address.ts";
+import { parseAddress } from "../../src/base/ip-address.ts";
+import { classifyAddress, parseCidr } from "../../src/net/address.ts";
 import { type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/address-guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 

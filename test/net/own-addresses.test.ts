@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseAddress } from "../../src/net/address.ts";
+import { parseAddress } from "../../src/base/ip-address.ts";
 import { type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/address-guard.ts";
 
 const CLOSED: AddressPolicy = { allowPrivateNetworks: false, allowHosts: [], ports: [] };

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createConverter } from "../../src/pages/convert/convert.ts";
-import { documentKindOf, documentMarkdown } from "../../src/pages/convert/documents.ts";
+import { documentKindOf } from "../../src/pages/convert/document-kind.ts";
+import { documentMarkdown } from "../../src/pages/convert/documents.ts";
 
 const converter = createConverter(1);
 afterAll(() => converter.close());

@@ -2,10 +2,10 @@
 // retries.
 
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { isIP } from "node:net";
 import { join } from "node:path";
 import type { Transporter } from "nodemailer";
 import { uuid } from "../../base/ids.ts";
+import { ipVersion } from "../../base/ip-address.ts";
 
 /** A mail to one recipient. */
 export interface Mail {
@@ -91,7 +91,7 @@ function needsTls(smtpUrl: string): boolean {
   if (url.protocol === "smtps:" || url.username === "") return false;
   if (url.searchParams.has("requireTLS") || url.searchParams.has("ignoreTLS")) return false;
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  const isOwnMachine = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+  const isOwnMachine = host === "localhost" || host === "::1" || (ipVersion(host) === 4 && host.startsWith("127."));
   return !isOwnMachine;
 }
 

@@ -1,6 +1,5 @@
 // Verifies an account's address: six digits by mail, valid for ten minutes and five tries, one mail per minute.
 
-import { createHmac } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import type { Attempts } from "../../shared-state/attempts.ts";
@@ -42,7 +41,7 @@ const DIGITS = 6;
 /** Builds the verbs. */
 export function verification(deps: VerificationDeps): Verification {
   const hashOf = (account: Account, code: string) =>
-    createHmac("sha256", deps.secret).update(`verification code:${account.id}:${code}`).digest("hex");
+    new Bun.CryptoHasher("sha256", deps.secret).update(`verification code:${account.id}:${code}`).digest("hex");
   return {
     async sendCode(account) {
       if (account.emailVerified) return { success: true, already_verified: true };

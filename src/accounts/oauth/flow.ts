@@ -14,7 +14,7 @@ import { addressName } from "../address-name.ts";
 import type { Client } from "../client.ts";
 import { isSameMailbox } from "../new-account.ts";
 import type { TokenPair, TokenPairs } from "../sessions/token-pairs.ts";
-import { type OAuthConfig, type Person, type SignInProvider, signInProvider } from "./provider.ts";
+import type { OAuthConfig, Person, SignInProvider } from "./provider.ts";
 import { newTrip, type TripSecrets, tripOf } from "./round-trip.ts";
 
 /** What the flow needs. */
@@ -146,9 +146,23 @@ function providerLookUp({ clock, providers }: OAuthDeps): Flow["providerOf"] {
     // Cached while its entry is the same object: a reload creates new entries.
     const known = built.get(slug);
     if (known?.config === config) return known.provider;
-    const provider = signInProvider(config, () => clock.now());
+    const provider = loadedProvider(config, clock);
     built.set(slug, { config, provider });
     return provider;
+  };
+}
+
+/** A provider whose code is loaded when the first person signs in by it. */
+function loadedProvider(config: OAuthConfig, clock: Clock): SignInProvider {
+  let provider: SignInProvider | undefined;
+  const load = async () => {
+    const { signInProvider } = await import("./provider.ts");
+    provider ??= signInProvider(config, () => clock.now());
+    return provider;
+  };
+  return {
+    authorizationUrl: async (trip) => (await load()).authorizationUrl(trip),
+    person: async (trip, search) => (await load()).person(trip, search),
   };
 }
 

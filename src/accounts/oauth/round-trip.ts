@@ -1,7 +1,6 @@
 // The secrets of a sign-in round trip. All are derived from one random id, which only the state contains: the database stores
 // its hash, with which nobody can finish someone else's sign-in.
 
-import { createHmac, timingSafeEqual } from "node:crypto";
 import { randomText, sha256Hex } from "../../base/ids.ts";
 
 /** One round trip. */
@@ -30,7 +29,7 @@ export function tripOf(state: string, secret: string): TripSecrets | undefined {
   const [, id, signature] = STATE.exec(state) ?? [];
   if (id === undefined || signature === undefined) return undefined;
   const right = derive(secret, "state", id);
-  return timingSafeEqual(Buffer.from(signature), Buffer.from(right)) ? secretsOf(id, secret) : undefined;
+  return crypto.timingSafeEqual(Buffer.from(signature), Buffer.from(right)) ? secretsOf(id, secret) : undefined;
 }
 
 function secretsOf(id: string, secret: string): TripSecrets {
@@ -46,5 +45,5 @@ function secretsOf(id: string, secret: string): TripSecrets {
 
 /** 43 characters: the length of a PKCE verifier. */
 function derive(secret: string, purpose: string, id: string): string {
-  return createHmac("sha256", secret).update(`oauth ${purpose}:${id}`).digest("base64url");
+  return new Bun.CryptoHasher("sha256", secret).update(`oauth ${purpose}:${id}`).digest("base64url");
 }

@@ -1,7 +1,6 @@
 // Token pairs: a short-lived access token and a refresh token that works once. Reuse of a refresh token ends its session,
 // unless it is within the configured grace period: then it returns the same new pair.
 
-import { createHmac } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { randomText, sha256Hex } from "../../base/ids.ts";
@@ -127,7 +126,7 @@ async function reused(
 }
 
 function successor(token: string, secret: string): string {
-  return PREFIX + createHmac("sha256", secret).update(`refresh token:${token}`).digest("base64url");
+  return PREFIX + new Bun.CryptoHasher("sha256", secret).update(`refresh token:${token}`).digest("base64url");
 }
 
 function invalidToken(): ApiError {

@@ -1,7 +1,6 @@
 // Packs text files into a zip archive while it is read: only one file at a time is in memory, and the archive is
 // produced no faster than the client receives it.
 
-import { Zip, ZipDeflate } from "fflate";
 import { pulled } from "./pulled.ts";
 
 /** The archive. When the reader stops, `files` is ended too. */
@@ -14,6 +13,8 @@ export function zipped(
 async function* pieces(
   files: AsyncIterable<{ readonly name: string; readonly text: string }>,
 ): AsyncGenerator<Uint8Array> {
+  // Loaded with the first archive: its tables take more time and memory than all else at the start.
+  const { Zip, ZipDeflate } = await import("fflate");
   let made: Uint8Array[] = [];
   const zip = new Zip((error, chunk) => {
     if (error !== null) throw error;

@@ -2,7 +2,8 @@
 // key derived from one secret, bound to the account and the purpose. Text sealed for one account and purpose cannot be opened for
 // another.
 
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { lazy } from "../../base/lazy.ts";
+import { nodeCrypto } from "../../base/node-modules.ts";
 
 /** The account and the purpose for which a text is sealed. */
 export interface SealedFor {
@@ -17,16 +18,16 @@ const TAG_BYTES = 16;
 
 /** Seals and opens texts. */
 export class Sealer {
-  readonly #key: Buffer;
+  readonly #key: () => Buffer;
 
   constructor(secret: string) {
-    this.#key = Buffer.from(hkdfSync("sha256", secret, "", "sallyport compaction 1", 32));
+    this.#key = lazy(() => Buffer.from(nodeCrypto().hkdfSync("sha256", secret, "", "sallyport compaction 1", 32)));
   }
 
   /** Seals a text as bytes that only this gateway can open. */
   seal(text: string, bound: SealedFor): Buffer {
-    const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv("aes-256-gcm", this.#key, iv).setAAD(boundTo(bound));
+    const iv = crypto.getRandomValues(Buffer.alloc(IV_BYTES));
+    const cipher = nodeCrypto().createCipheriv("aes-256-gcm", this.#key(), iv).setAAD(boundTo(bound));
     const packed = Bun.zstdCompressSync(Buffer.from(text));
     const sealed = Buffer.concat([cipher.update(packed), cipher.final()]);
     return Buffer.concat([iv, sealed, cipher.getAuthTag()]);
@@ -36,7 +37,8 @@ export class Sealer {
   open(bytes: Uint8Array, bound: SealedFor): string | undefined {
     if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
     const end = bytes.length - TAG_BYTES;
-    const decipher = createDecipheriv("aes-256-gcm", this.#key, bytes.subarray(0, IV_BYTES))
+    const decipher = nodeCrypto()
+      .createDecipheriv("aes-256-gcm", this.#key(), bytes.subarray(0, IV_BYTES))
       .setAAD(boundTo(bound))
       .setAuthTag(bytes.subarray(end));
     try {

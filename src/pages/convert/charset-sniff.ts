@@ -1,6 +1,8 @@
 // Guesses the encoding of bytes that declare none. Each candidate encoding decodes a sample, and the one whose text looks most
 // like the languages it was made for is taken.
 
+import { lazy } from "../../base/lazy.ts";
+
 /** An encoding, and how text that was decoded with it is judged. */
 interface Candidate {
   readonly label: string;
@@ -114,8 +116,15 @@ const COMMON_HAN = new Set(
   ].map((character) => character.codePointAt(0) ?? 0),
 );
 
-/** The characters that an encoding has in this range of first and second bytes. The ranges below hold the common characters. */
+/**
+ * The characters that an encoding has in this range of first and second bytes. The ranges below hold the common characters.
+ * They are decoded for the first bytes that have to be judged, since most threads never judge any.
+ */
 function plane(label: string, leads: readonly [number, number], trails: readonly (readonly [number, number])[]) {
+  return lazy(() => charactersAt(label, leads, trails));
+}
+
+function charactersAt(label: string, leads: readonly [number, number], trails: readonly (readonly [number, number])[]) {
   const bytes: number[] = [];
   for (let lead = leads[0]; lead <= leads[1]; lead++)
     for (const [first, last] of trails) for (let trail = first; trail <= last; trail++) bytes.push(lead, trail);
@@ -132,22 +141,22 @@ const HANGUL = plane("euc-kr", [0xb0, 0xc8], [HIGH]);
 function japanese(code: number): number {
   // Kana distinguish Japanese from Chinese. Half-width kana are what wrongly decoded Latin text looks like.
   if (isKana(code)) return 1.4;
-  if (isHan(code)) return KANJI.has(code) ? 0.75 : 0.3;
+  if (isHan(code)) return KANJI().has(code) ? 0.75 : 0.3;
   if (code >= 0xff61 && code <= 0xff9f) return -0.5;
   return code >= 0x3000 ? 0.6 : -0.5;
 }
 
-function chinese(level: ReadonlySet<number>): (code: number) => number {
+function chinese(level: () => ReadonlySet<number>): (code: number) => number {
   return (code) => {
     if (COMMON_HAN.has(code)) return 1;
-    if (isHan(code)) return level.has(code) ? 0.85 : 0.1;
+    if (isHan(code)) return level().has(code) ? 0.85 : 0.1;
     if (isIdeographicSign(code)) return 0.8;
     return code >= 0xff00 ? 0.7 : -0.5;
   };
 }
 
 function korean(code: number): number {
-  return HANGUL.has(code) ? 1.1 : isIdeographicSign(code) ? 0.5 : -0.3;
+  return HANGUL().has(code) ? 1.1 : isIdeographicSign(code) ? 0.5 : -0.3;
 }
 
 function cyrillic(code: number): number {

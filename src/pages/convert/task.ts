@@ -1,6 +1,6 @@
 // The messages that are sent to a conversion thread.
 
-import type { DocumentKind } from "./documents.ts";
+import type { DocumentKind } from "./document-kind.ts";
 import type { ExtractOptions } from "./extract.ts";
 import type { MapLinksTask } from "./map-links.ts";
 import type { SiteLinksTask } from "./site-links.ts";

@@ -1,8 +1,11 @@
 // Selects elements of the light tree by CSS selectors. The selectors come from callers; their cost is bounded by their length and
 // by the deadline of the thread that runs them.
 
-import { compile, selectAll } from "css-select";
+import { lazy } from "../../base/lazy.ts";
 import { PageElement, type PageNode } from "./node.ts";
+
+/** Loaded with the first selector. */
+const selecting = lazy((): typeof import("css-select") => require("css-select"));
 
 /** Maximum length of a selector; people do not write longer ones. */
 const CHARS_MAX = 300;
@@ -37,7 +40,7 @@ export function isSelector(text: string): boolean {
   if (text.trim() === "" || text.length > CHARS_MAX) return false;
   if ((text.match(/:has\(/gi)?.length ?? 0) > NESTED_MAX) return false;
   try {
-    compile(text);
+    selecting().compile(text);
     return true;
   } catch {
     return false;
@@ -47,5 +50,8 @@ export function isSelector(text: string): boolean {
 /** The elements below `root` that match a selector, in document order; none if the selector is invalid. */
 export function selectElements(root: PageElement, selector: string): PageElement[] {
   if (!isSelector(selector)) return [];
-  return selectAll<PageNode, PageElement>(selector, root.childNodes, { adapter: ADAPTER, cacheResults: false });
+  return selecting().selectAll<PageNode, PageElement>(selector, root.childNodes, {
+    adapter: ADAPTER,
+    cacheResults: false,
+  });
 }

@@ -1,14 +1,15 @@
 // Parses markup within limits that no real result page reaches. A hostile page could otherwise take minutes: searching a
 // tree, and matching end tags, take time proportional to its depth.
 
-import { type AnyNode, type Document, DomHandler } from "domhandler";
-import { Parser } from "htmlparser2";
+import type { AnyNode, Document } from "domhandler";
+import { lazy } from "../../base/lazy.ts";
 
 const ELEMENTS_MAX = 50_000;
 const DEPTH_MAX = 256;
 
 /** Parses markup; undefined if it exceeds the limits. */
 export function parseMarkup(text: string, { xml }: { xml: boolean }): Document | undefined {
+  const { Parser, BoundedHandler } = parsing();
   const handler = new BoundedHandler();
   const parser = new Parser(handler, { xmlMode: xml, decodeEntities: true });
   try {
@@ -23,12 +24,17 @@ export function parseMarkup(text: string, { xml }: { xml: boolean }): Document |
 
 class BeyondLimits extends Error {}
 
-class BoundedHandler extends DomHandler {
-  #elements = 0;
+/** Loaded with the first markup. */
+const parsing = lazy(() => {
+  const { DomHandler, Parser }: typeof import("htmlparser2") = require("htmlparser2");
+  class BoundedHandler extends DomHandler {
+    #elements = 0;
 
-  protected override addNode(node: AnyNode): void {
-    if (node.type === "tag" && (++this.#elements > ELEMENTS_MAX || this.tagStack.length > DEPTH_MAX))
-      throw new BeyondLimits();
-    super.addNode(node);
+    protected override addNode(node: AnyNode): void {
+      if (node.type === "tag" && (++this.#elements > ELEMENTS_MAX || this.tagStack.length > DEPTH_MAX))
+        throw new BeyondLimits();
+      super.addNode(node);
+    }
   }
-}
+  return { Parser, BoundedHandler };
+});

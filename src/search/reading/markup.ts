@@ -1,7 +1,7 @@
 // Reads hits from HTML and XML, by CSS selectors. A page without hits is only empty if it says so; otherwise it has changed.
 
-import { compile, selectAll, selectOne } from "css-select";
 import type { AnyNode, Document, Element } from "domhandler";
+import { lazy } from "../../base/lazy.ts";
 import type { EngineContext, EngineResponse, Parsed } from "../engine.ts";
 import { isoDate } from "./date.ts";
 import { parseMarkup } from "./document.ts";
@@ -17,6 +17,9 @@ import {
 } from "./json.ts";
 import { failed, statusFailure } from "./status.ts";
 import { BREAKING_TAGS, HIDDEN_TAGS, oneLine, plain, webAddress } from "./text.ts";
+
+/** Loaded with the first markup. */
+const selecting = lazy((): typeof import("css-select") => require("css-select"));
 
 /** Reads values below an element by the names in the engine's selectors. */
 export interface MarkupFields {
@@ -77,7 +80,7 @@ export function firstText(html: string, selector: string): string {
   const { css, attribute } = parted(selector);
   if (brokenSelector({ selector }) !== undefined || css === "") return "";
   const document = parseMarkup(html, { xml: false });
-  const found = document === undefined ? null : selectOne<AnyNode, Element>(css, document, OPTIONS);
+  const found = document === undefined ? null : selecting().selectOne<AnyNode, Element>(css, document, OPTIONS);
   if (found === null) return "";
   return oneLine(attribute === undefined ? textOf(found, new Set()) : (found.attribs[attribute] ?? ""));
 }
@@ -125,7 +128,7 @@ export function brokenSelector(selectors: Readonly<Record<string, string>>): str
     const { css } = parted(selector);
     if (css === "") return false;
     try {
-      compile(css);
+      selecting().compile(css);
       return false;
     } catch {
       return true;
@@ -145,11 +148,15 @@ function isWhole(document: Document, body: string): boolean {
 const OPTIONS = { xmlMode: true } as const;
 
 function all(below: AnyNode, selector: string): Element[] {
-  return selector === "" ? [] : selectAll<AnyNode, Element>(selector, below, OPTIONS);
+  return selector === "" ? [] : selecting().selectAll<AnyNode, Element>(selector, below, OPTIONS);
 }
 
 function has(below: AnyNode, selector: string | undefined): boolean {
-  return selector !== undefined && selector !== "" && selectOne<AnyNode, Element>(selector, below, OPTIONS) !== null;
+  return (
+    selector !== undefined &&
+    selector !== "" &&
+    selecting().selectOne<AnyNode, Element>(selector, below, OPTIONS) !== null
+  );
 }
 
 interface Place {
@@ -167,7 +174,7 @@ function fieldsOf(
     const selector = selectors[name];
     if (selector === undefined) return [];
     const { css, attribute } = parted(selector);
-    const found = css === "" ? [element as Element] : selectAll<AnyNode, Element>(css, element, OPTIONS);
+    const found = css === "" ? [element as Element] : selecting().selectAll<AnyNode, Element>(css, element, OPTIONS);
     return found.map((one) => (attribute === undefined ? textOf(one, hidden) : (one.attribs[attribute] ?? "")));
   };
   const first = (name: string) =>

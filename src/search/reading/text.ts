@@ -1,6 +1,9 @@
 // Makes plain text of what engines send: removes markup, entities and line breaks.
 
-import { Parser } from "htmlparser2";
+import { lazy } from "../../base/lazy.ts";
+
+/** Loaded with the first markup: the list of engines is part of every start, their answers are not. */
+const parsing = lazy((): typeof import("htmlparser2") => require("htmlparser2"));
 
 /** A text that may contain markup or entities, as one plain line. Block elements separate words; others do not. */
 export function plain(html: string): string {
@@ -8,7 +11,7 @@ export function plain(html: string): string {
   const bounded = html.slice(0, TEXT_CHARS_MAX);
   let text = "";
   let hidden = 0;
-  const parser = new Parser(
+  const parser = new (parsing().Parser)(
     {
       onopentagname(name) {
         if (HIDDEN_TAGS.has(name)) hidden++;

@@ -1,6 +1,7 @@
 // Budgets of accounts, which cover all keys of an account. A budget set by the operator replaces the plan's budget.
 
 import { eq, sql } from "drizzle-orm";
+import { lazy } from "../../base/lazy.ts";
 import { type Store, step } from "../engine/store.ts";
 import { accountBudgets } from "../schema.ts";
 
@@ -31,11 +32,13 @@ export function accountBudgetStore(store: Store) {
 type ById = ReturnType<typeof budgetById>;
 
 function budgetById({ db }: Store) {
-  return db
-    .select()
-    .from(accountBudgets)
-    .where(eq(accountBudgets.accountId, sql.placeholder("id")))
-    .prepare();
+  return lazy(() =>
+    db
+      .select()
+      .from(accountBudgets)
+      .where(eq(accountBudgets.accountId, sql.placeholder("id")))
+      .prepare(),
+  );
 }
 
 function readingBudgets(store: Store, byId: ById) {
@@ -48,7 +51,7 @@ function readingBudgets(store: Store, byId: ById) {
 
   /** The current budget of an account; `plan` is the budget of its plan. Undefined if the account has no budget. */
   const find = async (accountId: string, plan: BudgetTerms | undefined): Promise<AccountBudget | undefined> => {
-    const row = await byId.get({ id: accountId });
+    const row = await byId().get({ id: accountId });
     const terms = row?.own ? ownTerms(row) : plan;
     if (terms === undefined) return undefined;
     const { own = false, windowStartMs = clock.now(), spentMicros = 0 } = row ?? {};
@@ -72,7 +75,7 @@ function readingBudgets(store: Store, byId: ById) {
     async openAccountBudget(accountId: string, plan: BudgetTerms | undefined): Promise<AccountBudget | undefined> {
       const found = await find(accountId, plan);
       if (found === undefined || found.own) return found;
-      const row = await byId.get({ id: accountId });
+      const row = await byId().get({ id: accountId });
       // Written only when something has changed, since a write may have to wait for another process.
       if (row === undefined || row.own || row.periodMs !== found.periodMs) {
         await open.run({ id: accountId, period: found.periodMs, now: clock.now() });
@@ -97,7 +100,7 @@ function settingBudgets(store: Store, byId: ById) {
     async setAccountBudget(accountId: string, terms: BudgetTerms | null): Promise<void> {
       const { limitMicros, periodMs } = terms ?? { limitMicros: null, periodMs: null };
       await store.transaction(function* () {
-        const row = yield* step(() => byId.get({ id: accountId }));
+        const row = yield* step(() => byId().get({ id: accountId }));
         const goesOn =
           row?.own === true && row.limitMicros !== null && limitMicros !== null && row.periodMs === periodMs;
         const set = {

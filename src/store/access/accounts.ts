@@ -4,6 +4,7 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, sql } from "drizzle-orm";
 import { union } from "drizzle-orm/sqlite-core";
 import { uuid } from "../../base/ids.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { TierId } from "../../config/schema.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
@@ -84,19 +85,19 @@ type Parts = ReturnType<typeof accountParts>;
 
 function accountParts({ db }: Store) {
   const key = sql.placeholder("key");
-  const byId = db.select(COLUMNS).from(accounts).where(eq(accounts.id, key)).prepare();
-  const byEmail = db.select(COLUMNS).from(accounts).where(eq(accounts.emailKey, key)).prepare();
-  const byUsername = db.select(COLUMNS).from(accounts).where(eq(accounts.usernameKey, key)).prepare();
-  const counted = db.select({ n: count() }).from(accounts).prepare();
+  const byId = lazy(() => db.select(COLUMNS).from(accounts).where(eq(accounts.id, key)).prepare());
+  const byEmail = lazy(() => db.select(COLUMNS).from(accounts).where(eq(accounts.emailKey, key)).prepare());
+  const byUsername = lazy(() => db.select(COLUMNS).from(accounts).where(eq(accounts.usernameKey, key)).prepare());
+  const counted = lazy(() => db.select({ n: count() }).from(accounts).prepare());
 
   /** Whether another account than `exceptId` has the name or the address. */
   function* taken(
     { username, email }: { username?: string; email?: string },
     exceptId = "",
   ): Work<AccountRefused | undefined> {
-    const emailOwner = email === undefined ? undefined : yield* step(() => byEmail.get({ key: foldName(email) }));
+    const emailOwner = email === undefined ? undefined : yield* step(() => byEmail().get({ key: foldName(email) }));
     const nameOwner =
-      username === undefined ? undefined : yield* step(() => byUsername.get({ key: foldName(username) }));
+      username === undefined ? undefined : yield* step(() => byUsername().get({ key: foldName(username) }));
     // The name is checked first, since a taken name must not reveal whether the address is taken.
     if (nameOwner !== undefined && nameOwner.id !== exceptId) return { refused: "username_taken" };
     if (emailOwner !== undefined && emailOwner.id !== exceptId) return { refused: "email_taken" };
@@ -115,7 +116,7 @@ function creatingAccounts(store: Store, parts: Parts) {
       return store.transaction(function* (): Work<Account | AccountRefused> {
         const { identity } = input;
         if (identity !== undefined && (yield* isKnownIdentity(store, identity))) return { refused: "identity_taken" };
-        if (input.mustBeFirst === true && ((yield* step(() => parts.counted.get()))?.n ?? 0) > 0)
+        if (input.mustBeFirst === true && ((yield* step(() => parts.counted().get()))?.n ?? 0) > 0)
           return { refused: "not_first" };
         const refused = yield* parts.taken(input);
         if (refused !== undefined) return refused;
@@ -159,23 +160,23 @@ function findingAccounts({ byId, byEmail, byUsername, counted }: Parts) {
   return {
     /** The account with this id. */
     async findAccount(id: string): Promise<Account | undefined> {
-      return byId.get({ key: id });
+      return byId().get({ key: id });
     },
 
     /** The account with this address, ignoring case. */
     async findAccountByEmail(email: string): Promise<Account | undefined> {
-      return byEmail.get({ key: foldName(email) });
+      return byEmail().get({ key: foldName(email) });
     },
 
     /** The account with this address or user name, ignoring case. */
     async findAccountByLogin(usernameOrEmail: string): Promise<Account | undefined> {
       const name = { key: foldName(usernameOrEmail) };
-      return (await byEmail.get(name)) ?? (await byUsername.get(name));
+      return (await byEmail().get(name)) ?? (await byUsername().get(name));
     },
 
     /** How many accounts there are. */
     async countAccounts(): Promise<number> {
-      return (await counted.get())?.n ?? 0;
+      return (await counted().get())?.n ?? 0;
     },
   };
 }
@@ -237,7 +238,7 @@ function changingAccounts(store: Store, parts: Parts) {
           ...(change.username === undefined ? {} : { usernameKey: foldName(change.username) }),
           ...(change.email === undefined ? {} : { emailKey: foldName(change.email) }),
         };
-        if (Object.keys(change).length === 0) return yield* step(() => parts.byId.get({ key: id }));
+        if (Object.keys(change).length === 0) return yield* step(() => parts.byId().get({ key: id }));
         const set = { ...change, ...keys };
         return yield* step(() => db.update(accounts).set(set).where(eq(accounts.id, id)).returning(COLUMNS).get());
       });
@@ -246,7 +247,7 @@ function changingAccounts(store: Store, parts: Parts) {
     /** Deletes the account and all its data, including uploads; its tokens stay in the totals. True if it existed. */
     async deleteAccount(id: string): Promise<boolean> {
       const existed = await store.transaction(function* (): Work<boolean> {
-        if ((yield* step(() => parts.byId.get({ key: id }))) === undefined) return false;
+        if ((yield* step(() => parts.byId().get({ key: id }))) === undefined) return false;
         yield* unattribute(store, id);
         yield* step(() => db.delete(usage).where(eq(usage.accountId, id)).run());
         // Keys, sessions, files, jobs, threads and responses are deleted by cascade.

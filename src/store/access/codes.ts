@@ -3,6 +3,7 @@
 
 import { and, desc, eq, gt, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
+import { lazy } from "../../base/lazy.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
 import { accounts } from "../schema.ts";
@@ -35,11 +36,13 @@ export function codeStore(store: Store) {
 
 function verificationVerbs(store: Store) {
   const { db, clock } = store;
-  const codeOf = db
-    .select()
-    .from(verificationCodes)
-    .where(eq(verificationCodes.accountId, sql.placeholder("id")))
-    .prepare();
+  const codeOf = lazy(() =>
+    db
+      .select()
+      .from(verificationCodes)
+      .where(eq(verificationCodes.accountId, sql.placeholder("id")))
+      .prepare(),
+  );
   return {
     /**
      * Replaces an account's verification code. If the last one was sent less than `gapMs` ago, it stays, and the time
@@ -53,7 +56,7 @@ function verificationVerbs(store: Store) {
     }): Promise<{ readonly stored: true } | { readonly stored: false; readonly againAtMs: number }> {
       return store.transaction(function* (): Work<{ stored: true } | { stored: false; againAtMs: number }> {
         const nowMs = clock.now();
-        const before = yield* step(() => codeOf.get({ id: input.accountId }));
+        const before = yield* step(() => codeOf().get({ id: input.accountId }));
         if (before !== undefined && nowMs < before.sentAtMs + input.gapMs) {
           return { stored: false, againAtMs: before.sentAtMs + input.gapMs };
         }
@@ -79,7 +82,7 @@ function verificationVerbs(store: Store) {
       readonly triesMax: number;
     }): Promise<"verified" | "wrong" | "too_many_tries"> {
       return store.transaction(function* (): Work<"verified" | "wrong" | "too_many_tries"> {
-        const code = yield* step(() => codeOf.get({ id: input.accountId }));
+        const code = yield* step(() => codeOf().get({ id: input.accountId }));
         if (code === undefined || code.expiresAtMs <= clock.now()) return "wrong";
         if (code.tries >= input.triesMax) return "too_many_tries";
         const owner = eq(verificationCodes.accountId, input.accountId);

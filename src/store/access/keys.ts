@@ -3,6 +3,7 @@
 
 import { and, asc, count, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { TierId } from "../../config/schema.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
@@ -110,44 +111,48 @@ export function keyStore(store: Store) {
 }
 
 function keyLookups({ db, clock }: Store) {
-  const liveBy = (which: SQL) =>
-    db
-      .select({
-        keyId: apiKeys.id,
-        accountId: apiKeys.accountId,
-        rpm: apiKeys.rpm,
-        expiresAtMs: apiKeys.expiresAtMs,
-        budgetMicros: apiKeys.budgetMicros,
-        noStore: apiKeys.noStore,
-        debugUntilMs: apiKeys.debugUntilMs,
-        models: apiKeys.models,
-        passthrough: apiKeys.passthrough,
-        account: {
-          tier: accounts.tier,
-          trialEndsAtMs: accounts.trialEndsAtMs,
-          subscriptionUntilMs: accounts.subscriptionUntilMs,
-          emailVerified: accounts.emailVerified,
-          admin: accounts.admin,
-        },
-      })
-      .from(apiKeys)
-      .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-      .where(and(which, isNull(apiKeys.revokedAtMs)))
-      .prepare();
-  const live = liveBy(eq(apiKeys.hash, sql.placeholder("hash")));
-  const liveById = liveBy(eq(apiKeys.id, sql.placeholder("id")));
+  const liveBy = (which: () => SQL) =>
+    lazy(() =>
+      db
+        .select({
+          keyId: apiKeys.id,
+          accountId: apiKeys.accountId,
+          rpm: apiKeys.rpm,
+          expiresAtMs: apiKeys.expiresAtMs,
+          budgetMicros: apiKeys.budgetMicros,
+          noStore: apiKeys.noStore,
+          debugUntilMs: apiKeys.debugUntilMs,
+          models: apiKeys.models,
+          passthrough: apiKeys.passthrough,
+          account: {
+            tier: accounts.tier,
+            trialEndsAtMs: accounts.trialEndsAtMs,
+            subscriptionUntilMs: accounts.subscriptionUntilMs,
+            emailVerified: accounts.emailVerified,
+            admin: accounts.admin,
+          },
+        })
+        .from(apiKeys)
+        .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+        .where(and(which(), isNull(apiKeys.revokedAtMs)))
+        .prepare(),
+    );
+  const live = liveBy(() => eq(apiKeys.hash, sql.placeholder("hash")));
+  const liveById = liveBy(() => eq(apiKeys.id, sql.placeholder("id")));
   const unexpired = (row: LiveKey | undefined) =>
     row !== undefined && (row.expiresAtMs === null || row.expiresAtMs > clock.now()) ? row : undefined;
-  const budget = db
-    .select({
-      limitMicros: apiKeys.budgetMicros,
-      periodMs: apiKeys.budgetPeriodMs,
-      windowStartMs: apiKeys.budgetWindowStartMs,
-      spentMicros: apiKeys.spentMicros,
-    })
-    .from(apiKeys)
-    .where(eq(apiKeys.id, sql.placeholder("id")))
-    .prepare();
+  const budget = lazy(() =>
+    db
+      .select({
+        limitMicros: apiKeys.budgetMicros,
+        periodMs: apiKeys.budgetPeriodMs,
+        windowStartMs: apiKeys.budgetWindowStartMs,
+        spentMicros: apiKeys.spentMicros,
+      })
+      .from(apiKeys)
+      .where(eq(apiKeys.id, sql.placeholder("id")))
+      .prepare(),
+  );
 
   return {
     /**
@@ -155,19 +160,19 @@ function keyLookups({ db, clock }: Store) {
      * `expiresAtMs`.
      */
     async findLiveKey(hash: string): Promise<LiveKey | undefined> {
-      return unexpired(await live.get({ hash }));
+      return unexpired(await live().get({ hash }));
     },
 
     /**
      * The key with this id, unless it is revoked or expired: for work that continues after its request.
      */
     async findLiveKeyById(id: string): Promise<LiveKey | undefined> {
-      return unexpired(await liveById.get({ id }));
+      return unexpired(await liveById().get({ id }));
     },
 
     /** A key's budget and what was spent of it according to the usage written so far; undefined if it has none. */
     async findKeyBudget(keyId: string): Promise<SpendingWindow | undefined> {
-      const row = await budget.get({ id: keyId });
+      const row = await budget().get({ id: keyId });
       if (row === undefined || row.limitMicros === null) return undefined;
       return { ...row, limitMicros: row.limitMicros };
     },

@@ -3,6 +3,7 @@
 
 import { and, desc, eq, gt, inArray, isNull, ne, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
+import { lazy } from "../../base/lazy.ts";
 import { storable } from "../../base/storable.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type MaybePromise, type Store, step, type Work } from "../engine/store.ts";
@@ -72,24 +73,28 @@ export function sessionStore(store: Store) {
 type Parts = ReturnType<typeof sessionParts>;
 
 function sessionParts({ db, clock }: Store) {
-  const token = db
-    .select({
-      sessionId: refreshTokens.sessionId,
-      accountId: sessions.accountId,
-      expiresAtMs: refreshTokens.expiresAtMs,
-      usedAtMs: refreshTokens.usedAtMs,
-      nextHash: refreshTokens.nextHash,
-      revokedAtMs: sessions.revokedAtMs,
-    })
-    .from(refreshTokens)
-    .innerJoin(sessions, eq(sessions.id, refreshTokens.sessionId))
-    .where(eq(refreshTokens.hash, sql.placeholder("hash")))
-    .prepare();
-  const owned = db
-    .select({ id: sessions.id })
-    .from(sessions)
-    .where(and(eq(sessions.id, sql.placeholder("id")), eq(sessions.accountId, sql.placeholder("accountId"))))
-    .prepare();
+  const token = lazy(() =>
+    db
+      .select({
+        sessionId: refreshTokens.sessionId,
+        accountId: sessions.accountId,
+        expiresAtMs: refreshTokens.expiresAtMs,
+        usedAtMs: refreshTokens.usedAtMs,
+        nextHash: refreshTokens.nextHash,
+        revokedAtMs: sessions.revokedAtMs,
+      })
+      .from(refreshTokens)
+      .innerJoin(sessions, eq(sessions.id, refreshTokens.sessionId))
+      .where(eq(refreshTokens.hash, sql.placeholder("hash")))
+      .prepare(),
+  );
+  const owned = lazy(() =>
+    db
+      .select({ id: sessions.id })
+      .from(sessions)
+      .where(and(eq(sessions.id, sql.placeholder("id")), eq(sessions.accountId, sql.placeholder("accountId"))))
+      .prepare(),
+  );
   return {
     token,
     owned,
@@ -114,14 +119,16 @@ function sessionParts({ db, clock }: Store) {
 function startingSessions(store: Store, { addToken }: Parts) {
   const { db, clock } = store;
   // Runs with each sign-in, so one batch is always enough.
-  const surplus = db
-    .select({ id: sessions.id })
-    .from(sessions)
-    .where(eq(sessions.accountId, sql.placeholder("accountId")))
-    .orderBy(desc(sessions.lastUsedAtMs), desc(byBytes(sessions.id)))
-    .limit(DELETE_BATCH)
-    .offset(SESSIONS_PER_ACCOUNT_MAX)
-    .prepare();
+  const surplus = lazy(() =>
+    db
+      .select({ id: sessions.id })
+      .from(sessions)
+      .where(eq(sessions.accountId, sql.placeholder("accountId")))
+      .orderBy(desc(sessions.lastUsedAtMs), desc(byBytes(sessions.id)))
+      .limit(DELETE_BATCH)
+      .offset(SESSIONS_PER_ACCOUNT_MAX)
+      .prepare(),
+  );
 
   return {
     /** Starts a session. */
@@ -146,7 +153,7 @@ function startingSessions(store: Store, { addToken }: Parts) {
             .run(),
         );
         if (refreshHash !== undefined) yield* step(() => addToken(refreshHash, session.id, input.expiresAtMs));
-        const ids = (yield* step(() => surplus.all({ accountId: input.accountId }))).map(({ id }) => id);
+        const ids = (yield* step(() => surplus().all({ accountId: input.accountId }))).map(({ id }) => id);
         if (ids.length > 0) yield* step(() => db.delete(sessions).where(inArray(sessions.id, ids)).run());
       });
       return session;
@@ -164,11 +171,11 @@ function usingSessions(store: Store, { token, owned, live, addToken, revoke }: P
     async rotateRefresh(input: RefreshInput): Promise<Rotation> {
       return store.transaction(function* (): Work<Rotation> {
         const nowMs = clock.now();
-        const found = yield* step(() => token.get({ hash: input.hash }));
+        const found = yield* step(() => token().get({ hash: input.hash }));
         if (found === undefined) return { kind: "unknown" };
         const { sessionId, accountId, usedAtMs, nextHash } = found;
         if (usedAtMs !== null) {
-          const next = nextHash === null ? undefined : yield* step(() => token.get({ hash: nextHash }));
+          const next = nextHash === null ? undefined : yield* step(() => token().get({ hash: nextHash }));
           const repeatable = found.revokedAtMs === null && next !== undefined && next.usedAtMs === null;
           if (nextHash !== null && repeatable && nowMs < usedAtMs + input.graceMs) {
             return { kind: "repeated", sessionId, accountId, nextHash };
@@ -209,7 +216,7 @@ function usingSessions(store: Store, { token, owned, live, addToken, revoke }: P
 
     /** Whether the account has such a session, live or ended. */
     async hasSession(id: string, accountId: string): Promise<boolean> {
-      return (await owned.get({ id, accountId })) !== undefined;
+      return (await owned().get({ id, accountId })) !== undefined;
     },
   };
 }
@@ -226,7 +233,7 @@ function endingSessions(store: Store, { token, owned, revoke }: Parts) {
     /** Ends the session of a refresh token of this account; false if there is no such live session. */
     async revokeByRefresh(hash: string, accountId: string): Promise<boolean> {
       return store.transaction(function* (): Work<boolean> {
-        const found = yield* step(() => token.get({ hash }));
+        const found = yield* step(() => token().get({ hash }));
         return found !== undefined && found.accountId === accountId && (yield* revoke(found.sessionId));
       });
     },
@@ -234,7 +241,7 @@ function endingSessions(store: Store, { token, owned, revoke }: Parts) {
     /** Ends a session of this account; false if there is no such live session. */
     async revokeSession(id: string, accountId: string): Promise<boolean> {
       return store.transaction(function* (): Work<boolean> {
-        return (yield* step(() => owned.get({ id, accountId }))) !== undefined && (yield* revoke(id));
+        return (yield* step(() => owned().get({ id, accountId }))) !== undefined && (yield* revoke(id));
       });
     },
 

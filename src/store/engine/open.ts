@@ -7,9 +7,10 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { type Clock, systemClock } from "../../base/clock.ts";
+import { lazy } from "../../base/lazy.ts";
 import { MIGRATIONS, migrate, pendingSteps } from "./migrate.ts";
 import type { DatabaseSize, Statement, Statements, Store, Values, Work } from "./store.ts";
-import { StoreError } from "./store-error.ts";
+import { OlderDatabase, StoreError } from "./store-error.ts";
 
 /** File name of the database within the data directory. */
 export const DATABASE_FILE = "sallyport.db";
@@ -42,8 +43,8 @@ export function isSqlite(store: Store): store is SqliteStore {
 }
 
 /**
- * Opens (and by default creates) the database in `dataDir`. Throws StoreError if it cannot be used or was created by an older
- * version: call `upgradeStore` first.
+ * Opens (and by default creates) the database in `dataDir`. Throws StoreError if it cannot be used, and `OlderDatabase` if it was
+ * created by an older version: call `upgradeStore` first.
  */
 export function openStore(options: StoreOptions): SqliteStore {
   const { dataDir, clock = systemClock, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
@@ -59,7 +60,7 @@ export function openStore(options: StoreOptions): SqliteStore {
     // A new database has no data to back up.
     if (pending.length === MIGRATIONS.length) migrate(sqlite, clock.now());
     else if (pending.length > 0)
-      throw new StoreError(
+      throw new OlderDatabase(
         `The database ${path} was created by an older version of Sallyport and is not upgraded yet.`,
       );
   } catch (error) {
@@ -205,13 +206,13 @@ function runNow<T>(work: Work<T>): T {
 }
 
 function statementOf<Row>(sqlite: Database, text: string): Statement<Row> {
-  const prepared = sqlite.query<Row, (string | number)[]>(text);
+  const prepared = lazy(() => sqlite.query<Row, (string | number)[]>(text));
   // Named values are passed as one argument, others as one argument each.
   const bound = (values: Values = []) => (Array.isArray(values) ? values : [values]) as (string | number)[];
   return {
-    get: (values) => prepared.get(...bound(values)),
-    all: (values) => prepared.all(...bound(values)),
-    run: (values) => prepared.run(...bound(values)),
+    get: (values) => prepared().get(...bound(values)),
+    all: (values) => prepared().all(...bound(values)),
+    run: (values) => prepared().run(...bound(values)),
   };
 }
 

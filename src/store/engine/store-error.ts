@@ -12,3 +12,8 @@ export class StoreUnreachable extends StoreError implements Unreachable {
   override name = "StoreUnreachable";
   readonly isUnreachable = true;
 }
+
+/** The database is an older version's: `upgradeStore` brings it to this one's schema. */
+export class OlderDatabase extends StoreError {
+  override name = "OlderDatabase";
+}

@@ -6,7 +6,6 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { VERSION } from "../../base/version.ts";
-import { writeBackup } from "./backup.ts";
 import { DATABASE_FILE, openForUpgrade } from "./open.ts";
 import { isServing } from "./serve-lock.ts";
 import { StoreError } from "./store-error.ts";
@@ -42,6 +41,7 @@ export async function upgradeStore(options: {
     const folder = join(dataDir, BACKUPS_DIR);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const backup = join(folder, `pre-${VERSION}.tar`);
+    const { writeBackup } = await import("./backup.ts");
     await writeBackup(store, backup);
     await removeOld(folder);
     return { applied: migrate(), backup };

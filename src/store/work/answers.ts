@@ -1,8 +1,6 @@
 // Responses of sites to a job, stored until their page is stored, so that a program that was stopped during the
 // conversion need not fetch them again. Only pages in progress have any.
 
-import { promisify } from "node:util";
-import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { and, asc, eq } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
@@ -27,9 +25,6 @@ const BYTES_MAX = 2 * 1024 * 1024;
 /** The fastest level, since every page waits for it. */
 const LEVEL = 1;
 
-const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
-
 /** Builds the verbs. */
 export function answerStore(store: Store) {
   const { db, statement } = store;
@@ -44,7 +39,7 @@ export function answerStore(store: Store) {
     /** Stores a response for a page of the frontier; false if it is too large, or the job is not held any more. */
     async keepAnswer({ id: jobId, lease }: JobLease, urlKey: string, answer: JobAnswer): Promise<boolean> {
       const { asked, url, status } = answer;
-      const body = await compress(answer.body, { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } });
+      const body = await Bun.zstdCompress(answer.body, { level: LEVEL });
       if (body.byteLength > BYTES_MAX) return false;
       const headers = JSON.stringify([...answer.headers]);
       return (await keep.run({ jobId, urlKey, asked, url, status, headers, body, lease })).changes > 0;
@@ -65,7 +60,7 @@ export function answerStore(store: Store) {
           url,
           status,
           headers: new Headers(headers.map(([name, value]): [string, string] => [name, value])),
-          body: await decompress(body),
+          body: await Bun.zstdDecompress(body),
         })),
       );
     },

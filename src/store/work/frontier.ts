@@ -2,6 +2,7 @@
 // so that a program stopped between two pages neither loses a page nor fetches one twice.
 
 import { and, asc, count, eq, gte, inArray, lte, sql } from "drizzle-orm";
+import { lazy } from "../../base/lazy.ts";
 import { createTurns } from "../../base/turns.ts";
 import { type Store, step, steps, type Work } from "../engine/store.ts";
 import { type JobLease, jobHold } from "./job-hold.ts";
@@ -78,17 +79,19 @@ function frontierAdder({ db, statement }: Store) {
     `INSERT INTO job_frontier (job_id, url_key, url, depth, seq, state) VALUES ($jobId, $urlKey, $url, $depth, $seq, $state)
      ON CONFLICT (job_id, url_key) DO NOTHING`,
   );
-  const size = db
-    .select({ n: jobs.frontierSize })
-    .from(jobs)
-    .where(eq(jobs.id, sql.placeholder("jobId")))
-    .prepare();
+  const size = lazy(() =>
+    db
+      .select({ n: jobs.frontierSize })
+      .from(jobs)
+      .where(eq(jobs.id, sql.placeholder("jobId")))
+      .prepare(),
+  );
 
   /**
    * Adds entries up to `max` in all; returns how many were new. A deleted job takes none. Call within a transaction.
    */
   return function* addAll(jobId: string, entries: Iterable<FrontierEntry>, how: Adding): Work<number> {
-    const before = (yield* step(() => size.get({ jobId })))?.n ?? how.max;
+    const before = (yield* step(() => size().get({ jobId })))?.n ?? how.max;
     let seq = before;
     let bytes = 0;
     for (const { urlKey, url, depth } of entries) {
@@ -119,12 +122,14 @@ function takingFrontier(store: Store, addAll: AddAll) {
     .orderBy(asc(jobFrontier.depth), asc(jobFrontier.seq))
     .limit(sql.placeholder("limit"));
   const { urlKey, url, depth, seq } = jobFrontier;
-  const take = db
-    .update(jobFrontier)
-    .set({ state: "taken" })
-    .where(and(eq(jobFrontier.jobId, sql.placeholder("jobId")), inArray(jobFrontier.urlKey, next)))
-    .returning({ urlKey, url, depth, seq })
-    .prepare();
+  const take = lazy(() =>
+    db
+      .update(jobFrontier)
+      .set({ state: "taken" })
+      .where(and(eq(jobFrontier.jobId, sql.placeholder("jobId")), inArray(jobFrontier.urlKey, next)))
+      .returning({ urlKey, url, depth, seq })
+      .prepare(),
+  );
   return {
     /** Adds pages to visit that are not known yet, while fewer than `max` are known; returns how many were added. */
     async addFrontier(job: JobLease, entries: Iterable<FrontierEntry>, max: number): Promise<number> {
@@ -146,7 +151,7 @@ function takingFrontier(store: Store, addAll: AddAll) {
     async takeFrontier(job: JobLease, limit: number): Promise<FrontierEntry[]> {
       const taken = await store.transaction(function* () {
         yield* hold(job);
-        return yield* step(() => take.all({ jobId: job.id, limit }));
+        return yield* step(() => take().all({ jobId: job.id, limit }));
       });
       return taken
         .sort((a, b) => a.depth - b.depth || a.seq - b.seq)
@@ -232,11 +237,13 @@ function countingPages({ db }: Store) {
 }
 
 function readingPages({ db }: Store) {
-  const page = db
-    .select({ body: jobPages.body })
-    .from(jobPages)
-    .where(and(eq(jobPages.jobId, sql.placeholder("jobId")), eq(jobPages.seq, sql.placeholder("seq"))))
-    .prepare();
+  const page = lazy(() =>
+    db
+      .select({ body: jobPages.body })
+      .from(jobPages)
+      .where(and(eq(jobPages.jobId, sql.placeholder("jobId")), eq(jobPages.seq, sql.placeholder("seq"))))
+      .prepare(),
+  );
   return {
     /**
      * Pages of a job in order of completion; `failed` selects those with or without content. At most `limit` pages and
@@ -290,7 +297,7 @@ function readingPages({ db }: Store) {
       const found: string[] = [];
       for (const { seq } of seqs) {
         await turn();
-        const { keys } = (await page.get({ jobId, seq }))?.body ?? {};
+        const { keys } = (await page().get({ jobId, seq }))?.body ?? {};
         if (Array.isArray(keys)) found.push(...(keys as string[]));
       }
       return found;

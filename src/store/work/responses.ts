@@ -1,6 +1,7 @@
 // Stored responses of the Responses API. Each keeps only its own input; a conversation is a chain of them.
 
 import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
+import { lazy } from "../../base/lazy.ts";
 import { createTurns } from "../../base/turns.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
@@ -104,20 +105,24 @@ function responseChains({ db, statement }: Store, own: Own) {
 }
 
 function responseItems({ db, clock }: Store) {
-  const latest = db
-    .select({ id: responses.id })
-    .from(responses)
-    .where(
-      and(eq(responses.accountId, sql.placeholder("accountId")), gt(responses.expiresAtMs, sql.placeholder("now"))),
-    )
-    .orderBy(desc(responses.createdAtMs), desc(byBytes(responses.id)))
-    .limit(ITEMS_FROM_MAX)
-    .prepare();
-  const bodyOf = db
-    .select({ body: responses.body })
-    .from(responses)
-    .where(eq(responses.id, sql.placeholder("id")))
-    .prepare();
+  const latest = lazy(() =>
+    db
+      .select({ id: responses.id })
+      .from(responses)
+      .where(
+        and(eq(responses.accountId, sql.placeholder("accountId")), gt(responses.expiresAtMs, sql.placeholder("now"))),
+      )
+      .orderBy(desc(responses.createdAtMs), desc(byBytes(responses.id)))
+      .limit(ITEMS_FROM_MAX)
+      .prepare(),
+  );
+  const bodyOf = lazy(() =>
+    db
+      .select({ body: responses.body })
+      .from(responses)
+      .where(eq(responses.id, sql.placeholder("id")))
+      .prepare(),
+  );
   return {
     /**
      * Output items by id, from the account's latest responses. If several have the same id, the newest. Yields to other
@@ -128,10 +133,10 @@ function responseItems({ db, clock }: Store) {
       if (wanted.size === 0) return [];
       const turn = createTurns();
       const found: Item[] = [];
-      for (const { id } of await latest.all({ accountId, now: clock.now() })) {
+      for (const { id } of await latest().all({ accountId, now: clock.now() })) {
         await turn();
         // Read one by one, since an answer may contain megabytes of images.
-        const output = (await bodyOf.get({ id }))?.body["output"];
+        const output = (await bodyOf().get({ id }))?.body["output"];
         for (const item of Array.isArray(output) ? (output as (Item | null)[]) : []) {
           if (item !== null && wanted.delete(item["id"])) found.push(item);
         }

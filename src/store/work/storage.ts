@@ -3,6 +3,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
+import { lazy } from "../../base/lazy.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type MaybePromise, type Store, step } from "../engine/store.ts";
 import { accounts } from "../schema.ts";
@@ -18,11 +19,13 @@ const BATCH = 50;
 /** Builds the verbs, once in each program, since an instance knows only its own reservations. */
 export function storageStore(store: Store, limitBytes: () => number) {
   const { db, statement } = store;
-  const sum = db
-    .select({ bytes: accountStorage.bytes })
-    .from(accountStorage)
-    .where(eq(accountStorage.accountId, sql.placeholder("accountId")))
-    .prepare();
+  const sum = lazy(() =>
+    db
+      .select({ bytes: accountStorage.bytes })
+      .from(accountStorage)
+      .where(eq(accountStorage.accountId, sql.placeholder("accountId")))
+      .prepare(),
+  );
   const lasting = statement<{ bytes: number }>(
     `SELECT (SELECT COALESCE(SUM(bytes), 0) FROM files WHERE account_id = ?)
        + (SELECT COALESCE(SUM(octet_length(input) + octet_length(progress) + COALESCE(octet_length(result), 0)
@@ -30,7 +33,7 @@ export function storageStore(store: Store, limitBytes: () => number) {
   );
   const oldest = oldestTexts(store);
   const claimed = new Map<string, number>();
-  const usedBytes = async (accountId: string) => (await sum.get({ accountId }))?.bytes ?? 0;
+  const usedBytes = async (accountId: string) => (await sum().get({ accountId }))?.bytes ?? 0;
   const used = async (accountId: string) => (await usedBytes(accountId)) + (claimed.get(accountId) ?? 0);
   const inTurn = turnsByName();
 
@@ -119,38 +122,42 @@ function turnsByName(): <T>(name: string, work: () => Promise<T>) => Promise<T> 
 /** Finds the responses and threads of an account that were written longest ago, oldest first. */
 function oldestTexts({ db }: Store): (accountId: string) => Promise<OldText[]> {
   const accountId = sql.placeholder("accountId");
-  const oldResponses = db
-    .select({
-      id: responses.id,
-      atMs: responses.createdAtMs,
-      bytes: sql<number>`octet_length(${responses.input}) + octet_length(${responses.body})`,
-    })
-    .from(responses)
-    .where(eq(responses.accountId, accountId))
-    .orderBy(asc(responses.createdAtMs), asc(byBytes(responses.id)))
-    .limit(BATCH)
-    .prepare();
-  const oldThreads = db
-    .select({
-      kind: threads.kind,
-      threadId: threads.threadId,
-      atMs: threads.updatedAtMs,
-      // Its summaries and items are deleted together with it.
-      bytes: THREAD_BYTES,
-    })
-    .from(threads)
-    .where(eq(threads.accountId, accountId))
-    .orderBy(asc(threads.updatedAtMs), asc(byBytes(threads.threadId)))
-    .limit(BATCH)
-    .prepare();
+  const oldResponses = lazy(() =>
+    db
+      .select({
+        id: responses.id,
+        atMs: responses.createdAtMs,
+        bytes: sql<number>`octet_length(${responses.input}) + octet_length(${responses.body})`,
+      })
+      .from(responses)
+      .where(eq(responses.accountId, accountId))
+      .orderBy(asc(responses.createdAtMs), asc(byBytes(responses.id)))
+      .limit(BATCH)
+      .prepare(),
+  );
+  const oldThreads = lazy(() =>
+    db
+      .select({
+        kind: threads.kind,
+        threadId: threads.threadId,
+        atMs: threads.updatedAtMs,
+        // Its summaries and items are deleted together with it.
+        bytes: THREAD_BYTES,
+      })
+      .from(threads)
+      .where(eq(threads.accountId, accountId))
+      .orderBy(asc(threads.updatedAtMs), asc(byBytes(threads.threadId)))
+      .limit(BATCH)
+      .prepare(),
+  );
   return async (owner) => {
     const texts: OldText[] = [
-      ...(await oldResponses.all({ accountId: owner })).map(({ id, atMs, bytes }) => ({
+      ...(await oldResponses().all({ accountId: owner })).map(({ id, atMs, bytes }) => ({
         atMs,
         bytes,
         drop: () => db.delete(responses).where(eq(responses.id, id)).run(),
       })),
-      ...(await oldThreads.all({ accountId: owner })).map(({ kind, threadId, atMs, bytes }) => ({
+      ...(await oldThreads().all({ accountId: owner })).map(({ kind, threadId, atMs, bytes }) => ({
         atMs,
         bytes,
         drop: () =>

@@ -1,7 +1,7 @@
 // The built-in image model: a PNG that shows the words of the prompt, as large as they fit. Two colours, chosen by the prompt.
 
-import { crc32, deflateSync } from "node:zlib";
 import { FormScanner, formBoundary } from "../../base/form-scanner.ts";
+import { nodeZlib } from "../../base/node-modules.ts";
 import { countTokens } from "../../tokens/count.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -131,11 +131,16 @@ function pngOf(text: string, width: number, height: number): Buffer {
   // One bit a point, by the palette.
   header.writeUInt8(1, 8);
   header.writeUInt8(3, 9);
-  const hue = crc32(text);
+  const hue = nodeZlib().crc32(text);
   const dark = [16, 8, 0].map((shift) => ((hue >> shift) & 0x3f) + 16);
   const palette = Buffer.from([...dark, 250, 250, 245]);
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  const chunks = [chunk("IHDR", header), chunk("PLTE", palette), chunk("IDAT", deflateSync(points)), chunk("IEND")];
+  const chunks = [
+    chunk("IHDR", header),
+    chunk("PLTE", palette),
+    chunk("IDAT", nodeZlib().deflateSync(points)),
+    chunk("IEND"),
+  ];
   return Buffer.concat([signature, ...chunks]);
 }
 
@@ -161,6 +166,6 @@ function chunk(type: string, data: Uint8Array = new Uint8Array()): Buffer {
   const out = Buffer.alloc(body.byteLength + 8);
   out.writeUInt32BE(data.byteLength, 0);
   body.copy(out, 4);
-  out.writeUInt32BE(crc32(body), body.byteLength + 4);
+  out.writeUInt32BE(nodeZlib().crc32(body), body.byteLength + 4);
   return out;
 }

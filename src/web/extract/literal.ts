@@ -2,6 +2,7 @@
 // invented, so the reader should be told. Pure.
 
 import { isRecord } from "../../base/json-object.ts";
+import { lazy } from "../../base/lazy.ts";
 
 /** Whether the text contains a number or a string. true, false and null do not occur literally and always count as contained. */
 export type HoldsLiteral = (value: unknown) => boolean;
@@ -13,9 +14,9 @@ const WORD = /[\p{L}\p{N}]+/gu;
  * least one word.
  */
 export function literalsIn(texts: readonly string[], share = 0): HoldsLiteral {
-  const plain = once(() => texts.map(plainText));
-  const words = once(() => new Set(plain().flatMap(wordsOf)));
-  const numbers = once(() => new Set(texts.flatMap(numbersOf)));
+  const plain = lazy(() => texts.map(plainText));
+  const words = lazy(() => new Set(plain().flatMap(wordsOf)));
+  const numbers = lazy(() => new Set(texts.flatMap(numbersOf)));
   return (value) => {
     if (typeof value === "number") return numbers().has(Math.abs(value));
     if (typeof value !== "string") return true;
@@ -39,14 +40,6 @@ export function leavesOf(value: unknown): unknown[] {
     else leaves.push(one);
   }
   return leaves;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 function plainText(text: string): string {

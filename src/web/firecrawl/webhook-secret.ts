@@ -1,8 +1,6 @@
 // The secrets that sign accounts' webhooks. Each is derived from the gateway's own secret, so only the number of its renewals is
 // stored.
 
-import { createHmac } from "node:crypto";
-
 /** Where the number of renewals is stored. */
 interface Settings {
   readSetting(name: string): Promise<unknown>;
@@ -21,9 +19,7 @@ export function createWebhookSecrets(ownSecret: () => Promise<string>, settings:
   const nameOf = (accountId: string) => `webhook_secret_renewals:${accountId}`;
   const renewals = async (accountId: string) => Number((await settings.readSetting(nameOf(accountId))) ?? 0);
   const make = async (accountId: string, times: number) =>
-    `whsec_${createHmac("sha256", await ownSecret())
-      .update(`${accountId}\n${times}`)
-      .digest("hex")}`;
+    `whsec_${new Bun.CryptoHasher("sha256", await ownSecret()).update(`${accountId}\n${times}`).digest("hex")}`;
   return {
     secretOf: async (accountId) => make(accountId, await renewals(accountId)),
     async renew(accountId) {

@@ -2,7 +2,6 @@
 // redirects are not followed, and responses are not read. The queue is limited and in memory. Events that wait when the program
 // stops are lost; jobs that continue afterwards send only later events.
 
-import { createHmac } from "node:crypto";
 import { uuid } from "../../base/ids.ts";
 import { BlockedAddress } from "../../net/address-guard.ts";
 import { FetchError, type GuardedFetch } from "../../net/fetch.ts";
@@ -154,7 +153,7 @@ async function deliver({ notice, body }: Waiting, deps: WebhookDeps, signal: Abo
 
 async function post(notice: WebhookNotice, body: string, deps: WebhookDeps, signal: AbortSignal) {
   const secret = await deps.secretOf(notice.accountId);
-  const signature = createHmac("sha256", secret).update(body).digest("hex");
+  const signature = new Bun.CryptoHasher("sha256", secret).update(body).digest("hex");
   return deps.fetch(notice.webhook.url, {
     method: "POST",
     body,

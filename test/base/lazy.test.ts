@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { lazy } from "../../src/base/lazy.ts";
+
+test("a value is made at the first call, once", () => {
+  let made = 0;
+  const value = lazy(() => ({ number: ++made }));
+  expect(made).toBe(0);
+  expect(value()).toBe(value());
+  expect(made).toBe(1);
+});
+
+test("a failure is not kept", () => {
+  let calls = 0;
+  const value = lazy(() => {
+    if (++calls === 1) throw new Error("not yet");
+    return calls;
+  });
+  expect(value).toThrow("not yet");
+  expect(value()).toBe(2);
+});
