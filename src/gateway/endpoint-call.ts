@@ -1,12 +1,13 @@
 // Calls one route for an endpoint of models that do not chat, and interprets its answer.
 
-import { spliceMembers } from "../base/json-splice.ts";
+import { parseOutline } from "../base/json-outline.ts";
+import { spliceMembers, topLevelMembers } from "../base/json-splice.ts";
 import type { JsonObject, ModelEndpoint, OtherWords } from "../catalog/endpoints/endpoint.ts";
 import type { Measured } from "../catalog/prices.ts";
 import type { Upload } from "../http/upload.ts";
 import { openAnswer } from "../upstream/ask.ts";
 import { outcomeOfFault } from "../upstream/breaker.ts";
-import { readAnswer } from "../upstream/call.ts";
+import { readAnswer, readAnswerBytes } from "../upstream/call.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { PROTOCOLS } from "../vendors/protocols.ts";
@@ -70,11 +71,20 @@ async function answerOf(
   if (endpoint.gives === "any" && words === undefined && !isJson) {
     return relayAnswer(deps, { attempt, asked, response, type, signal, settle });
   }
-  const text = await readAnswer(provider, response, signal);
+  const isRelayed = words === undefined && endpoint.relaysLists?.(asked.body) === true;
+  const whole = isRelayed
+    ? await readAnswerBytes(provider, response, signal)
+    : await readAnswer(provider, response, signal);
   const ttfbMs = performance.now() - exchange.startedMs;
-  const { read, said } = readWhole(text, asked, words);
+  const { read, said } = typeof whole === "string" ? readWhole(whole, asked, words) : readLists(whole, asked);
   settle(endpoint.usage(read), { ttfbMs });
-  return new Response(said, { headers: { "content-type": "application/json" } });
+  return new Response(said as string | Uint8Array<ArrayBuffer>, { headers: { "content-type": "application/json" } });
+}
+
+/** An answer, and what the client gets of it. */
+interface ReadAnswer {
+  readonly read: JsonObject;
+  readonly said: string | Uint8Array;
 }
 
 function bodyFor({ text, body }: Asked, words: OtherWords | undefined, model: string): string {
@@ -138,8 +148,36 @@ function otherWords(endpoint: ModelEndpoint, { dialect, quirks }: Provider): Oth
   return endpoint.otherWords?.({ protocol: PROTOCOLS[dialect.name], quirks });
 }
 
+/** Reads an answer whose lists of numbers are passed on as they came. Throws `UpstreamFault`. */
+function readLists(bytes: Uint8Array, asked: Asked): ReadAnswer {
+  try {
+    const read = readOutline(bytes, asked);
+    if (read !== undefined) return read;
+  } catch {
+    // Its fault is reported by the reading of the whole text.
+  }
+  return readWhole(new TextDecoder().decode(bytes), asked, undefined);
+}
+
+/** Parses all but the lists; undefined where that is not enough: for a model named twice, or lists that change their form. */
+function readOutline(bytes: Uint8Array, { endpoint, body, model }: Asked): ReadAnswer | undefined {
+  const outline = parseOutline(bytes);
+  if (outline === undefined || !isAnswer(outline.value)) return undefined;
+  const { text, offsetOf, value: read } = outline;
+  if (endpoint.answer?.(read, body) !== undefined) return undefined;
+  const models = topLevelMembers(text, 0, { model: true }).get("model") ?? [];
+  const [span] = models;
+  if (span === undefined) return { read, said: bytes };
+  if (models.length > 1) return undefined;
+  const id = Buffer.from(JSON.stringify(model.id));
+  return {
+    read,
+    said: Buffer.concat([bytes.subarray(0, offsetOf(span.valueStart)), id, bytes.subarray(offsetOf(span.valueEnd))]),
+  };
+}
+
 /** Reads an answer, and the text of it for the client. Throws `UpstreamFault`. */
-function readWhole(text: string, asked: Asked, words: OtherWords | undefined): { read: JsonObject; said: string } {
+function readWhole(text: string, asked: Asked, words: OtherWords | undefined): ReadAnswer {
   const { endpoint, model, body, measured } = asked;
   try {
     const read = words === undefined ? fieldsOf(text) : words.answer(JSON.parse(text));
@@ -164,7 +202,11 @@ function fieldsOf(text: string): JsonObject {
   } catch (cause) {
     throw new UpstreamFault("unavailable", "The provider's answer is not JSON.", { cause });
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value) && !("error" in value && value.error))
-    return value as JsonObject;
+  if (isAnswer(value)) return value;
   throw new UpstreamFault("unavailable", "The provider's answer is not a JSON object.");
+}
+
+/** Whether it is an object that reports no failure. */
+function isAnswer(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !("error" in value && value.error);
 }

@@ -108,7 +108,7 @@ export async function callProvider(
   calls.set(response, deadline);
   // The listener stays: until the body ends, the client's leaving must abort the call.
   if (response.ok) return response;
-  const body = await readText(response, { bytesMax: ERROR_BYTES_MAX, idleMs: ERROR_IDLE_MS }).catch(() => "");
+  const body = await readBody(response, { bytesMax: ERROR_BYTES_MAX, idleMs: ERROR_IDLE_MS }, textOf).catch(() => "");
   options.signal.removeEventListener("abort", onAbort);
   if (response.status < 400)
     throw new UpstreamFault("unavailable", `The provider redirected the call (${response.status}).`, {
@@ -178,16 +178,52 @@ function asFault(error: unknown, deadline: AbortSignal, client: AbortSignal): un
 
 /** A whole answer as text, bounded. Throws `UpstreamFault` if it breaks off, stalls or is too large; the call is then over. */
 export async function readAnswer(provider: Provider, response: Response, signal: AbortSignal): Promise<string> {
-  return readBounded(response, { bytesMax: ANSWER_BYTES_MAX, idleMs: provider.timeoutsMs.idle, signal });
+  return readBounded(response, boundsOf(provider, signal));
+}
+
+/** The same as bytes, for an answer that is only passed on. */
+export async function readAnswerBytes(
+  provider: Provider,
+  response: Response,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  return readWithin(response, boundsOf(provider, signal), bytesOf);
+}
+
+function boundsOf({ timeoutsMs }: Provider, signal: AbortSignal): Bounds {
+  return { bytesMax: ANSWER_BYTES_MAX, idleMs: timeoutsMs.idle, signal };
+}
+
+interface Bounds {
+  readonly bytesMax: number;
+  readonly idleMs: number;
+  readonly signal: AbortSignal;
 }
 
 /** The same with other bounds. */
-export async function readBounded(
-  response: Response,
-  { signal, ...limits }: { bytesMax: number; idleMs: number; signal: AbortSignal },
-): Promise<string> {
+export async function readBounded(response: Response, bounds: Bounds): Promise<string> {
+  return readWithin(response, bounds, textOf);
+}
+
+const textOf: Whole<string> = {
+  small: (response) => response.text(),
+  joined: (chunks, size) => new TextDecoder().decode(Buffer.concat(chunks, size)),
+};
+
+const bytesOf: Whole<Uint8Array> = {
+  small: (response) => response.bytes(),
+  joined: (chunks, size) => Buffer.concat(chunks, size),
+};
+
+/** How a body becomes a value: by the platform, or from the pieces that arrived. */
+interface Whole<T> {
+  small(response: Response): Promise<T>;
+  joined(chunks: readonly Uint8Array[], size: number): T;
+}
+
+async function readWithin<T>(response: Response, { signal, ...limits }: Bounds, whole: Whole<T>): Promise<T> {
   try {
-    return await readText(response, limits);
+    return await readBody(response, limits, whole);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof UpstreamFault) throw error;
@@ -195,17 +231,18 @@ export async function readBounded(
   }
 }
 
-async function readText(
+async function readBody<T>(
   response: Response,
-  { bytesMax, idleMs }: { bytesMax: number; idleMs: number },
-): Promise<string> {
+  { bytesMax, idleMs }: Omit<Bounds, "signal">,
+  whole: Whole<T>,
+): Promise<T> {
   const declared = Number(response.headers.get("content-length") ?? Number.NaN);
   const call = calls.get(response);
   // The length counts encoded bytes: it only bounds an uncompressed body.
   if (call !== undefined && declared <= SMALL_BYTES && response.headers.get("content-encoding") === null) {
     const patience = limit(idleMs, () => call.abort(new UpstreamFault("timeout", "The provider stopped answering.")));
     try {
-      return await response.text();
+      return await whole.small(response);
     } finally {
       patience.cancel();
     }
@@ -223,7 +260,7 @@ async function readText(
     }
     chunks.push(chunk);
   }
-  return new TextDecoder().decode(Buffer.concat(chunks, size));
+  return whole.joined(chunks, size);
 }
 
 /** Reads a body with an idle timeout. */

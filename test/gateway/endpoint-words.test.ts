@@ -121,6 +121,58 @@ describe("embeddings", () => {
     expect(vectors(await embed("embed-plain", { encoding_format: format }))).toEqual(expected);
   });
 
+  describe("long vectors, which are passed on unread", () => {
+    // Spaces and zeros, which a parser would lose.
+    const LONG = Array.from({ length: 64 }, (_, at) => `${at % 2 === 0 ? "-" : ""}0.${at + 10}0`).join(", ");
+    const answer = (list: string, model = '"model": "theirs"') =>
+      `{"object": "list", "data": [{"index": 0, "embedding": [${LONG}]}, {"index": 1, "embedding": [${list}]}], ${model}, "usage": {"prompt_tokens": 3, "total_tokens": 3}}\n`;
+    const ask = async (text: string, more: object = {}) => {
+      upstream.answer(() => new Response(text, { headers: { "content-type": "application/json" } }));
+      const response = await app.post("/v1/embeddings", { model: "embed-plain", input: ["a", "b"], ...more });
+      return { status: response.status, text: await response.text() };
+    };
+
+    test("keep their bytes; the model is the client's", async () => {
+      const { status, text } = await ask(answer(LONG));
+      expect([status, text]).toEqual([200, answer(LONG, '"model": "embed-plain"')]);
+    });
+
+    test("the answer's other members may hold any text", async () => {
+      const { text } = await ask(answer(LONG, '"note": "é [1", "model": "thé"'));
+      expect(text).toBe(answer(LONG, '"note": "é [1", "model": "embed-plain"'));
+    });
+
+    test("of a model that is named twice one name is left", async () => {
+      const { status, text } = await ask(answer(LONG, '"model": "theirs", "model": "theirs"'));
+      expect(status).toBe(200);
+      expect(text.match(/"model"/g)).toHaveLength(1);
+      expect(JSON.parse(text)).toMatchObject({ model: "embed-plain", data: [{ index: 0 }, { index: 1 }] });
+    });
+
+    test("an answer that names no model keeps all its bytes", async () => {
+      const { text } = await ask(answer(LONG, '"other": 1.0'));
+      expect(text).toBe(answer(LONG, '"other": 1.0'));
+    });
+
+    test("become base64 where the client asks for it", async () => {
+      const { text } = await ask(answer(LONG), { encoding_format: "base64" });
+      const numbers = JSON.parse(`[${LONG}]`) as number[];
+      expect(JSON.parse(text).data[1].embedding).toBe(encodeFloats(numbers));
+    });
+
+    test.each([
+      ["a number that is none", answer(`${LONG}, NaN, ${LONG}`)],
+      ["a number that begins with zero", answer(`${LONG}, 01`)],
+      ["two commas", answer(`${LONG},,1`)],
+      ["no end", answer(LONG).slice(0, -40)],
+      ["more after its end", `${answer(LONG)}}`],
+      ["a failure", answer(LONG, '"error": {"message": "overloaded"}')],
+      ["no list of vectors", `{"vectors": [${LONG}]}`],
+    ])("an answer with %s is the provider's failure", async (_name, text) => {
+      expect((await ask(text)).status).toBe(502);
+    });
+  });
+
   test("Gemini's protocol", async () => {
     upstream.answer(() => Response.json({ embeddings: VECTORS.map((values) => ({ values })) }));
     const answer = await embed("embed-google", { dimensions: 2 });

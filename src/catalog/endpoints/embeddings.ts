@@ -19,6 +19,7 @@ export const embeddings: ModelEndpoint = {
   operation: "embeddings",
   otherWords: ({ protocol }) => (protocol.embedsInBatches === true ? BATCHES : undefined),
   answer: inAskedFormat,
+  relaysLists: ({ encoding_format: format }) => format !== "base64",
   check(body) {
     checkInput(body["input"]);
     const { dimensions, encoding_format: format } = body;

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseOutline } from "../../src/base/json-outline.ts";
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+/** Texts like answers with vectors; most are JSON. */
+const NUMBER = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
+  fc.constantFrom("0", "-0", "1e5", "-1.5E-10", "2E+3", "0.25"),
+  fc.constantFrom("01", "+1", ".5", "1.", "1e", "-", "NaN", "null", "1..2", "", '"1"', "[1]", "{}"),
+);
+const GOOD_NUMBER = fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number));
+const SEPARATOR = fc.constantFrom(",", ", ", " ,\n\t", ",\r");
+const listOf = (number: fc.Arbitrary<string>) =>
+  fc
+    .tuple(fc.array(number, { minLength: 1, maxLength: 30 }), SEPARATOR, fc.constantFrom("", " ", "\n"))
+    .map(([numbers, separator, space]) => `[${space}${numbers.join(separator)}${space}]`);
+const LIST = fc.oneof({ weight: 12, arbitrary: listOf(GOOD_NUMBER) }, { weight: 1, arbitrary: listOf(NUMBER) });
+const ANSWER = fc
+  .tuple(fc.array(LIST, { maxLength: 4 }), fc.string({ unit: "binary-ascii", maxLength: 20 }), fc.boolean())
+  .map(([lists, model, isPretty]) => {
+    const data = lists.map((list, index) => `{"index":${index},"embedding":${list}}`).join(isPretty ? ",\n  " : ",");
+    return `{"object":"list","data":[${data}],"model":${JSON.stringify(model)},"usage":{"total_tokens":5}}`;
+  });
+/** A part is missing, is repeated, or is something else. */
+const BROKEN = fc
+  .tuple(ANSWER, fc.nat(), fc.nat(30), fc.constantFrom("", "]", ",", "[1,2]", '"', "\\", "é", "}"))
+  .map(([text, at, length, put]) => {
+    const from = at % (text.length + 1);
+    return text.slice(0, from) + put + text.slice(from + length);
+  });
+
+function parsed(text: string): unknown {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return "not JSON";
+  }
+}
+
+/** What the outline stands for: with its lists put back; undefined where it does not apply. */
+function restored(text: string): unknown {
+  const bytes = bytesOf(text);
+  let outline: ReturnType<typeof parseOutline>;
+  try {
+    outline = parseOutline(bytes);
+  } catch {
+    return "not JSON";
+  }
+  if (outline === undefined) return undefined;
+  const { text: short, offsetOf, value } = outline;
+  expect(value).toEqual(JSON.parse(short));
+  // Between two offsets of the text is what lies between them in the bytes, but for the lists.
+  const decoder = new TextDecoder();
+  let whole = "";
+  for (let at = 0; at < short.length; at++) whole += decoder.decode(bytes.subarray(offsetOf(at), offsetOf(at + 1)));
+  return parsed(whole);
+}
+
+describe("an outline", () => {
+  const vector = Array.from({ length: 100 }, (_, index) => index / 7 - 3);
+
+  test("has a stand-in for each long list", () => {
+    const text = JSON.stringify({ data: [{ embedding: vector }, { embedding: vector }], short: [1, 2], model: "m" });
+    const outline = parseOutline(bytesOf(text));
+    expect(outline?.value).toEqual({ data: [{ embedding: [0] }, { embedding: [0] }], short: [1, 2], model: "m" });
+    const at = outline?.text.indexOf('"m"') ?? -1;
+    expect(text.slice(outline?.offsetOf(at), outline?.offsetOf(at + 3))).toBe('"m"');
+  });
+
+  test("is not made of what has no long list, or other characters than ASCII", () => {
+    expect(parseOutline(bytesOf('{"data":[1,2,3]}'))).toBeUndefined();
+    expect(parseOutline(bytesOf(JSON.stringify({ vector, model: "é" })))).toBeUndefined();
+    expect(parseOutline(bytesOf("not json"))).toBeUndefined();
+  });
+
+  test.each(["01", "+1", ".5", "1.", "1e", "-", "NaN", "Infinity", "1..2", "", "1 2", "1e5.5", "--1"])(
+    "%p in a list is an error",
+    (number) => {
+      const text = `{"data":[${[...vector, number, ...vector].join(",")}],"other":[${vector.join(",")}]}`;
+      expect(() => parseOutline(bytesOf(text))).toThrow(SyntaxError);
+    },
+  );
+
+  test("a list that breaks off is an error", () => {
+    const text = `{"first":[${vector.join(",")}],"second":[${vector.join(",")}`;
+    for (const cut of [text, text.slice(0, -1), `${text},`])
+      expect(() => parseOutline(bytesOf(cut))).toThrow(SyntaxError);
+  });
+
+  test("is JSON exactly if the text is, and the same", () => {
+    let made = 0;
+    fc.assert(
+      fc.property(fc.oneof(ANSWER, BROKEN), (text) => {
+        const outlined = restored(text);
+        if (outlined === undefined) return;
+        made++;
+        expect(outlined).toEqual(parsed(text) as object);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(made).toBeGreaterThan(300);
+  });
+});
