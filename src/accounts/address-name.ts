@@ -1,10 +1,10 @@
 // The name under which the tries of a client's address are counted.
 
-import { isIPv6 } from "node:net";
+import { ipVersion } from "../base/ip-address.ts";
 
 /** The name for an address: an IPv6 customer has at least a /64, so that counts as one address. */
 export function addressName(address: string): string {
-  if (!isIPv6(address)) return `address:${address}`;
+  if (ipVersion(address) !== 6) return `address:${address}`;
   const [head = "", tail = ""] = address.toLowerCase().split("%")[0]!.split("::");
   const left = head === "" ? [] : head.split(":");
   const right = tail === "" ? [] : tail.split(":");

@@ -3,7 +3,7 @@
 // and finds the same errors.
 
 import { isAscii } from "node:buffer";
-import { lazy } from "./lazy.ts";
+import { lazily } from "./lazily.ts";
 
 /** A JSON text that was parsed without its long lists of numbers. */
 export interface Outline {
@@ -110,7 +110,7 @@ const NEXT: Readonly<Record<State, readonly (readonly [kind: number | undefined,
 };
 
 /** The tables of the scan, made with the first answer that needs them. */
-const tables = lazy(() => {
+const tables = lazily(() => {
   const kinds = new Uint8Array(256).fill(OTHER);
   for (const [kind, characters] of KINDS.entries()) {
     for (const character of characters) kinds[character.charCodeAt(0)] = kind;

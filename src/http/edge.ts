@@ -2,7 +2,7 @@
 // error handler. Whatever a route does, the client gets the error envelope and the id.
 
 import { ApiError, type ErrorBody } from "../base/errors.ts";
-import { lazy } from "../base/lazy.ts";
+import { lazily } from "../base/lazily.ts";
 import type { Tracer } from "../telemetry/span.ts";
 import { type BodyBudget, type BodyHold, createBodyBudget } from "./body-budget.ts";
 import { asApiError, errorResponse } from "./errors.ts";
@@ -75,7 +75,7 @@ const METHODS = "GET, POST, DELETE, PUT, PATCH, OPTIONS";
 
 /** The fetch handler of the server. */
 export function createEdge(deps: EdgeDeps): (request: Request) => Response | Promise<Response> {
-  const matchers = lazy(() => compileRoutes(deps.routes()));
+  const matchers = lazily(() => compileRoutes(deps.routes()));
   const edge = { ...deps, routeOf: routeFinder(matchers), bodies: createBodyBudget(deps.bodyBudgetBytes) };
 
   const finish = (request: Request, exchange: Exchange, response: Response): Response => {
@@ -269,7 +269,7 @@ function methodError(exchange: Exchange, matchers: readonly RouteMatcher[]): Api
 
 /** Finds the pattern of a path; plain paths, which all busy routes have, by one look-up. */
 function routeFinder(matchers: () => readonly RouteMatcher[]): (path: string) => string {
-  const plain = lazy(() => new Set(matchers().flatMap(({ path }) => (/[:*]/.test(path) ? [] : [path]))));
+  const plain = lazily(() => new Set(matchers().flatMap(({ path }) => (/[:*]/.test(path) ? [] : [path]))));
   return (path) => {
     if (plain().has(path)) return path;
     return matchers().find(({ pattern }) => pattern.test(path))?.path ?? "unmatched";

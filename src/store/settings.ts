@@ -1,7 +1,7 @@
 // Named JSON values that survive a restart.
 
 import { eq, sql } from "drizzle-orm";
-import { lazy } from "../base/lazy.ts";
+import { lazily } from "../base/lazily.ts";
 import { type Store, step, type Work } from "./engine/store.ts";
 import { settings } from "./schema.ts";
 
@@ -17,7 +17,7 @@ export type SettingsStore = ReturnType<typeof settingsStore>;
 /** Builds the verbs. */
 export function settingsStore(store: Store) {
   const { db, clock } = store;
-  const byName = lazy(() =>
+  const byName = lazily(() =>
     db
       .select({ value: settings.value })
       .from(settings)
@@ -47,7 +47,7 @@ export function settingsStore(store: Store) {
      */
     async changeSetting<T>(name: string, change: (value: unknown) => T): Promise<T> {
       return store.transaction(function* (): Work<T> {
-        const changed = change((yield* step(() => byName.get({ name })))?.value);
+        const changed = change((yield* step(() => byName().get({ name })))?.value);
         yield* step(() => put(name, changed));
         return changed;
       });

@@ -1,5 +1,5 @@
 // What a start loads is memory that every idle gateway holds, and time that every start takes. What only some requests need
-// is imported within the function that needs it: `await import("…")`, or `lazy(() => require("…"))` where nothing can wait.
+// is imported within the function that needs it: `await import("…")`, or `lazily(() => require("…"))` where nothing can wait.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -15,6 +15,7 @@ const OUTSIDE: readonly string[] = [
   "bun:sqlite",
   "drizzle-orm",
   "elysia",
+  "node:buffer",
   "node:fs",
   "node:fs/promises",
   "node:os",

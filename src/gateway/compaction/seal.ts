@@ -2,7 +2,7 @@
 // key derived from one secret, bound to the account and the purpose. Text sealed for one account and purpose cannot be opened for
 // another.
 
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 import { nodeCrypto } from "../../base/node-modules.ts";
 
 /** The account and the purpose for which a text is sealed. */
@@ -21,7 +21,7 @@ export class Sealer {
   readonly #key: () => Buffer;
 
   constructor(secret: string) {
-    this.#key = lazy(() => Buffer.from(nodeCrypto().hkdfSync("sha256", secret, "", "sallyport compaction 1", 32)));
+    this.#key = lazily(() => Buffer.from(nodeCrypto().hkdfSync("sha256", secret, "", "sallyport compaction 1", 32)));
   }
 
   /** Seals a text as bytes that only this gateway can open. */

@@ -1,7 +1,7 @@
 // Guesses the encoding of bytes that declare none. Each candidate encoding decodes a sample, and the one whose text looks most
 // like the languages it was made for is taken.
 
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 
 /** An encoding, and how text that was decoded with it is judged. */
 interface Candidate {
@@ -121,7 +121,7 @@ const COMMON_HAN = new Set(
  * They are decoded for the first bytes that have to be judged, since most threads never judge any.
  */
 function plane(label: string, leads: readonly [number, number], trails: readonly (readonly [number, number])[]) {
-  return lazy(() => charactersAt(label, leads, trails));
+  return lazily(() => charactersAt(label, leads, trails));
 }
 
 function charactersAt(label: string, leads: readonly [number, number], trails: readonly (readonly [number, number])[]) {

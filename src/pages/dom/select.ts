@@ -1,11 +1,11 @@
 // Selects elements of the light tree by CSS selectors. The selectors come from callers; their cost is bounded by their length and
 // by the deadline of the thread that runs them.
 
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 import { PageElement, type PageNode } from "./node.ts";
 
 /** Loaded with the first selector. */
-const selecting = lazy((): typeof import("css-select") => require("css-select"));
+const selecting = lazily((): typeof import("css-select") => require("css-select"));
 
 /** Maximum length of a selector; people do not write longer ones. */
 const CHARS_MAX = 300;

@@ -2,7 +2,7 @@
 // tree, and matching end tags, take time proportional to its depth.
 
 import type { AnyNode, Document } from "domhandler";
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 
 const ELEMENTS_MAX = 50_000;
 const DEPTH_MAX = 256;
@@ -25,7 +25,7 @@ export function parseMarkup(text: string, { xml }: { xml: boolean }): Document |
 class BeyondLimits extends Error {}
 
 /** Loaded with the first markup. */
-const parsing = lazy(() => {
+const parsing = lazily(() => {
   const { DomHandler, Parser }: typeof import("htmlparser2") = require("htmlparser2");
   class BoundedHandler extends DomHandler {
     #elements = 0;

@@ -1,7 +1,7 @@
 // Reads hits from HTML and XML, by CSS selectors. A page without hits is only empty if it says so; otherwise it has changed.
 
 import type { AnyNode, Document, Element } from "domhandler";
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 import type { EngineContext, EngineResponse, Parsed } from "../engine.ts";
 import { isoDate } from "./date.ts";
 import { parseMarkup } from "./document.ts";
@@ -19,7 +19,7 @@ import { failed, statusFailure } from "./status.ts";
 import { BREAKING_TAGS, HIDDEN_TAGS, oneLine, plain, webAddress } from "./text.ts";
 
 /** Loaded with the first markup. */
-const selecting = lazy((): typeof import("css-select") => require("css-select"));
+const selecting = lazily((): typeof import("css-select") => require("css-select"));
 
 /** Reads values below an element by the names in the engine's selectors. */
 export interface MarkupFields {

@@ -1,9 +1,9 @@
 // Makes plain text of what engines send: removes markup, entities and line breaks.
 
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 
 /** Loaded with the first markup: the list of engines is part of every start, their answers are not. */
-const parsing = lazy((): typeof import("htmlparser2") => require("htmlparser2"));
+const parsing = lazily((): typeof import("htmlparser2") => require("htmlparser2"));
 
 /** A text that may contain markup or entities, as one plain line. Block elements separate words; others do not. */
 export function plain(html: string): string {

@@ -1,7 +1,7 @@
 // Budgets of accounts, which cover all keys of an account. A budget set by the operator replaces the plan's budget.
 
 import { eq, sql } from "drizzle-orm";
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 import { type Store, step } from "../engine/store.ts";
 import { accountBudgets } from "../schema.ts";
 
@@ -32,7 +32,7 @@ export function accountBudgetStore(store: Store) {
 type ById = ReturnType<typeof budgetById>;
 
 function budgetById({ db }: Store) {
-  return lazy(() =>
+  return lazily(() =>
     db
       .select()
       .from(accountBudgets)

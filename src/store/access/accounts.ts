@@ -4,7 +4,7 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, sql } from "drizzle-orm";
 import { union } from "drizzle-orm/sqlite-core";
 import { uuid } from "../../base/ids.ts";
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 import type { TierId } from "../../config/schema.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
@@ -85,10 +85,10 @@ type Parts = ReturnType<typeof accountParts>;
 
 function accountParts({ db }: Store) {
   const key = sql.placeholder("key");
-  const byId = lazy(() => db.select(COLUMNS).from(accounts).where(eq(accounts.id, key)).prepare());
-  const byEmail = lazy(() => db.select(COLUMNS).from(accounts).where(eq(accounts.emailKey, key)).prepare());
-  const byUsername = lazy(() => db.select(COLUMNS).from(accounts).where(eq(accounts.usernameKey, key)).prepare());
-  const counted = lazy(() => db.select({ n: count() }).from(accounts).prepare());
+  const byId = lazily(() => db.select(COLUMNS).from(accounts).where(eq(accounts.id, key)).prepare());
+  const byEmail = lazily(() => db.select(COLUMNS).from(accounts).where(eq(accounts.emailKey, key)).prepare());
+  const byUsername = lazily(() => db.select(COLUMNS).from(accounts).where(eq(accounts.usernameKey, key)).prepare());
+  const counted = lazily(() => db.select({ n: count() }).from(accounts).prepare());
 
   /** Whether another account than `exceptId` has the name or the address. */
   function* taken(

@@ -3,7 +3,7 @@
 
 import { and, desc, eq, gt, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
 import { accounts } from "../schema.ts";
@@ -36,7 +36,7 @@ export function codeStore(store: Store) {
 
 function verificationVerbs(store: Store) {
   const { db, clock } = store;
-  const codeOf = lazy(() =>
+  const codeOf = lazily(() =>
     db
       .select()
       .from(verificationCodes)

@@ -3,7 +3,7 @@
 
 import { and, asc, count, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 import type { TierId } from "../../config/schema.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
@@ -112,7 +112,7 @@ export function keyStore(store: Store) {
 
 function keyLookups({ db, clock }: Store) {
   const liveBy = (which: () => SQL) =>
-    lazy(() =>
+    lazily(() =>
       db
         .select({
           keyId: apiKeys.id,
@@ -141,7 +141,7 @@ function keyLookups({ db, clock }: Store) {
   const liveById = liveBy(() => eq(apiKeys.id, sql.placeholder("id")));
   const unexpired = (row: LiveKey | undefined) =>
     row !== undefined && (row.expiresAtMs === null || row.expiresAtMs > clock.now()) ? row : undefined;
-  const budget = lazy(() =>
+  const budget = lazily(() =>
     db
       .select({
         limitMicros: apiKeys.budgetMicros,

@@ -3,7 +3,7 @@
 
 import { and, desc, eq, gt, inArray, isNull, ne, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 import { storable } from "../../base/storable.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type MaybePromise, type Store, step, type Work } from "../engine/store.ts";
@@ -73,7 +73,7 @@ export function sessionStore(store: Store) {
 type Parts = ReturnType<typeof sessionParts>;
 
 function sessionParts({ db, clock }: Store) {
-  const token = lazy(() =>
+  const token = lazily(() =>
     db
       .select({
         sessionId: refreshTokens.sessionId,
@@ -88,7 +88,7 @@ function sessionParts({ db, clock }: Store) {
       .where(eq(refreshTokens.hash, sql.placeholder("hash")))
       .prepare(),
   );
-  const owned = lazy(() =>
+  const owned = lazily(() =>
     db
       .select({ id: sessions.id })
       .from(sessions)
@@ -119,7 +119,7 @@ function sessionParts({ db, clock }: Store) {
 function startingSessions(store: Store, { addToken }: Parts) {
   const { db, clock } = store;
   // Runs with each sign-in, so one batch is always enough.
-  const surplus = lazy(() =>
+  const surplus = lazily(() =>
     db
       .select({ id: sessions.id })
       .from(sessions)

@@ -7,7 +7,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 import { MIGRATIONS, migrate, pendingSteps } from "./migrate.ts";
 import type { DatabaseSize, Statement, Statements, Store, Values, Work } from "./store.ts";
 import { OlderDatabase, StoreError } from "./store-error.ts";
@@ -206,7 +206,7 @@ function runNow<T>(work: Work<T>): T {
 }
 
 function statementOf<Row>(sqlite: Database, text: string): Statement<Row> {
-  const prepared = lazy(() => sqlite.query<Row, (string | number)[]>(text));
+  const prepared = lazily(() => sqlite.query<Row, (string | number)[]>(text));
   // Named values are passed as one argument, others as one argument each.
   const bound = (values: Values = []) => (Array.isArray(values) ? values : [values]) as (string | number)[];
   return {

@@ -2,7 +2,7 @@
 // so that a program stopped between two pages neither loses a page nor fetches one twice.
 
 import { and, asc, count, eq, gte, inArray, lte, sql } from "drizzle-orm";
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 import { createTurns } from "../../base/turns.ts";
 import { type Store, step, steps, type Work } from "../engine/store.ts";
 import { type JobLease, jobHold } from "./job-hold.ts";
@@ -79,7 +79,7 @@ function frontierAdder({ db, statement }: Store) {
     `INSERT INTO job_frontier (job_id, url_key, url, depth, seq, state) VALUES ($jobId, $urlKey, $url, $depth, $seq, $state)
      ON CONFLICT (job_id, url_key) DO NOTHING`,
   );
-  const size = lazy(() =>
+  const size = lazily(() =>
     db
       .select({ n: jobs.frontierSize })
       .from(jobs)
@@ -122,7 +122,7 @@ function takingFrontier(store: Store, addAll: AddAll) {
     .orderBy(asc(jobFrontier.depth), asc(jobFrontier.seq))
     .limit(sql.placeholder("limit"));
   const { urlKey, url, depth, seq } = jobFrontier;
-  const take = lazy(() =>
+  const take = lazily(() =>
     db
       .update(jobFrontier)
       .set({ state: "taken" })
@@ -237,7 +237,7 @@ function countingPages({ db }: Store) {
 }
 
 function readingPages({ db }: Store) {
-  const page = lazy(() =>
+  const page = lazily(() =>
     db
       .select({ body: jobPages.body })
       .from(jobPages)

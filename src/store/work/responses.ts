@@ -1,7 +1,7 @@
 // Stored responses of the Responses API. Each keeps only its own input; a conversation is a chain of them.
 
 import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 import { createTurns } from "../../base/turns.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
@@ -105,7 +105,7 @@ function responseChains({ db, statement }: Store, own: Own) {
 }
 
 function responseItems({ db, clock }: Store) {
-  const latest = lazy(() =>
+  const latest = lazily(() =>
     db
       .select({ id: responses.id })
       .from(responses)
@@ -116,7 +116,7 @@ function responseItems({ db, clock }: Store) {
       .limit(ITEMS_FROM_MAX)
       .prepare(),
   );
-  const bodyOf = lazy(() =>
+  const bodyOf = lazily(() =>
     db
       .select({ body: responses.body })
       .from(responses)

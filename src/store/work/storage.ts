@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type MaybePromise, type Store, step } from "../engine/store.ts";
 import { accounts } from "../schema.ts";
@@ -19,13 +19,7 @@ const BATCH = 50;
 /** Builds the verbs, once in each program, since an instance knows only its own reservations. */
 export function storageStore(store: Store, limitBytes: () => number) {
   const { db, statement } = store;
-  const sum = lazy(() =>
-    db
-      .select({ bytes: accountStorage.bytes })
-      .from(accountStorage)
-      .where(eq(accountStorage.accountId, sql.placeholder("accountId")))
-      .prepare(),
-  );
+  const sum = sumOf(store);
   const lasting = statement<{ bytes: number }>(
     `SELECT (SELECT COALESCE(SUM(bytes), 0) FROM files WHERE account_id = ?)
        + (SELECT COALESCE(SUM(octet_length(input) + octet_length(progress) + COALESCE(octet_length(result), 0)
@@ -100,6 +94,17 @@ export function storageStore(store: Store, limitBytes: () => number) {
   };
 }
 
+/** What an account stores. */
+function sumOf({ db }: Store) {
+  return lazily(() =>
+    db
+      .select({ bytes: accountStorage.bytes })
+      .from(accountStorage)
+      .where(eq(accountStorage.accountId, sql.placeholder("accountId")))
+      .prepare(),
+  );
+}
+
 /** A response or thread that may be deleted. */
 interface OldText {
   readonly atMs: number;
@@ -122,7 +127,7 @@ function turnsByName(): <T>(name: string, work: () => Promise<T>) => Promise<T> 
 /** Finds the responses and threads of an account that were written longest ago, oldest first. */
 function oldestTexts({ db }: Store): (accountId: string) => Promise<OldText[]> {
   const accountId = sql.placeholder("accountId");
-  const oldResponses = lazy(() =>
+  const oldResponses = lazily(() =>
     db
       .select({
         id: responses.id,
@@ -135,7 +140,7 @@ function oldestTexts({ db }: Store): (accountId: string) => Promise<OldText[]> {
       .limit(BATCH)
       .prepare(),
   );
-  const oldThreads = lazy(() =>
+  const oldThreads = lazily(() =>
     db
       .select({
         kind: threads.kind,

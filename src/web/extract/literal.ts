@@ -2,7 +2,7 @@
 // invented, so the reader should be told. Pure.
 
 import { isRecord } from "../../base/json-object.ts";
-import { lazy } from "../../base/lazy.ts";
+import { lazily } from "../../base/lazily.ts";
 
 /** Whether the text contains a number or a string. true, false and null do not occur literally and always count as contained. */
 export type HoldsLiteral = (value: unknown) => boolean;
@@ -14,9 +14,9 @@ const WORD = /[\p{L}\p{N}]+/gu;
  * least one word.
  */
 export function literalsIn(texts: readonly string[], share = 0): HoldsLiteral {
-  const plain = lazy(() => texts.map(plainText));
-  const words = lazy(() => new Set(plain().flatMap(wordsOf)));
-  const numbers = lazy(() => new Set(texts.flatMap(numbersOf)));
+  const plain = lazily(() => texts.map(plainText));
+  const words = lazily(() => new Set(plain().flatMap(wordsOf)));
+  const numbers = lazily(() => new Set(texts.flatMap(numbersOf)));
   return (value) => {
     if (typeof value === "number") return numbers().has(Math.abs(value));
     if (typeof value !== "string") return true;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { lazy } from "../../src/base/lazy.ts";
+import { lazily } from "../../src/base/lazily.ts";
 
 test("a value is made at the first call, once", () => {
   let made = 0;
-  const value = lazy(() => ({ number: ++made }));
+  const value = lazily(() => ({ number: ++made }));
   expect(made).toBe(0);
   expect(value()).toBe(value());
   expect(made).toBe(1);
@@ -11,7 +11,7 @@ test("a value is made at the first call, once", () => {
 
 test("a failure is not kept", () => {
   let calls = 0;
-  const value = lazy(() => {
+  const value = lazily(() => {
     if (++calls === 1) throw new Error("not yet");
     return calls;
   });
