@@ -1,4 +1,4 @@
-// Calls a provider with one of its credentials: used by every call, whether for a whole answer or a stream.
+// Calls a provider with one of its credentials. Every call goes through here, whether its answer is whole or a stream.
 
 import type { Clock } from "../base/clock.ts";
 import { callProvider, readAnswer, type StreamedBody } from "./call.ts";
@@ -9,32 +9,32 @@ import type { Provider } from "./provider.ts";
 /** Options of a call. */
 export interface AnswerOptions {
   readonly clock: Clock;
-  /** Aborts the call: the client left, or a deadline passed. */
+  /** Aborts if the client left or a deadline passed. */
   readonly signal: AbortSignal;
-  /** Further headers, such as `traceparent`. */
+  /** Additional headers, such as `traceparent`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly choice?: KeyChoice | undefined;
-  /** Makes what goes up in the place of the request's body. */
+  /** Creates the body that is sent instead of the request's own. */
   readonly upload?: (() => StreamedBody) | undefined;
 }
 
-/** Selects one of a provider's credentials, if it is not just the next one. */
+/** Prefers one of a provider's credentials over the next one in turn. */
 export interface KeyChoice {
-  /** Fingerprint (`Bun.hash`) of the credential, which is skipped while it is suspended. */
+  /** The fingerprint (`Bun.hash`) of the preferred credential. It is not used while it is suspended. */
   readonly wanted: number | bigint | undefined;
   /** Called with the credential that worked. */
   used(secret: string): void;
 }
 
-/** One whole answer. */
+/** A whole answer of a provider. */
 export interface ProviderAnswer {
   readonly headers: Headers;
   readonly text: string;
 }
 
 /**
- * Sends one request with the provider's next credential and reads the whole answer. Throws `UpstreamFault`, or the signal's
- * reason if it aborted.
+ * Sends a request with the provider's next credential and reads the whole answer. Throws `UpstreamFault`, or the signal's reason
+ * if it aborted.
  */
 export function fetchAnswer(
   provider: Provider,
@@ -50,7 +50,7 @@ export function fetchAnswer(
   return withKey(provider, clock, call, options.choice);
 }
 
-/** The same without reading the answer, whose headers say success. */
+/** Sends a request and returns the answer once its headers report success, without reading it. */
 export function openAnswer(provider: Provider, request: UpstreamRequest, options: AnswerOptions): Promise<Response> {
   const { clock, signal, headers = {}, upload } = options;
   const call = (secret: string) => callProvider(provider, request, { signal, secret, headers, upload: upload?.() });
@@ -58,7 +58,7 @@ export function openAnswer(provider: Provider, request: UpstreamRequest, options
 }
 
 /**
- * Runs a call with the provider's next credential, or the selected one. A credential that is refused or rate-limited is
+ * Runs a call with the provider's next credential, or the preferred one. A credential that is refused or rate-limited is
  * suspended for a while.
  */
 export async function withKey<T>(

@@ -9,16 +9,18 @@ import type { FaultKind } from "./fault.ts";
 export type BreakerState = "closed" | "open" | "half_open";
 
 export interface BreakerSettings {
-  /** Failures within the window that open it. */
+  /** The number of failures within the window that opens the breaker. */
   readonly failures: number;
   readonly windowMs: number;
   readonly cooldownMs: number;
 }
 
-/** The outcome of a permitted call. `unknown`: it says nothing about the provider, for example because the client left. */
+/**
+ * The outcome of a permitted call. `unknown` means that it shows nothing about the provider, for example because the client left.
+ */
 export type CallOutcome = "ok" | "failed" | "unknown";
 
-/** Permission for one call. Settle it once its outcome is known; later settlements do nothing. */
+/** Permission for one call. Settle it once the outcome is known; settling it again has no effect. */
 export interface Permit {
   settle(outcome: CallOutcome): void;
 }
@@ -27,7 +29,7 @@ export interface Permit {
 export interface BreakerSnapshot {
   readonly state: BreakerState;
   readonly failures: number;
-  /** Null while closed. */
+  /** When the breaker opened; null while it is closed. */
   readonly openedAtMs: number | null;
 }
 
@@ -86,7 +88,7 @@ export class Breaker {
     return this.#clock.now() - this.#openedAtMs < this.settings.cooldownMs ? "open" : "half_open";
   }
 
-  /** Whether a call would be refused now; changes nothing. */
+  /** Whether a call would be refused now. Reading it changes nothing. */
   get refuses(): boolean {
     const state = this.state;
     return state === "open" || (state === "half_open" && this.#probeRuns());
@@ -141,11 +143,11 @@ export class Breaker {
   waitMs(): number {
     if (this.#openedAtMs === undefined) return 0;
     const cooled = this.#openedAtMs + this.settings.cooldownMs - this.#clock.now();
-    // While a probe runs this is unknown; the cooldown after a failed probe is the best guess.
+    // While a probe runs, the time is unknown; the cooldown that follows a failed probe is the best estimate.
     return cooled > 0 ? cooled : this.#probeRuns() ? this.settings.cooldownMs : 0;
   }
 
-  /** Closes it and forgets all failures: an operator knows that the provider is healthy. */
+  /** Closes the breaker and forgets all failures, when the operator knows that the provider is healthy. */
   reset(): void {
     if (this.#openedAtMs === undefined) this.#failedAtMs = [];
     else this.#close();
@@ -230,7 +232,7 @@ class OnePermit implements Permit {
   }
 }
 
-/** What a failed call says about its provider: any answer below 500 shows that it is up, even a useless one. */
+/** What a failed call shows about its provider: any status below 500 shows that it is running, even if the answer is useless. */
 export function outcomeOfFault(kind: FaultKind): CallOutcome {
   return kind === "unavailable" || kind === "timeout" ? "failed" : "ok";
 }

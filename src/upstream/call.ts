@@ -1,5 +1,5 @@
-// One HTTP call to a provider: credentials, deadlines, bounded bodies, and typed failures. Knows nothing about routes and
-// retries.
+// Makes one HTTP call to a provider, with its credential, deadlines, limited bodies and typed errors. It knows nothing about
+// routes and retries.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Limit, limit, lone } from "../base/limit.ts";
@@ -8,47 +8,48 @@ import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
 
 export interface CallOptions {
-  /** Aborts the call: the client left, or the deadline of the whole request passed. */
+  /** Aborts if the client left, or the deadline of the whole request passed. */
   signal: AbortSignal;
-  /** The credential to use. */
+  /** The credential for the call. */
   secret: string;
-  /** Further headers, such as `traceparent`. */
+  /** Additional headers, such as `traceparent`. */
   headers?: Readonly<Record<string, string>>;
-  /** Goes up in the place of the request's body. */
+  /** The body that is sent instead of the request's own. */
   upload?: StreamedBody | undefined;
 }
 
-/** A body that is sent as it comes. */
+/** A body that is sent as it arrives. */
 export interface StreamedBody {
   /** The `Content-Type`. */
   readonly type: string;
-  /** Undefined where it is not known. */
+  /** The length of the body; undefined if it is unknown. */
   readonly length: number | undefined;
-  /** The next bytes, undefined at the end. What it throws ends the call. */
+  /** The next bytes; undefined at the end. If it throws, the call ends. */
   next(): Promise<Uint8Array | undefined>;
 }
 
-/** Largest whole answer that is read; image answers in base64 are far below. */
+/** Maximum size of a whole answer. Answers with images in base64 are far smaller. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
-/** How long and how much is read after an answer's end. */
+/** How long and how far the rest of an answer is read after its end. */
 const DRAIN_MS = 1000;
 const DRAIN_BYTES_MAX = 64 * 1024;
-/** How much of an error body is read, and how long. */
+/** How much of an error's body is read, and for how long. */
 const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_IDLE_MS = 30_000;
-/** For a larger text, joining the changed parts and encoding it take two iterations of the event loop. */
+/** Larger texts are joined and encoded in two turns of the event loop. */
 const STEP_CHARS_MIN = 512 * 1024;
-/** Bodies up to this size are read at once, within a single idle limit. */
+/** Bodies up to this size are read at once, with a single idle limit. */
 const SMALL_BYTES = 1024 * 1024;
 
 /**
- * Aborts the call of an answer where nothing else can: a body that is being read cannot be cancelled by others.
+ * The controllers that abort the calls of answers. There is no other way to do so, since only its reader can cancel a body that
+ * is being read.
  */
 const calls = new WeakMap<Response, AbortController>();
 
 /**
- * Sends the request and resolves with the answer once its headers report success. Throws `UpstreamFault` for everything else;
- * if `signal` aborted, throws its reason.
+ * Sends the request and resolves with the answer once its headers report success. Otherwise throws `UpstreamFault` or, if
+ * `signal` aborted, its reason.
  */
 export async function callProvider(
   provider: Provider,
@@ -58,13 +59,13 @@ export async function callProvider(
   const { upload } = options;
   const headers = {
     ...(upload === undefined ? { "content-type": "application/json" } : uploadHeaders(upload)),
-    // The card's protocol version is a default: a client's own takes precedence.
+    // The protocol version on the provider's card is a default, and a client's own version takes precedence.
     ...provider.card.headers(options.secret),
     ...request.headers,
     ...options.headers,
     ...provider.extraHeaders,
   };
-  // Looking at its end would join the text.
+  // `endsWith` joins the parts of the text, so the event loop gets a turn after it.
   if (request.body.length >= STEP_CHARS_MIN && request.body.endsWith("}")) await nextTurn();
   const deadline = new AbortController();
   const { firstByte, connect } = provider.timeoutsMs;
@@ -85,7 +86,7 @@ export async function callProvider(
         upload === undefined
           ? request.body
           : streamOf(upload, {
-              // While the client is waited for, the provider is not.
+              // While the call waits for the client's data, the provider's time limit does not run.
               waits: () => patience.cancel(),
               came: () => {
                 if (!isOver) patience = limit(firstByte, unanswered);
@@ -93,9 +94,9 @@ export async function callProvider(
               failed: (error) => deadline.abort(error),
             }),
       signal: deadline.signal,
-      // Bun would abort a call that is silent for five minutes; the operator's setting applies instead.
+      // Bun would abort a call that is silent for five minutes; instead, the operator's setting applies.
       timeout: false,
-      // A redirect would send the credential elsewhere.
+      // A redirect would send the credential to another server.
       redirect: "manual",
     });
   } catch (error) {
@@ -106,7 +107,7 @@ export async function callProvider(
     probe.cancel();
   }
   calls.set(response, deadline);
-  // The listener stays: until the body ends, the client's leaving must abort the call.
+  // The listener stays, since until the body ends, the call must be aborted if the client leaves.
   if (response.ok) return response;
   const body = await readBody(response, { bytesMax: ERROR_BYTES_MAX, idleMs: ERROR_IDLE_MS }, textOf).catch(() => "");
   options.signal.removeEventListener("abort", onAbort);
@@ -145,7 +146,7 @@ function streamOf(
 }
 
 /**
- * `fetch` does not report whether it still waits for the connection. If no answer came within the connect timeout, a second
+ * `fetch` does not tell whether it still waits for the connection. If there was no answer within the connect timeout, a second
  * connection finds out whether the host can be reached.
  */
 async function probeConnect(provider: Provider, deadline: AbortController): Promise<void> {
@@ -163,7 +164,7 @@ async function probeConnect(provider: Provider, deadline: AbortController): Prom
     });
     socket.terminate();
   } catch {
-    // Refused or unresolved: the call itself fails with a better error.
+    // If the connection is refused, or the host is not found, the call itself fails with a better error.
   } finally {
     clearTimeout(timer);
   }
@@ -176,7 +177,10 @@ function asFault(error: unknown, deadline: AbortSignal, client: AbortSignal): un
   return new UpstreamFault("unavailable", "The provider could not be reached.", { cause: error });
 }
 
-/** A whole answer as text, bounded. Throws `UpstreamFault` if it breaks off, stalls or is too large; the call is then over. */
+/**
+ * Reads a whole answer as text, up to the limit. Throws `UpstreamFault` if it breaks off, stalls or is too large; the call is
+ * then over.
+ */
 export async function readAnswer(provider: Provider, response: Response, signal: AbortSignal): Promise<string> {
   return readBounded(response, boundsOf(provider, signal));
 }
@@ -238,7 +242,7 @@ async function readBody<T>(
 ): Promise<T> {
   const declared = Number(response.headers.get("content-length") ?? Number.NaN);
   const call = calls.get(response);
-  // The length counts encoded bytes: it only bounds an uncompressed body.
+  // The length counts encoded bytes, so it only limits a body that is not compressed.
   if (call !== undefined && declared <= SMALL_BYTES && response.headers.get("content-encoding") === null) {
     const patience = limit(idleMs, () => call.abort(new UpstreamFault("timeout", "The provider stopped answering.")));
     try {
@@ -263,7 +267,7 @@ async function readBody<T>(
   return whole.joined(chunks, size);
 }
 
-/** Reads a body with an idle timeout. */
+/** Reads a body with a time limit for pauses. */
 export class BodyReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #idleMs: number;
@@ -277,11 +281,11 @@ export class BodyReader {
     this.#idleMs = idleMs;
   }
 
-  /** The next bytes, undefined at the end. Throws `UpstreamFault` `timeout` after the idle timeout, and network errors. */
+  /** The next bytes; undefined at the end. Throws `UpstreamFault` `timeout` after a long pause, and network errors. */
   async read(): Promise<Uint8Array | undefined> {
     if (this.#reader === undefined) return undefined;
     this.#waitingSinceMs = performance.now();
-    // One timer per body, restarted if data has arrived meanwhile.
+    // There is one timer for each body. It restarts if data has arrived meanwhile.
     if (this.#limit === undefined && !this.#over) this.#limit = limit(this.#idleMs, () => this.#watch());
     try {
       const { done, value } = await this.#reader.read();
@@ -298,7 +302,7 @@ export class BodyReader {
     }
   }
 
-  /** The answer is complete: waits briefly for the end of the body, so that the connection can be reused. */
+  /** Waits a short time for the end of the body after the answer is complete, so that the connection can be reused. */
   async drain(): Promise<void> {
     const patience = limit(DRAIN_MS, () => this.cancel());
     try {
@@ -309,21 +313,21 @@ export class BodyReader {
       }
       this.cancel();
     } catch {
-      // The answer was received; whatever failed after it does not matter.
+      // The answer is complete, so an error after it does not matter.
     } finally {
       patience.cancel();
     }
   }
 
-  /** Ends the call: the provider sees the connection close. */
+  /** Aborts the call, so that the provider sees the connection close. */
   cancel(): void {
     this.#stop();
-    // The stream may have failed already; there is nobody left to tell.
+    // The stream may have failed already, and nobody needs the error.
     this.#reader?.cancel().catch(() => undefined);
   }
 
   #watch(): void {
-    // Nobody waits for data: the client is slow, not the provider.
+    // If nobody is waiting for data, the client is slow and not the provider.
     const waitedMs = this.#waitingSinceMs === 0 ? 0 : performance.now() - this.#waitingSinceMs;
     if (waitedMs < this.#idleMs) {
       this.#limit = lone(this.#idleMs - waitedMs, () => this.#watch());

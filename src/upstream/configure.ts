@@ -1,4 +1,4 @@
-// Builds callable providers from the configuration.
+// Creates providers from the configuration.
 
 import { sha256Hex } from "../base/ids.ts";
 import type { ProviderConfig } from "../config/schema.ts";
@@ -10,10 +10,10 @@ import { openaiResponses } from "./dialects/responses/dialect.ts";
 import { CredentialPool, type Provider, type ProviderCard, type Transport } from "./provider.ts";
 import { cardFor, embeddedCard } from "./providers/index.ts";
 
-/** Sends over the network. */
+/** Sends requests over the network. */
 export const fetchTransport: Transport = (url, init) => fetch(url, init);
 
-/** The chat provider of a configuration entry; undefined for kinds that only answer decisions. */
+/** Creates the chat provider of a configuration entry; undefined for kinds that only answer decisions. */
 export function configureProvider(config: ProviderConfig): Provider | undefined {
   const { dialect: name } = kindFacts(config.kind);
   const dialect: Dialect | undefined = name === undefined ? undefined : DIALECTS.find((one) => one.name === name);
@@ -42,8 +42,8 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
 }
 
 /**
- * Identifies who can read sealed values: another entry may use another account. Short and without secrets, because it is part
- * of what clients return.
+ * Identifies who can read sealed values, since another entry may use another account. It is short and without secrets, because it
+ * becomes part of what clients return.
  */
 function minterOf({ name, baseUrl }: ProviderConfig, card: ProviderCard): string {
   if (card.portableSeals === true && baseUrl === card.baseUrl) return card.name;

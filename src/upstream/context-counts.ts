@@ -1,8 +1,8 @@
-// Extracts the sizes from a provider's message about a prompt that does not fit: its length and the limit.
+// Reads the sizes in a provider's message about a prompt that does not fit: the prompt's length and the limit.
 
-/** The reported sizes; either may be missing. */
+/** The sizes in a message, either of which may be missing. */
 export interface ContextCounts {
-  /** The limit. */
+  /** The maximum size of a prompt. */
   limit?: number;
   /** The size of the prompt. */
   requested?: number;
@@ -10,7 +10,7 @@ export interface ContextCounts {
 
 const NUMBER = String.raw`(\d[\d,]{0,12})`;
 
-/** By vendor: OpenAI and vLLM, Anthropic, Google, xAI, Mistral, llama.cpp, and common forms. */
+/** Patterns for OpenAI and vLLM, Anthropic, Google, xAI, Mistral and llama.cpp, and for common wordings. */
 const LIMITS = [
   `maximum (?:context|prompt) length (?:is|of)\\s*${NUMBER}`,
   `>\\s*${NUMBER}`,
@@ -32,10 +32,10 @@ const REQUESTED = [
   `(?:has|have|with|got|are|is)\\s*${NUMBER} (?:input )?tokens`,
 ].map((source) => new RegExp(source, "i"));
 
-/** `input length and max_tokens exceed context limit: 190000 + 20000 > 200000` */
+/** Matches `input length and max_tokens exceed context limit: 190000 + 20000 > 200000`. */
 const SUM = new RegExp(`${NUMBER}\\s*\\+\\s*${NUMBER}\\s*>\\s*${NUMBER}`);
 
-/** The sizes in a message; none if it has no unambiguous ones. */
+/** The sizes in a message; none if they are ambiguous. */
 export function contextCounts(message: string): ContextCounts {
   const text = message.slice(0, 2000);
   const sum = SUM.exec(text);
@@ -46,7 +46,7 @@ export function contextCounts(message: string): ContextCounts {
   return { ...(limit === undefined ? {} : { limit }), ...(requested === undefined ? {} : { requested }) };
 }
 
-/** No model has a smaller context, and none a larger one. */
+/** Sizes outside of these bounds are ignored, as no model has such a context. */
 const LEAST = 64;
 const MOST = 1e9;
 

@@ -1,8 +1,7 @@
-// The protocol of an upstream, apart from who speaks it (provider.ts). A dialect parses its protocol in one place: the stream
-// reader; a whole (non-streaming) answer is turned into the same events.
-//
-// Readers and relays are synchronous transducers (push frames in, take events or text out) rather than async iterables:
-// one await per network read instead of one per token is what keeps the cost per chunk near the floor.
+// The protocol of an upstream, independent of who speaks it (provider.ts). A dialect parses its protocol in one place, the stream
+// reader; a whole answer is converted to the same events.
+// Readers and relays are synchronous: frames are pushed in, and events or text come out. With async iterables there would be one
+// await for each token; like this, there is one for each read from the network, which keeps the cost of a chunk low.
 
 import type { SseFrame } from "../base/sse.ts";
 import type { AnswerFault } from "../chat/answer-fault.ts";
@@ -14,111 +13,121 @@ import type { Quirks } from "../vendors/quirks.ts";
 import type { UpstreamFault } from "./fault.ts";
 
 export interface RequestContext {
-  /** The model's id at the upstream. */
+  /** The id of the model at the upstream. */
   model: string;
   stream: boolean;
   quirks: Quirks;
-  /** From the catalog: reasoning models get no default temperature and some parameters differ. */
+  /** From the catalog. Reasoning models get no default temperature, and some of their parameters differ. */
   supportsReasoning: boolean;
   maxOutputTokens: number;
-  /** Reasoning issued by another provider was removed from the history. */
+  /** Whether reasoning of another provider was removed from the history. */
   reasoningRemoved?: boolean;
-  /** The answer is stored here, including what the next turn needs. */
+  /** Whether the gateway stores the answer, with all that the next turn needs. */
   storesAnswer?: boolean;
-  /** The client's text, already parsed: long histories are not parsed twice. */
+  /** The parsed text of the client, so that long histories are not parsed twice. */
   body?: Readonly<Record<string, unknown>>;
-  /** The client's protocol has its own cache markers: without one nothing is to be cached. */
+  /** Whether the client's protocol has cache markers of its own, so that a request without any must not be cached. */
   clientCaches?: boolean;
-  /** Client headers that the dialect forwards, lower-case names (`anthropic-beta`, `openai-beta` …). */
+  /** The client's headers that the dialect forwards, by lower-case name (`anthropic-beta`, `openai-beta` …). */
   clientHeaders: Readonly<Record<string, string>>;
 }
 
-/** The request as sent, relative to the provider's base URL. */
+/** The request as it is sent, relative to the provider's base URL. */
 export interface UpstreamRequest {
   path: string;
   headers: Record<string, string>;
   body: string;
-  /** Parameters that the protocol cannot express and that were harmless to drop. */
+  /** Parameters that were dropped, because the protocol cannot express them and the answer does not depend on them. */
   dropped: string[];
-  /** Stop sequences that were not sent upstream: the answer is cut at them here. */
+  /** Stop sequences that were not sent upstream, so that the gateway cuts the answer at them. */
   cutAt?: readonly string[];
-  /** Encrypted reasoning was requested here, to be stored: the client must not see it. */
+  /** Whether the gateway requested encrypted reasoning in order to store it. The client must not see it. */
   hidesEncrypted?: boolean;
 }
 
-/** Turns the frames of one streamed answer into events. */
+/** Reads the frames of one streamed answer into events. */
 export interface EventReader {
-  /** Appends the events of one frame to `out`. Never throws: broken frames become an `error` event. */
+  /** Appends the events of a frame to `out`. Never throws: an invalid frame becomes an `error` event. */
   push(frame: SseFrame, out: ChatEvent[]): void;
-  /** The upstream closed: closes open blocks and finishes, or appends the error `provider_stream_interrupted`. */
+  /**
+   * Called when the upstream closed the stream. Ends open blocks and finishes, or appends the error
+   * `provider_stream_interrupted`.
+   */
   end(out: ChatEvent[]): void;
 }
 
-/** Receives an answer's reasoning and tool calls, where they must be reassembled later. */
+/** Takes the reasoning and tool calls of an answer, if they are put together again later. */
 export interface AnswerListener {
   thought(text: string): void;
   called(callId: string): void;
-  /** The answer is complete. */
+  /** Called when the answer is complete. */
   finished(): void;
 }
 
-/** Our values that replace the upstream's on the lossless path. */
+/** The gateway's values that replace the upstream's in a relayed answer. */
 export interface RelayIdentity {
-  /** Top-level response id. */
+  /** The id of the response. */
   id: string;
   /**
-   * Present: the answer keeps the upstream's own id, with which the client continues at that upstream; called as soon as it
+   * Present if the answer keeps the upstream's own id, with which the client continues at that upstream. Called as soon as the id
    * is known.
    */
   keepsId?(id: string): void;
-  /** Canonical catalog id. */
+  /** The id of the model in the catalog. */
   model: string;
-  /** False: usage frames that only we requested are withheld. */
+  /** If false, usage frames that only the gateway requested are not sent to the client. */
   includeUsage: boolean;
   requestId: string;
   createdSeconds: number;
-  /** Further top-level members of the answer, for protocols that echo the request. */
+  /** Further top-level members of the answer, for protocols that repeat members of the request. */
   echo?: Readonly<Record<string, unknown>>;
-  /** Removes encrypted reasoning from what the client gets. */
+  /** Whether encrypted reasoning is removed from what the client gets. */
   hidesEncrypted?: boolean;
-  /** Called with every sealed value that is relayed unchanged; undefined: reasoning without one. */
+  /** Called with every sealed value that is relayed unchanged, and with undefined for reasoning without one. */
   sealed?(value: string | undefined): void;
-  /** Called with reasoning beside tool calls without any seal. */
+  /** Takes reasoning without any seal that belongs to tool calls. */
   listener?: AnswerListener | undefined;
-  /** Counts tokens here if the upstream reported none; `outputText` is what was streamed. */
+  /** Counts tokens if the upstream reported none. `outputText` is the text that was streamed. */
   estimate(outputText: string): Usage;
-  /** The failure text for the client: a provider's text without secrets, or ours instead. */
+  /** The text of an error for the client: the provider's text without secrets, or the gateway's own. */
   say(fault: AnswerFault): string;
 }
 
-/** Relays a stream of the same format: frames pass unchanged except for id and model; what must be known is read on the way. */
+/**
+ * Relays a stream of the client's own format. Frames pass unchanged except for id and model, and the facts that the gateway needs
+ * are read on the way.
+ */
 export interface FrameRelay {
-  /** Takes whole frames (text that ends at a frame boundary) and returns the client's text, possibly "". */
+  /** Takes whole frames (text that ends at the end of a frame) and returns the client's text, which may be empty. */
   push(block: string): string;
   /**
-   * The upstream closed. Returns the closing text: terminator, or the family's error event if the answer broke off.
+   * Called when the upstream closed the stream. Returns the last text: the terminator or, if the answer broke off, the protocol's
+   * error event.
    */
   end(): string;
-  /** Whether the answer's own end was seen. */
+  /** Whether the answer's own end has passed. */
   readonly finished: boolean;
-  /** Whether content (not just the opening frame) was relayed: then no other route may be tried. */
+  /** Whether content was relayed, beyond the opening frame. Then no other route may be tried. */
   readonly committed: boolean;
-  /** Set if the upstream reported an error in the stream or broke off. */
+  /** The error that the upstream reported in the stream, or that it broke off. */
   readonly fault: AnswerFault | undefined;
-  /** Whether the answer was ended here although the upstream continues. */
+  /** Whether the gateway ended the answer although the upstream continues. */
   readonly cutShort?: boolean;
   readonly usage: Usage | undefined;
-  /** The output text, bounded; for token counts if no usage was reported. */
+  /** The text of the output up to a limit, to count its tokens if no usage was reported. */
   outputText(): string;
-  /** The whole answer as the client got it, once complete; only for protocols whose stream ends with it. */
+  /** The whole answer as the client got it, once it is complete. Only for protocols whose stream ends with it. */
   readonly answer?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The lossless path of a dialect: same format in and out. Works on JSON text so that unknown and unusual values survive. */
+/**
+ * How a dialect relays requests and answers of its own format. It works on the JSON text, so that unknown and unusual values are
+ * kept.
+ */
 export interface Lossless {
   /**
-   * The original body with only the necessary changes: model, stream options that we need, documented defaults and `members`
-   * (top-level members to set; undefined removes).
+   * The original body with only the necessary changes: the model, needed stream options, documented defaults, and `members`
+   * (top-level members to set; undefined removes one).
    */
   request(
     text: string,
@@ -128,8 +137,8 @@ export interface Lossless {
   ): UpstreamRequest;
   relay(identity: RelayIdentity): FrameRelay;
   /**
-   * A whole answer's text with id and model replaced, and its events. `answer`: the stored form, if the client must not see
-   * all of it.
+   * The text of a whole answer with id and model replaced, and its events. `answer`: the form to store, if the client must not
+   * see all of it.
    */
   result(
     text: string,
@@ -139,30 +148,30 @@ export interface Lossless {
 
 export interface Dialect {
   name: DialectName;
-  /** Constraints on tool names beyond those of all protocols. */
+  /** Rules for tool names, beyond those of all protocols. */
   toolNames?: NameRules;
-  /** Custom tools and namespaces are sent unchanged; for other dialects they are flattened first. */
+  /** Whether custom tools and namespaces are sent unchanged. For other dialects they are flattened first. */
   takesToolGroups?: boolean;
-  /** The provider stores conversations that a request may continue with the member `thread`. */
+  /** Whether the provider stores conversations that a request may continue with the member `thread`. */
   hasThreads?: boolean;
-  /** The minimum limit of output tokens; absent: 1. */
+  /** The smallest allowed limit of output tokens; 1 if absent. */
   maxTokensMin?: number;
   /**
-   * Throws `ApiError` `unsupported_parameter` (400, names the parameter) for what the protocol cannot express and must not be
-   * dropped.
+   * Writes a request. Throws `ApiError` `unsupported_parameter` (400, with the parameter's name) for content that the protocol
+   * cannot express and that must not be dropped.
    */
   request(chat: ChatRequest, ctx: RequestContext): UpstreamRequest;
   reader(): EventReader;
-  /** The events of a whole (non-streaming) answer: folded, they equal those of the streamed one. */
+  /** The events of a whole answer. Folded together, they equal those of the same answer as a stream. */
   events(body: unknown): ChatEvent[];
   /** The meaning of an HTTP error in this protocol. */
   fault(status: number, body: string, headers: Headers): UpstreamFault;
   lossless: Lossless;
-  /** Headers of any answer that clients of this protocol use; validated. */
+  /** Validated headers of any answer that clients of this protocol use. */
   familyHeaders?(headers: Headers): Record<string, string>;
   /**
-   * Counting without generating, for protocols that support it: the client's own body, with `members` as on the lossless
-   * path.
+   * Counts tokens without generating, in protocols that support it. The body is the client's own, with `members` set as in a
+   * relayed request.
    */
   tokenCount?(
     text: string,

@@ -1,5 +1,5 @@
-// The meaning of a provider's error object. The same texts occur with an HTTP status, within a stream and in a whole answer
-// with status 200, so they are classified here for all of them.
+// The meaning of a provider's error object. The same texts occur with an HTTP status, within a stream, and in a whole answer with
+// status 200, so all of them are classified here.
 
 import { lookUp } from "../base/look-up.ts";
 import type { AnswerFault, AnswerFaultCode, ErrorWords } from "../chat/answer-fault.ts";
@@ -9,11 +9,11 @@ export interface FaultText extends ErrorWords {
   readonly message: string;
   /** A category of errors, if the protocol has one besides the code. */
   readonly type?: string;
-  /** The HTTP status that it states. */
+  /** The HTTP status that the error object states. */
   readonly status?: number;
 }
 
-/** Phrases of providers for a prompt that does not fit (from their documented errors and SDK tests). */
+/** Phrases with which providers say that a prompt does not fit (from their documented errors and the tests of SDKs). */
 const CONTEXT_LENGTH =
   /context[_ ]length|maximum context|context window|(?:context|prompt) (?:size|limit|length) is|exceeds? (?:the )?(?:available )?context|maximum prompt length|prompt is too long|input is too long|too many (?:input )?tokens|exceeds? the (?:maximum|max) (?:number of )?(?:input )?tokens|input token count.*exceeds|reduce the length of/i;
 
@@ -37,18 +37,20 @@ const WORDS: Readonly<Record<string, AnswerFaultCode>> = Object.fromEntries([
   ...sayings("provider_unavailable", "500 502 503 529 api_error server_error overloaded_error INTERNAL UNAVAILABLE"),
 ]);
 
-/** Codes of this form blame the request: `invalid_image_url`, `unsupported_parameter`, `content_policy_violation`. */
+/**
+ * Codes of this form mean that the request is invalid: `invalid_image_url`, `unsupported_parameter`, `content_policy_violation`.
+ */
 const REQUEST_CODE =
   /^(?:invalid_|unsupported_|unknown_parameter|missing_required|empty_image|image_|failed_to_download_image|string_above_|string_below_|array_above_|integer_above_|integer_below_|decimal_above_|content_policy|\w+_policy_violation)/;
 
 /**
- * Messages about the operator's account that some vendors send with a 400, as if the request were to blame. Only their
- * beginning is matched: the rest may quote the client.
+ * Messages about the operator's account that some vendors send with a 400, as if the request were invalid. Only the beginning of
+ * a message is matched, since the rest may quote the client.
  */
 const ACCOUNT =
   /^(?:your credit balance is too low|your organization must be verified|billing hard limit|user location is not supported)/i;
 
-/** Our code for the text; undefined if it is unknown. */
+/** The gateway's code for an error's text; undefined if the text is unknown. */
 export function codeOfWords(said: FaultText): AnswerFaultCode | undefined {
   const known = codeOfWord(said.code) ?? codeOfWord(said.type) ?? codeOfWord(said.status?.toString());
   if ((known === undefined || known === "invalid_request") && ACCOUNT.test(said.message)) return "provider_auth_failed";
@@ -65,7 +67,7 @@ export function isContextLength(said: FaultText): boolean {
   return said.code === "context_length_exceeded" || CONTEXT_LENGTH.test(said.message);
 }
 
-/** The failure of an answer that contains an error; `otherwise` if its text is unknown. */
+/** The error of an answer that contains an error object; `otherwise` is its code if the text is unknown. */
 export function answerFault(said: FaultText, otherwise: AnswerFaultCode = "provider_unavailable"): AnswerFault {
   const { message, code, param, details } = said;
   const words = {

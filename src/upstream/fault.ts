@@ -1,5 +1,5 @@
-// A failed call to a provider, in the provider's terms; the gateway decides what the client is told
-// (docs/reference/errors.md) and whether another route is tried.
+// A failed call to a provider, in the provider's terms. The gateway decides what the client is told (docs/reference/errors.md)
+// and whether another route is tried.
 
 import type { ErrorWords } from "../chat/answer-fault.ts";
 import { codeOfWords, type FaultText, isContextLength } from "./fault-words.ts";
@@ -7,36 +7,36 @@ import { codeOfWords, type FaultText, isContextLength } from "./fault-words.ts";
 export type { FaultText } from "./fault-words.ts";
 
 export type FaultKind =
-  /** 401, 402, 403: our credentials. */
+  /** 401, 402 or 403: the operator's credentials were refused. */
   | "auth"
-  /** 400, 422 and similar: the request; never retried. */
+  /** 400, 422 and similar: the request is invalid, so it is not tried again. */
   | "bad_request"
-  /** The history does not fit the model's window. */
+  /** The history does not fit into the model's window. */
   | "context_length"
   /** 404: the provider does not have the model. */
   | "model_missing"
   | "rate_limited"
-  /** 5xx, connection refused or reset, a reply that is not of the protocol. */
+  /** 5xx, a refused or reset connection, or an answer that is not of the protocol. */
   | "unavailable"
   | "timeout"
-  /** The provider is healthy, but its model made an unusable tool call. */
+  /** The provider works, but its model made a tool call that cannot be used. */
   | "call_invalid"
-  /** The provider is healthy, but its model's output is not an answer. */
+  /** The provider works, but the output of its model is not an answer. */
   | "answer_invalid";
 
-/** Thrown by upstream/; `message` may contain upstream text and is scrubbed before it is shown. */
+/** The error of a failed call. Its message may contain upstream text, from which secrets are removed before it is shown. */
 export class UpstreamFault extends Error {
   readonly kind: FaultKind;
-  /** HTTP status of the upstream, 0 if there was none. */
+  /** The HTTP status of the upstream; 0 if there was none. */
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
-  /** The upstream's code and parameter, besides its text. */
+  /** The code and the parameter that the upstream stated beside its text. */
   readonly said: ErrorWords;
-  /** Whether there was no connection: the provider has seen nothing of the request. */
+  /** Whether there was no connection, so that the provider got nothing of the request. */
   readonly connecting: boolean;
-  /** Headers to forward, whose values only contain numbers and words. */
+  /** Headers to forward, whose values contain only numbers and words. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Further headers that only clients of the provider's own protocol understand, and that protocol. */
+  /** Headers that only clients of the provider's own protocol understand, and the name of that protocol. */
   readonly familyHeaders: Readonly<Record<string, string>>;
   readonly family: string | undefined;
 
@@ -67,7 +67,10 @@ export class UpstreamFault extends Error {
   }
 }
 
-/** Headers of a failed answer that clients use, and the allowed form of their values (Claude Code retries by them). */
+/**
+ * The headers of a failed answer that clients use, with the allowed form of their values. (Claude Code decides by them when to
+ * retry.)
+ */
 const FORWARDED: Readonly<Record<string, RegExp>> = {
   "retry-after": /^(?:\d+(?:\.\d+)?|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT)$/,
   "retry-after-ms": /^\d+(?:\.\d+)?$/,
@@ -103,7 +106,7 @@ function kindOf(status: number, said: FaultText): FaultKind {
   if (status === 429) return "rate_limited";
   if (status >= 500) return "unavailable";
   switch (codeOfWords({ message: said.message, ...(said.code === undefined ? {} : { code: said.code }) })) {
-    // Some vendors report problems of our account with a 400 or 413 (xAI's invalid keys, Groq's tokens per minute).
+    // Some vendors report problems of the operator's account with a 400 or 413 (xAI's invalid keys, Groq's tokens per minute).
     case "provider_auth_failed":
       return "auth";
     case "provider_rate_limited":
@@ -115,11 +118,11 @@ function kindOf(status: number, said: FaultText): FaultKind {
   }
 }
 
-/** Things other than models that a request may name: files, earlier answers, threads, containers. */
+/** Names of things other than models that a request may refer to: files, earlier answers, threads, containers. */
 const NAMED_THING =
   /\b(?:file|thread|container|skill|response|message|item|conversation|vector store|cached content)s?\b/i;
 
-/** Whether a 404 is about the model. A bare one is: every call depends on the model's address. */
+/** Whether a 404 is about the model. A 404 without a text is, since every call depends on the model's address. */
 function isAboutModel({ code, message }: FaultText): boolean {
   if (/\bmodels?\b|deployment/i.test(message)) return true;
   if (code !== undefined && codeOfWords({ message: "", code }) !== "provider_model_missing")
@@ -127,7 +130,7 @@ function isAboutModel({ code, message }: FaultText): boolean {
   return !NAMED_THING.test(message);
 }
 
-/** Seconds of a `Retry-After` header (or `retry-after-ms`); a date is relative to the answer's own `Date`. */
+/** The seconds of a `Retry-After` header (or `retry-after-ms`). A date is relative to the answer's own `Date`. */
 export function retryAfterSeconds(headers: Headers): number | undefined {
   const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
   if (Number.isFinite(ms) && ms >= 0) return ms / 1000;

@@ -1,11 +1,12 @@
-// Parts of a conversation that only another protocol has. What a user or a tool said is never lost: its text and images are
-// sent, and a part with neither is refused by name. Calls of a provider's own tools are history: they are dropped and named.
+// Parts of a conversation that only another protocol has. What a user or a tool said is never lost: the text and images of such a
+// part are sent, and a part with neither is refused by name. Calls of tools that a provider runs belong to the past; they are
+// dropped and named.
 
 import { ApiError } from "../base/errors.ts";
 import type { ChatMessage, ChatRequest, FilePart, ImagePart, OpaquePart, TextPart } from "../chat/request.ts";
 import type { DialectName } from "../vendors/protocols.ts";
 
-/** What a protocol supports besides the text of a message. */
+/** What a protocol supports beside the text of a message. */
 export interface Places {
   /** Names of speakers. */
   names: boolean;
@@ -13,7 +14,7 @@ export interface Places {
   detail: boolean;
   /** Prompt-cache markers. */
   cacheMarkers: boolean;
-  /** Plain-text documents with a title, and remarks on any document. */
+  /** Plain-text documents with a title, and notes on any document. */
   documents: boolean;
 }
 
@@ -30,8 +31,8 @@ export class ForeignPiece extends ApiError {
 }
 
 /**
- * The request with only parts that the dialect supports; the same object if nothing changed. `dropped` receives the kinds of
- * dropped parts, prefixed with `messages.`. Throws `ForeignPiece`.
+ * The request with only such parts as the dialect supports; the same object if nothing changed. `dropped` gets the kinds of
+ * dropped parts with the prefix `messages.`. Throws `ForeignPiece`.
  */
 export function inOwnWords(chat: ChatRequest, dialect: DialectName, places: Places, dropped: Set<string>): ChatRequest {
   if (!places.cacheMarkers && chat.tools.some((tool) => tool.type === "function" && tool.cacheControl !== undefined)) {
@@ -44,7 +45,7 @@ export function inOwnWords(chat: ChatRequest, dialect: DialectName, places: Plac
     for (const part of message.content) nameMarks(part, places, dropped);
     const own = messageInOwnWords(message, { dialect, places, at }, dropped);
     if (own !== message) changed = true;
-    // An assistant turn without other content is dropped.
+    // An assistant turn without other content is left out.
     if (own === message || own.content.length > 0) messages.push(own);
   });
   return changed ? { ...chat, messages } : chat;
@@ -63,7 +64,7 @@ function messageInOwnWords(
 ): ChatMessage {
   const isForeign = (part: { type: string }) =>
     part.type === "opaque" ? (part as OpaquePart).origin !== dialect : !places.documents && isTold(part);
-  // A part becomes text, images and documents, which are allowed wherever such a part may be.
+  // A part becomes text, images and documents, which are allowed wherever such a part is.
   const said = <P extends { type: string }>(part: P, where: string): P[] => {
     if (!isForeign(part)) return [part];
     const own = part.type === "file" ? toldOf(part as never) : saidBy(part as never, where);
@@ -96,7 +97,7 @@ function messageInOwnWords(
   return { ...message, content };
 }
 
-/** Whether a document has remarks that no field of other protocols can hold. */
+/** Whether a document has notes for which other protocols have no field. */
 function isTold(part: { type: string }): boolean {
   if (part.type !== "file") return false;
   const { source, filename, context } = part as FilePart;
@@ -110,7 +111,7 @@ function toldOf(part: FilePart): (TextPart | FilePart)[] {
   return [{ type: "text", text: text([part.filename, context]) }, file];
 }
 
-/** Parts in an assistant turn that stand for earlier turns: without them it is a different conversation. */
+/** Types of parts in an assistant turn that stand for earlier turns. Without them, the conversation would be a different one. */
 const STANDS_FOR_HISTORY = new Set(["compaction", "compaction_trigger"]);
 
 /** The text and images of a part. */
@@ -119,7 +120,7 @@ function saidBy({ value }: OpaquePart, path: string): (TextPart | ImagePart)[] {
   const images: ImagePart[] = [];
   gather(value, texts, images);
   const type = String(value["type"]);
-  // The result of a call may only be its status.
+  // The result of a call may consist of its status alone.
   if (texts.length === 0 && images.length === 0 && type.endsWith("_output") && typeof value["status"] === "string") {
     texts.push(value["status"]);
   }
@@ -129,14 +130,14 @@ function saidBy({ value }: OpaquePart, path: string): (TextPart | ImagePart)[] {
   return [...(texts.length > 0 ? [{ type: "text" as const, text: texts.join("\n") }] : []), ...images];
 }
 
-/** Members that hold a part's text, in the order of output. */
+/** The members that contain a part's text, in the order of output. */
 const SAID = ["title", "source", "context", "text", "content", "output", "stdout", "stderr", "result", "outcome"];
-/** The same if a part is only a name or a number. */
+/** The members that are used if a part only has a name or a number. */
 const NAMED: readonly (readonly [string, string])[] = [
   ["tool_name", "Tool"],
   ["exit_code", "Exit code"],
 ];
-/** No real part is nested deeper. */
+/** Maximum depth; no real part is nested deeper. */
 const DEPTH_MAX = 8;
 
 function gather(value: unknown, texts: string[], images: ImagePart[], depth = 0): void {

@@ -1,24 +1,24 @@
-// Forwards a call to a provider unchanged, whatever it asks and whatever is answered: with our credentials, the operator's
-// headers and time limits, without retries and without reading the answer.
+// Forwards any call to a provider unchanged, and returns any answer: with the operator's credential, headers and time limits, but
+// without retries and without reading the answer.
 
 import type { Clock } from "../base/clock.ts";
 import { type Limit, limit } from "../base/limit.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
 
-/** The forwarded call. */
+/** The call to forward. */
 export interface ForwardedCall {
   readonly method: string;
-  /** Below the provider's base URL. */
+  /** An address below the provider's base URL. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The next bytes of the body, undefined at its end; absent: there is no body. If it throws, the call ends. */
+  /** The next bytes of the body; undefined at its end. Absent if there is no body. If it throws, the call ends. */
   readonly body?: (() => Promise<Uint8Array | undefined>) | undefined;
-  /** The body's length, if known. */
+  /** The length of the body, if it is known. */
   readonly length?: number | undefined;
 }
 
-/** The answer, and a way to abort it. */
+/** The answer, and a function that aborts it. */
 export interface ForwardedAnswer {
   readonly response: Response;
   /** The credential that was used. */
@@ -27,8 +27,8 @@ export interface ForwardedAnswer {
 }
 
 /**
- * Sends the call and resolves when the answer's headers arrive, whatever its status. Throws `UpstreamFault` if none arrived,
- * what the body threw, or the signal's reason if it aborted.
+ * Sends the call and resolves when the headers of the answer arrive, whatever its status. Throws `UpstreamFault` if there was no
+ * answer, the error of the body, or the signal's reason if it aborted.
  */
 export async function forwardCall(
   provider: Provider,
@@ -42,7 +42,7 @@ export async function forwardCall(
   else signal.addEventListener("abort", onAbort, { once: true });
   let patience: Limit | undefined;
   let isAnswered = false;
-  // While the client's body is still being sent, no answer is expected.
+  // No answer is expected while the client's body is still being sent.
   const isSent = () => {
     if (isAnswered) return;
     const late = () => ended.abort(new UpstreamFault("timeout", "The provider did not begin to answer in time."));
@@ -62,10 +62,10 @@ export async function forwardCall(
       ...(body === undefined ? {} : { body: streamOf(body, { sent: isSent, failed: (error) => ended.abort(error) }) }),
       signal: ended.signal,
       timeout: false,
-      // A redirect would send the credential elsewhere.
+      // A redirect would send the credential to another server.
       redirect: "manual",
     });
-    // As everywhere: a credential that was refused or rate-limited is suspended.
+    // As in other calls, a credential that is refused or rate-limited is suspended.
     if (response.status === 401 || response.status === 429) provider.keys.rest(secret, clock.now());
     return { response, secret, abort: () => ended.abort() };
   } catch (error) {

@@ -1,14 +1,14 @@
-// Asks a provider which models it has.
+// Reads a provider's model list.
 
 import type { DiscoveredModel } from "../vendors/vendor.ts";
 import { readBounded } from "./call.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
 
-/** A larger response is not a model list. */
+/** A larger body is not a model list. */
 const LIST_BYTES_MAX = 16 * 1024 * 1024;
 
-/** The provider's models. Throws `UpstreamFault` if it does not answer, or not with a list; [] if it has none to list. */
+/** The models of a provider; empty if it has no list. Throws `UpstreamFault` if it does not answer with a list. */
 export async function listModels(
   provider: Provider,
   options: { signal: AbortSignal; nowMs: number },

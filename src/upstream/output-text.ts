@@ -1,8 +1,11 @@
-// The output text of a stream, kept in case the upstream reports no usage. Bounded, and cheap to append to.
+// The text of a stream's output, which is kept in case the upstream reports no usage. Its length is limited, and appending is
+// cheap.
 
-/** Text beyond this is dropped: counts for longer answers are extrapolated. */
+/** Text beyond this length is dropped; counts of longer answers are extrapolated. */
 const CHARS_KEPT_MAX = 512 * 1024;
-/** Concatenations are lazy trees that retain the network buffers they were cut from; they are flattened at this interval. */
+/**
+ * Concatenated strings are trees that keep the network buffers from which they were cut, so they are flattened at this interval.
+ */
 const FLATTEN_EVERY = 64;
 
 /** Collects output text. */
@@ -19,7 +22,7 @@ export class OutputText {
     if (++this.#added % FLATTEN_EVERY === 0) this.#text.charCodeAt(0);
   }
 
-  /** Number of characters added, kept or not. */
+  /** The number of all characters that were added, including dropped ones. */
   get chars(): number {
     return this.#chars;
   }

@@ -1,10 +1,10 @@
-// What happens to the parameters of a translated request: each dialect has one table that says for every neutral parameter
+// What happens to the parameters of a translated request. Each dialect has one table that states for every neutral parameter
 // whether its protocol supports it. Unsupported ones are reported as dropped, so that nothing is lost silently. The names are
-// those of chat completions; the caller maps them to the client's.
+// those of chat completions, and the caller maps them to the client's.
 
 import type { ChatRequest } from "../chat/request.ts";
 
-/** Members of a request that are not parameters, or that the gateway itself handles. */
+/** Members of a request that are not parameters, or that the gateway handles itself. */
 type Other =
   | "model"
   | "messages"
@@ -20,7 +20,7 @@ type Other =
 /** A neutral parameter that a protocol may not support. */
 export type Parameter = Exclude<keyof ChatRequest, Other>;
 
-/** The name of each in drops and refusals. */
+/** The name of each parameter in reports of dropped parameters and in errors. */
 const NAMES: Readonly<Record<Parameter, string>> = {
   parallelToolCalls: "parallel_tool_calls",
   maxTokens: "max_tokens",
@@ -42,11 +42,11 @@ const NAMES: Readonly<Record<Parameter, string>> = {
   verbosity: "verbosity",
 };
 
-/** One dialect's table. */
+/** The table of one dialect. */
 export interface Takes {
-  /** Whether the protocol supports the parameter; if that depends on the model, the dialect reports it itself. */
+  /** Whether the protocol supports the parameter. If that depends on the model, the dialect reports it itself. */
   parameters: Readonly<Record<Parameter, boolean>>;
-  /** Members without a neutral equivalent that mean the same in this protocol, whichever client format they come from. */
+  /** Members without a neutral form that have the same meaning in this protocol, whichever client format they come from. */
   carries: ReadonlySet<string>;
 }
 

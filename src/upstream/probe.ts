@@ -1,4 +1,4 @@
-// Requests a provider's model list: the cheapest request that verifies address and key.
+// Requests a provider's model list, which is the cheapest request that checks the address and the key.
 
 import { findPreset } from "../config/presets.ts";
 import type { ProviderConfig } from "../config/schema.ts";
@@ -7,21 +7,21 @@ import { readBounded } from "./call.ts";
 import { configureProvider } from "./configure.ts";
 import { decisionCard } from "./providers/index.ts";
 
-/** The result of the request. */
+/** The result of the check. */
 export interface ProviderProbe {
-  /** `warning`: it may work, but this request could not show it. */
+  /** `warning` means that the provider may work, but this request could not show it. */
   readonly status: "ok" | "warning" | "failed";
   readonly message: string;
-  /** Number of listed models; undefined if there was no list. */
+  /** The number of listed models; undefined if there was no list. */
   readonly models?: number;
 }
 
-/** A provider that needs longer for a list is practically unreachable. */
+/** A provider that takes longer for its list is unreachable in practice. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** A larger response is not a model list. */
+/** A larger body is not a model list. */
 const LIST_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Asks once. Never throws and never shows a key. */
+/** Checks a provider once. Never throws and never shows a key. */
 export async function probeModelList(provider: ProviderConfig): Promise<ProviderProbe> {
   if (isEmbedded(provider)) return { status: "ok", message: "built in" };
   const url = `${provider.baseUrl}/models`;
@@ -30,7 +30,7 @@ export async function probeModelList(provider: ProviderConfig): Promise<Provider
     const response = await fetch(url, {
       headers: { accept: "application/json", ...credentials(provider), ...provider.headers },
       signal,
-      // The key must not follow a redirect.
+      // A redirect would send the key to another server.
       redirect: "manual",
     });
     const limits = { bytesMax: LIST_BYTES_MAX, idleMs: ANSWER_TIMEOUT_MS, signal };
@@ -50,7 +50,7 @@ function judge({ name, preset, apiKeys }: ProviderConfig, url: string, status: n
     const what = apiKeys.length === 0 ? `needs a key: set ${key}` : `refused the key: check ${key}`;
     return { status: "failed", message: `${url} ${what} (${status})` };
   }
-  // Some answer correctly with an empty list.
+  // Some servers answer correctly with an empty list.
   if (status === 404 || status === 405) {
     return {
       status: "warning",
@@ -63,7 +63,7 @@ function judge({ name, preset, apiKeys }: ProviderConfig, url: string, status: n
   return { status: "ok", message: `${url} lists ${count} model${count === 1 ? "" : "s"}`, models: count };
 }
 
-/** As on the provider's card. */
+/** The same headers as on the provider's card. */
 function credentials(provider: ProviderConfig): Record<string, string> {
   const card = configureProvider(provider)?.card ?? decisionCard(provider.preset ?? provider.kind, "openai-chat");
   return card.headers(provider.apiKeys[0] ?? "");
@@ -81,7 +81,7 @@ function countModels(body: string): number | undefined {
   }
 }
 
-/** Without a password in the address. */
+/** The address without a password in it. */
 function shown(url: string): string {
   return url.replace(/\/\/[^/@]*@/, "//***@");
 }

@@ -1,19 +1,19 @@
-// Who speaks a dialect: base URL, credentials, facts. A card is what is known about a vendor; a provider is a card with the
-// operator's configuration, and its state (key rotation).
+// A provider speaks a dialect with a base URL, credentials and known facts. A card contains what is known about a vendor; a
+// provider is a card with the operator's configuration and its state (the rotation of credentials).
 
 import type { DialectName } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
 import type { DecisionFacts, DiscoveredModel } from "../vendors/vendor.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** A vendor's facts for one of its protocols (made by providers/index.ts). */
+/** The facts about a vendor for one of its protocols (created in providers/index.ts). */
 export interface ProviderCard {
-  /** The preset's name in the config; for a generic card, a name for the protocol. */
+  /** The name of the preset in the configuration or, for a generic card, a name for the protocol. */
   name: string;
   dialect: DialectName;
-  /** With its version segment, as in the vendor's own SDK. */
+  /** The base URL with its version segment, as in the vendor's own SDK. */
   baseUrl: string;
-  /** Request headers with the credential and protocol version; `secret` is "" if no key is needed. */
+  /** The request headers with the credential and the protocol version. `secret` is "" if no key is needed. */
   headers(secret: string): Record<string, string>;
   quirks: Quirks;
   portableSeals?: boolean;
@@ -21,18 +21,18 @@ export interface ProviderCard {
   decisions?: DecisionFacts;
   /** The models of an embedded provider. */
   embeddedModels?: readonly DiscoveredModel[];
-  /** Path of the model list, relative to the base URL; absent if the vendor has none. */
+  /** The path of the model list, relative to the base URL; absent if the vendor has none. */
   modelsPath?: string;
-  /** Parses the model list; throws if the body is not one. */
+  /** Reads the model list. Throws if the body is not one. */
   parseModels?(body: unknown): DiscoveredModel[];
 }
 
-/** Sends a request; `fetch` unless the provider is embedded. */
+/** Sends a request. This is `fetch`, unless the provider is embedded. */
 export type Transport = (url: string, init: BunFetchRequestInit) => Promise<Response>;
 
 /** A configured provider. */
 export interface Provider {
-  /** The key of its entry in the config. */
+  /** The name of its entry in the configuration. */
   name: string;
   dialect: Dialect;
   card: ProviderCard;
@@ -40,22 +40,22 @@ export interface Provider {
   minter: string;
   baseUrl: string;
   quirks: Quirks;
-  /** The operator's headers, applied last so that they take precedence. */
+  /** The operator's headers, which are set last so that they take precedence. */
   extraHeaders: Readonly<Record<string, string>>;
   keys: CredentialPool;
   timeoutsMs: { connect: number; firstByte: number; idle: number };
   retry: { attempts: number; baseMs: number; maxMs: number };
   transport: Transport;
-  /** Embedded: never chosen as a fallback for another model. */
+  /** Whether it is embedded, so that it is never chosen as a fallback for another model. */
   embedded: boolean;
   /** The same provider with its other protocol at the same base URL; absent if it has only one. */
   byResponses?: Provider;
 }
 
-/** How long a credential that was refused or rate-limited is suspended by default. */
+/** How long a refused or rate-limited credential is suspended by default. */
 const REST_MS = 60_000;
 
-/** The credentials of one provider, used in rotation; a failing one is suspended for a while. */
+/** The credentials of one provider, which are used in turn. A credential that fails is suspended for a while. */
 export class CredentialPool {
   readonly #keys: readonly string[];
   readonly #restUntil: number[];
@@ -71,7 +71,7 @@ export class CredentialPool {
   }
 
   /**
-   * The next credential that is not suspended; if all are, the one that is available first; "" if there is none. `wanted`:
+   * The next credential that is not suspended or, if all are, the one whose suspension ends first; "" if there is none. `wanted`:
    * the fingerprint of the preferred one.
    */
   take(nowMs: number, wanted?: number | bigint): string {
@@ -94,7 +94,7 @@ export class CredentialPool {
     return this.#keys[best] ?? "";
   }
 
-  /** Whether a credential is available. */
+  /** Whether there is a credential that is not suspended. */
   hasFresh(nowMs: number): boolean {
     return this.#restUntil.some((untilMs) => untilMs <= nowMs);
   }

@@ -1,4 +1,4 @@
-// Properties of providers and models that several dialects query. The facts about models are in vendors/.
+// Properties of providers and models that several dialects need. The facts about models are in vendors/.
 
 import type { ReasoningOptions } from "../chat/request.ts";
 import { factsOf, modelByName } from "../vendors/model-facts.ts";
@@ -32,18 +32,18 @@ function willReason(facts: Readonly<ModelTraits>, wanted: ReasoningOptions = {})
   return effort !== undefined || enabled === true || budgetTokens !== undefined || facts.reasonsByDefault;
 }
 
-/** Whether the model may reason: others refuse some reasoning parameters of their protocol. */
+/** Whether the model may reason. Other models refuse some reasoning parameters of their protocol. */
 export function mayReason(ctx: Pick<RequestContext, "model" | "supportsReasoning">): boolean {
   return ctx.supportsReasoning || factsOf(ctx.model).reasons;
 }
 
-/** Whether an unknown model may reason: its name says so, or says nothing. */
+/** Whether a model of unknown kind may reason: its name says so, or says nothing about it. */
 export function mayReasonByName({ model, quirks }: Pick<RequestContext, "model" | "quirks">): boolean {
   const { family, facts } = modelByName(model);
   return facts.reasons || (family === undefined && quirks.free_model_names === true);
 }
 
-/** The efforts that a model accepts; none if it accepts none: many servers answer 400. */
+/** The efforts that a model accepts; none if it accepts no effort, to which many servers answer 400. */
 export function effortsFor(
   ctx: Pick<RequestContext, "model" | "supportsReasoning">,
   protocol: "chat" | "responses",
@@ -53,7 +53,7 @@ export function effortsFor(
   return protocol === "chat" ? facts.chatEfforts : facts.efforts;
 }
 
-/** OpenAI's level for the requested effort, given in any protocol's terms or as a token budget; one of `taken`. */
+/** OpenAI's level for the requested effort, which may be in the terms of any protocol or a token budget. It is one of `taken`. */
 export function effortFor(wanted: ReasoningOptions, taken: readonly Effort[]): string | undefined {
   const { effort, budgetTokens, enabled } = wanted;
   if (effort !== undefined) return nearestEffort(effort, taken);
@@ -63,8 +63,8 @@ export function effortFor(wanted: ReasoningOptions, taken: readonly Effort[]): s
 }
 
 /**
- * The accepted level nearest to the requested one: above `high` the next lower, so that nobody pays for more than requested,
- * else the next higher. Unknown levels are kept; they may be the vendor's own.
+ * The accepted level nearest to the requested one: above `high` the next lower one, so that nobody pays for more than requested,
+ * otherwise the next higher one. Unknown levels are kept, as they may be the vendor's own.
  */
 export function nearestEffort(effort: string, taken: readonly Effort[]): string {
   const rank = EFFORTS.indexOf(effort as Effort);
@@ -74,13 +74,13 @@ export function nearestEffort(effort: string, taken: readonly Effort[]): string 
   return (rank > EFFORTS.indexOf("high") ? (below ?? above) : (above ?? below)) ?? effort;
 }
 
-/** Whether a reasoning parameter has no effect: an effort that is not `sent`, or turning reasoning on or off. */
+/** Whether a reasoning parameter has no effect: an effort other than the one in `sent`, or turning reasoning on or off. */
 export function losesReasoning(wanted: ReasoningOptions, sent: string | undefined, may: boolean): boolean {
   if (effortFor(wanted, []) !== undefined) return sent === undefined;
   return wanted.enabled !== undefined && wanted.enabled !== may;
 }
 
-/** Whether the glob matches: `*` stands for anything; case is ignored. */
+/** Whether a glob matches the model: `*` stands for any text, and case is ignored. */
 function matches(glob: string, model: string): boolean {
   const [first = "", ...rest] = glob.toLowerCase().split("*");
   const name = model.toLowerCase();

@@ -1,5 +1,5 @@
-// Converts a JSON Schema to one that a vendor accepts: unsupported keywords move into the description, where the model reads
-// them. A schema whose structure cannot be expressed is not changed into another one: the caller is told.
+// Converts a JSON Schema to one that a vendor accepts. Unsupported keywords move into the description, where the model reads
+// them. A schema whose structure cannot be expressed is not replaced by a different one; the caller is told instead.
 
 import { OPENAI_STRICT_SCHEMA } from "../vendors/openai.ts";
 import { SCHEMA_NOTES, type SchemaRules } from "../vendors/schema-rules.ts";
@@ -9,11 +9,11 @@ type Schema = Readonly<Record<string, unknown>>;
 /** A schema that the vendor accepts. */
 export interface FittedSchema {
   schema: Schema;
-  /** Some of it became description: the vendor will not enforce that. */
+  /** Whether a part of it became description, so that the vendor does not enforce that part. */
   told: boolean;
 }
 
-/** Deeper schemas are not read: vendors refuse them anyway. */
+/** Maximum depth. Vendors refuse deeper schemas anyway. */
 const DEPTH_MAX = 64;
 
 /** The schema by the vendor's rules; undefined if its structure cannot be expressed. */
@@ -25,8 +25,8 @@ export function fitSchema(schema: Schema, rules: SchemaRules): FittedSchema | un
 }
 
 /**
- * A schema and `strict` in OpenAI's combination: strict only if nothing is lost, as it refuses optional properties.
- * `relaxed`: strict was requested and is not possible.
+ * A schema with `strict`, as OpenAI allows them together: strict only if nothing is lost, since strict schemas cannot have
+ * optional properties. `relaxed`: strict was requested and is not possible.
  */
 export function strictOrPlain(
   schema: Schema,
@@ -39,7 +39,7 @@ export function strictOrPlain(
     : { schema: fitted.schema, strict };
 }
 
-/** Keywords that hold schemas: by name, one, or several. */
+/** Keywords that contain schemas: several by name, one, or a list. */
 const BY_NAME = new Set(["properties", "$defs", "definitions"]);
 const ONE = new Set(["items", "additionalProperties"]);
 const SEVERAL = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
@@ -61,7 +61,7 @@ class Fit {
     const words: string[] = [];
     for (const [key, inner] of Object.entries(value)) {
       const name = key === "oneOf" && !this.#rules.keywords.has(key) ? "anyOf" : key;
-      // References would lead nowhere.
+      // A reference to another document would lead nowhere.
       const away = key === "$ref" && !String(inner).startsWith("#");
       if (away || (key === "definitions" && !this.#rules.keywords.has(key))) this.#impossible();
       if (name === "const" && !this.#rules.keywords.has(name) && value["enum"] === undefined) out["enum"] = [inner];
@@ -97,7 +97,7 @@ class Fit {
 
   #close({ properties, additionalProperties, required }: Schema, out: Record<string, unknown>): void {
     if (this.#rules.closed) {
-      // Names that the model chooses.
+      // The model chooses the names of these properties.
       if (isSchema(additionalProperties) || (properties === undefined && additionalProperties !== false)) {
         this.#impossible();
       }
@@ -123,7 +123,7 @@ function isTyped(schema: Schema, depth: number): boolean {
   return ["type", "anyOf", "oneOf", "$ref", "enum", "const"].some((word) => schema[word] !== undefined);
 }
 
-/** Whether references lead back to the start. */
+/** Whether the references in a schema lead back to itself. */
 function holdsItself(root: Schema): boolean {
   const open = new Set<string>();
   const done = new Set<string>();
@@ -155,12 +155,12 @@ function at(root: Schema, ref: string): unknown {
   return here;
 }
 
-/** Keywords at the top of a tool's schema instead of properties. */
+/** Keywords that may be at the top of a tool's schema in place of properties. */
 const COMBINED = ["anyOf", "oneOf", "allOf"] as const;
 
 /**
- * A tool's parameters as an object with properties, the only form that vendors accept at the top: the properties of all
- * alternatives, required if all of them require it, and the original rule in the description.
+ * A tool's parameters as an object with properties, the only form that vendors accept at the top. It has the properties of all
+ * alternatives; a property is required if all alternatives require it, and the original rule is in the description.
  */
 export function toolSchema(parameters: Schema): Schema {
   if (!COMBINED.some((word) => Array.isArray(parameters[word]))) return parameters;
@@ -182,7 +182,9 @@ export function toolSchema(parameters: Schema): Schema {
   return { ...rest, type: "object", properties, required: [...required], description };
 }
 
-/** The merged schemas of each property: alternatives often have discriminating properties of one name. */
+/**
+ * The schemas of each property, merged over the alternatives, which often have a property of the same name that tells them apart.
+ */
 function propertiesOf(schemas: readonly Schema[]): Map<string, unknown[]> {
   const out = new Map<string, unknown[]>();
   for (const { properties } of schemas) {

@@ -1,4 +1,5 @@
-// Selects a provider's protocol for a request: most have one, and with two, some models are served by one only.
+// Selects the protocol of a provider for a request. Most providers have one. With two, some models are only served by one of
+// them.
 
 import type { ChatRequest } from "../chat/request.ts";
 import { factsOf } from "../vendors/model-facts.ts";
@@ -6,8 +7,8 @@ import type { Provider } from "./provider.ts";
 import { takes } from "./quirks.ts";
 
 /**
- * The provider with the protocol for this request: the Responses API if chat completions refuse the model or its tools. State
- * per provider (name, keys, breaker) is shared.
+ * The provider with the protocol for this request: the Responses API if chat completions refuse the model or its tools. Both
+ * share the provider's state (name, keys, breaker).
  */
 export function spokenFor(provider: Provider, model: string, chat: Pick<ChatRequest, "tools" | "reasoning">): Provider {
   const { byResponses } = provider;

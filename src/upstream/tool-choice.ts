@@ -1,11 +1,11 @@
-// Prompt texts for what a model has no parameter for: to call a tool, or to continue its turn.
+// Texts for the prompt where a model has no parameter: to make it call a tool, or continue its turn.
 
 import type { ToolChoice } from "../chat/request.ts";
 
-/** Asks a model that cannot continue its own turn. */
+/** Asks a model to continue if it cannot continue its own turn. */
 export const GO_ON = "Go on from where your last message ends.";
 
-/** The text for a choice that forces a call; undefined otherwise. */
+/** The text for a choice that forces a call; otherwise undefined. */
 export function forcedInWords(choice: ToolChoice | undefined): string | undefined {
   switch (choice?.type) {
     case "required":
@@ -19,7 +19,7 @@ export function forcedInWords(choice: ToolChoice | undefined): string | undefine
   }
 }
 
-/** The text for limiting the choice to some tools. */
+/** The text that limits the choice to some tools. */
 export function allowedInWords(names: readonly string[]): string {
   return `Of the tools, call none but these: ${names.map((name) => JSON.stringify(name)).join(", ")}.`;
 }

@@ -1,5 +1,5 @@
-// Reads an answer in the form in which the client will return it: elements of its list of messages. Parses the text that was
-// sent, whole or streamed, once it is complete.
+// Reads an answer in the form in which the client will return it: as elements of its list of messages. The text that was sent,
+// whole or streamed, is parsed once it is complete.
 
 import { parseFrames } from "../base/sse.ts";
 import type { Element, EntryFormat } from "../chat/entries.ts";

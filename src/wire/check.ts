@@ -1,5 +1,5 @@
-// Small validators for client requests. Each takes the value and its JSON path and throws `ApiError` `invalid_request` with
-// that path as `param`, so that every format reports errors alike.
+// Small validators for client requests. Each takes a value and its JSON path, and throws `ApiError` `invalid_request` with that
+// path as `param`, so that all formats report errors in the same way.
 
 import { ApiError } from "../base/errors.ts";
 
@@ -14,13 +14,13 @@ export function reject(path: string, message: string): never {
   throw new ApiError("invalid_request", message, { param: path });
 }
 
-/** Path of a member; the top level has the empty path. */
+/** The path of a member. The path of the top level is empty. */
 export function at(path: string, key: string | number): string {
   if (typeof key === "number") return `${path}[${key}]`;
   return path === "" ? key : `${path}.${key}`;
 }
 
-/** True for a JSON object. */
+/** Whether a value is a JSON object. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -90,31 +90,31 @@ export function expectListOf<T>(check: Check<T>): Check<T[]> {
   return (value, path) => expectList(value, path).map((element, i) => check(element, at(path, i)));
 }
 
-/** The member, checked; absent and null are both undefined. */
+/** The checked member; undefined if it is absent or null. */
 export function maybe<T>(fields: Fields, key: string, check: Check<T>, path = ""): T | undefined {
   const value = fields[key];
   return value === undefined || value === null ? undefined : check(value, at(path, key));
 }
 
-/** The member, checked; absent is an error. */
+/** The checked member. Throws if it is absent. */
 export function need<T>(fields: Fields, key: string, check: Check<T>, path = ""): T {
   return check(fields[key], at(path, key));
 }
 
-/** The members that are not in `known`, verbatim. */
+/** The members that are not in `known`, unchanged. */
 export function remaining(fields: Fields, known: ReadonlySet<string>): Record<string, unknown> {
   const rest: Record<string, unknown> = {};
   for (const key in fields) if (!known.has(key)) setOwn(rest, key, fields[key]);
   return rest;
 }
 
-/** A member called `__proto__` is an ordinary member: plain assignment would set the prototype. */
+/** Sets a member. `__proto__` is handled as an ordinary name; a plain assignment would set the prototype. */
 function setOwn(rest: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== "__proto__") rest[key] = value;
   else Object.defineProperty(rest, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** An object type whose possibly undefined members are optional instead. */
+/** An object type whose members that may be undefined are optional instead. */
 export type WithoutUndefined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
@@ -122,7 +122,7 @@ export type WithoutUndefined<T> = { [K in keyof T as undefined extends T[K] ? ne
 /** The object without its undefined members. */
 export function given<T extends object>(object: T): WithoutUndefined<T> {
   const out: Record<string, unknown> = {};
-  // Most requests have two or three of two dozen members: no intermediate list is built.
+  // Most requests have two or three of two dozen members, so no intermediate list is built.
   for (const key in object) if (object[key] !== undefined) out[key] = object[key];
   return out as WithoutUndefined<T>;
 }

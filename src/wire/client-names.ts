@@ -1,14 +1,14 @@
-// Parameter names in the client's own format, for `x-sallyport-dropped` and the `param` of refusals. Dialects use the names
-// of chat completions.
+// Parameter names in the client's own format, for `x-sallyport-dropped` and for the `param` of errors. Dialects use the names of
+// chat completions.
 
 import { isFields } from "./check.ts";
 
-/** Where a parameter may be, as paths into the body; "": it is only reported if one of the other paths exists. */
+/** The paths in the body at which each parameter may be. With "", it is only reported if one of its other paths exists. */
 export type ClientNames = Readonly<Record<string, readonly string[]>>;
 
-/** A format's names. */
+/** The parameter names of a format. */
 export interface NamedFormat {
-  /** The member with the turns; dialects call it `messages`. */
+  /** The member with the turns, which dialects call `messages`. */
   readonly turns: string;
   readonly names: ClientNames;
 }
@@ -31,7 +31,7 @@ function isThere(body: Body, path: string): boolean {
   return value !== undefined && value !== null;
 }
 
-/** The path of a part of the body, found by identity; undefined if it is not there. */
+/** The path of a part of the body, found by its identity; undefined if it is not in the body. */
 export function locate(piece: object, body: unknown, path = ""): string | undefined {
   if (body === piece) return path;
   if (Array.isArray(body)) {

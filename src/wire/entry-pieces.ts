@@ -1,18 +1,18 @@
-// What the formats' readers of entries share: names of media, and texts of parts. Nothing is validated here: a body has been
-// validated before, and unknown parts count as their JSON.
+// Functions that the formats share to read elements: names of media, and texts of parts. They validate nothing, since the body
+// was validated before; an unknown part becomes its JSON text.
 
 import type { Element, Piece } from "../chat/entries.ts";
 import { HISTORY_BINDER } from "../chat/seals.ts";
 import { isFields } from "./check.ts";
 import { uncarry } from "./seal-envelopes.ts";
 
-/** Member as text, "" for anything else. */
+/** The member as text; "" if it is not a text. */
 export function textIn(value: Element, name: string): string {
   const text = value[name];
   return typeof text === "string" ? text : "";
 }
 
-/** The label of a media part: its kind, and its name or address if short. */
+/** The label of a media part: its kind, with its name or address if that is short. */
 export function mediaLabel(part: Element): string {
   const kind =
     textIn(part, "type")
@@ -29,7 +29,7 @@ export function mediaLabel(part: Element): string {
   return typeof mediaType === "string" ? `${kind} (${mediaType})` : kind;
 }
 
-/** Kinds of media parts in any of the formats. */
+/** The types of media parts in all formats. */
 export const MEDIA: ReadonlySet<unknown> = new Set([
   "image",
   "image_url",
@@ -41,7 +41,7 @@ export const MEDIA: ReadonlySet<unknown> = new Set([
   "computer_screenshot",
 ]);
 
-/** An unknown part or block counts as its JSON. */
+/** The piece for an unknown part or block: its JSON text. */
 export function unknownPiece(part: unknown): Piece {
   return { type: "text", text: JSON.stringify(part) ?? "" };
 }
@@ -59,7 +59,7 @@ export function contentPieces(content: unknown): Piece[] {
   });
 }
 
-/** Texts and media of a tool result. */
+/** The texts and media of a tool result. */
 export function resultPiece(id: string, content: unknown): Extract<Piece, { type: "result" }> {
   const pieces = contentPieces(content);
   const texts = pieces.flatMap((piece) => (piece.type === "text" ? [piece.text] : []));
@@ -67,7 +67,7 @@ export function resultPiece(id: string, content: unknown): Extract<Piece, { type
   return { type: "result", id, text: texts.join("\n"), media };
 }
 
-/** Whether a value without an envelope is sealed by its provider, which refuses it after a different history. */
+/** Whether a value without an envelope was sealed by its provider, which refuses it after a different history. */
 export function isBound(value: unknown): boolean {
   if (typeof value !== "string" || value === "") return false;
   return (uncarry(value)?.origin ?? HISTORY_BINDER) === HISTORY_BINDER;
@@ -79,7 +79,7 @@ export function listIn(value: Element, name: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** A JSON object; undefined for `[DONE]`, and for truncated text. */
+/** Parses a JSON object; undefined for `[DONE]` and for truncated text. */
 export function parsedFields(text: string): Element | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,4 +1,5 @@
-// A client's protocol: reads requests into neutral form and writes neutral answers in the client's format. Knows no upstream.
+// A client's protocol: it reads requests into the neutral form and writes neutral answers in the client's format. It knows
+// nothing of upstreams.
 
 import type { ErrorBody } from "../base/errors.ts";
 import type { JsonEdit } from "../base/json-edit.ts";
@@ -12,26 +13,26 @@ import type { NamedFormat } from "./client-names.ts";
 import type { Source } from "./seal-envelopes.ts";
 import type { Known } from "./unread.ts";
 
-/** What an answer contains besides its content: our ids and names, and the echoed request fields. */
+/** What an answer contains beside its content: the gateway's ids and names, and members of the request that are repeated. */
 export interface AnswerContext {
-  /** The answer's top-level id, in the format's own prefix. */
+  /** The answer's id, with the format's own prefix. */
   id: string;
-  /** Canonical catalog id. */
+  /** The id of the model in the catalog. */
   model: string;
   createdSeconds: number;
-  /** The time in whole seconds, for formats that state when an answer was completed. */
+  /** The current time in whole seconds, for formats that state when an answer was completed. */
   nowSeconds(): number;
   requestId: string;
   request: ChatRequest;
-  /** The validated request body, for formats that echo it. */
+  /** The validated body of the request, for formats that repeat members of it. */
   body: Readonly<Record<string, unknown>>;
-  /** The temperature that is sent if the request has none; absent: the provider's default. */
+  /** The temperature that is sent if the request has none. If absent, the provider's default applies. */
   defaultTemperature?: number | undefined;
-  /** The edits applied to the client's conversation, if it asked for any. */
+  /** The edits that were applied to the client's conversation, if it requested any. */
   edited?: EditedContext;
-  /** The provider that answers, to which its seals are bound. */
+  /** The provider that answers, to which the answer's seals are bound. */
   source?: Source;
-  /** `x-sallyport-event-types: short` was sent (responses only). */
+  /** Whether the client sent `x-sallyport-event-types: short` (responses only). */
   shortEventTypes?: boolean;
 }
 
@@ -40,102 +41,104 @@ export interface StreamError extends ErrorBody {
   request_id: string;
 }
 
-/** The edits that open a history's seals. */
+/** The edits to a body that open the seals in its history. */
 export interface OpenedSeals {
   edits: JsonEdit[];
   removed: boolean;
 }
 
-/** Writes one streamed answer. Returns text; the caller handles bytes. */
+/** Writes one streamed answer. It returns text, which the caller sends as bytes. */
 export interface EventWriter {
-  /** The SSE text of one event, "" if this format has none. No event may follow the last choice's `finish`, or `error`. */
+  /** The text of one event; "" if this format has none. After the last choice's `finish`, or an `error`, no event may follow. */
   push(event: ChatEvent): string;
-  /** After the last event of a successful answer: the terminator (`data: [DONE]` if the format has one). */
+  /** The text after the last event of a successful answer: `data: [DONE]`, if the format has it. */
   end(): string;
-  /** The family's own error event; nothing follows it. */
+  /** The protocol's error event, after which nothing follows. */
   fail(error: StreamError): string;
-  /** The whole answer once it is complete, in formats with stored answers. */
+  /** The whole answer once it is complete, in formats whose answers can be stored. */
   readonly answer?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Request headers that affect how a body is read. */
 export interface DecodeOptions {
-  /** `anthropic-beta` and `anthropic-version`: both may relax the messages format. */
+  /** The headers `anthropic-beta` and `anthropic-version`, both of which may relax the messages format. */
   betas?: string;
   version?: string;
-  /** `user-agent` */
+  /** The header `user-agent`. */
   userAgent?: string;
 }
 
-/** A request's routing options. */
+/** The routing options of a request. */
 export interface RouteWishes {
-  /** Ids of fallback models, in order. */
+  /** The ids of fallback models, in order. */
   readonly models: readonly string[];
-  /** Providers by name: `order`: these first; `only`: no others; and whether others may follow. */
+  /**
+   * The providers by name: `order` lists those to try first, `only` excludes all others; the rest says whether others may follow.
+   */
   readonly providers?: {
     readonly order: readonly string[];
     readonly only: readonly string[] | undefined;
     readonly mayFallBack: boolean;
   };
-  /** Members that are not supported. */
+  /** The routing members that are not supported. */
   readonly dropped: readonly string[];
 }
 
-/** Properties of a format's endpoints at the HTTP edge. */
+/** The properties of a format's endpoints that the HTTP edge needs. */
 export interface EdgeTraits {
-  /** The body of an HTTP error; absent: `{error}` alone. */
+  /** Builds the body of an HTTP error. If absent, the body is `{error}` alone. */
   envelope?(error: ErrorBody, requestId: string): Record<string, unknown>;
-  /** A further response header with the request's id. */
+  /** An additional response header that contains the request's id. */
   requestIdHeader?: string;
-  /** Paths, including everything below them, where `x-api-key` is accepted as a key. */
+  /** The paths at which, and below which, a key may be sent as `x-api-key`. */
   xApiKeyPaths?: readonly { readonly path: string /** A required header. */; readonly with?: string }[];
 }
 
-/** A client's protocol. Differences between formats are members here, so that no code has to compare names. */
+/** A client's protocol. Differences between formats are members of this interface, so that no code compares names. */
 export interface WireFormat extends NamedFormat {
-  /** Also the name of the dialect of the same protocol, if there is one. */
+  /** The name of the format, which is also that of the dialect of the same protocol, if there is one. */
   name: string;
   path: string;
   /** Prefix of answer ids, such as `chatcmpl-`. */
   idPrefix: string;
-  /** The dialect of the lossless path; none for legacy completions. */
+  /** The dialect that can relay this format unchanged; none for legacy completions. */
   dialect?: string;
   /** The nested members that `decode` reads. */
   reads: Known;
-  /** The name of a history's reasoning in `x-sallyport-dropped`. */
+  /** The name for removed reasoning in `x-sallyport-dropped`. */
   reasoning: string;
-  /** Top-level parameters that a translation must not drop, because the answer would change. */
+  /** Top-level parameters that a translation must not drop, since the answer would change. */
   untranslatable: readonly string[];
-  /** Our defaults: if the protocol has none, `maxTokens` or both are left to the provider. */
+  /** Whether the gateway's defaults apply. If the protocol has none, the provider's own defaults are used. */
   defaults: { readonly temperature: boolean; readonly maxTokens: boolean };
-  /** Clients mark what to cache. */
+  /** Whether clients of this format mark what to cache. */
   marksCaches?: boolean;
-  /** Clients may not return reasoning: it is stored by the ids of the calls that follow it. */
+  /** Whether clients may not return reasoning, so that the gateway stores it by the ids of the calls that follow it. */
   losesReasoning?: boolean;
-  /** Answers are stored here, and later requests may refer to them. */
+  /** Whether the gateway stores answers, to which later requests may refer. */
   storesAnswers?: boolean;
-  /** A body may continue an answer that the provider stores, with the member `thread`. */
+  /** Whether a body may continue an answer that the provider stores, with the member `thread`. */
   hasThreads?: boolean;
-  /** The prompts of a body with several; undefined: an ordinary body. */
+  /** The prompts of a body with several; undefined for an ordinary body. */
   prompts?(body: Readonly<Record<string, unknown>>): readonly unknown[] | undefined;
-  /** A body's routing options; undefined for most. Throws `ApiError` 400 that names the member. */
+  /** Reads the routing options of a body; undefined for most bodies. Throws `ApiError` 400 that names the member. */
   routeWishes?(body: Readonly<Record<string, unknown>>): RouteWishes | undefined;
   edge?: EdgeTraits;
   /** The text of a keepalive. */
   keepalive: string;
   /**
-   * Validates a parsed JSON body and reads it. Throws `ApiError` `invalid_request` with `param` for whatever violates the
+   * Validates a parsed JSON body and reads it. Throws `ApiError` `invalid_request` with `param` for any violation of the
    * documented parameters.
    */
   decode(body: Readonly<Record<string, unknown>>, options: DecodeOptions): ChatRequest;
   /**
-   * The changes to a relayed body: our envelopes are opened for the provider that issued their content, and what another
-   * provider issued is removed. `removed`: some reasoning was removed.
+   * Finds the changes to the history of a relayed body: the gateway's envelopes are opened for the provider that issued their
+   * content, and values of other providers are removed. `removed`: whether some reasoning was removed.
    */
   openSeals?(body: Readonly<Record<string, unknown>>, reader: HistoryReader): OpenedSeals;
-  /** Its list of messages, as compaction reads and changes it; none for legacy completions. */
+  /** How compaction reads and changes the list of messages; none for legacy completions. */
   entries?: EntryFormat;
-  /** The non-streaming answer. */
+  /** Writes an answer that is not streamed. */
   encode(result: ChatResult, exchange: AnswerContext): Record<string, unknown>;
   writer(exchange: AnswerContext): EventWriter;
 }

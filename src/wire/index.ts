@@ -1,4 +1,4 @@
-// The list of client formats: one line each.
+// The list of client formats, with one line for each.
 
 import { chatCompletionsFormat } from "./chat-completions/format.ts";
 import { completionsFormat } from "./completions/format.ts";
@@ -6,7 +6,7 @@ import type { WireFormat } from "./format.ts";
 import { messagesFormat } from "./messages/format.ts";
 import { responsesFormat } from "./responses/format.ts";
 
-/** Every client format, each with its endpoint. */
+/** All client formats, each with its endpoint. */
 export const WIRE_FORMATS: readonly WireFormat[] = [
   chatCompletionsFormat,
   responsesFormat,

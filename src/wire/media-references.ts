@@ -1,5 +1,5 @@
-// Images and files that a request refers to: ids of uploaded files, and URLs. Found and replaced in the client's body, in the
-// shapes of all formats, so that the lossless path and the translation see the same.
+// Finds the images and files to which a request refers, by ids of uploaded files and by URLs, and replaces them in the client's
+// body. It knows their forms in all formats, so that relayed and translated requests are treated alike.
 
 import { type Fields, isFields } from "./check.ts";
 
@@ -12,23 +12,23 @@ export interface Media {
 /** The references in a body. */
 export interface MediaReferences {
   fileIds: Set<string>;
-  /** Of images only. */
+  /** The URLs, of images only. */
   urls: Set<string>;
 }
 
-/** Resolves a reference; undefined leaves it unchanged. */
+/** Finds the content of a reference; undefined leaves the reference unchanged. */
 export interface MediaSources {
   file?(fileId: string): Media | undefined;
   url?(url: string): Media | undefined;
 }
 
-/** Members with turns, and their members with parts. */
+/** The members that contain turns, and the members of turns that contain parts. */
 const TOP = ["messages", "input"] as const;
 const NESTED = ["content", "output"] as const;
-/** Parts are in turns and in tool results; nothing valid is nested deeper. */
+/** Parts are in turns and in tool results; in a valid body, none is nested deeper. */
 const DEPTH_MAX = 6;
 
-/** The files and image URLs that the body's messages name. */
+/** The files and image URLs to which the body's messages refer. */
 export function mediaReferences(body: Fields): MediaReferences {
   const found: MediaReferences = { fileIds: new Set(), urls: new Set() };
   replaceMedia(body, {
@@ -44,7 +44,7 @@ export function mediaReferences(body: Fields): MediaReferences {
   return found;
 }
 
-/** The body with references replaced by what is found; the same object if nothing is. */
+/** The body with references replaced by their content; the same object if nothing was replaced. */
 export function replaceMedia(body: Fields, sources: MediaSources): Fields {
   let out = body;
   for (const key of TOP) {
@@ -101,7 +101,7 @@ function replacePart(part: Fields, sources: MediaSources): Fields | undefined {
   }
 }
 
-/** Where chat completions and responses expect a URL, an uploaded file's id is allowed. */
+/** Where chat completions and responses expect a URL, they also accept the id of an uploaded file. */
 function fromUrl(url: unknown, sources: MediaSources): string | undefined {
   if (typeof url !== "string") return undefined;
   if (url.startsWith("file-")) return dataUrl(sources.file?.(url));

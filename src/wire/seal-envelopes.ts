@@ -1,7 +1,7 @@
-// Carries opaque values of one protocol through a client of another: where a client returns a signature byte for byte, a
-// foreign signature, encrypted item or tool signature is put in that field as an envelope and read when it is returned.
-// Values of the client's own protocol are never wrapped. Reasoning without any seal gets an envelope too, because clients
-// only return reasoning that has one.
+// Carries opaque values of one protocol through a client of another. A foreign signature, encrypted item or signature of a tool
+// call is put, as an envelope, into a field that the client returns byte for byte, and is read when it comes back. Messages and
+// responses carry values of their own protocol without an envelope, except in stored responses. There, reasoning without a seal
+// from another protocol gets an envelope too, because clients only return reasoning that has a seal.
 
 import type { ReasoningPart } from "../chat/request.ts";
 import { CALL_SIGNER } from "../chat/seals.ts";
@@ -21,23 +21,23 @@ export interface Carried {
   details?: readonly unknown[];
   /** The reasoning itself, if the client may not return it beside the envelope. */
   text?: string;
-  /** The text beside the envelope is a summary, not the reasoning itself. */
+  /** Whether the text beside the envelope is a summary instead of the reasoning itself. */
   summary?: boolean;
-  /** `signature` belongs to this tool call. */
+  /** The tool call to which `signature` belongs. */
   callId?: string;
-  /** In stored answers: whether the client saw `encrypted`, which is of its own protocol. */
+  /** Only in stored answers: whether the client saw `encrypted`, which is of its own protocol. */
   stored?: "shown" | "hidden";
 }
 
-/** No real signature begins this way: the dot is not in any base64 alphabet. */
+/** No real signature begins like this, since no base64 alphabet contains the dot. */
 const MARK = "sallyport.1.";
 
-/** The envelope as text of letters, digits, `-`, `_` and `.`. */
+/** Writes an envelope as text of letters, digits, `-`, `_` and `.`. */
 export function carry(values: Carried): string {
   return MARK + Buffer.from(JSON.stringify(values)).toString("base64url");
 }
 
-/** The content of an envelope; undefined if it is not one of ours. */
+/** Reads an envelope; undefined for any other text. */
 export function uncarry(text: string): Carried | undefined {
   if (!text.startsWith(MARK)) return undefined;
   let read: unknown;
@@ -58,7 +58,7 @@ export function uncarry(text: string): Carried | undefined {
   return values;
 }
 
-/** A reasoning part; with a `callId` it is not one, but holds the signature of that tool call. */
+/** The part that an envelope contains: reasoning or, with a `callId`, the signature of that tool call. */
 export type CarriedPart = ReasoningPart & { callId?: string };
 
 /** The part for an envelope and the text beside it. */
@@ -69,19 +69,19 @@ export function fromCarried(text: string, carried: Carried): CarriedPart {
   return { type: "reasoning", text: said, ...values };
 }
 
-/** What the envelope of a tool call's signature adds to the call. */
+/** The members that the envelope of a tool call's signature adds to the call. */
 export function callSeal(part: CarriedPart | undefined): { signature?: string; origin?: string; minter?: string } {
   const { signature, origin, minter } = part ?? {};
   return given({ signature, origin: origin === CALL_SIGNER ? undefined : origin, minter });
 }
 
-/** The provider that an answer comes from. */
+/** The provider that gives an answer. */
 export interface Source {
   protocol: string;
   minter: string;
 }
 
-/** Opaque values of a finished reasoning block. */
+/** The opaque values of a finished reasoning block. */
 export interface Seals {
   signature?: string;
   redacted?: string;
@@ -92,8 +92,8 @@ export interface Seals {
 }
 
 /**
- * The envelope of a block's seals; undefined if the block has none and cannot get one. `text`: whether there is text beside
- * it.
+ * The envelope for a block's seals. A block without seals only gets one if there is text beside it and its provider is known.
+ * `text`: whether there is text beside it.
  */
 export function sealed(
   seals: Seals,

@@ -1,23 +1,23 @@
-// Members inside a request's parameters, messages and tools without a neutral form: a translation drops them, so they are
-// reported. Unlisted kinds of tools and content pass as a whole and are reported by their kind instead.
+// Finds members inside of a request's parameters, messages and tools that have no neutral form. A translation drops them, so they
+// are reported. Unknown kinds of tools and content are handled as a whole and reported by their kind instead.
 
 import { isFields } from "./check.ts";
 
-/** What is read of an object or of each object in a list. */
+/** The members that are read of an object, or of each object in a list. */
 export interface ObjectShape {
-  /** Members that are read or irrelevant to a model, separated by spaces. */
+  /** Names of members that are read, or do not matter to a model, separated by spaces. */
   reads?: string;
-  /** Members that are examined. */
+  /** Members whose own members are examined. */
   holds?: Readonly<Record<string, ObjectShape>>;
-  /** By the member `type`; objects of other types are skipped. */
+  /** The same by the value of `type`; objects of other types are skipped. */
   kinds?: Readonly<Record<string, ObjectShape>>;
-  /** The default type of an object. */
+  /** The type of an object without `type`. */
   kind?: string;
 }
 
-/** The same, indexed. */
+/** An `ObjectShape` with an index of its members. */
 export interface Known {
-  /** Its path, without list indices. */
+  /** The path of the object, without list indexes. */
   path: string;
   reads: ReadonlySet<string>;
   holds: ReadonlyMap<string, Known>;
@@ -39,7 +39,7 @@ export function known(shape: ObjectShape, path = ""): Known {
   };
 }
 
-/** The paths, without list indices, of nested members that a translation does not read; each once. */
+/** The paths, without list indexes, of nested members that a translation does not read; each once. */
 export function unreadMembers(reads: Known, body: Readonly<Record<string, unknown>>): Set<string> {
   const out = new Set<string>();
   for (const [name, inner] of reads.holds) look(body[name], inner, out);
@@ -60,7 +60,7 @@ function look(value: unknown, shape: Known, out: Set<string>): void {
   }
   for (const name in value) {
     const member = value[name];
-    // Declined features (padding in streams, deferred loading) are not reported.
+    // Features that are turned off (padding in streams, deferred loading) are not reported.
     if (own.reads.has(name) || member === null || member === undefined || member === false) continue;
     const inner = own.holds.get(name);
     if (inner !== undefined) look(member, inner, out);

@@ -3,10 +3,10 @@
 import { expectBoolean, expectFields, type Fields, isFields, maybe } from "./check.ts";
 import type { DecodeOptions } from "./format.ts";
 
-/** OpenRouter always sends usage in streams, so its provider for the AI SDK reads it without asking. */
+/** OpenRouter always sends the usage in streams, so its provider for the AI SDK expects it without requesting it. */
 const PRESUMES_USAGE = /^ai-sdk\/openrouter\//;
 
-/** Requested by `stream_options.include_usage`, or by OpenRouter's `usage: {include: true}`. */
+/** Whether usage was requested by `stream_options.include_usage`, or by OpenRouter's `usage: {include: true}`. */
 export function wantsUsage(body: Fields, { userAgent = "" }: DecodeOptions): boolean {
   const options = maybe(body, "stream_options", expectFields);
   const asked = options && maybe(options, "include_usage", expectBoolean, "stream_options");

@@ -1,4 +1,4 @@
-// The list of dialects: one line each.
+// The list of dialects, with one line for each.
 
 import type { Dialect } from "../dialect.ts";
 import { anthropicMessages } from "./anthropic/dialect.ts";
@@ -6,5 +6,5 @@ import { gemini } from "./gemini/dialect.ts";
 import { openaiChat } from "./openai-chat/dialect.ts";
 import { openaiResponses } from "./responses/dialect.ts";
 
-/** Every upstream protocol. */
+/** All upstream protocols. */
 export const DIALECTS: readonly Dialect[] = [openaiChat, openaiResponses, anthropicMessages, gemini];

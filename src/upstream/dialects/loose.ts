@@ -1,15 +1,15 @@
-// Reads JSON of unknown shape: a value of the wrong type is undefined, never an exception. Upstreams are not trusted to
-// follow their own protocol.
+// Reads JSON of unknown form. A value of the wrong type is undefined and never an exception, since upstreams may not follow their
+// own protocol.
 
 /** A JSON object. */
 export type Loose = Readonly<Record<string, unknown>>;
 
-/** The object, or an empty one. */
+/** The value if it is an object, otherwise an empty object. */
 export function asRecord(value: unknown): Loose {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Loose) : {};
 }
 
-/** The list, or an empty one. */
+/** The value if it is a list, otherwise an empty list. */
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -18,12 +18,12 @@ export function asText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** A finite number. */
+/** The value if it is a finite number. */
 export function asNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** A token count: a finite, non-negative integer. */
+/** The value if it is a token count: a finite integer that is not negative. */
 export function asCount(value: unknown): number | undefined {
   const number = asNumber(value);
   return number === undefined || number < 0 ? undefined : Math.trunc(number);

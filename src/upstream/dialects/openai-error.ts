@@ -1,9 +1,9 @@
-// The error object of OpenAI and compatible servers, in HTTP errors, streams and whole answers.
+// The error object of OpenAI and compatible servers, which occurs in HTTP errors, in streams and in whole answers.
 
 import type { FaultText } from "../fault-words.ts";
 import { asNumber, asRecord, asText } from "./loose.ts";
 
-/** `{message,type,param,code,details}`; some servers send a plain string, others an HTTP status as the code. */
+/** Reads `{message,type,param,code,details}`. Some servers send a plain string, others an HTTP status as the code. */
 export function openaiError(value: unknown, otherwise = "The provider reported an error."): FaultText {
   if (typeof value === "string") return { message: value || otherwise };
   const error = asRecord(value);

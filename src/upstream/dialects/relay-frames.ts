@@ -1,15 +1,15 @@
-// Edits JSON inside a frame without changing its other bytes.
+// Changes JSON inside a frame without changing the frame's other bytes.
 
 import { spliceMembers, topLevelMembers } from "../../base/json-splice.ts";
 
-/** A frame's text with its JSON edited: `data` must be one line of the frame. */
+/** A frame's text with its JSON replaced. `data` must be one line of the frame. */
 export function withData(frame: string, data: string, edited: string): string {
   if (edited === data) return frame;
   const at = frame.indexOf(data);
   return at < 0 ? frame : frame.slice(0, at) + edited + frame.slice(at + data.length);
 }
 
-/** Sets members of the object in the top-level member `key`; returns the text unchanged if there is no such object. */
+/** Sets members of the object under the top-level member `key`. Returns the text unchanged if there is no such object. */
 export function spliceInside(text: string, key: string, members: Readonly<Record<string, unknown>>): string {
   const span = topLevelMembers(text).get(key)?.at(-1);
   if (span === undefined || text[span.valueStart] !== "{") return text;
@@ -17,7 +17,7 @@ export function spliceInside(text: string, key: string, members: Readonly<Record
   return text.slice(0, span.valueStart) + inner + text.slice(span.valueEnd);
 }
 
-/** The content of a JSON string literal; anything else is returned unchanged. */
+/** Decodes the content of a JSON string. Invalid content is returned unchanged. */
 export function unescaped(raw: string): string {
   if (!raw.includes("\\")) return raw;
   try {
@@ -31,7 +31,7 @@ const CHOICES = { choices: undefined };
 const DELTA = { delta: undefined };
 const CONTENT = { content: undefined };
 
-/** Where `choices[0].delta.content` is in a chat chunk's text, without its quotes. */
+/** The position of `choices[0].delta.content` in the text of a chat chunk, without its quotes. */
 export function contentSpan(data: string): { start: number; end: number } | undefined {
   const choices = topLevelMembers(data, 0, CHOICES).get("choices")?.[0];
   if (choices === undefined) return undefined;

@@ -1,19 +1,19 @@
-// What the built-in transcription model knows of audio: its format and length, read from the file's own headers. The file
-// passes; a little of its beginning and end is kept.
+// Reads the format and length of audio from the file's own headers, for the built-in transcription model. The file is not kept,
+// except for a little of its beginning and end.
 
-/** How much of a file's beginning and end is looked at. */
+/** How many bytes are kept of a file's beginning and of its end. */
 const KEPT_BYTES = 64 * 1024;
 
-/** What a file says of itself. */
+/** What the headers of a file state. */
 export interface HeardAudio {
-  /** As people call it: `WAV`, `MP3`. */
+  /** The common name of the format: `WAV`, `MP3`. */
   readonly format: string;
-  /** Undefined where the file does not say. */
+  /** The length; undefined if the file does not state it. */
   readonly seconds: number | undefined;
   readonly bytes: number;
 }
 
-/** Listens to a file. */
+/** Reads a file piece by piece. */
 export class AudioListener {
   #bytes = 0;
   #head = Buffer.alloc(0);
@@ -28,7 +28,7 @@ export class AudioListener {
     this.#bytes += bytes.byteLength;
   }
 
-  /** What it was. */
+  /** What was found. */
   result(): HeardAudio {
     const head = this.#head;
     for (const [format, isOne, secondsOf] of FORMATS) {
@@ -65,7 +65,10 @@ function textAt(bytes: Buffer, from: number, to: number): string {
   return bytes.toString("latin1", from, to);
 }
 
-/** The bytes of sound by those for a second. A recorder that was cut off writes no or too large a size. */
+/**
+ * The length of a WAV file: its bytes divided by those for a second. If a recording was cut off, the file states no size or too
+ * large a one.
+ */
 function wavSeconds({ head, bytes }: Sample): number | undefined {
   let perSecond = 0;
   for (let at = 12; at + 8 <= head.length; ) {
@@ -78,7 +81,7 @@ function wavSeconds({ head, bytes }: Sample): number | undefined {
   return undefined;
 }
 
-/** STREAMINFO: 20 bits of sample rate, later 36 bits of samples. */
+/** The length of a FLAC file from STREAMINFO, which has 20 bits of sample rate and, later, 36 bits of samples. */
 function flacSeconds({ head }: Sample): number | undefined {
   if (head.length < 26) return undefined;
   const rate = head.readUIntBE(18, 3) >> 4;
@@ -86,7 +89,10 @@ function flacSeconds({ head }: Sample): number | undefined {
   return rate === 0 || samples === 0 ? undefined : samples / rate;
 }
 
-/** The last page's place, in samples: 48,000 a second for Opus, and what the header says for Vorbis. */
+/**
+ * The length of an Ogg file: the position of the last page in samples, of which Opus has 48,000 for a second and Vorbis as many
+ * as its header states.
+ */
 function oggSeconds({ head, tail }: Sample): number | undefined {
   const vorbis = head.indexOf("\x01vorbis");
   const rate = head.includes("OpusHead") ? 48_000 : vorbis < 0 ? 0 : head.readUInt32LE(vorbis + 12);
@@ -95,7 +101,7 @@ function oggSeconds({ head, tail }: Sample): number | undefined {
   return Number(tail.readBigUInt64LE(page + 6)) / rate;
 }
 
-/** `mvhd`, in which the length follows the units for a second. */
+/** The length of an MP4 file from `mvhd`, in which it follows the number of units for a second. */
 function mp4Seconds({ head, tail }: Sample): number | undefined {
   for (const part of [head, tail]) {
     const at = part.indexOf("mvhd");
@@ -108,7 +114,7 @@ function mp4Seconds({ head, tail }: Sample): number | undefined {
   return undefined;
 }
 
-/** Kilobits a second of MPEG-1 and MPEG-2 layer III, by the index in the frame's header. */
+/** The bit rates of MPEG-1 and MPEG-2 layer III in kilobits for a second, by the index in the frame's header. */
 const KBITS_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const KBITS_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 
@@ -116,11 +122,11 @@ function isMp3Frame(bytes: Buffer, at: number): boolean {
   return at + 4 <= bytes.length && bytes[at] === 0xff && (bytes[at + 1]! & 0xe6) === 0xe2;
 }
 
-/** As if every frame had the first one's rate. */
+/** The length of an MP3 file, as if every frame had the bit rate of the first one. */
 function mp3Seconds({ head, bytes }: Sample): number | undefined {
   let at = 0;
   if (textAt(head, 0, 3) === "ID3" && head.length >= 10) {
-    // Its size has seven bits a byte.
+    // The size of the tag is written with seven bits in each byte.
     at = 10 + [6, 7, 8, 9].reduce((sum, place) => sum * 128 + (head[place]! & 0x7f), 0);
   }
   while (at < head.length && !isMp3Frame(head, at)) at++;

@@ -1,5 +1,5 @@
-// The built-in provider's answers for models that do not chat. Simple, but meaningful for each kind of model: texts that
-// share more words have closer vectors, and rank higher.
+// The built-in provider's answers for models that do not chat. They are simple but meaningful: texts that share more words have
+// closer vectors, and rank higher.
 
 import { countTokens } from "../../tokens/count.ts";
 import { demoImageEdits, demoImages } from "./demo-image.ts";
@@ -10,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const DIMENSIONS = 256;
 
-/** The handler of this address; undefined for chat completions. */
+/** The handler of an address; undefined for chat completions. */
 export function demoEndpoint(url: string): ((init: BunFetchRequestInit) => Response | Promise<Response>) | undefined {
   for (const [path, answer] of Object.entries(ANSWERS)) if (url.endsWith(path)) return answer;
   return undefined;
@@ -32,7 +32,7 @@ const ANSWERS: Readonly<Record<string, NonNullable<ReturnType<typeof demoEndpoin
 };
 
 function embeddings({ model, input, dimensions }: Json): Response {
-  // A list of numbers is one tokenised text.
+  // A list of numbers is a single tokenised text.
   const isOne = typeof input === "string" || typeof (input as readonly unknown[])[0] === "number";
   const inputs = isOne ? [input] : (input as readonly unknown[]);
   const size = typeof dimensions === "number" ? Math.min(dimensions, DIMENSIONS) : DIMENSIONS;
@@ -57,13 +57,13 @@ function tokensOf(input: unknown): number {
   return typeof input === "string" ? countTokens(input) : (input as readonly unknown[]).length;
 }
 
-/** Tokens given as numbers count as words. */
+/** The words of an input. Tokens given as numbers count as words. */
 function wordsOf(input: unknown): readonly string[] {
   if (typeof input !== "string") return (input as readonly number[]).map(String);
   return input.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Word counts, hashed to dimensions and normalised; a text without words has a fixed vector. */
+/** The counts of words, hashed to dimensions and normalised. A text without words has a fixed vector. */
 function vectorOf(words: readonly string[], size: number): number[] {
   const vector = new Array<number>(size).fill(0);
   for (const word of words.length === 0 ? [""] : words) {

@@ -1,4 +1,5 @@
-// The built-in image model: a PNG that shows the words of the prompt, as large as they fit. Two colours, chosen by the prompt.
+// The built-in image model. It draws the words of the prompt as large as they fit, as a PNG in two colours that depend on the
+// prompt.
 
 import { FormScanner, formBoundary } from "../../base/form-scanner.ts";
 import { nodeZlib } from "../../base/node-modules.ts";
@@ -10,15 +11,15 @@ const SIZE = 1024;
 const SIZE_MAX = 2048;
 const SIZE_MIN = 16;
 const COUNT_MAX = 10;
-/** What a picture is said to cost. */
+/** The number of output tokens that is reported for an image. */
 const OUTPUT_TOKENS = 100;
 
-/** Answers a request for pictures. */
+/** Answers a request for images. */
 export function demoImages(body: Json): Response {
   return pictures(body, "image_generation");
 }
 
-/** Answers a request to edit pictures: the words are shown, and how many pictures came. */
+/** Answers a request to edit images: draws the words, and the number of images that were sent. */
 export async function demoImageEdits(init: BunFetchRequestInit): Promise<Response> {
   const type = new Headers(init.headers as Record<string, string>).get("content-type") ?? "";
   const scanner = new FormScanner(formBoundary(type), "");
@@ -58,7 +59,7 @@ function sizeOf(size: unknown): [number, number] {
   return [within(width), within(height)];
 }
 
-/** Letters are three points wide and five high: a digit in octal for each row. Of ours. */
+/** The letters of this program's own font, three points wide and five high. Each row is an octal digit. */
 const GLYPHS: Readonly<Record<string, string>> = Object.fromEntries(
   (
     "A25755 B65656 C34443 D65556 E74647 F74644 G34553 H55755 I72227 J11152 K55655 L44447 M57755 N65555 O25552 P65644 " +
@@ -70,17 +71,17 @@ const GLYPHS: Readonly<Record<string, string>> = Object.fromEntries(
     .map((word) => [word.slice(0, -5), word.slice(-5)]),
 );
 const UNKNOWN = "77777";
-/** A letter with the space beside and below it. */
+/** The size of a letter with the space beside and below it. */
 const CELL_WIDTH = 4;
 const CELL_HEIGHT = 7;
 
 interface Layout {
   readonly lines: readonly string[];
-  /** Points of the picture for each of a letter. */
+  /** The number of pixels for each point of a letter. */
   readonly scale: number;
 }
 
-/** The largest letters with which all words fit, else the smallest with as many lines as fit. */
+/** The largest letters with which all words fit, otherwise the smallest letters, with as many lines as fit. */
 function layoutOf(text: string, width: number, height: number): Layout {
   const words = text.toUpperCase().split(/\s+/).filter(Boolean);
   for (let scale = Math.max(1, Math.floor(width / (CELL_WIDTH * 6))); ; scale--) {
@@ -103,7 +104,7 @@ function wrap(words: readonly string[], columns: number): string[] {
   return lines;
 }
 
-/** A PNG with a palette of two colours, a bit for each point. */
+/** Writes a PNG with a palette of two colours, and one bit for each pixel. */
 function pngOf(text: string, width: number, height: number): Buffer {
   const stride = 1 + Math.ceil(width / 8);
   const points = Buffer.alloc(stride * height);
@@ -128,7 +129,7 @@ function pngOf(text: string, width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // One bit a point, by the palette.
+  // One bit for each pixel, which is an index of the palette.
   header.writeUInt8(1, 8);
   header.writeUInt8(3, 9);
   const hue = nodeZlib().crc32(text);

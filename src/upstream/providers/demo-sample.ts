@@ -1,23 +1,23 @@
-// A value that a JSON Schema accepts, for the demo model's tool calls: defaults, examples and enums if given, else the
-// simplest value within the bounds.
+// Creates a value that a JSON Schema accepts, for the tool calls of the demo model: defaults, examples and enums if there are
+// any, otherwise the simplest value within the bounds.
 
 import { lookUp } from "../../base/look-up.ts";
 import { asList, asNumber, asRecord, asText } from "../dialects/loose.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Limits the nesting of recursive schemas. */
+/** Maximum depth, for recursive schemas. */
 const DEPTH_MAX = 8;
-/** Recursive lists and objects grow with every level: a sample has no more values than this. */
+/** Maximum number of values, since recursive lists and objects grow with every level. */
 const VALUES_MAX = 2000;
 
-/** State of one sample. */
+/** The state while one sample is created. */
 interface Sample {
   readonly root: unknown;
   left: number;
 }
 
-/** A value for the schema. Supports the keywords that tool schemas use; others are ignored. */
+/** A value for a schema. The keywords that tool schemas use are supported; others are ignored. */
 export function sampleOf(schema: unknown): unknown {
   return made(schema, { root: schema, left: VALUES_MAX }, 0);
 }
@@ -82,7 +82,7 @@ function sampleObject(schema: Schema, sample: Sample, depth: number): Record<str
   const properties = asRecord(schema["properties"]);
   const required = asList(schema["required"]).filter((name) => typeof name === "string");
   if (depth >= DEPTH_MAX) return {};
-  // `fromEntries` sets own properties whatever their name.
+  // `fromEntries` sets own properties, whatever their name.
   return Object.fromEntries(
     required.map((name) => [name, made(lookUp(properties, name) ?? { type: "string" }, sample, depth + 1)]),
   );

@@ -1,20 +1,20 @@
-// The built-in speech model: every letter is a short sound of its own, vowels like a voice and consonants like noise. It says
-// nothing, but it is a real recording of the right length. WAV, or bare samples for `pcm`.
+// The built-in speech model. Every letter becomes a short sound: vowels sound like a voice, consonants like noise. It says
+// nothing, but it is a real recording of the right length, as WAV or as bare samples for `pcm`.
 
 import { countTokens } from "../../tokens/count.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Samples a second, as OpenAI's `pcm` has them. */
+/** Samples in a second, as in OpenAI's `pcm`. */
 const RATE = 24_000;
 const LETTER_SECONDS = 0.08;
 const PAUSE_SECONDS = 0.24;
 const LOUDNESS = 9000;
-/** The pitch of the voice, in hertz. */
+/** The pitch of the voice in hertz. */
 const PITCH = 120;
 const FASTEST = 4;
 
-/** The two strongest tones of each vowel, in hertz. */
+/** The two strongest tones of each vowel in hertz. */
 const VOWELS: Readonly<Record<string, readonly [number, number]>> = {
   a: [800, 1200],
   e: [450, 2000],
@@ -24,7 +24,7 @@ const VOWELS: Readonly<Record<string, readonly [number, number]>> = {
   y: [300, 1800],
 };
 
-/** Answers a request. */
+/** Answers a request for speech. */
 export function demoSpeech({ input, speed, response_format: format, stream_format: streams }: Json): Response {
   const text = String(input);
   const sounds = soundsOf(text, typeof speed === "number" ? Math.min(speed, FASTEST) : 1);
@@ -64,7 +64,7 @@ function samplesOf({ letter, samples }: Sound): Buffer {
   const out = Buffer.alloc(samples * 2);
   if (!/[\p{L}\p{N}]/u.test(letter)) return out;
   const vowel = VOWELS[letter];
-  // The same letter always sounds the same.
+  // The same letter always has the same sound.
   let noise = letter.codePointAt(0) ?? 1;
   for (let at = 0; at < samples; at++) {
     const phase = (2 * Math.PI * at) / RATE;
@@ -73,14 +73,14 @@ function samplesOf({ letter, samples }: Sound): Buffer {
       vowel === undefined
         ? (noise / 2 ** 30 - 1) * 0.3
         : 0.4 * Math.sin(PITCH * phase) + 0.4 * Math.sin(vowel[0] * phase) + 0.2 * Math.sin(vowel[1] * phase);
-    // Each begins and ends softly, so that nothing clicks.
+    // Each sound begins and ends softly, so that there are no clicks.
     const fade = Math.min(1, Math.min(at, samples - at) / (0.15 * samples));
     out.writeInt16LE(Math.round(value * fade * LOUDNESS), at * 2);
   }
   return out;
 }
 
-/** The 44 bytes before 16-bit samples of one channel. */
+/** The 44 bytes of the header before 16-bit samples of one channel. */
 function wavHead(bytes: number): Buffer {
   const head = Buffer.alloc(44);
   head.write("RIFF", 0);

@@ -1,4 +1,5 @@
-// The built-in transcription model: it does not understand speech, it says what the file is. All formats of OpenAI's.
+// The built-in transcription model. It does not understand speech, but states what the file is. All formats of OpenAI's endpoint
+// are supported.
 
 import { FormScanner, formBoundary } from "../../base/form-scanner.ts";
 import { AudioListener, type HeardAudio } from "./demo-audio.ts";
@@ -63,7 +64,7 @@ function events(text: string, usage: object): Response {
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-/** `00:01:02,500`; subtitles differ in what stands before the milliseconds. */
+/** A time such as `00:01:02,500`. The formats of subtitles differ in the mark before the milliseconds. */
 function clock(seconds: number, mark: string): string {
   const ms = Math.round(seconds * 1000);
   const two = (value: number) => String(Math.floor(value)).padStart(2, "0");

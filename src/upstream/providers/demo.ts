@@ -1,6 +1,6 @@
-// The built-in provider: no key, no network. It repeats the last user message word by word, calls the first tool
-// offered, and counts tokens correctly. It speaks the OpenAI chat protocol inside the process, so that it takes the
-// same code paths as a real provider.
+// The built-in provider, which needs no key and no network. It repeats the last user message word by word, calls the first tool
+// of the request, and counts tokens correctly. It speaks the OpenAI chat protocol within the process, so that it runs through the
+// same code as a real provider.
 
 import { systemClock } from "../../base/clock.ts";
 import { countTokens } from "../../tokens/count.ts";
@@ -10,7 +10,7 @@ import { sampleOf } from "./demo-sample.ts";
 
 type Json = Record<string, unknown>;
 
-/** The model's decision for a request. */
+/** What the model answers to a request. */
 interface Plan {
   words: string[];
   call: { name: string; arguments: string } | undefined;
@@ -19,10 +19,10 @@ interface Plan {
   completionTokens: number;
 }
 
-/** A fixed, dated plan. */
+/** A plan with its time. */
 type Answer = Plan & { createdSeconds: number };
 
-/** Answers inside the process; for endpoints other than chat see demo-endpoints.ts. */
+/** Answers within the process. Endpoints other than chat are in demo-endpoints.ts. */
 export const demoTransport: Transport = async (url, init) => {
   const other = demoEndpoint(url);
   if (other !== undefined) return other(init);
@@ -67,7 +67,7 @@ function planOf(body: Json): Plan {
   return { words: kept, call: undefined, finish: "stop", promptTokens, completionTokens };
 }
 
-/** A message's tokens besides its text: role and separators. */
+/** The tokens of a message beside its text, for the role and separators. */
 const MESSAGE_TOKENS = 3;
 
 function callOf(body: Json): Plan["call"] {
@@ -145,7 +145,7 @@ function* framesOf(plan: Answer, model: string): Generator<string> {
   if (plan.call !== undefined) {
     const { name, arguments: text } = plan.call;
     yield chunk({ tool_calls: [{ index: 0, id: "call_demo", type: "function", function: { name, arguments: "" } }] });
-    // In two fragments, which exposes clients that do not join them.
+    // The arguments are sent in two fragments, which exposes clients that do not join them.
     const half = Math.ceil(text.length / 2);
     for (const piece of [text.slice(0, half), text.slice(half)]) {
       if (piece !== "") yield chunk({ tool_calls: [{ index: 0, function: { arguments: piece } }] });

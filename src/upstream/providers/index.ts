@@ -1,4 +1,5 @@
-// The provider cards: vendors' files in the form that requests and model lists need. A vendor is added in vendors/, not here.
+// The provider cards: the facts in the vendors' files, in the form that requests and model lists need. A vendor is added in
+// vendors/, not here.
 
 import { CALLABLE, type CallableVendor, findVendor } from "../../vendors/look-up.ts";
 import { type CredentialScheme, type DialectName, PROTOCOLS, type ProviderKind } from "../../vendors/protocols.ts";
@@ -10,7 +11,7 @@ import { readModels, USUAL_LIST } from "./model-list.ts";
 /** A card for each protocol of each vendor that is reached over the network. */
 export const CARDS: readonly ProviderCard[] = CALLABLE.filter(({ api }) => api.embedded === undefined).flatMap(cardsOf);
 
-/** The preset's card if it speaks that protocol, else the protocol's generic one. */
+/** The preset's card if it speaks that protocol, otherwise the protocol's generic card. */
 export function cardFor(preset: string | undefined, dialect: DialectName): ProviderCard {
   return CARDS.find((card) => card.name === preset && card.dialect === dialect) ?? GENERIC[dialect];
 }
@@ -23,7 +24,9 @@ export function embeddedCard(kind: ProviderKind): { card: ProviderCard; transpor
   return card === undefined || answeredBy === undefined ? undefined : { card, transport: ANSWERS[answeredBy] };
 }
 
-/** The card of a provider that only answers decisions. `dialect`: the one named where a name is required. */
+/**
+ * The card of a provider that only answers decisions. `dialect`: the name that is stated where the name of a dialect is required.
+ */
 export function decisionCard(name: string, dialect: DialectName): ProviderCard {
   const decisions = findVendor(name)?.api.decisions;
   return {
@@ -36,7 +39,7 @@ export function decisionCard(name: string, dialect: DialectName): ProviderCard {
   };
 }
 
-/** The code behind the embedded providers. */
+/** The code that answers for the embedded providers. */
 const ANSWERS: Readonly<Record<EmbeddedName, Transport>> = { demo: demoTransport };
 
 /** Decision endpoints take the key in the usual header. */
@@ -75,7 +78,7 @@ const GENERIC = Object.fromEntries(
   ]),
 ) as Readonly<Record<DialectName, ProviderCard>>;
 
-/** Request headers with the credential, which is "" if none is needed. */
+/** The request headers with the credential, which is "" if none is needed. */
 function headersOf(auth: CredentialScheme, fixed: Readonly<Record<string, string>> = {}): ProviderCard["headers"] {
   return (secret) => {
     if (secret === "") return { ...fixed };

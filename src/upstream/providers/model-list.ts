@@ -1,11 +1,11 @@
-// Parses vendors' model lists as described in their files: `{data:[…]}`, `{models:[…]}` or a bare list of objects with an id.
+// Reads vendors' model lists as their files describe them: `{data:[…]}`, `{models:[…]}` or a plain list of objects with an id.
 // Other entries are skipped; a body that is not a list throws.
 
 import { kindByName, type ListedKind, MODEL_KINDS } from "../../vendors/model-kind.ts";
 import type { DiscoveredModel, ListedFact, MemberPath, ModelList } from "../../vendors/vendor.ts";
 import { UpstreamFault } from "../fault.ts";
 
-/** The list format of servers about which nothing else is known, with common names for the context window. */
+/** The format of lists of unknown servers, with the common names of the context window. */
 export const USUAL_LIST: ModelList = {
   path: "/models",
   id: ["id", "name"],
@@ -29,7 +29,7 @@ function readModel(entry: Entry, list: ModelList): DiscoveredModel | undefined {
   const said = Object.keys(facts).map((fact) => [fact, factOf(entry, fact as ListedFact, facts[fact as ListedFact])]);
   const kind = kindOf(entry, id, list);
   const known = [["createdSeconds", createdSeconds(entry)], ...said, ["kind", kind === "chat" ? undefined : kind]];
-  // A name that equals the id is dropped.
+  // A name that equals the id is left out.
   const kept = known.filter(([key, value]) => value !== undefined && !(key === "name" && value === id));
   return { id, ...Object.fromEntries(kept) } as DiscoveredModel;
 }
@@ -39,7 +39,7 @@ function idOf(entry: Entry, { id: place = "id", idPrefix = "" }: ModelList): str
   return id?.startsWith(idPrefix) === true ? text(id.slice(idPrefix.length)) : id;
 }
 
-/** The accepted form of each fact. */
+/** How each fact is read, if it has an accepted form. */
 const READ: Readonly<Record<ListedFact, (value: unknown) => unknown>> = {
   name: text,
   description: text,
@@ -59,7 +59,7 @@ function factOf(entry: Entry, fact: ListedFact, place: MemberPath | undefined): 
   return undefined;
 }
 
-/** The kind in the list; if that only excludes kinds, or is missing, the kind derived from the name. */
+/** The kind that the list states. If it states none, or only which kinds it is not, the kind that follows from the name. */
 function kindOf(entry: Entry, id: string, { kinds = {} }: ModelList): ListedKind | undefined {
   let refused = false;
   for (const kind of MODEL_KINDS) {
@@ -72,7 +72,7 @@ function kindOf(entry: Entry, id: string, { kinds = {} }: ModelList): ListedKind
   return named ?? (refused ? "other" : undefined);
 }
 
-/** The value at a path; of several paths the first that exists. */
+/** The value at a path; of several paths, the first one that exists. */
 function find(entry: Entry, place: MemberPath): unknown {
   if (typeof place === "string") {
     return place.split(".").reduce<unknown>((at, member) => (isEntry(at) ? at[member] : undefined), entry);
@@ -85,7 +85,7 @@ function find(entry: Entry, place: MemberPath): unknown {
   return place.map((one) => find(entry, one)).find((value) => value !== undefined);
 }
 
-/** OpenAI sends seconds, Anthropic a date; some servers send 0 or the epoch for unknown. */
+/** When the model was created. OpenAI sends seconds, Anthropic a date; some servers send 0 or the epoch if it is unknown. */
 function createdSeconds({ created, created_at }: Entry): number | undefined {
   const seconds = typeof created_at === "string" ? Date.parse(created_at) / 1000 : created;
   if (typeof seconds !== "number" || !Number.isFinite(seconds)) return undefined;

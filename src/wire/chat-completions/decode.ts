@@ -60,7 +60,7 @@ const KNOWN = new Set(
   ).split(" "),
 );
 
-/** Validates and reads the body; throws `ApiError` `invalid_request` with the parameter's path. */
+/** Validates and reads the body. Throws `ApiError` `invalid_request` with the parameter's path. */
 export function decodeChatCompletions(body: Fields, headers: DecodeOptions = {}): ChatRequest {
   const stream = maybe(body, "stream", expectBoolean) ?? false;
   const usageWanted = wantsUsage(body, headers);
@@ -115,7 +115,7 @@ const stopOf: Check<string[]> = (value, path) =>
 
 function reasoningOf(body: Fields): ReasoningOptions | undefined {
   const effort = maybe(body, "reasoning_effort", expectString);
-  // OpenRouter's form.
+  // The form that OpenRouter's clients send.
   const fields = maybe(body, "reasoning", expectFields) ?? {};
   const options = given({
     effort: effort ?? maybe(fields, "effort", expectString, "reasoning"),
@@ -144,12 +144,12 @@ const responseFormatOf: Check<ResponseFormat | undefined> = (value, path) => {
 };
 
 function messagesOf(list: readonly unknown[]): ChatMessage[] {
-  if (list.length === 0) reject("messages", "Invalid 'messages': must hold at least one message.");
+  if (list.length === 0) reject("messages", "Invalid 'messages': must contain at least one message.");
   const out: ChatMessage[] = [];
   list.forEach((value, i) => {
     const message = messageOf(value, at("messages", i));
     const last = out.at(-1);
-    // Results of one turn are kept together, whatever the target does with them.
+    // The results of one turn stay together; each dialect may split them again.
     if (message.role === "tool" && last?.role === "tool") last.content.push(...message.content);
     else out.push(message);
   });
@@ -228,7 +228,7 @@ const userPartOf: Check<UserContent> = (value, path) => {
   }
 };
 
-/** Both forms: `{url, detail}` and, as some clients send it, the bare URL. */
+/** Reads an image in both forms: `{url, detail}` and, as some clients send it, a bare URL. */
 function imageOf(value: unknown, path: string): ImagePart {
   if (typeof value === "string") return { type: "image", source: mediaOf(value, path) };
   const fields = expectFields(value, path);
@@ -239,7 +239,7 @@ function imageOf(value: unknown, path: string): ImagePart {
   };
 }
 
-/** An http(s) URL, a base64 data URL or the id of an uploaded file. */
+/** Reads a URL: an http(s) URL, a base64 data URL, or the id of an uploaded file. */
 function mediaOf(url: string, path: string): MediaSource {
   if (url.startsWith("file-")) return { kind: "file", fileId: url };
   if (url.startsWith("data:")) {
@@ -312,7 +312,7 @@ const toolCallOf: Check<ToolCallPart> = (value, path) => {
 
 function callOf(fn: Fields, path: string, callId: string): ToolCallPart {
   const given = fn["arguments"];
-  // Some clients return the parsed object.
+  // Some clients return the arguments as a parsed object.
   const text = isFields(given) ? JSON.stringify(given) : (maybe(fn, "arguments", expectString, path) ?? "{}");
   return { type: "tool-call", callId, name: need(fn, "name", expectText, path), kind: "function", arguments: text };
 }

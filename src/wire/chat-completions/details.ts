@@ -1,6 +1,6 @@
-// Seals in chat completions, which has no field for them: a block of reasoning becomes an entry of OpenRouter's
-// `reasoning_details`, and a tool call's signature is put where Google's servers of this protocol put it. Clients return both
-// unread.
+// Seals in chat completions, a protocol without a field for them. A block of reasoning becomes an entry of OpenRouter's
+// `reasoning_details`, and a tool call's signature is written where Google's servers of this protocol write it. Clients return
+// both without reading them.
 
 import type { AssistantContent } from "../../chat/request.ts";
 import { type Fields, isFields } from "../check.ts";
@@ -19,29 +19,29 @@ import {
 /** The protocol's name in `origin`. */
 export const CHAT_ORIGIN = "openai-chat";
 
-/** OpenRouter's names for the issuers of reasoning. */
+/** OpenRouter's names for the protocols that issue reasoning. */
 const FORMATS: Readonly<Record<string, string>> = {
   "anthropic-messages": "anthropic-claude-v1",
   "openai-responses": "openai-responses-v1",
   gemini: "google-gemini-v1",
 };
 
-/** The entry for a finished block of reasoning. */
+/** A finished block of reasoning, for which an entry is written. */
 export interface Detail {
   seals: Seals;
   source: Source | undefined;
   text: string;
-  /** The text is a summary. */
+  /** Whether the text is a summary. */
   summary: boolean;
   index: number;
 }
 
-/** The entry of a whole answer; undefined for unsealed reasoning, which is only text. */
+/** The entry in a whole answer; undefined for reasoning without a seal, which is only returned as text. */
 export function detailOf(detail: Detail): Fields | undefined {
   return entryOf(detail, detail.text, {});
 }
 
-/** The entry that ends a streamed block: its text was sent already, so it is in the envelope and not repeated. */
+/** The entry at the end of a streamed block. Its text was already sent, so it is kept in the envelope and not repeated. */
 export function lastDetailOf(detail: Detail): Fields | undefined {
   return entryOf(detail, "", detail.text === "" ? {} : { text: detail.text });
 }
@@ -51,7 +51,7 @@ function entryOf({ seals, source, text, summary, index }: Detail, shown: string,
   if (signature === undefined && redacted === undefined && encrypted === undefined && details === undefined)
     return undefined;
   const envelope = sealed(seals, { summary, text: text !== "", source });
-  // Without a known issuer it cannot be sent to anyone.
+  // Without a known issuer, the value could never be sent back to anyone.
   if (source === undefined || envelope === undefined) return undefined;
   const value = carry({ ...envelope, ...kept });
   const format = FORMATS[origin] ?? "unknown";
@@ -60,7 +60,7 @@ function entryOf({ seals, source, text, summary, index }: Detail, shown: string,
   return { type: "reasoning.text", text: shown, signature: value, format, index };
 }
 
-/** The tool call member with its signature; nothing if it has none. */
+/** The member of a tool call with its signature; empty if it has none. */
 export function extraContentOf(
   call: { callId: string; signature?: string; origin?: string },
   source: Source | undefined,
@@ -69,7 +69,7 @@ export function extraContentOf(
   return signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
 }
 
-/** `extra_content.google.thought_signature` of a tool call. */
+/** Reads `extra_content.google.thought_signature` of a tool call. */
 export function signatureOfCall(call: unknown): string | undefined {
   const extra = isFields(call) ? call["extra_content"] : undefined;
   const google = isFields(extra) ? extra["google"] : undefined;
@@ -77,7 +77,7 @@ export function signatureOfCall(call: unknown): string | undefined {
   return typeof signature === "string" && signature !== "" ? signature : undefined;
 }
 
-/** A tool call's signature as the client returned it. One without an envelope may come from any Gemini provider. */
+/** Reads a tool call's signature as the client returned it. A signature without an envelope may be from any Gemini provider. */
 export function readCallSeal(call: Fields): ReturnType<typeof callSeal> {
   const signature = signatureOfCall(call);
   if (signature === undefined) return {};
@@ -85,13 +85,13 @@ export function readCallSeal(call: Fields): ReturnType<typeof callSeal> {
   return carried === undefined ? { signature } : callSeal(fromCarried("", carried));
 }
 
-/** Our envelope in an entry of `reasoning_details`. */
+/** Opens the gateway's envelope in an entry of `reasoning_details`. */
 export function envelopeOf(detail: Fields): ReturnType<typeof uncarry> {
   const value = typeof detail["signature"] === "string" ? detail["signature"] : detail["data"];
   return typeof value === "string" ? uncarry(value) : undefined;
 }
 
-/** The returned reasoning of a turn: what is sealed, else its plain text. */
+/** The reasoning that the client returned with a turn: the sealed entries, or the plain text if there are none. */
 export function readReasoning(fields: Fields): AssistantContent[] {
   const given = fields["reasoning_content"] ?? fields["reasoning"];
   const plain = typeof given === "string" ? given : "";

@@ -4,7 +4,7 @@ import type { Element, Entry, EntryFormat, Piece, ResultPiece } from "../../chat
 import { isFields } from "../check.ts";
 import { contentPieces, listIn, resultPiece, textIn } from "../entry-pieces.ts";
 
-/** Members in which assistant turns return reasoning as text. */
+/** Members in which clients return reasoning as text. */
 const REASONING = ["reasoning_content", "reasoning"];
 
 /** The list of messages. */
@@ -19,7 +19,7 @@ export const chatEntries: EntryFormat = {
     return text === undefined ? element : { ...element, content: text };
   },
   withoutReasoning(element) {
-    // Plain reasoning is not bound to anything, and some providers require it.
+    // Plain reasoning is not bound to a history, and some providers require it.
     if (element["reasoning_details"] === undefined) return element;
     const { reasoning_details: _details, ...rest } = element;
     const isEmpty = ["content", "tool_calls", "refusal", "audio"].every((name) => rest[name] == null);
@@ -27,7 +27,7 @@ export const chatEntries: EntryFormat = {
   },
   withText: (element, text) => ({ ...element, content: text }),
   userMessage: (text) => ({ role: "user", content: text }),
-  // The format has no compaction.
+  // The format has no compaction, so there are no records to open.
   expand: (list) => list,
   asksRecord: () => undefined,
   withoutAsking: (body) => body,
@@ -64,7 +64,7 @@ function resultOf(element: Element): ResultPiece {
   return resultPiece(textIn(element, "tool_call_id") || legacyId(element), element["content"]);
 }
 
-/** Legacy function calls have no id; their function's name links them. */
+/** The id of a legacy function call, which has none: the name of its function. */
 function legacyId(named: Element): string {
   return `function ${textIn(named, "name")}`;
 }
@@ -74,7 +74,7 @@ function callPiece(call: Element, id: string): Piece {
   return { type: "call", id, name: textIn(inner, "name"), text: textIn(inner, "arguments") || textIn(inner, "input") };
 }
 
-/** Assembles the message from its chunks. */
+/** Assembles the message of a stream from its chunks. */
 function ofChunks(frames: readonly Element[]): Element[] {
   const message: Record<string, unknown> = { role: "assistant", content: "" };
   const calls = new Map<number, { id: string; type: "function"; function: { name: string; arguments: string } }>();

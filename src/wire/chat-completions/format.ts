@@ -28,7 +28,7 @@ const REASONS: Readonly<Record<FinishReason, string>> = {
   unknown: "stop",
 };
 
-/** `POST /v1/chat/completions`. */
+/** The client format of `POST /v1/chat/completions`. */
 export const chatCompletionsFormat: WireFormat = {
   name: "openai-chat",
   path: "/v1/chat/completions",
@@ -45,7 +45,7 @@ export const chatCompletionsFormat: WireFormat = {
   names: CHAT_NAMES,
   reads: CHAT_READS,
   reasoning: "messages.reasoning",
-  // Some of them also have a neutral form, which does not cover all values.
+  // Some of these also have a neutral form, which does not cover all of their values.
   untranslatable: ["tool_choice", "response_format"],
   defaults: { temperature: true, maxTokens: true },
   losesReasoning: true,
@@ -57,7 +57,7 @@ function encode(result: ChatResult, exchange: AnswerContext): Json {
     object: "chat.completion",
     created: exchange.createdSeconds,
     model: exchange.model,
-    // Not every protocol has one, and generated clients require the member.
+    // Not every protocol has a fingerprint, but generated clients require the member.
     system_fingerprint: result.raw?.["system_fingerprint"] ?? null,
     choices: result.choices.map((choice) => encodeChoice(choice, exchange.source)),
     usage: encodeUsage(result.usage ?? { inputTokens: 0, outputTokens: 0 }),
@@ -120,7 +120,7 @@ function encodeChoice(choice: ResultChoice, source: Source | undefined): Json {
   };
 }
 
-/** Citations of pages, the only annotations of this format; the Responses API has the same in a flat form. */
+/** Citations of pages, the only annotations of this format. The Responses API has the same ones in a flat form. */
 function annotationsOf(annotations: readonly unknown[] | undefined): Json[] {
   return (annotations ?? []).filter(isFields).flatMap(({ type, ...rest }) => {
     if (type !== "url_citation") return [];
@@ -143,23 +143,23 @@ function encodeUsage(usage: Usage): Json {
   };
 }
 
-/** A call that was started. */
+/** A tool call whose start was sent. */
 interface Call {
   index: number;
   custom: boolean;
-  /** Part of its arguments was sent. */
+  /** Whether a part of its arguments was sent. */
   fed: boolean;
 }
 
-/** What was sent for one choice. */
+/** What was sent of one choice. */
 interface Line {
   before: string;
   calls: Map<string, Call>;
-  /** The refusals among its texts. */
+  /** Ids of the texts that are refusals. */
   refusals: Set<string>;
-  /** The part of a reasoning summary that is being sent. */
+  /** The index of the summary part that is being sent. */
   summary: number | undefined;
-  /** The reasoning block that is being sent: its text, and whether any of it is not a summary. */
+  /** The text of the reasoning block that is being sent, and whether any of it is not a summary. */
   thought: string;
   raw: boolean;
   details: number;
@@ -167,7 +167,7 @@ interface Line {
 
 class ChatWriter implements EventWriter {
   readonly #exchange: AnswerContext;
-  /** The part of a chunk before its choice. */
+  /** The beginning of every chunk, up to its choice. */
   readonly #head: string;
   readonly #lines = new Map<number, Line>();
   #usage: Usage | undefined;
@@ -181,7 +181,7 @@ class ChatWriter implements EventWriter {
   push(event: ChatEvent): string {
     switch (event.type) {
       case "start":
-        // The first chunk has the role, before any text.
+        // The first chunk contains the role and comes before any text.
         return this.#line(0).opening;
       case "text-start": {
         const { opening, line } = this.#line(event.choice);
@@ -210,7 +210,7 @@ class ChatWriter implements EventWriter {
         line.thought += said;
         if (event.summaryIndex === undefined) line.raw = true;
         const text = JSON.stringify(said);
-        // Under both names: OpenRouter's clients only know the second.
+        // The text is sent under both names, since OpenRouter's clients only know the second one.
         const again = this.#exchange.source === undefined ? "" : `,"reasoning":${text}`;
         return `${opening}${line.before}{"reasoning_content":${text}${again}},"logprobs":null,"finish_reason":null}]}\n\n`;
       }
@@ -233,7 +233,7 @@ class ChatWriter implements EventWriter {
         return this.#arguments(event.choice, event.id, event.text);
       case "tool-end": {
         const call = this.#line(event.choice).line.calls.get(event.id);
-        // Without arguments an empty object is sent: clients parse the text.
+        // For a call without arguments, an empty object is sent, since clients parse the text.
         return call === undefined || call.fed || call.custom ? "" : this.#arguments(event.choice, event.id, "{}");
       }
       case "error": {

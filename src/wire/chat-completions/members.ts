@@ -1,10 +1,10 @@
-// Parameter names of chat completions, and the nested members that its reader reads.
+// The parameter names of chat completions, and the nested members that its reader reads.
 
 import type { ClientNames } from "../client-names.ts";
 import { known, type ObjectShape } from "../unread.ts";
 
 const LIMIT = ["max_completion_tokens", "max_tokens"];
-/** Neutral names → the client's. */
+/** The client's names, by neutral name. */
 export const CHAT_NAMES: ClientNames = {
   max_tokens: LIMIT,
   max_completion_tokens: LIMIT,

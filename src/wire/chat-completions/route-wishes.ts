@@ -1,22 +1,22 @@
-// OpenRouter's routing members of a chat completion: fallback models, and which providers to use.
+// Reads OpenRouter's routing members of a chat completion: fallback models, and which providers to use.
 
 import { ApiError } from "../../base/errors.ts";
 import type { RouteWishes } from "../format.ts";
 
-/** OpenRouter takes three. */
+/** Maximum number of models; OpenRouter's own limit is three. */
 const MODELS_MAX = 10;
 const NAMES_MAX = 50;
 
-/** Supported members of `provider`; others are reported as dropped. */
+/** The members of `provider` that are supported; others are reported as dropped. */
 const HONOURED: ReadonlySet<string> = new Set(["order", "only", "allow_fallbacks"]);
 
-/** The routing options of a body; undefined for nearly all. Throws 400 that names the member. */
+/** Reads the routing options of a body; undefined for nearly all bodies. Throws 400 that names the member. */
 export function routeWishes(body: Readonly<Record<string, unknown>>): RouteWishes | undefined {
   const { models, provider } = body;
   if (models == null && provider == null) return undefined;
   const fallbacks = names(models, "models", MODELS_MAX);
   if (provider == null) return { models: fallbacks, dropped: [] };
-  // Others use the member with other shapes: only OpenRouter's is read here.
+  // Other clients use the member with other forms; only OpenRouter's is read here.
   if (typeof provider !== "object" || Array.isArray(provider)) refuse("provider", "an object");
   const { order, only, allow_fallbacks: allowed } = provider as Record<string, unknown>;
   if (allowed != null && typeof allowed !== "boolean") refuse("provider.allow_fallbacks", "true or false");

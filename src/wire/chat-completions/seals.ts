@@ -1,5 +1,5 @@
-// The changes to the history of a relayed chat completions request: reasoning that this provider did not issue or does not
-// accept is removed, and our envelopes are replaced by their content. A provider's own values stay.
+// Finds the changes to the history of a relayed chat completions request: reasoning that this provider did not issue or does not
+// accept is removed, and the gateway's envelopes are replaced by their content. A provider's own values stay unchanged.
 
 import type { JsonEdit } from "../../base/json-edit.ts";
 import { canRead, type HistoryReader, valueOfDetails } from "../../chat/seals.ts";
@@ -8,10 +8,10 @@ import type { OpenedSeals } from "../format.ts";
 import { uncarry } from "../seal-envelopes.ts";
 import { CHAT_ORIGIN, envelopeOf, signatureOfCall } from "./details.ts";
 
-/** Members of an assistant turn with reasoning. */
+/** The members of an assistant turn that contain reasoning. */
 const MEMBERS = ["reasoning_content", "reasoning", "reasoning_details"] as const;
 
-/** Opens the seals of the assistant's turns. */
+/** Opens the seals in the assistant's turns. */
 export function openChat(body: Fields, reader: HistoryReader): OpenedSeals {
   const found: OpenedSeals = { edits: [], removed: false };
   const messages: readonly unknown[] = Array.isArray(body["messages"]) ? body["messages"] : [];
@@ -31,7 +31,7 @@ type Path = readonly (string | number)[];
 
 function openReasoning(message: Fields, path: Path, reader: HistoryReader, edits: JsonEdit[]): void {
   const { reasoning_content: content, reasoning, reasoning_details: details } = message;
-  // We write the text under both names: some servers refuse one, some the other.
+  // The gateway writes the text under both names, but some servers refuse the one and some the other.
   if (typeof content === "string" && content === reasoning) edits.push({ path: [...path, "reasoning"] });
   if (Array.isArray(details)) {
     const opened = openDetails(details, reader);
@@ -44,7 +44,7 @@ function openReasoning(message: Fields, path: Path, reader: HistoryReader, edits
   if (reasoning !== undefined) edits.push({ path: [...path, "reasoning"] });
 }
 
-/** The reasoning behind a turn's calls that the client did not return, or only returned in an envelope. */
+/** The reasoning behind a turn's calls if the client did not return it, or returned it only in an envelope. */
 function textBehind(message: Fields, reader: HistoryReader): string | undefined {
   const calls: readonly unknown[] = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
   for (const call of calls) {
@@ -55,7 +55,7 @@ function textBehind(message: Fields, reader: HistoryReader): string | undefined 
   return undefined;
 }
 
-/** The details for the provider; undefined if none is left. */
+/** The details that may be sent to the provider; undefined if none is left. */
 function openDetails(details: readonly unknown[], reader: HistoryReader): readonly unknown[] | undefined {
   const envelopes = details.map((detail) => (isFields(detail) ? envelopeOf(detail) : undefined));
   if (envelopes.every((one) => one === undefined)) {
@@ -68,7 +68,7 @@ function openDetails(details: readonly unknown[], reader: HistoryReader): readon
   return own.length > 0 ? own : undefined;
 }
 
-/** Signatures of calls are put where Google's own servers of this protocol expect them. */
+/** Moves the signatures of calls to where Google's own servers of this protocol expect them. */
 function openCalls(message: Fields, path: Path, reader: HistoryReader, edits: JsonEdit[]): void {
   const calls: readonly unknown[] = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
   calls.forEach((call, i) => {

@@ -1,4 +1,4 @@
-// Tools and tool choice of a chat completions request.
+// Reads the tools and the tool choice of a chat completions request.
 
 import type { FunctionTool, Tool, ToolChoice } from "../../chat/request.ts";
 import {
@@ -19,10 +19,10 @@ import {
 
 const ORIGIN = "openai-chat";
 
-/** The tools, including the legacy form. */
+/** The tools of the request, including those in the legacy form. */
 export function toolsOf(body: Fields): Tool[] {
   const tools = maybe(body, "tools", expectListOf(toolOf)) ?? [];
-  // The legacy form.
+  // The legacy form of tools.
   const legacy = maybe(body, "functions", expectListOf(functionOf)) ?? [];
   return [...tools, ...legacy];
 }
@@ -71,7 +71,7 @@ export function toolChoiceOf(body: Fields): ToolChoice | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") {
     const word = expectOneOf("auto", "none", "required", "any")(value, path);
-    // Mistral's value.
+    // `any` is Mistral's name for `required`.
     return { type: word === "any" ? "required" : word };
   }
   const fields = expectFields(value, path);
@@ -88,7 +88,7 @@ function allowedOf(fields: Fields, path: string): ToolChoice {
     const inner = `${path}.tools[${i}]`;
     const holder = [tool["function"], tool["custom"]].find(isFields) ?? tool;
     const type = tool["type"];
-    // A tool that the provider runs is only named by its type.
+    // A tool that the provider runs is chosen by its type alone.
     const isServer = typeof type === "string" && type !== "function" && type !== "custom";
     return isServer ? type : need(holder, "name", expectText, inner);
   });

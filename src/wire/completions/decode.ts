@@ -1,4 +1,4 @@
-// Reads requests of the legacy completions format. Token arrays as prompts, and suffixes, are refused: chat models do not
+// Reads requests of the legacy completions format. Token arrays as prompts, and suffixes, are refused, since chat models do not
 // support them.
 
 import type { ChatRequest } from "../../chat/request.ts";
@@ -21,7 +21,7 @@ import {
 import type { DecodeOptions } from "../format.ts";
 import { wantsUsage } from "../usage-wish.ts";
 
-/** Top-level members with a meaning here; the rest goes to `extra`. */
+/** The top-level members that are read; all others become `extra`. */
 const KNOWN: ReadonlySet<string> = new Set([
   "model",
   "prompt",
@@ -45,11 +45,11 @@ const KNOWN: ReadonlySet<string> = new Set([
   "conversation_id",
 ]);
 
-/** A body of `POST /v1/completions` with one prompt. */
+/** Reads the body of `POST /v1/completions`, with one prompt. */
 export function decodeCompletions(body: Fields, headers: DecodeOptions = {}): ChatRequest {
   const prompt = promptOf(body);
   if ((maybe(body, "suffix", expectString) ?? "") !== "") {
-    reject("suffix", "Invalid 'suffix': models here continue a text; they do not fill in the middle.");
+    reject("suffix", "Invalid 'suffix': filling in the middle of a text is not supported. Leave it out.");
   }
   maybe(body, "echo", expectBoolean);
   const logprobs = maybe(body, "logprobs", expectInteger(0, 20));
@@ -78,13 +78,13 @@ export function decodeCompletions(body: Fields, headers: DecodeOptions = {}): Ch
   };
 }
 
-/** The one prompt: a string or a list of one. */
+/** The prompt, given as a string or as a list with one string. */
 export function promptOf(body: Fields): string {
   const prompt = body["prompt"];
   if (!Array.isArray(prompt)) return expectPrompt(prompt, "prompt");
   const [first, ...others] = expectListOf(expectPrompt)(prompt, "prompt");
   if (first === undefined) return reject("prompt", "Invalid 'prompt': must not be empty.");
-  if (others.length > 0) reject("prompt", "Invalid 'prompt': one prompt per request.");
+  if (others.length > 0) reject("prompt", "Invalid 'prompt': only one prompt is allowed.");
   return first;
 }
 
@@ -106,7 +106,7 @@ const expectBias: Check<Record<string, number>> = (value, path) => {
   return bias;
 };
 
-/** The prompts of a request with several; undefined for an ordinary one. */
+/** The prompts of a body with several; undefined for a body with one prompt. */
 export function severalPrompts(body: Fields): readonly unknown[] | undefined {
   const prompt = body["prompt"];
   return Array.isArray(prompt) && prompt.length > 1 ? prompt : undefined;

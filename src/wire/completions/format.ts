@@ -1,6 +1,5 @@
-// The legacy client format of `POST /v1/completions`: a prompt in, one text out
-// (docs/reference/http-api.md#post-v1completions). A prompt is one user message; only text is returned, without reasoning and
-// calls.
+// The legacy client format of `POST /v1/completions`: a prompt and one text (docs/reference/http-api.md#post-v1completions). A
+// prompt becomes one user message. Only text is returned, without reasoning and calls.
 
 import { ERRORS } from "../../base/errors.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
@@ -59,7 +58,7 @@ function head({ id, createdSeconds, model }: AnswerContext): Json {
   return { id, object: "text_completion", created: createdSeconds, model };
 }
 
-/** With `echo`, the prompt precedes the text. */
+/** The prompt, which is put before the text if the request has `echo`. */
 function echoOf({ body }: AnswerContext): string {
   return body["echo"] === true ? promptOf(body) : "";
 }
@@ -91,7 +90,7 @@ function usageMembers(usage: Usage | undefined): Json {
   };
 }
 
-/** Log probabilities of chat tokens in the legacy form: four parallel lists. */
+/** The log probabilities of a chat answer in the legacy form, which has four parallel lists. */
 function legacyLogprobs(tokens: readonly unknown[], offset: number): Json {
   const read = tokens.filter(isFields);
   let at = offset;
@@ -115,10 +114,10 @@ function topLogprobs(token: Fields): Json | null {
 
 class CompletionsWriter implements EventWriter {
   readonly #exchange: AnswerContext;
-  /** The part of a chunk before its choice. */
+  /** The beginning of every chunk, up to its choice. */
   readonly #head: string;
   readonly #echo: string;
-  /** Length of each choice's text so far, for offsets; has an entry once a choice is open. */
+  /** The length of each choice's text so far, which is needed for offsets. A choice has an entry once its text has begun. */
   readonly #sent = new Map<number, number>();
   #usage: Usage | undefined;
   #failed = false;
@@ -166,7 +165,7 @@ class CompletionsWriter implements EventWriter {
     return `data: ${JSON.stringify({ error })}\n\n`;
   }
 
-  /** The echo of the prompt before a choice's first text. */
+  /** The beginning of a choice's text: the prompt, if the request has `echo`. */
   #open(choice: number): string {
     if (this.#echo === "" || this.#sent.has(choice)) return "";
     this.#sent.set(choice, this.#echo.length);

@@ -1,5 +1,5 @@
-// Reads content blocks of the messages format into neutral parts. Unknown kinds of blocks become opaque parts, so that new
-// ones reach an upstream of the same protocol.
+// Reads content blocks of the messages format into neutral parts. Unknown kinds of blocks become opaque parts, so that an
+// upstream of the same protocol gets them.
 
 import type {
   AssistantContent,
@@ -34,13 +34,13 @@ import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelo
 /** The protocol's name in `origin`. */
 export const MESSAGES_ORIGIN = "anthropic-messages";
 
-/** System text: a string or text blocks. Empty texts are left out, as upstreams refuse them. */
+/** Reads system text, given as a string or as text blocks. Empty texts are left out, since upstreams refuse them. */
 export function readSystem(value: unknown, path: string): SystemContent[] {
   if (typeof value === "string") return value === "" ? [] : [{ type: "text", text: value }];
   return blocks(value, path).map(([block, at]) => (block["type"] === "text" ? readText(block, at) : opaque(block)));
 }
 
-/** A user turn. Tool results become a `tool` message of their own; order is kept. */
+/** Reads a user turn. Tool results become a separate `tool` message; the order is kept. */
 export function readUser(value: unknown, path: string): ChatMessage[] {
   if (typeof value === "string") return [{ role: "user", content: [{ type: "text", text: value }] }];
   const messages: ChatMessage[] = [];
@@ -59,7 +59,7 @@ export function readUser(value: unknown, path: string): ChatMessage[] {
   return messages;
 }
 
-/** An assistant turn. Signatures of other protocols, carried by the client, are restored. */
+/** Reads an assistant turn. Signatures of other protocols, which the client carried, are restored. */
 export function readAssistant(value: unknown, path: string): AssistantContent[] {
   if (typeof value === "string") return value === "" ? [] : [{ type: "text", text: value }];
   const parts: AssistantContent[] = [];
@@ -100,7 +100,10 @@ function readUserBlock(block: Fields, path: string): UserContent {
     case "tool_use":
     case "thinking":
     case "redacted_thinking":
-      return reject(at(path, "type"), `Invalid '${at(path, "type")}': such a block belongs in an assistant message.`);
+      return reject(
+        at(path, "type"),
+        `Invalid '${at(path, "type")}': this type is only allowed in an assistant message.`,
+      );
     default:
       return opaque(block);
   }
@@ -119,7 +122,10 @@ function readAssistantBlock(block: Fields, path: string): AssistantContent | Car
     case "redacted_thinking":
       return reasoning("", need(block, "data", expectText, path), "redacted");
     case "tool_result":
-      return reject(at(path, "type"), `Invalid '${at(path, "type")}': a tool result belongs in a user message.`);
+      return reject(
+        at(path, "type"),
+        `Invalid '${at(path, "type")}': a tool result is only allowed in a user message.`,
+      );
     default:
       return opaque(block);
   }
@@ -134,7 +140,7 @@ function readText(block: Fields, path: string): TextPart {
   };
 }
 
-/** Citations of a text are a list; on documents in requests the same name is an object of settings. */
+/** Reads the citations of a text, which are a list. In documents of requests, the same name is an object with settings. */
 function citations(value: unknown): unknown[] | undefined {
   return Array.isArray(value) && value.length > 0 ? value : undefined;
 }

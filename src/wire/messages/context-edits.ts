@@ -1,4 +1,4 @@
-// `context_management` of the messages format, where it is applied here: reads its edits, and reports them in the answer.
+// `context_management` of the messages format, if the gateway applies it: reads its edits, and reports them in the answer.
 
 import type { ClearedEdit, ContextEdit, EditedContext, EditTrigger } from "../../chat/context-edits.ts";
 import type { Usage } from "../../chat/event.ts";
@@ -22,7 +22,7 @@ const COMPACT = "compact_20260112";
 const CLEAR_TOOL_USES = "clear_tool_uses_20250919";
 const CLEAR_THINKING = "clear_thinking_20251015";
 
-/** Defaults. */
+/** The values that apply if the client gives none. */
 const COMPACT_TOKENS = 150_000;
 const CLEAR_TOKENS = 100_000;
 const KEPT_USES = 3;
@@ -30,7 +30,7 @@ const KEPT_TURNS = 1;
 
 const WHERE = "context_management";
 
-/** The edits of a body, in order; undefined if there are none. Throws 400 that names the error. */
+/** Reads the edits of a body in order; undefined if there are none. Throws 400 that names the invalid member. */
 export function messagesEdits(body: Fields): ContextEdit[] | undefined {
   const management = maybe(body, WHERE, expectFields);
   const edits = management === undefined ? undefined : maybe(management, "edits", expectList, WHERE);
@@ -43,7 +43,7 @@ export function messagesEdits(body: Fields): ContextEdit[] | undefined {
     const path = `${WHERE}.edits[${i}]`;
     const edit = expectFields(value, path);
     const type = need(edit, "type", expectOneOf(COMPACT, CLEAR_TOOL_USES, CLEAR_THINKING), path);
-    if (taken.has(type)) reject(`${path}.type`, `Invalid '${path}.type': '${type}' stands in the list twice.`);
+    if (taken.has(type)) reject(`${path}.type`, `Invalid '${path}.type': '${type}' may only occur once in the list.`);
     taken.add(type);
     return READERS[type](edit, path);
   });
@@ -73,7 +73,7 @@ const READERS: Record<
   [CLEAR_THINKING]: (edit, path) => ({ type: "clear-reasoning", keep: keptTurns(edit, path) }),
 };
 
-/** `{type, value}`, of one of the types. */
+/** Checks an object `{type, value}` of one of these types. */
 function figure<const T extends string>(...types: T[]): Check<{ type: T; value: number }> {
   return (value, path) => {
     const fields = expectFields(value, path);
@@ -115,7 +115,7 @@ function appliedEdit({ type, count, tokens }: ClearedEdit): Fields {
     : { type: CLEAR_THINKING, cleared_thinking_turns: count, cleared_input_tokens: tokens };
 }
 
-/** The iterations of a usage; the first is for the summaries and not in any sum; undefined if there were none. */
+/** The iterations in a usage; undefined if there were no summaries. The first one is for the summaries and is in no sum. */
 export function iterations(edited: EditedContext | undefined, own: Fields, read: (usage: Usage) => Fields) {
   if (edited?.usage === undefined) return undefined;
   return [

@@ -30,7 +30,7 @@ import {
 import type { DecodeOptions } from "../format.ts";
 import { cache, MESSAGES_ORIGIN, readAssistant, readSystem, readUser } from "./blocks.ts";
 
-/** Top-level members with a meaning here; the rest goes to `extra`. */
+/** The top-level members that are read; all others become `extra`. */
 const KNOWN: ReadonlySet<string> = new Set([
   "model",
   "messages",
@@ -51,12 +51,12 @@ const KNOWN: ReadonlySet<string> = new Set([
   "conversation_id",
 ]);
 
-/** A body of `POST /v1/messages`. */
+/** Reads the body of `POST /v1/messages`. */
 export function decodeMessages(body: Fields, options: DecodeOptions): ChatRequest {
   return { ...decodeCountTokens(body, options), maxTokens: need(body, "max_tokens", expectInteger(0)) };
 }
 
-/** A body of `POST /v1/messages/count_tokens`: the same, without an output limit. */
+/** Reads the body of `POST /v1/messages/count_tokens`, which is the same without an output limit. */
 export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatRequest {
   const metadata = maybe(body, "metadata", expectFields) ?? {};
   const { user_id: _user, thread_id: _thread, conversation_id: _conversation, ...otherMetadata } = metadata;
@@ -70,7 +70,7 @@ export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatReq
     ...given({
       toolChoice: choice === undefined ? undefined : readToolChoice(choice, "tool_choice"),
       parallelToolCalls: choice === undefined ? undefined : readParallel(choice),
-      // 0 fills the prompt cache without an answer.
+      // With 0, the request only fills the prompt cache and has no answer.
       maxTokens: maybe(body, "max_tokens", expectInteger(0)),
       temperature: maybe(body, "temperature", expectNumber(0, 1)),
       topP: maybe(body, "top_p", expectNumber(0, 1)),
@@ -88,7 +88,7 @@ export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatReq
 
 function readMessages(body: Fields, options: DecodeOptions): ChatMessage[] {
   const list = need(body, "messages", expectList);
-  // An upstream that holds the conversation may be asked to continue without new messages.
+  // If the upstream holds the conversation, it can be continued without new messages.
   const goesOn = isFields(body["thread"]) && body["thread"]["type"] === "continue";
   if (list.length === 0 && !goesOn) reject("messages", "Invalid 'messages': at least one message is required.");
   const messages: ChatMessage[] = [];
@@ -119,7 +119,7 @@ function readMessage(message: Fields, path: string, options: DecodeOptions): Cha
           "System messages are not allowed in 'messages'; use the top-level 'system' parameter.",
         );
       }
-      // Betas may send one with settings for the turn only: it has no text.
+      // Some betas send a system message that only contains settings for the turn, and no text.
       const content = readSystem(value, where);
       return content.length === 0 ? [] : [{ role, content }];
     }
@@ -138,7 +138,7 @@ function takesSystemTurns({ betas = "", version = "" }: DecodeOptions): boolean 
 const readTool: Check<Tool> = (value, path) => {
   const tool = expectFields(value, path);
   const type = maybe(tool, "type", expectText, path) ?? "custom";
-  // A typed tool is known to the protocol's own servers, whoever runs it.
+  // The protocol's own servers know a tool with a type of its own, whoever runs it.
   if (type !== "custom") return { type: "server", origin: MESSAGES_ORIGIN, name: type, value: tool };
   return {
     type: "function",
@@ -175,14 +175,14 @@ function readParallel(choice: Fields): boolean | undefined {
 function readFormat(body: Fields): ResponseFormat | undefined {
   const config = maybe(body, "output_config", expectFields) ?? {};
   const own = maybe(config, "format", expectFields, "output_config");
-  // Its former name.
+  // `output_format` is the former name of the parameter.
   const path = own === undefined ? "output_format" : "output_config.format";
   const format = own ?? maybe(body, "output_format", expectFields);
   if (format === undefined) return undefined;
   if (need(format, "type", expectString, path) !== "json_schema") {
     reject(at(path, "type"), `Invalid '${path}.type': expected 'json_schema'.`);
   }
-  // The format has no name for a schema; others require one.
+  // The format has no name for a schema, but other protocols require one.
   return { type: "json_schema", name: "output", schema: need(format, "schema", expectFields, path), strict: true };
 }
 
@@ -200,10 +200,10 @@ function readReasoning(body: Fields): ReasoningOptions | undefined {
         options.enabled = false;
         break;
       default:
-        // `adaptive` and newer modes: the model decides.
+        // With `adaptive` and newer modes, the model decides.
         options.enabled = true;
     }
-    // A client that does not want to see thinking must not request summaries, which OpenAI only gives to verified
+    // If the client does not want to see thinking, no summaries are requested, since OpenAI only gives them to verified
     // organisations.
     if (options.enabled === true && thinking["display"] !== "omitted") options.summary = "auto";
   }

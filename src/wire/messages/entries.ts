@@ -93,7 +93,9 @@ function isBoundThinking(block: Element): boolean {
   return block["type"] === "redacted_thinking" && isBound(block["data"]);
 }
 
-/** Everything before the newest record is in it. A block without content is a failed record and is ignored. */
+/**
+ * Replaces everything up to the newest record by the record's content. A block without content is a failed record and is ignored.
+ */
 function expand(
   list: readonly Element[],
   open: (record: CarriedRecord, param: string) => OpenedRecord | undefined,
@@ -114,7 +116,7 @@ function expand(
   return withoutFailed(list, open);
 }
 
-/** The list without failed records, which only the protocol's own upstreams ignore. */
+/** The list without failed records, which only upstreams of this protocol ignore. */
 function withoutFailed(
   list: readonly Element[],
   open: (record: CarriedRecord, param: string) => OpenedRecord | undefined,
@@ -186,7 +188,7 @@ function mediaOf(element: Element): unknown[] {
   return Array.isArray(content) ? content.filter((block: unknown) => isFields(block) && MEDIA.has(block["type"])) : [];
 }
 
-/** Assembles the message from a stream's blocks. */
+/** Assembles the message of a stream from its blocks. */
 function ofEvents(frames: readonly Element[]): Element[] {
   const blocks: Record<string, unknown>[] = [];
   const inputs = new Map<number, string>();

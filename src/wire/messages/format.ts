@@ -1,4 +1,4 @@
-// The client format of `POST /v1/messages`: its entry and whole answers.
+// The client format of `POST /v1/messages`: its properties and its whole answers.
 
 import type { ChatResult, ResultBlock } from "../../chat/result.ts";
 import type { AnswerContext, WireFormat } from "../format.ts";
@@ -40,15 +40,15 @@ export const messagesFormat: WireFormat = {
   marksCaches: true,
   hasThreads: true,
   edge: {
-    // A top-level type and the request's id, for Anthropic's SDKs.
+    // Anthropic's SDKs expect a top-level type and the request's id.
     envelope: (error, request_id) => ({ type: "error", error, request_id }),
     requestIdHeader: "request-id",
-    // Their clients always send it; OpenAI has the files endpoint too, so the version distinguishes them.
+    // Anthropic's clients always send this header. It distinguishes them from OpenAI's, which use the same files endpoint.
     xApiKeyPaths: [{ path: "/v1/messages" }, { path: "/v1/models" }, { path: "/v1/files", with: "anthropic-version" }],
   },
 };
 
-/** The format has one answer per request: further choices are dropped. */
+/** Writes a whole answer. The format has one answer per request, so further choices are dropped. */
 function encode(result: ChatResult, exchange: AnswerContext): MessagesBlock {
   const choice = result.choices[0];
   const blocks = choice?.blocks ?? [];
@@ -64,7 +64,7 @@ function encode(result: ChatResult, exchange: AnswerContext): MessagesBlock {
 function encodeBlock(block: ResultBlock, exchange: AnswerContext): MessagesBlock[] {
   switch (block.type) {
     case "text": {
-      // The protocol's own servers would refuse an empty text block when it is returned.
+      // If the client returned an empty text block, the protocol's own servers would refuse it.
       if (block.text === "") return [];
       const citations = citationsOf(block.annotations);
       return [{ type: "text", text: block.text, ...(citations.length > 0 ? { citations } : {}) }];
@@ -101,6 +101,6 @@ function encodeReasoning(
 
 function inputOf(call: Extract<ResultBlock, { type: "tool-call" }>): unknown {
   if (call.kind === "custom") return { input: call.arguments };
-  // Arguments of a finished result are valid JSON; without arguments the text is empty.
+  // The arguments of a finished call are valid JSON; those of a call without arguments are an empty text.
   return call.arguments.trim() === "" ? {} : JSON.parse(call.arguments);
 }

@@ -1,9 +1,9 @@
-// What the messages format calls its parameters, and which nested members its reader reads.
+// The parameter names of the messages format, and the nested members that its reader reads.
 
 import type { ClientNames } from "../client-names.ts";
 import { known, type ObjectShape } from "../unread.ts";
 
-/** Neutral names → the client's. */
+/** The client's names, by neutral name. */
 export const MESSAGES_NAMES: ClientNames = {
   max_completion_tokens: ["max_tokens"],
   max_output_tokens: ["max_tokens"],
@@ -34,7 +34,7 @@ const MESSAGES: ObjectShape = {
             text: MESSAGES_TEXT,
             image: { reads: "type source cache_control" },
             document: { reads: "type source title context cache_control" },
-            // Who called, which comes with every call, is for the provider's own tools.
+            // `caller` comes with every call and is only for tools that the provider runs.
             tool_use: { reads: "type id name input cache_control caller" },
             tool_result: { reads: "type tool_use_id content is_error cache_control" },
           },
@@ -44,5 +44,5 @@ const MESSAGES: ObjectShape = {
   },
 };
 
-/** What is read of a body. */
+/** The members of a body that are read. */
 export const MESSAGES_READS = known(MESSAGES);

@@ -1,5 +1,5 @@
-// What must change in the history of a messages request that goes up as it came: thinking that this provider did not mint
-// is taken out, and our envelopes give way to what is in them. The provider's own blocks are not touched.
+// Finds the changes to the history of a relayed messages request: thinking that this provider did not issue is removed, and the
+// gateway's envelopes are replaced by their content. The provider's own blocks stay unchanged.
 
 import type { JsonEdit } from "../../base/json-edit.ts";
 import { canRead, type SealReader } from "../../chat/seals.ts";
@@ -8,10 +8,10 @@ import type { OpenedSeals } from "../format.ts";
 import { uncarry } from "../seal-envelopes.ts";
 import { MESSAGES_ORIGIN } from "./blocks.ts";
 
-/** The block as the provider may be given it; undefined when it may not. */
+/** The block that may be sent to the provider; undefined if none may. */
 type Opened = Fields | undefined;
 
-/** Opens the seals of the assistant's turns. */
+/** Opens the seals in the assistant's turns. */
 export function openMessages(body: Fields, reader: SealReader): OpenedSeals {
   const edits: JsonEdit[] = [];
   let removed = false;
@@ -29,7 +29,7 @@ export function openMessages(body: Fields, reader: SealReader): OpenedSeals {
       changes.push({ path: ["messages", i, "content", j], value: opened });
     });
     if (gone > 0) removed = true;
-    // A turn without content is refused.
+    // A turn without content would be refused, so the whole turn is removed.
     if (gone > 0 && gone === blocks.length) edits.push({ path: ["messages", i] });
     else edits.push(...changes);
   });
@@ -54,7 +54,7 @@ function openThinking(block: Fields, reader: SealReader): Opened {
   if (carried === undefined) {
     return canRead({ origin: MESSAGES_ORIGIN, value: signature }, reader) ? block : unsigned(block, reader);
   }
-  // The signature of a tool call: the protocol has no place for it.
+  // This is the signature of a tool call, for which the protocol has no field.
   if (carried.callId !== undefined) return undefined;
   const value = carried.signature ?? carried.redacted;
   if (value === undefined || !canRead({ ...carried, value }, reader)) return unsigned(block, reader);
@@ -62,7 +62,7 @@ function openThinking(block: Fields, reader: SealReader): Opened {
   return { ...block, signature: carried.signature };
 }
 
-/** Thinking without its seal, for providers that seal none themselves; the vendor's own servers refuse it. */
+/** Thinking without its seal, for providers that do not seal any themselves; the vendor's own servers refuse it. */
 function unsigned(block: Fields, reader: SealReader): Opened {
   return reader.unsigned && block["thinking"] !== "" ? { ...block, signature: "" } : undefined;
 }

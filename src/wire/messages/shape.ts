@@ -1,4 +1,4 @@
-// What whole and streamed answers of the messages format share: envelope, stop reasons, usage, citations, signatures.
+// What whole and streamed answers of the messages format share: the envelope, stop reasons, usage, citations and signatures.
 
 import type { FinishReason, Usage } from "../../chat/event.ts";
 import { given, isFields } from "../check.ts";
@@ -7,10 +7,10 @@ import { carry, type Seals, type Source, sealed } from "../seal-envelopes.ts";
 import { MESSAGES_ORIGIN } from "./blocks.ts";
 import { appliedEdits, iterations } from "./context-edits.ts";
 
-/** A content block or stream payload. */
+/** A content block, or the data of a stream's event. */
 export type MessagesBlock = Record<string, unknown>;
 
-/** A message without its content, before it ends. */
+/** A message before its end, without its content. */
 export function envelope(exchange: AnswerContext): MessagesBlock {
   return { id: exchange.id, type: "message", role: "assistant", model: exchange.model };
 }
@@ -18,7 +18,7 @@ export function envelope(exchange: AnswerContext): MessagesBlock {
 const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
   stop: "end_turn",
   length: "max_tokens",
-  // Without a call in the answer there is nothing for the client to run.
+  // If the answer contains no call, the client has no tool to run.
   tool_calls: "end_turn",
   content_filter: "refusal",
   refusal: "refusal",
@@ -29,7 +29,7 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
   unknown: "end_turn",
 };
 
-/** Reasons that are kept even with a tool call: the call may be cut off or must not be run. */
+/** Stop reasons that are kept even if there is a tool call: the call may be incomplete, or must not be run. */
 const OVER_TOOL_USE: ReadonlySet<FinishReason> = new Set([
   "length",
   "content_filter",
@@ -38,7 +38,7 @@ const OVER_TOOL_USE: ReadonlySet<FinishReason> = new Set([
   "context_window",
 ]);
 
-/** The stop members of a message. An answer with a tool call stops for it, whatever the upstream said. */
+/** The members with the stop reason. An answer with a tool call stops for that call, whatever the upstream said. */
 export function stopMembers(
   reason: FinishReason,
   stopSequence: string | undefined,
@@ -48,7 +48,7 @@ export function stopMembers(
   return { stop_reason: stop, stop_sequence: stop === "stop_sequence" ? (stopSequence ?? null) : null };
 }
 
-/** The usage and edits reported in a whole answer, or at the end of a streamed one. */
+/** The usage and the edits as reported in a whole answer, or at the end of a stream. */
 export function endMembers(usage: Usage | undefined, { edited }: AnswerContext): MessagesBlock {
   const own = usageMembers(usage);
   const parts = iterations(edited, own, usageMembers);
@@ -58,7 +58,7 @@ export function endMembers(usage: Usage | undefined, { edited }: AnswerContext):
   };
 }
 
-/** Usage in this format: cached input is not part of `input_tokens`. */
+/** The usage in this format, in which `input_tokens` excludes cached input. */
 export function usageMembers(usage: Usage | undefined): MessagesBlock {
   const read = usage?.cachedTokens ?? 0;
   const written = usage?.cacheWriteTokens ?? 0;
@@ -74,14 +74,14 @@ export function usageMembers(usage: Usage | undefined): MessagesBlock {
   };
 }
 
-/** The annotations that are citations of this format; clients cannot read those of other protocols. */
+/** The annotations that are citations of this format. Clients cannot read those of other protocols. */
 export function citationsOf(annotations: readonly unknown[] | undefined): unknown[] {
   return (annotations ?? []).filter(
     (one) => isFields(one) && typeof one["type"] === "string" && one["type"].endsWith("_location"),
   );
 }
 
-/** The `signature` of a thinking block: this protocol's own unchanged, others' in an envelope; "" if there is none. */
+/** The `signature` of a thinking block: this protocol's own is unchanged, others are in an envelope; "" if there is none. */
 export function signatureOf(
   seals: Seals,
   how: { summary: boolean; text: boolean; source: Source | undefined },
@@ -92,7 +92,7 @@ export function signatureOf(
   return values === undefined ? "" : carry(values);
 }
 
-/** The `data` of a redacted block of this protocol; undefined if it is not one. */
+/** The `data` of a redacted block of this protocol; undefined for other blocks. */
 export function redactedOf(seals: Seals): string | undefined {
   return (seals.origin ?? MESSAGES_ORIGIN) === MESSAGES_ORIGIN ? seals.redacted : undefined;
 }

@@ -1,5 +1,6 @@
-// Writes streams of the messages format. Guarantees one message_start, whole blocks in increasing order without deltas after
-// their stop (interleaved blocks wait for their turn), message_delta with stop reason and usage, message_stop.
+// Writes streams of the messages format. Each stream has one message_start, complete blocks in increasing order without deltas
+// after their stop (interleaved blocks wait until the current one ends), a message_delta with stop reason and usage, and a
+// message_stop.
 
 import { ERRORS } from "../../base/errors.ts";
 import type {
@@ -43,7 +44,7 @@ type BlockEvent =
   | ToolEnd
   | OpaqueEvent;
 
-/** Text that may wait for another block to end; no real answer comes near it. */
+/** Maximum length of the text that waits for another block to end; real answers stay far below. */
 const WAITING_CHARS_MAX = 32 * 1024 * 1024;
 
 /** The writer of one streamed message. */
@@ -53,12 +54,12 @@ export class MessagesWriter implements EventWriter {
   #finished = false;
   #calledTool = false;
   #index = 0;
-  /** The neutral block that is being written, and the waiting events of others. */
+  /** The id of the neutral block that is being written, and the waiting events of other blocks. */
   #current: string | undefined;
   readonly #waiting = new Map<string, BlockEvent[]>();
   #waitingChars = 0;
   #opaqueCount = 0;
-  /** Whether the current neutral block's wire block is open, and the text around its deltas. */
+  /** Whether a block was opened in the stream for the current neutral block, and the text around its deltas. */
   #opened = false;
   #textPrefix = "";
   #summaryIndex: number | undefined;
@@ -86,7 +87,7 @@ export class MessagesWriter implements EventWriter {
         return this.fail({ message, type, code, param: null, request_id: this.#exchange.requestId });
       }
       case "finish": {
-        // The format has one answer per request; other choices are dropped.
+        // The format has one answer per request, so other choices are dropped.
         if (event.choice !== 0 || this.#finished) return "";
         this.#finished = true;
         const delta = stopMembers(event.reason, event.stopSequence, this.#calledTool);
@@ -143,7 +144,7 @@ export class MessagesWriter implements EventWriter {
     });
   }
 
-  /** When the current block has ended, the waiting ones follow in the order in which they started. */
+  /** Continues with the waiting blocks after the current one has ended, in the order in which they started. */
   #next(): string {
     let out = "";
     while (this.#current === undefined) {
@@ -160,7 +161,7 @@ export class MessagesWriter implements EventWriter {
     return out;
   }
 
-  /** Blocks still open at the finish end there: clients wait for every stop. */
+  /** Ends the blocks that are still open at the finish, since clients wait for every stop. */
   #closeAll(): string {
     let out = "";
     while (this.#current !== undefined) out += this.#closeBlock() + this.#next();
@@ -170,10 +171,10 @@ export class MessagesWriter implements EventWriter {
   #write(event: BlockEvent): string {
     switch (event.type) {
       case "text-start":
-        // Opened by the first text: an empty block must not appear.
+        // The block is opened with its first text, as an empty block must not appear.
         return "";
       case "reasoning-start":
-        // Opened by the first text: the block may turn out to be redacted.
+        // The block is opened with its first text, as it may turn out to be redacted.
         this.#itemId = event.itemId;
         return "";
       case "text-delta":
@@ -195,7 +196,7 @@ export class MessagesWriter implements EventWriter {
     }
   }
 
-  /** A block that is sent as a whole; clients read a record's text from a delta. */
+  /** Writes a block that is sent as a whole. Clients read the text of a record from a delta. */
   #whole(value: Readonly<MessagesBlock>): string {
     if (value["type"] !== "compaction") return this.#openBlock({ ...value }, "");
     const { content = null, encrypted_content = null, ...rest } = value;
@@ -219,7 +220,7 @@ export class MessagesWriter implements EventWriter {
   #thinking(event: ReasoningDelta): string {
     let text = event.text;
     if (text === "") return "";
-    // Parts of a summary, and a summary after the reasoning itself, are paragraphs.
+    // The parts of a summary, and a summary after the reasoning itself, are separate paragraphs.
     if (this.#opened && event.summaryIndex !== this.#summaryIndex) text = `\n\n${text}`;
     this.#summaryIndex = event.summaryIndex;
     if (event.summaryIndex === undefined) this.#saidReasoning = true;
@@ -251,7 +252,8 @@ export class MessagesWriter implements EventWriter {
 
   #toolStart(event: ToolStart): string {
     this.#calledTool = true;
-    // A `tool_use` block has no field for it: it is sent before the call in an empty thinking block, which clients return.
+    // A `tool_use` block has no field for its signature. It is sent before the call in an empty thinking block, which clients
+    // return.
     const signature = sealedCall(event, this.#exchange.source);
     let out = "";
     if (signature !== undefined) {
@@ -260,7 +262,7 @@ export class MessagesWriter implements EventWriter {
     const block = { type: "tool_use", id: event.callId, name: event.name, input: {} };
     out += this.#openBlock(block, '"input_json_delta","partial_json":');
     this.#customTool = event.kind === "custom";
-    // A free-text tool has one string argument here.
+    // A custom tool, which takes free text, has a single string argument in this format.
     return this.#customTool ? `${out}${this.#textPrefix}"{\\"input\\":\\""}}\n\n` : out;
   }
 
@@ -286,7 +288,7 @@ export class MessagesWriter implements EventWriter {
     return frame({ type: "content_block_stop", index: this.#index++ });
   }
 
-  /** The current neutral block has ended, and its wire block if there was one. */
+  /** Ends the current neutral block, and its block in the stream if there was one. */
   #closeBlock(): string {
     const out = this.#opened ? this.#stopBlock() : "";
     this.#current = undefined;

@@ -1,4 +1,4 @@
-// Conversations of the Responses API: their id in a request, and their items as clients send them and as they are returned.
+// Conversations of the Responses API: the id in a request, and the items as clients send them and as they are returned.
 
 import {
   at,
@@ -17,7 +17,7 @@ import { readInput } from "./items.ts";
 import { itemIdOf } from "./references.ts";
 import { shownItem } from "./stored.ts";
 
-/** The conversation of a request; undefined if it names none. Throws 400. */
+/** The id of a request's conversation; undefined if it names none. Throws 400. */
 export function conversationOf(body: Fields): string | undefined {
   const given = body["conversation"];
   if (isFields(given)) return need(given, "id", expectText, "conversation");
@@ -29,18 +29,21 @@ export function conversationOf(body: Fields): string | undefined {
   return reject("conversation", message);
 }
 
-/** Items that one request may add to a conversation. */
+/** Maximum number of items that one request may add to a conversation. */
 const ITEMS_MAX = 20;
 
-/** The items of a request that adds them. Throws 400. */
+/** Reads the items that a request adds. Throws 400. */
 export function newItems(body: Fields): readonly unknown[] {
   const items = need(body, "items", expectList);
   if (items.length > ITEMS_MAX) reject("items", `Invalid 'items': at most ${ITEMS_MAX} items can be added at a time.`);
   readInput(items, "items");
   const asks = items.findIndex(isCompactionTrigger);
-  // It is not an item of a conversation: stored, it would make every later request fail.
+  // A request for compaction is not an item of a conversation; if it were stored, every later request would fail.
   if (asks >= 0)
-    reject(`items[${asks}].type`, `Invalid 'items[${asks}].type': a compaction is asked for in '/v1/responses'.`);
+    reject(
+      `items[${asks}].type`,
+      `Invalid 'items[${asks}].type': request a compaction with 'POST /v1/responses' instead.`,
+    );
   return items;
 }
 
@@ -48,7 +51,7 @@ const PAIRS_MAX = 16;
 const NAME_CHARS_MAX = 64;
 const VALUE_CHARS_MAX = 512;
 
-/** The metadata of a conversation. Throws 400. */
+/** Reads the metadata of a conversation. Throws 400. */
 export function metadataOf(body: Fields): Readonly<Record<string, string>> {
   const metadata = maybe(body, "metadata", expectFields) ?? {};
   const pairs = Object.entries(metadata).map(([name, value]) => {
@@ -63,7 +66,7 @@ export function metadataOf(body: Fields): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-/** Prefixes of ids, by the type of item; others begin with `item_`. */
+/** The prefixes of ids by the type of item; all others begin with `item_`. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: "msg_",
   reasoning: "rs_",
@@ -74,18 +77,18 @@ const PREFIXES: Readonly<Record<string, string>> = {
   compaction: "cmp_",
 };
 
-/** An id for an item without one; `batch` distinguishes items that are created together from all others. */
+/** Creates an id for an item without one. `batch` distinguishes items that are created together from all others. */
 export function newItemId(item: Fields, batch: string, index: number): string {
   return itemIdOf(PREFIXES[typeOf(item)] ?? "item_", batch, index);
 }
 
-/** The item's own id, if it is valid here. */
+/** The item's own id, if this gateway accepts it. */
 export function ownItemId(item: Fields): string | undefined {
   const id = item["id"];
   return typeof id === "string" && /^[\w-]{1,128}$/.test(id) ? id : undefined;
 }
 
-/** An item as its conversation returns it. `encrypted`: the client asks for encrypted reasoning. */
+/** An item as its conversation returns it. `encrypted`: whether the client asks for encrypted reasoning. */
 export function conversationItem(item: Fields, id: string, { encrypted }: { encrypted: boolean }): Fields {
   const type = typeOf(item);
   const shown: Fields = { ...shownItem(item, { encrypted }), id, type };
@@ -101,7 +104,7 @@ function typeOf(item: Fields): string {
   return typeof item["type"] === "string" ? item["type"] : "message";
 }
 
-/** Content is always a list in conversations. */
+/** The content as a list, which it always is in conversations. */
 function partsOf({ role, content }: Fields): unknown {
   if (typeof content !== "string") return content ?? [];
   return role === "assistant"

@@ -21,7 +21,7 @@ import { conversationOf } from "./conversation.ts";
 import { readInput } from "./items.ts";
 import { readToolChoice, readTools } from "./tools.ts";
 
-/** Top-level members with a meaning here; the rest goes to `extra`. */
+/** The top-level members that are read; all others become `extra`. */
 const KNOWN: ReadonlySet<string> = new Set([
   "model",
   "input",
@@ -45,20 +45,20 @@ const KNOWN: ReadonlySet<string> = new Set([
   "include",
   "background",
   "stream_options",
-  // Resolved before an upstream is called.
+  // This member is resolved before an upstream is called.
   "previous_response_id",
   "conversation",
   "thread_id",
   "conversation_id",
 ]);
 
-/** This entry of `include` requests log probabilities. */
+/** The entry of `include` that requests log probabilities. */
 const LOGPROBS = "message.output_text.logprobs";
 
-/** A body of `POST /v1/responses`. */
+/** Reads the body of `POST /v1/responses`. */
 export function decodeResponses(body: Fields): ChatRequest {
   const previous = maybe(body, "previous_response_id", expectText);
-  // The stored conversation may be the only input.
+  // The input may be absent if the conversation or prompt is stored elsewhere.
   const isElsewhere = (body["prompt"] ?? conversationOf(body) ?? null) !== null;
   const input = readInput(isElsewhere ? (body["input"] ?? []) : need(body, "input", (value) => value), "input");
   if (Array.isArray(body["input"]) && body["input"].length === 0 && previous === undefined && !isElsewhere) {
@@ -75,7 +75,7 @@ export function decodeResponses(body: Fields): ChatRequest {
   const toolChoice = choice === undefined ? undefined : readToolChoice(choice, "tool_choice");
   const extra = remaining(body, KNOWN);
   if (include.some((entry) => entry !== LOGPROBS)) extra["include"] = include;
-  // The choice of a server tool, which has no neutral form.
+  // The choice of a tool that the provider runs has no neutral form.
   if (choice !== undefined && toolChoice === undefined) extra["tool_choice"] = choice;
   return {
     model: need(body, "model", expectText),
@@ -105,7 +105,7 @@ export function decodeResponses(body: Fields): ChatRequest {
   };
 }
 
-/** The tools of a request and those declared in its input, each once. */
+/** The tools of a request together with those declared in its input, each once. */
 function together(tools: Tool[], later: readonly Tool[]): Tool[] {
   if (later.length === 0) return tools;
   const key = (tool: Tool) => (tool.type === "server" ? tool : `${tool.namespace ?? ""}\u0000${tool.name}`);

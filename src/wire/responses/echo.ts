@@ -1,4 +1,4 @@
-// The request members that a response object repeats: every one that Open Responses requires, with the effective values where
+// The members of the request that a response object repeats: all that Open Responses requires, with the effective values where
 // the request had none.
 
 import { isFields } from "../check.ts";
@@ -36,14 +36,14 @@ export function requestEcho({ body, request, defaultTemperature }: AnswerContext
   };
 }
 
-/** A tool as sent; a function in the flat form, with the members that its resource always has. */
+/** A tool as it was sent. A function is in the flat form, with the members that it always has in a response. */
 function toolEcho(value: unknown): unknown {
   const tool = flat(value);
   if (!isFields(tool) || tool["type"] !== "function") return tool;
   return { description: null, parameters: null, strict: null, ...tool };
 }
 
-/** Flattens the nested form of chat completions (`{type, function:{name,…}}`); everything else is unchanged. */
+/** Flattens the nested form of chat completions (`{type, function:{name,…}}`). Everything else is unchanged. */
 function flat(value: unknown): unknown {
   if (!isFields(value)) return value;
   for (const key of ["function", "custom", "allowed_tools"]) {

@@ -25,7 +25,7 @@ export const responsesEntries: EntryFormat = {
     if (!isOutput(element)) return element;
     const text = say(resultOf(element));
     if (text === undefined) return element;
-    // Outputs of tools with their own formats are kept.
+    // The outputs of tools with a format of their own are not changed.
     const plain = PLAIN_OUTPUTS.has(element["type"]);
     return plain ? { ...element, output: text } : element;
   },
@@ -65,10 +65,10 @@ export const responsesEntries: EntryFormat = {
   },
 };
 
-/** Results that may be any text. */
+/** The types of tool results that may be any text. */
 const PLAIN_OUTPUTS: ReadonlySet<unknown> = new Set(["function_call_output", "custom_tool_call_output"]);
 
-/** Requests a record of the input. */
+/** The type of the item that requests a record of the input. */
 const TRIGGER = "compaction_trigger";
 const RECORDS: ReadonlySet<unknown> = new Set(["compaction", "compaction_summary"]);
 
@@ -77,7 +77,10 @@ export function isCompactionTrigger(item: unknown): boolean {
   return isFields(item) && item["type"] === TRIGGER;
 }
 
-/** What the user and developer said before a record is kept: clients either keep it beside the record, or drop it. */
+/**
+ * Replaces the items before a record by its content. Messages of the user and of the system before a plain record are kept, since
+ * clients either send them beside the record or drop them.
+ */
 function expand(
   list: readonly Element[],
   open: (record: CarriedRecord, param: string) => OpenedRecord | undefined,
@@ -124,7 +127,7 @@ function isOutput(item: Element): boolean {
   return type.endsWith("_output") || type.endsWith("_response");
 }
 
-/** Links a call with its result, for every kind of tool. */
+/** The id that links a call with its result, for every kind of tool. */
 function callId(item: Element): string {
   if (item["type"] === "mcp_approval_request") return textIn(item, "id");
   return textIn(item, "call_id") || textIn(item, "approval_request_id");

@@ -1,4 +1,4 @@
-// The client format of `POST /v1/responses`: its entry and whole answers.
+// The client format of `POST /v1/responses`: its properties and its whole answers.
 
 import type { ChatResult, ResultBlock } from "../../chat/result.ts";
 import type { AnswerContext, WireFormat } from "../format.ts";
@@ -42,7 +42,7 @@ export const responsesFormat: WireFormat = {
   storesAnswers: true,
 };
 
-/** The format has one answer per request: further choices are dropped. */
+/** Writes a whole answer. The format has one answer per request, so further choices are dropped. */
 function encode(result: ChatResult, exchange: AnswerContext): ResponsesItem {
   const choice = result.choices[0];
   const blocks = choice?.blocks ?? [];
@@ -70,7 +70,7 @@ function encodeBlocks(blocks: readonly ResultBlock[], exchange: AnswerContext): 
       continue;
     }
     if (block.type === "opaque" && block.origin !== RESPONSES_ORIGIN) continue;
-    // Consecutive texts are parts of one message; anything else ends it.
+    // Consecutive texts are parts of one message, which any other block ends.
     message = undefined;
     if (block.type === "opaque") output.push({ ...block.value });
     else if (block.type === "reasoning") output.push(encodeReasoning(block, exchange, output.length));
@@ -92,7 +92,7 @@ function encodeReasoning(
   index: number,
 ): ResponsesItem {
   const parts = (block.summary ?? []).filter((part) => part !== "");
-  // This protocol's clients only know summaries, so the reasoning itself is returned as one.
+  // Clients of this protocol only know summaries, so the reasoning itself is returned as a summary.
   const summary = block.text === "" ? parts : [block.text, ...parts];
   return {
     id: block.itemId ?? itemId("reasoning", exchange, index),

@@ -1,5 +1,5 @@
-// Reads input items of the responses format into neutral turns. Unknown kinds of items become opaque parts, so that new ones
-// reach an upstream of the same protocol.
+// Reads input items of the responses format into neutral turns. Unknown kinds of items become opaque parts, so that an upstream
+// of the same protocol gets them.
 
 import type {
   AssistantContent,
@@ -32,13 +32,13 @@ import {
 import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
 import { RESPONSES_ORIGIN, readTools } from "./tools.ts";
 
-/** The content of the input: turns, and tools declared in it (`additional_tools`). */
+/** The content of the input: the turns, and the tools that are declared in it (`additional_tools`). */
 export interface Input {
   messages: ChatMessage[];
   tools: Tool[];
 }
 
-/** A string is one user message; an array holds items. */
+/** Reads the input: a string is one user message, an array contains items. */
 export function readInput(value: unknown, path: string): Input {
   if (typeof value === "string") {
     return { messages: [{ role: "user", content: [{ type: "text", text: value }] }], tools: [] };
@@ -53,16 +53,19 @@ export function readInput(value: unknown, path: string): Input {
   return { messages: turns.messages, tools: turns.tools };
 }
 
-/** Groups items into turns: the items of one answer (reasoning, text, calls) are one assistant turn, results are another. */
+/**
+ * Groups items into turns. The items of one answer (reasoning, text, calls) become one assistant turn, and results become another
+ * turn.
+ */
 class Turns {
   readonly messages: ChatMessage[] = [];
   readonly tools: Tool[] = [];
-  /** Signatures of tool calls, which precede them. */
+  /** The signatures of tool calls, which come before the calls. */
   readonly signatures = new Map<string, CarriedPart>();
 
   assistant(parts: AssistantContent[]): void {
     const last = this.messages.at(-1);
-    // Two consecutive messages stay separate: their texts are not one text.
+    // Two consecutive messages stay separate turns, since their texts are separate.
     const apart = parts.some(isSaid) && last?.role === "assistant" && last.content.some(isSaid);
     if (last?.role === "assistant" && !apart) last.content.push(...parts);
     else this.messages.push({ role: "assistant", content: parts });
@@ -101,7 +104,7 @@ function readItem(item: Fields, path: string, turns: Turns): void {
       turns.tools.push(...readTools(item["tools"], at(path, "tools")));
       break;
     case "tool_search_output":
-      // Tools that were found can be called from here on.
+      // Tools that a search found can be called from here on.
       if (Array.isArray(item["tools"])) turns.tools.push(...readTools(item["tools"], at(path, "tools")));
       turns.assistant([opaque(item)]);
       break;
@@ -110,7 +113,10 @@ function readItem(item: Fields, path: string, turns: Turns): void {
   }
 }
 
-/** What a client adds (outputs, approvals) is the user's; what a model made is the assistant's. */
+/**
+ * Reads an item of another type. Items that clients add (outputs, approvals) belong to the user; items that models create belong
+ * to the assistant.
+ */
 function readOther(item: Fields, type: string, turns: Turns): void {
   const part: OpaquePart = { type: "opaque", origin: RESPONSES_ORIGIN, value: item };
   if (type.endsWith("_output") || type.endsWith("_response")) turns.messages.push({ role: "user", content: [part] });
@@ -188,7 +194,7 @@ function readText(part: Fields, path: string): TextPart {
   };
 }
 
-/** `image_url` is a string, or an object as in chat completions. */
+/** Reads an image. `image_url` is a string, or an object as in chat completions. */
 function readImage(part: Fields, path: string): ImagePart {
   const where = at(path, "image_url");
   const fileId = maybe(part, "file_id", expectText, path);
@@ -201,7 +207,7 @@ function readImage(part: Fields, path: string): ImagePart {
   return { type: "image", source, ...given({ detail }) };
 }
 
-/** A data URL becomes its bytes; `file-…` instead of a URL is an uploaded file. */
+/** Reads a URL. A data URL becomes its bytes; `file-…` instead of a URL is the id of an uploaded file. */
 function readUrl(url: string): MediaSource {
   if (url.startsWith("file-")) return { kind: "file", fileId: url };
   return readDataUrl(url) ?? { kind: "url", url };
@@ -270,7 +276,8 @@ function readReasoning(item: Fields, path: string, turns: Turns): void {
   const encrypted = maybe(item, "encrypted_content", expectString, path);
   const itemId = maybe(item, "id", expectText, path);
   const carried = encrypted === undefined ? undefined : uncarry(encrypted);
-  // Stored values of this protocol's own answers are beside everything that belongs to them.
+  // The envelope in a stored answer only contains the value; all other members are in the item itself, as in this protocol's own
+  // items.
   const own = carried?.stored === undefined ? encrypted : carried.encrypted;
   if (carried !== undefined && carried.stored === undefined) {
     const part = fromCarried(text === "" ? summary.join("\n\n") : text, carried);

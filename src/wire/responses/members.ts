@@ -1,9 +1,9 @@
-// Parameter names of the responses format, and the nested members that its reader reads.
+// The parameter names of the responses format, and the nested members that its reader reads.
 
 import type { ClientNames } from "../client-names.ts";
 import { known, type ObjectShape } from "../unread.ts";
 
-/** Neutral names → the client's. */
+/** The client's names, by neutral name. */
 export const RESPONSES_NAMES: ClientNames = {
   max_tokens: ["max_output_tokens"],
   max_completion_tokens: ["max_output_tokens"],
@@ -34,7 +34,7 @@ const RESPONSES: ObjectShape = {
         function: RESPONSES_FUNCTION,
         custom: RESPONSES_CUSTOM,
         namespace: {
-          // A flattened name has no place for a namespace's description.
+          // When a namespace is flattened into names, its description is lost.
           reads: "type name",
           holds: { tools: { kinds: { function: RESPONSES_FUNCTION, custom: RESPONSES_CUSTOM } } },
         },

@@ -1,14 +1,15 @@
-// A stored response as a stream, for clients that request it again: the protocol's events in order, each text in one delta.
+// Sends a stored response as a stream, for clients that request it again: the protocol's events in order, with each text in one
+// delta.
 
 import { type Fields, isFields } from "../check.ts";
 
 /** Where the stream starts. */
 export interface ReplayOptions {
-  /** Events up to this sequence number are left out; the last event is always sent, as it holds the whole answer. */
+  /** Events up to this sequence number are left out. The last event is always sent, as it contains the whole answer. */
   after?: number;
 }
 
-/** The SSE text of a finished response object. */
+/** The text of the stream for a finished response object. */
 export function replayResponse(response: Fields, { after = -1 }: ReplayOptions = {}): string {
   const events = eventsOf(response);
   const last = events.length - 1;
@@ -43,7 +44,7 @@ function itemEvents(item: Fields, output_index: number): Event[] {
   ];
 }
 
-/** The parts of an item that have events of their own, and the item before them. Other items are sent complete. */
+/** An item before its parts, and the events of its parts. Items without such parts are sent complete. */
 function bodyOf(item: Fields, where: Fields): { begun: Fields; events: Event[] } {
   switch (item["type"]) {
     case "message":
@@ -108,7 +109,7 @@ function summaryEvents(part: Fields, where: Fields): Event[] {
   ];
 }
 
-/** One delta with everything, and the event that ends it. */
+/** One delta with the whole text, and the event that ends it. */
 function textEvents(
   kind: string,
   where: Fields,

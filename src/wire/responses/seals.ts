@@ -1,5 +1,5 @@
-// The changes to the input of a relayed responses request: reasoning that this provider did not issue is removed, our
-// envelopes are replaced by their content, and ids generated here are dropped.
+// Finds the changes to the input of a relayed responses request: reasoning that this provider did not issue is removed, the
+// gateway's envelopes are replaced by their content, and ids that the gateway created are dropped.
 
 import type { JsonEdit } from "../../base/json-edit.ts";
 import { canRead, type SealReader } from "../../chat/seals.ts";
@@ -9,14 +9,14 @@ import { uncarry } from "../seal-envelopes.ts";
 import { responseOfItem } from "./references.ts";
 import { RESPONSES_ORIGIN } from "./tools.ts";
 
-/** Items of an answer that may be sent without their provider's id. */
+/** Types of answer items that may be sent without their provider's id. */
 const NAMELESS: ReadonlySet<unknown> = new Set(["message", "function_call", "custom_tool_call"]);
 
-/** Opens the seals of the input items. */
+/** Opens the seals of the input's items. */
 export function openResponses(body: Fields, reader: SealReader): OpenedSeals {
   const edits: JsonEdit[] = [];
   let removed = false;
-  // After removed reasoning, an id would make the provider look for the pair.
+  // If reasoning was removed, the id of the item after it would make the provider look for both.
   let orphaned = false;
   const input: readonly unknown[] = Array.isArray(body["input"]) ? body["input"] : [];
   input.forEach((item, i) => {
@@ -42,7 +42,7 @@ export function openResponses(body: Fields, reader: SealReader): OpenedSeals {
 function openReasoning(item: Fields, reader: SealReader): Fields | undefined {
   const { encrypted_content: encrypted, id } = item;
   if (typeof encrypted !== "string" || encrypted === "") {
-    // Without its content the provider must have stored it itself, which only its own answers show.
+    // An item without its content must have been stored by the provider, which is only known of the provider's own answers.
     const isStored = typeof id === "string" && reader.minterOf(id) === reader.minter;
     return isStored && reader.refused !== true ? item : undefined;
   }

@@ -1,4 +1,4 @@
-// What whole and streamed answers of the responses format share: the response object, item ids, usage, status, seals.
+// What whole and streamed answers of the responses format share: the response object, ids of items, usage, status and seals.
 
 import type { FinishReason, Usage } from "../../chat/event.ts";
 import { type Fields, given, isFields } from "../check.ts";
@@ -8,10 +8,10 @@ import { requestEcho } from "./echo.ts";
 import { itemIdOf } from "./references.ts";
 import { RESPONSES_ORIGIN } from "./tools.ts";
 
-/** An output item, content part or payload. */
+/** An output item, a content part, or the data of an event. */
 export type ResponsesItem = Record<string, unknown>;
 
-/** What differs between the response objects of one answer. */
+/** The members in which the response objects of one answer differ. */
 export interface Progress {
   status: "in_progress" | "completed" | "incomplete" | "failed";
   output: readonly ResponsesItem[];
@@ -20,7 +20,7 @@ export interface Progress {
   incompleteReason?: string | undefined;
 }
 
-/** Writes the response object of one exchange; the echoed part of the request is computed once. */
+/** Writes the response objects of one exchange. The repeated part of the request is computed once. */
 export class ResponseObject {
   readonly #exchange: AnswerContext;
   #echo: ResponsesItem | undefined;
@@ -30,12 +30,12 @@ export class ResponseObject {
     this.#exchange = exchange;
   }
 
-  /** The object. */
+  /** The response object. */
   value(progress: Progress): ResponsesItem {
     return { ...this.#changing(progress), ...this.#echoed() };
   }
 
-  /** The object as JSON. */
+  /** The response object as JSON. */
   text(progress: Progress): string {
     this.#echoText ??= JSON.stringify(this.#echoed()).slice(1);
     return `${JSON.stringify(this.#changing(progress)).slice(0, -1)},${this.#echoText}`;
@@ -75,7 +75,7 @@ function usageMembers(usage: Usage): ResponsesItem {
   };
 }
 
-/** Why the response is incomplete; undefined if it is complete. A refusal in text is an answer. */
+/** Why the response is incomplete; undefined if it is complete. A refusal in text counts as an answer. */
 export function incompleteReason(reason: FinishReason, refused: boolean): string | undefined {
   switch (reason) {
     case "length":
@@ -92,10 +92,10 @@ export function incompleteReason(reason: FinishReason, refused: boolean): string
 
 const ID_PREFIXES = { message: "msg_", reasoning: "rs_", function_call: "fc_", custom_tool_call: "ctc_" } as const;
 
-/** The kinds of items that are generated here. */
+/** The types of items for which the gateway creates ids. */
 export type ItemType = keyof typeof ID_PREFIXES;
 
-/** An item's id: the upstream's own, else one derived from the response and the item's index. */
+/** The id of an item: the upstream's own, otherwise one derived from the response and the item's index. */
 export function itemId(type: ItemType, exchange: AnswerContext, outputIndex: number): string {
   return itemIdOf(ID_PREFIXES[type], exchange.id, outputIndex);
 }
@@ -107,14 +107,14 @@ const ANNOTATIONS: ReadonlySet<unknown> = new Set([
   "file_path",
 ]);
 
-/** The annotations of this format; chat completions nest what is flat here, and clients cannot read others. */
+/** The annotations of this format. Those of chat completions are nested and become flat; clients cannot read others. */
 export function annotationsOf(annotations: readonly unknown[] | undefined): Fields[] {
   return (annotations ?? [])
     .filter((one): one is Fields => isFields(one) && ANNOTATIONS.has(one["type"]))
     .map((one) => (isFields(one["url_citation"]) ? { type: one["type"], ...one["url_citation"] } : one));
 }
 
-/** The `encrypted_content` of a reasoning item: this protocol's own unchanged, others' seals in an envelope. */
+/** The `encrypted_content` of a reasoning item: this protocol's own is unchanged, others are in an envelope. */
 export function encryptedOf(
   seals: Seals,
   how: { summary: boolean; text: boolean; source: Source | undefined },
@@ -127,8 +127,8 @@ export function encryptedOf(
 }
 
 /**
- * A function call item has no field for its signature; it is sent before the call in an empty reasoning item, which clients
- * return unchanged.
+ * The item for a call's signature. A function call item has no field for it, so it is sent before the call in an empty reasoning
+ * item, which clients return unchanged.
  */
 export function callSignatureItem(id: string, envelope: string): ResponsesItem {
   return { id, type: "reasoning", summary: [], encrypted_content: envelope };

@@ -1,5 +1,5 @@
 // Encrypted reasoning in stored answers. It is stored in an envelope that names the provider that issued it, so that the next
-// turn returns it to that one even after a restart. A client that did not request it does not see it.
+// turn returns it to that provider even after a restart. A client that did not request it does not see it.
 
 import { type Fields, isFields } from "../check.ts";
 import { carry, uncarry } from "../seal-envelopes.ts";
@@ -8,7 +8,7 @@ import { RESPONSES_ORIGIN } from "./tools.ts";
 /** The entry of `include` that requests encrypted reasoning. */
 export const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 
-/** The answer as stored. `hidden`: its client did not see the encrypted reasoning. */
+/** An answer as it is stored. `hidden`: whether its client did not see the encrypted reasoning. */
 export function storedAnswer(answer: Fields, { minter, hidden }: { minter: string; hidden: boolean }): Fields {
   const stored = hidden ? "hidden" : "shown";
   return withItems(answer, (item) => {
@@ -18,12 +18,12 @@ export function storedAnswer(answer: Fields, { minter, hidden }: { minter: strin
   });
 }
 
-/** A stored answer as its client may see it. `encrypted`: the client now requests encrypted reasoning. */
+/** A stored answer as its client may see it. `encrypted`: whether the client now requests encrypted reasoning. */
 export function shownAnswer(answer: Fields, { encrypted = false }: { encrypted?: boolean } = {}): Fields {
   return withItems(answer, (item) => shownItem(item, { encrypted }));
 }
 
-/** The same for one item. */
+/** One item of a stored answer as its client may see it. */
 export function shownItem(item: Fields, { encrypted = false }: { encrypted?: boolean } = {}): Fields {
   const { encrypted_content: content, ...rest } = item;
   if (item["type"] !== "reasoning" || typeof content !== "string") return item;

@@ -1,5 +1,5 @@
-// Writes streams of the responses format. Guarantees increasing sequence numbers, one output index per item, stable ids, and
-// for each item: added, its parts and deltas, done. Interleaved blocks become interleaved items.
+// Writes streams of the responses format. Sequence numbers increase, each item has one output index and a stable id, and its
+// events come in order: added, its parts and deltas, done. Interleaved blocks become interleaved items.
 
 import { ERRORS } from "../../base/errors.ts";
 import type {
@@ -32,7 +32,7 @@ import {
 } from "./shape.ts";
 import { RESPONSES_ORIGIN } from "./tools.ts";
 
-/** A message item: its parts are consecutive texts. */
+/** A message item, whose parts are consecutive texts. */
 interface Message {
   id: string;
   index: number;
@@ -41,7 +41,7 @@ interface Message {
   done: boolean;
 }
 
-/** An open block: where its deltas belong and what they contain so far. */
+/** An open block: where its deltas go, and its content so far. */
 type Open =
   | {
       type: "text";
@@ -50,7 +50,7 @@ type Open =
       refusal: boolean;
       text: string;
       logprobs: unknown[];
-      /** The text around a delta. */
+      /** The text of an event before its delta. */
       head: string;
     }
   | {
@@ -68,17 +68,17 @@ type Open =
 export class ResponsesWriter implements EventWriter {
   readonly #exchange: AnswerContext;
   readonly #response: ResponseObject;
-  /** The text before an item event's name in its payload. */
+  /** The prefix of an item event's name in its data. */
   readonly #prefix: string;
   readonly #open = new Map<string, Open>();
-  /** Items by output index; those still open are filled in when they are done. */
+  /** The items by output index; an open item is set when it is done. */
   readonly #output: (ResponsesItem | undefined)[] = [];
   #sequence = 0;
   #started = false;
   #finished = false;
   #failed = false;
   #refused = false;
-  /** The newest item, if it is a message that may get further parts. */
+  /** The newest item, if it is a message to which parts may be added. */
   #message: Message | undefined;
   #final: Progress | undefined;
 
@@ -96,7 +96,7 @@ export class ResponsesWriter implements EventWriter {
       const type = ERRORS[code].type;
       return this.fail({ message, type, code, param: null, request_id: this.#exchange.requestId });
     }
-    // The format has one answer per request; other choices are dropped.
+    // The format has one answer per request, so other choices are dropped.
     if (event.type !== "start" && event.choice !== 0) return "";
     return this.#start() + this.#write(event);
   }
@@ -158,7 +158,7 @@ export class ResponsesWriter implements EventWriter {
     if (this.#finished) return "";
     this.#finished = true;
     let out = "";
-    // A block that is still open ends here: clients wait for every done.
+    // A block that is still open ends here, since clients wait for every done.
     for (const [id, open] of [...this.#open]) {
       if (open.type === "text") out += this.#textEnd({ type: "text-end", choice: 0, id });
       else if (open.type === "tool") out += this.#toolEnd({ type: "tool-end", choice: 0, id });
@@ -194,7 +194,7 @@ export class ResponsesWriter implements EventWriter {
     return out + this.#item("content_part.added", { ...where, part: first });
   }
 
-  /** The per-token path. */
+  /** Writes a text delta. This runs for every token. */
   #textDelta(event: TextDelta): string {
     const open = this.#open.get(event.id);
     if (open?.type !== "text" || event.text === "" || this.#failed) return "";
@@ -228,7 +228,7 @@ export class ResponsesWriter implements EventWriter {
       ? this.#item("refusal.done", { ...where, refusal: text })
       : this.#item("output_text.done", { ...where, text, logprobs });
     out += this.#item("content_part.done", { ...where, part: whole });
-    // The newest message stays open: the next block may be another part of it.
+    // The newest message stays open, since the next block may be another part of it.
     return message === this.#message ? out : out + this.#messageDone(message);
   }
 
@@ -239,7 +239,7 @@ export class ResponsesWriter implements EventWriter {
     return this.#done(index, { id, type: "message", status: "completed", role: "assistant", content });
   }
 
-  /** No further part can follow in the newest message. */
+  /** Ends the newest message, as no further part can follow in it. */
   #settleMessage(): string {
     const message = this.#message;
     this.#message = undefined;
@@ -258,7 +258,7 @@ export class ResponsesWriter implements EventWriter {
     const open = this.#open.get(event.id);
     if (open?.type !== "reasoning" || event.text === "") return "";
     let out = "";
-    // This protocol's clients only know summaries, so the reasoning itself is sent as one.
+    // Clients of this protocol only know summaries, so the reasoning itself is sent as a summary.
     const slot = event.summaryIndex ?? -1;
     if (event.summaryIndex === undefined) open.raw = true;
     if (open.slot !== slot) {
@@ -324,7 +324,7 @@ export class ResponsesWriter implements EventWriter {
     }
     let out = "";
     if (open.text.trim() === "") {
-      // Without arguments an empty object is sent: clients parse the text.
+      // For a call without arguments, an empty object is sent, since clients parse the text.
       open.text = "{}";
       out = `${open.head}"{}","sequence_number":${this.#sequence++}}\n\n`;
     }
@@ -350,13 +350,13 @@ export class ResponsesWriter implements EventWriter {
     return this.#item("output_item.done", { output_index: index, item });
   }
 
-  /** An event of an item. */
+  /** Writes an event of an item. */
   #item(name: string, members: Fields): string {
     const rest = JSON.stringify(members).slice(1, -1);
     return `event: response.${name}\ndata: {"type":"${this.#prefix}${name}",${rest},"sequence_number":${this.#sequence++}}\n\n`;
   }
 
-  /** An event of an item up to the value of `delta`. */
+  /** Writes the beginning of an item's event, up to the value of `delta`. */
   #head(name: string, where: Fields): string {
     const rest = JSON.stringify(where).slice(1, -1);
     return `event: response.${name}\ndata: {"type":"${this.#prefix}${name}",${rest},"delta":`;

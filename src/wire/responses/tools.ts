@@ -1,4 +1,4 @@
-// Tools and tool choice of the responses format, in the flat form and in the nested one of chat completions.
+// Reads the tools and the tool choice of the responses format, in its flat form and in the nested form of chat completions.
 
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../chat/request.ts";
 import {
@@ -20,7 +20,7 @@ import {
 /** The protocol's name in `origin`. */
 export const RESPONSES_ORIGIN = "openai-responses";
 
-/** Tools in order; the members of a namespace are separate entries with its name. */
+/** Reads the tools in order. The members of a namespace become separate entries with its name. */
 export function readTools(value: unknown, path: string): Tool[] {
   return expectList(value, path).flatMap((element, i) => readTool(expectFields(element, at(path, i)), at(path, i)));
 }
@@ -71,7 +71,7 @@ function readCustom(tool: Fields, path: string, namespace: string | undefined): 
   };
 }
 
-/** The object with the members: the one under `key` in the nested form, else the tool itself. */
+/** The object that contains the members: the one under `key` in the nested form, otherwise the tool itself. */
 function inner(fields: Fields, key: string, path: string): [Fields, string] {
   const nested = fields[key];
   return isFields(nested) ? [nested, at(path, key)] : [fields, path];
@@ -79,7 +79,7 @@ function inner(fields: Fields, key: string, path: string): [Fields, string] {
 
 const MODES = ["auto", "none", "required"] as const;
 
-/** The tool choice; undefined for a server tool, which only the protocol's own servers support. */
+/** Reads the tool choice; undefined for a tool that the provider runs, which only the protocol's own servers support. */
 export function readToolChoice(value: unknown, path: string): ToolChoice | undefined {
   if (typeof value === "string") return { type: expectOneOf(...MODES)(value, path) };
   const choice = expectFields(value, path);

@@ -1,4 +1,4 @@
-// The dialect anthropic-messages: Anthropic's Messages API and the many servers that speak it.
+// The dialect anthropic-messages: Anthropic's Messages API, which many other servers also speak.
 
 import { spliceMembers } from "../../../base/json-splice.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
@@ -54,7 +54,7 @@ function losslessRequest(
   const set: Record<string, unknown> = { model: ctx.model };
   if (ctx.stream !== chat.stream) set["stream"] = ctx.stream;
   const body = ctx.body ?? asRecord(parseRecord(text));
-  // Our own member, which upstreams refuse as unknown.
+  // These members are for the gateway, and upstreams refuse unknown ones.
   for (const name of ["thread_id", "conversation_id"]) {
     if (name in body) set[name] = undefined;
     if (name in asRecord(body["metadata"])) {
@@ -72,7 +72,8 @@ function losslessRequest(
 }
 
 /**
- * With a budget, a tool loop only continues thinking if its turn starts with thinking: otherwise thinking is not requested.
+ * With a thinking budget, a tool loop only continues thinking if its turn begins with thinking. Otherwise, thinking is turned
+ * off.
  */
 function stopThinking(body: Loose, edits: Record<string, unknown>, dropped: string[]): void {
   if (asRecord(body["thinking"])["type"] !== "enabled" || !isCutLoop(asList(body["messages"]).map(asRecord))) return;
@@ -81,7 +82,7 @@ function stopThinking(body: Loose, edits: Record<string, unknown>, dropped: stri
   const management = asRecord(body["context_management"]);
   const rules = asList(management["edits"]);
   const kept = rules.filter((rule) => !asText(asRecord(rule)["type"])?.startsWith("clear_thinking"));
-  // Clearing of thinking is refused unless thinking is on.
+  // Anthropic refuses edits that clear thinking if thinking is off.
   if (kept.length === rules.length) return;
   edits["context_management"] = kept.length > 0 ? { ...management, edits: kept } : undefined;
 }
@@ -93,7 +94,7 @@ function isCutLoop(messages: readonly Loose[]): boolean {
   return blocks.some((block) => block["type"] === "tool_use") && !first.endsWith("thinking");
 }
 
-/** Headers with rate limits, and the allowed characters of their values: numbers, times and words. */
+/** The names of rate limit headers, and the allowed characters of their values: numbers, times and words. */
 const LIMIT_HEADER = /^anthropic-ratelimit-[a-z0-9-]+$/;
 const LIMIT_VALUE = /^(?:[\d.]{1,20}|\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})|[a-z_]{1,32})$/;
 
@@ -106,7 +107,7 @@ function limitHeaders(headers: Headers): Record<string, string> {
   return out;
 }
 
-/** Reads `{type:"error",error:{type,message}}`. */
+/** Reads the error body `{type:"error",error:{type,message}}`. */
 function anthropicFault(status: number, body: string, headers: Headers): UpstreamFault {
   const said = anthropicError(parseRecord(body)?.["error"], `The provider answered with status ${status}.`);
   return faultFromHttp(status, said, headers, { family: ANTHROPIC, headers: limitHeaders(headers) });

@@ -1,5 +1,5 @@
-// The turns of an Anthropic request: strictly alternating, starting with the user, every tool_use directly followed by its
-// tool_result, no empty text. History that breaks these rules is corrected instead of being refused upstream.
+// The turns of an Anthropic request. They alternate strictly and start with the user, every tool_use is directly followed by its
+// tool_result, and there is no empty text. A history that breaks these rules is corrected, since the upstream would refuse it.
 
 import { ApiError } from "../../../base/errors.ts";
 import { repairJson } from "../../../chat/repair.ts";
@@ -30,10 +30,13 @@ export interface AnthropicMessage {
   content: AnthropicBlock[];
 }
 
-/** What a model supports in a history. */
+/** Which features of a history a model supports. */
 export type TurnFacts = Pick<ModelTraits, "lateSystem" | "prefill">;
 
-/** The history in Anthropic's format. `dropped` receives the names of harmless parts that were left out. */
+/**
+ * The history in Anthropic's format. `dropped` gets the names of parts that were left out because the answer does not depend on
+ * them.
+ */
 export function anthropicTurns(
   messages: readonly ChatMessage[],
   dropped: Set<string>,
@@ -47,7 +50,7 @@ export function anthropicTurns(
   for (const message of messages) {
     if (message.role === "system") {
       const content = blocksOf(message.content, (part) => userBlock(part, dropped));
-      // Text that moves to the top changes the beginning of every turn: this breaks caches and the validation of kept
+      // Moving system text to the top would change the beginning of every turn, which breaks caches and the validation of earlier
       // thinking.
       if (facts.lateSystem && turns.length > 0) list.addSystem(content);
       else system.push(...content);
@@ -69,7 +72,7 @@ export function anthropicTurns(
   }
   list.end();
   pairResults(turns);
-  // The protocol starts with a user turn: a request of system text alone is sent as the user.
+  // The protocol starts with a user turn, so a request with system text alone is sent as the user's.
   if (turns.length === 0 && system.length > 0) turns.push({ role: "user", content: system.splice(-1) });
   if (turns.length === 0) throw new ApiError("invalid_request", "The messages have no content.", { param: "messages" });
   if (turns[0]?.role === "assistant") turns.unshift({ role: "user", content: [{ type: "text", text: "Go on." }] });
@@ -78,7 +81,7 @@ export function anthropicTurns(
   return { system, turns };
 }
 
-/** Turns as they are added: adjacent ones with the same role are merged, and system text follows a user turn. */
+/** Collects turns. Adjacent turns with the same role are merged, and system text is put after a user turn. */
 class TurnList {
   readonly turns: AnthropicMessage[] = [];
   /** System text that waits for the next user turn. */
@@ -87,7 +90,7 @@ class TurnList {
   add(role: "user" | "assistant", content: AnthropicBlock[]): void {
     if (content.length === 0) return;
     const last = this.turns.at(-1);
-    // There may be no user turn between system text and the next answer.
+    // No user turn may come between system text and the next answer.
     const target = role === "user" && last?.role === "system" ? this.turns.at(-2) : last;
     if (target?.role === role) target.content.push(...content);
     else this.turns.push({ role, content });
@@ -102,7 +105,7 @@ class TurnList {
     else this.#waiting.push(...content);
   }
 
-  /** System text without a following user turn is sent as the user. */
+  /** System text without a following user turn is sent as the user's. */
   end(): void {
     if (this.#waiting.length > 0) this.turns.push({ role: "user", content: this.#waiting.splice(0) });
   }
@@ -116,7 +119,7 @@ function cached(block: AnthropicBlock, cacheControl: CacheControl | undefined): 
   return cacheControl === undefined ? block : { ...block, cache_control: cacheControl };
 }
 
-/** Empty and blank text blocks are a 400 (new-api#1854). */
+/** The text block of a text; undefined for an empty or blank text, which would be a 400 (new-api#1854). */
 function textBlock(text: string, cacheControl?: CacheControl): AnthropicBlock | undefined {
   return text.trim() === "" ? undefined : cached({ type: "text", text }, cacheControl);
 }
@@ -147,7 +150,8 @@ function mediaSource(source: MediaSource): AnthropicBlock {
   if (source.kind === "base64") return { type: "base64", media_type: source.mediaType, data: source.data };
   const data = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s.exec(source.url);
   if (data !== null) return { type: "base64", media_type: data[1], data: data[2] };
-  // Sent unchanged: fetched by the provider, a third smaller than base64 and without our size limit (litellm#12899).
+  // The URL is sent unchanged. The provider fetches it: that is a third smaller than base64 and not subject to this gateway's
+  // size limit (litellm#12899).
   return { type: "url", url: source.url };
 }
 
@@ -177,7 +181,7 @@ function assistantBlock(part: AssistantContent, ids: CallIds, dropped: Set<strin
     case "refusal":
       return textBlock(part.text);
     case "reasoning":
-      // Another protocol's signature is meaningless here, and unsigned thinking is refused (onyx#13691).
+      // A signature of another protocol has no meaning here, and Anthropic refuses unsigned thinking (onyx#13691).
       if (part.origin !== undefined && part.origin !== ANTHROPIC) return undefined;
       if (part.redacted !== undefined) return { type: "redacted_thinking", data: part.redacted };
       if (part.signature === undefined || part.signature === "") return undefined;
@@ -196,7 +200,7 @@ function assistantBlock(part: AssistantContent, ids: CallIds, dropped: Set<strin
   }
 }
 
-/** The input must be an object: broken arguments of earlier turns are repaired, or sent as text. */
+/** The input of a call must be an object. Invalid arguments in earlier turns are repaired, or sent as text. */
 function inputOf(part: ToolCallPart): Loose {
   const repaired = repairJson(part.arguments);
   const value: unknown = repaired === undefined ? undefined : JSON.parse(repaired);
@@ -209,7 +213,7 @@ function resultBlock(part: ToolResultPart, ids: CallIds, dropped: Set<string>): 
   const content = blocksOf(part.content, (piece) => userBlock(piece, dropped));
   const block: AnthropicBlock = { type: "tool_result", tool_use_id: ids.ofResult(part.callId) };
   if (content.length > 0) {
-    // A single plain text stays a string: the most common form, which every compatible upstream accepts.
+    // A single plain text stays a string, the most common form, which every compatible upstream accepts.
     const only = content.length === 1 ? content[0] : undefined;
     block["content"] = only?.["type"] === "text" && Object.keys(only).length === 2 ? only["text"] : content;
   }
@@ -217,7 +221,7 @@ function resultBlock(part: ToolResultPart, ids: CallIds, dropped: Set<string>): 
   return cached(block, part.cacheControl);
 }
 
-/** Call ids in Anthropic's form: [a-zA-Z0-9_-]+ and unique in the history, whatever the other protocol used. */
+/** The ids of calls in Anthropic's form: [a-zA-Z0-9_-]+ and unique in the history, whatever the other protocol used. */
 class CallIds {
   readonly #used = new Set<string>();
   readonly #latest = new Map<string, string>();
@@ -237,8 +241,8 @@ class CallIds {
 }
 
 /**
- * Puts every tool_result first in the turn after its tool_use; a missing one gets a placeholder, one without a call becomes
- * text.
+ * Puts every tool_result at the beginning of the turn after its tool_use. A missing result is replaced by a placeholder; a result
+ * without a call becomes text.
  */
 function pairResults(turns: AnthropicMessage[]): void {
   for (let i = 0; i < turns.length; i++) {
@@ -277,14 +281,14 @@ function strayAsText(block: AnthropicBlock): AnthropicBlock {
   return { type: "text", text: `Result of the tool call ${idOf(block)}:\n${text}` };
 }
 
-/** Some models refuse a final assistant turn: they are asked to continue instead. */
+/** Adds a user turn that asks the model to continue, if the model refuses a final assistant turn. */
 function askOn(turns: AnthropicMessage[], dropped: Set<string>): void {
   if (turns.at(-1)?.role !== "assistant") return;
   turns.push({ role: "user", content: [{ type: "text", text: GO_ON }] });
   dropped.add("prefill");
 }
 
-/** A final assistant turn is a prefill, which must not end in white space. */
+/** Removes white space at the end of a final assistant turn, which is a prefill and must not end in white space. */
 function trimPrefill(turns: AnthropicMessage[]): void {
   const last = turns.at(-1);
   const block = last?.content.at(-1);

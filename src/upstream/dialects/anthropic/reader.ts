@@ -1,5 +1,5 @@
-// Anthropic's stream as neutral events. State is kept by block index, never as "the current block"; broken frames and
-// early ends become an error event; a whole answer is read by the same code.
+// Reads Anthropic's stream into neutral events. The state is kept by block index, as blocks may interleave. Invalid frames and
+// early ends become an error event. Whole answers are read by the same code.
 
 import { lookUp } from "../../../base/look-up.ts";
 import type { SseFrame } from "../../../base/sse.ts";
@@ -11,19 +11,19 @@ import { answerFault, type FaultText } from "../../fault-words.ts";
 import { asList, asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
 import { ANTHROPIC } from "./messages.ts";
 
-/** An open block. */
+/** An open content block. */
 interface Open {
   kind: "text" | "reasoning" | "tool" | "opaque";
   id: string;
-  /** The start frame's block, for complete content in it. */
+  /** The block in the start frame, which may already contain the complete content. */
   first: Loose;
-  /** Argument or input text was streamed. */
+  /** The arguments or input that were streamed so far. */
   streamed: string;
   signature: string;
   citations: unknown[];
 }
 
-/** No real answer has more blocks; bounds the memory that a hostile stream can use. */
+/** Maximum number of open blocks, which limits the memory that a hostile stream can use. No real answer has as many. */
 const BLOCKS_OPEN_MAX = 1024;
 
 /** Reads one answer. */
@@ -41,19 +41,19 @@ export class AnthropicReader implements EventReader {
     if (this.#done || frame.data === "") return;
     const event = parseRecord(frame.data);
     if (event !== undefined) this.take(event, out);
-    // A terminator of another protocol is ignored; anything else means that the stream is broken.
+    // A terminator of another protocol is ignored. Other data that cannot be parsed means that the stream is invalid.
     else if (frame.data !== "[DONE]")
       this.#fail("provider_stream_interrupted", "The provider sent a broken event.", out);
   }
 
   end(out: ChatEvent[]): void {
     if (this.#done) return;
-    // `message_stop` may be missing; a stop reason ends an answer.
+    // `message_stop` may be missing; an answer with a stop reason is complete.
     if (this.#rawReason !== undefined) this.#finish(out);
     else this.#fail("provider_stream_interrupted", "The provider ended the answer early.", out);
   }
 
-  /** Takes one parsed event of the stream. */
+  /** Reads one parsed event of the stream. */
   take(event: Loose, out: ChatEvent[]): void {
     if (this.#done) return;
     switch (event["type"]) {
@@ -98,9 +98,9 @@ export class AnthropicReader implements EventReader {
   }
 
   #openBlock(index: number, block: Loose, out: ChatEvent[]): void {
-    // Without its opening frame the answer continues anyway; a late one is ignored.
+    // An answer without its opening frame is read anyway, and a late opening frame is ignored.
     this.#started = true;
-    // A start for an index that is still open means that its stop was lost.
+    // If a block with this index is still open, its stop was lost.
     this.#close(index, out);
     if (this.#open.size >= BLOCKS_OPEN_MAX) {
       this.#fail("provider_stream_interrupted", "The provider opened too many content blocks.", out);
@@ -148,7 +148,7 @@ export class AnthropicReader implements EventReader {
   #delta(index: number, delta: Loose, out: ChatEvent[]): void {
     let open = this.#open.get(index);
     if (open === undefined) {
-      // Some compatible servers omit the start of text and thinking; a tool call without one has no name.
+      // Some compatible servers omit the start of text and thinking. A tool call without a start would have no name.
       const type =
         delta["type"] === "text_delta" ? "text" : delta["type"] === "thinking_delta" ? "thinking" : undefined;
       if (type === undefined) return;
@@ -173,7 +173,7 @@ export class AnthropicReader implements EventReader {
         break;
       case "input_json_delta":
         if (text === "") break;
-        // A call only needs to know whether something was streamed; a server tool's input is kept.
+        // For a call it is enough to know whether something was streamed; the input of a server tool is needed in full.
         if (kind === "tool") {
           open.streamed = "y";
           out.push({ type: "tool-delta", choice: 0, id, text });
@@ -209,7 +209,7 @@ export class AnthropicReader implements EventReader {
         break;
       }
       case "tool":
-        // Complete arguments in the start frame, as an object, must not be lost (litellm#25321).
+        // If the start frame contains the complete arguments as an object, they must not be lost (litellm#25321).
         if (open.streamed === "") out.push({ type: "tool-delta", choice: 0, id, text: inputText(first["input"]) });
         out.push({ type: "tool-end", choice: 0, id });
         break;
@@ -263,7 +263,7 @@ export class AnthropicReader implements EventReader {
 }
 
 function inputText(input: unknown): string {
-  // LM Studio and others send the object as a string (litellm#25321).
+  // LM Studio and others send the input as a string (litellm#25321).
   return typeof input === "string" ? input : JSON.stringify(input ?? {});
 }
 
@@ -289,7 +289,7 @@ export function anthropicEvents(body: unknown): ChatEvent[] {
   return out;
 }
 
-/** Usage so far: counts of a later frame take precedence, but a zero never replaces a known input count. */
+/** Combines the usage of two frames. Counts of the later frame take precedence, but a zero never replaces a known input count. */
 export function mergeAnthropicUsage(
   known: Record<string, unknown> | undefined,
   usage: unknown,
@@ -312,10 +312,10 @@ export function plainAnthropicUsage({ inputTokens, outputTokens, cachedTokens, c
   };
 }
 
-/** Anthropic counts cached input separately; here the input includes it. */
+/** Reads Anthropic's usage. It counts cached input separately; in the neutral form, the input includes it. */
 export function anthropicUsage(raw: Loose | undefined): Usage | undefined {
   if (raw === undefined) return undefined;
-  // The cost of a compaction within the call is reported beside the call's own figures, not in them.
+  // The cost of a compaction within the call is reported beside the call's own figures and not included in them.
   const parts = [
     raw,
     ...asList(raw["iterations"])
@@ -347,11 +347,11 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
 
 function finishReason(raw: string | undefined, calledTools: boolean): FinishReason {
   const reason = lookUp(REASONS, raw ?? "") ?? "unknown";
-  // An answer with calls has the stop reason for calls, whatever the upstream said (bifrost#6123).
+  // If the answer has calls, its stop reason is the one for calls, whatever the upstream said (bifrost#6123).
   return calledTools && (reason === "stop" || reason === "unknown") ? "tool_calls" : reason;
 }
 
-/** Reads an error object: `{type,message,details}`. The type is a category; the code, if any, is in the details. */
+/** Reads an error object `{type,message,details}`. The type is a category; a code, if there is one, is in the details. */
 export function anthropicError(value: unknown, otherwise = "The provider reported an error."): FaultText {
   const error = asRecord(value);
   const message = asText(error["message"]) || otherwise;
@@ -367,7 +367,7 @@ export function anthropicError(value: unknown, otherwise = "The provider reporte
   };
 }
 
-/** Anthropic writes the path before the message: `messages.0.content: Field required`. */
+/** Anthropic writes the path of the parameter before the message: `messages.0.content: Field required`. */
 function paramOf(message: string): string | null {
   const path = /^([a-z_]+(?:\.[a-z_]+|\.\d+)*): /.exec(message)?.[1];
   return path?.replace(/\.(\d+)/g, "[$1]") ?? null;

@@ -1,5 +1,6 @@
-// Relays Anthropic's stream: only `message.id` and `message.model` change. Text and thinking frames are recognised by their
-// beginning and pass unparsed; tool arguments are watched; an answer that breaks off ends with the family's error event.
+// Relays Anthropic's stream. Only `message.id` and `message.model` change. Text and thinking frames are recognised by their
+// beginning and pass unparsed; the arguments of tools are checked; an answer that breaks off ends with the protocol's error
+// event.
 
 import { ERRORS } from "../../../base/errors.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
@@ -15,13 +16,13 @@ import { asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts
 import { spliceInside, unescaped, withData } from "../relay-frames.ts";
 import { anthropicError, anthropicUsage, mergeAnthropicUsage, plainAnthropicUsage } from "./reader.ts";
 
-/** A call whose arguments are streaming. */
+/** A call whose arguments are being streamed. */
 interface GuardedCall {
   guard: ArgumentGuard;
   fed: boolean;
 }
 
-/** The members of a message that hold our id and model. */
+/** The members of a message that contain the gateway's id and model. */
 export function answerNames(message: Loose, { id, model, keepsId }: RelayIdentity): { id?: string; model: string } {
   const own = asText(message["id"]);
   if (keepsId === undefined || own === undefined) return { id, model };
@@ -34,9 +35,9 @@ export class AnthropicRelay implements FrameRelay {
   readonly #identity: RelayIdentity;
   readonly #output = new OutputText();
   readonly #calls = new Map<number, GuardedCall>();
-  /** Open thinking blocks and their signatures so far. */
+  /** The open thinking blocks, with their signatures so far. */
   readonly #thinking = new Map<number, string>();
-  /** The beginning of the current block's text frames, up to the text; learned from the first one. */
+  /** The beginning of the current block's text frames, up to the text. It is learned from the first such frame. */
   #plain = "";
   #stopReason: string | undefined;
   #rawUsage: Record<string, unknown> | undefined;
@@ -57,7 +58,7 @@ export class AnthropicRelay implements FrameRelay {
   get fault(): AnswerFault | undefined {
     return this.#fault;
   }
-  /** Until the closing frame the upstream has only reported the input: the output is counted here. */
+  /** Before the closing frame, the upstream has only reported the input, so the gateway counts the output. */
   get usage(): Usage | undefined {
     const usage = anthropicUsage(this.#rawUsage);
     if (usage === undefined || this.#stopReason !== undefined || this.#output.chars === 0) return usage;
@@ -92,7 +93,7 @@ export class AnthropicRelay implements FrameRelay {
 
   end(): string {
     if (this.#fault !== undefined || this.#finished) return "";
-    // `message_stop` may be missing; a stop reason ends an answer.
+    // `message_stop` may be missing; an answer with a stop reason is complete.
     if (this.#stopReason === undefined) {
       return this.#fail("provider_stream_interrupted", "The provider ended the answer early.");
     }
@@ -101,7 +102,8 @@ export class AnthropicRelay implements FrameRelay {
   }
 
   /**
-   * Whether the text is followed only by its end: a frame cut off by the end of the stream must be examined.
+   * Whether the text in a frame is followed only by the frame's regular end. A frame that was cut off by the end of the stream
+   * must be examined.
    */
   #passPlain(block: string, from: number, end: number): boolean {
     let at = end - 3;
@@ -122,7 +124,7 @@ export class AnthropicRelay implements FrameRelay {
     const event = parseRecord(frame.data);
     if (event === undefined) {
       if (frame.data === "[DONE]") return text;
-      // Empty data is left after a cut.
+      // A stream that was cut off may leave an event with empty data.
       if (frame.data.trim() === "") return "";
       return this.#fail("provider_stream_interrupted", "The provider sent a broken event.");
     }
@@ -203,7 +205,7 @@ export class AnthropicRelay implements FrameRelay {
     return call.guard.push(words) ? text : "";
   }
 
-  /** Learns the beginning of text frames, if it is unambiguous. */
+  /** Learns the beginning of text frames if it is unambiguous. */
   #learn(text: string): void {
     const key = /"(?:text|thinking)"\s*:\s*"/.exec(text);
     if (key === null) return;
@@ -224,7 +226,7 @@ export class AnthropicRelay implements FrameRelay {
     return `event: content_block_delta\ndata: ${JSON.stringify(delta)}\n\n${text}`;
   }
 
-  /** Calls whose own end was lost end with the answer. */
+  /** Ends the calls whose own end was lost, when the answer ends. */
   #endCalls(text: string): string {
     let before = "";
     for (const index of [...this.#calls.keys()]) {
@@ -234,7 +236,7 @@ export class AnthropicRelay implements FrameRelay {
     return before + text;
   }
 
-  /** The closing frame, with invalid figures replaced by counts made here. */
+  /** The closing frame, in which invalid figures are replaced by the gateway's counts. */
   #soundUsage(usage: unknown, { data }: SseFrame, text: string): string {
     if (isSaneUsage(usage)) {
       this.#mergeUsage(usage);
@@ -253,7 +255,7 @@ export class AnthropicRelay implements FrameRelay {
     return this.#failWith({ code, message });
   }
 
-  /** The error event. Its type is the provider's own if it is a plain word: clients of this family use it. */
+  /** The error event. Its type is the provider's own if that is a plain word, since clients of this protocol use it. */
   #failWith(fault: AnswerFault, word = ""): string {
     this.#fault = afterContent(fault, this.#committed);
     const { say, requestId: request_id } = this.#identity;

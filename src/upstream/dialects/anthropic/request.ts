@@ -1,5 +1,5 @@
-// Writes a neutral request in Anthropic's format. What the protocol cannot express is dropped and named if that is harmless,
-// and refused if the answer would change.
+// Writes a neutral request in Anthropic's format. Content that the protocol cannot express is dropped and named if the answer
+// does not depend on it, and refused otherwise.
 
 import { ApiError } from "../../../base/errors.ts";
 import { lookUp } from "../../../base/look-up.ts";
@@ -17,11 +17,11 @@ import { allowedInWords, forcedInWords } from "../../tool-choice.ts";
 import { asText } from "../loose.ts";
 import { ANTHROPIC, type AnthropicBlock, type AnthropicMessage, anthropicTurns } from "./messages.ts";
 
-/** Anthropic's smallest thinking budget. */
+/** The smallest thinking budget that Anthropic accepts. */
 const BUDGET_TOKENS_MIN = 1024;
-/** Maximum share of the output limit for thinking: the rest is for the answer. */
+/** The largest share of the output limit for thinking; the rest is for the answer. */
 const THINKING_SHARE_MAX = 0.75;
-/** Thinking budgets for the effort levels; the middle one is where Anthropic's guide starts for hard tasks. */
+/** The thinking budgets of the effort levels. The middle one is the value with which Anthropic's guide starts for hard tasks. */
 const BUDGETS: Readonly<Record<string, number>> = {
   minimal: 1024,
   low: 2048,
@@ -33,7 +33,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
 
 type Facts = Readonly<ModelTraits>;
 
-/** What this protocol supports. */
+/** The parameters that this protocol supports. */
 const TAKES: Takes = {
   parameters: {
     parallelToolCalls: true,
@@ -50,7 +50,7 @@ const TAKES: Takes = {
     topLogprobs: false,
     logitBias: false,
     user: true,
-    // Of its members only the user; see `addIdentity`.
+    // Only the user of the metadata is sent, see `addIdentity`.
     metadata: true,
     store: false,
     serviceTier: true,
@@ -60,7 +60,7 @@ const TAKES: Takes = {
 };
 const PLACES: Places = { names: false, detail: false, cacheMarkers: true, documents: true };
 
-/** The request; throws `ApiError` `unsupported_parameter`. */
+/** Writes the request. Throws `ApiError` `unsupported_parameter`. */
 export function anthropicRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const dropped = new Set<string>();
   const chat = inOwnWords(flattenTools(original), ANTHROPIC, PLACES, dropped);
@@ -75,7 +75,7 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   addTools(body, chat, turns, facts, dropped);
   addThinking(body, { chat, facts, turns, dropped });
   addSampling(body, chat, facts, dropped);
-  // Blank sequences are a 400.
+  // Anthropic answers 400 to blank stop sequences.
   const [stop, cutAt] = parted(chat.stop ?? [], (text) => text.trim() !== "");
   if (stop.length > 0) body["stop_sequences"] = stop;
   addIdentity(body, chat, dropped);
@@ -100,7 +100,7 @@ function parted(texts: readonly string[], goesUp: (text: string) => boolean): [s
   return [texts.filter(goesUp), texts.filter((text) => !goesUp(text))];
 }
 
-/** Version and beta headers: the client's own, including unknown betas. */
+/** The headers for version and betas: the client's own, including unknown betas. */
 export function anthropicHeaders(ctx: RequestContext): Record<string, string> {
   const headers: Record<string, string> = {
     "anthropic-version": ctx.clientHeaders["anthropic-version"] ?? "2023-06-01",
@@ -111,9 +111,9 @@ export function anthropicHeaders(ctx: RequestContext): Record<string, string> {
 }
 
 /**
- * Whether to ask the vendor to cache repeated prompts. Writing to the cache costs more than plain input, so only if the same
- * beginning is likely to come again; never together with the client's own markers. The marker is on the request, not on a
- * block: earlier messages stay the same from turn to turn.
+ * Whether the vendor should cache the prompt. Writing to the cache costs more than plain input, so it is only requested if the
+ * same beginning is likely to be sent again, and never beside the client's own markers. The marker is on the request and not on a
+ * block, so that earlier messages stay the same from turn to turn.
  */
 function shouldCache(chat: ChatRequest, ctx: RequestContext): boolean {
   if (ctx.quirks.automatic_cache !== true || ctx.clientCaches === true) return false;
@@ -143,7 +143,7 @@ function addFormat(body: Record<string, unknown>, system: AnthropicBlock[], chat
     body["output_config"] = { format: { type: "json_schema", schema: fitted.schema } };
     return;
   }
-  // There is no parameter for it, so the prompt says it.
+  // There is no parameter for the format, so the prompt states it.
   const text =
     format.type === "json_schema"
       ? `Answer with one JSON value that matches this JSON Schema and with nothing else:\n${JSON.stringify(format.schema)}`
@@ -166,7 +166,7 @@ function addTools(
     } else if (tool.type === "function") tools.push(toolBlock(tool, facts, dropped));
   }
   if (tools.length === 0) {
-    // A history with calls needs declared tools (anthropic-sdk-python#494).
+    // A history with calls requires declared tools (anthropic-sdk-python#494).
     const called = new Set(turns.flatMap((turn) => turn.content).map(calledName));
     called.delete(undefined);
     for (const name of called) tools.push({ name, input_schema: { type: "object" } });
@@ -191,7 +191,7 @@ function calledName(block: AnthropicBlock): string | undefined {
 function toolBlock(tool: FunctionTool, facts: Facts, dropped: Set<string>): AnthropicBlock {
   const block: AnthropicBlock = { name: tool.name };
   if (tool.description) block["description"] = tool.description;
-  // The schema must have the type object.
+  // Anthropic requires that the schema has the type object.
   const schema = { ...toolSchema(tool.parameters ?? { properties: {} }), type: "object" };
   const strict = tool.strict && facts.structured ? fitSchema(schema, CLAUDE_SCHEMA) : undefined;
   block["input_schema"] = strict?.schema ?? schema;
@@ -201,7 +201,7 @@ function toolBlock(tool: FunctionTool, facts: Facts, dropped: Set<string>): Anth
   return block;
 }
 
-/** The tool choice as a parameter, and the part that must be said in the prompt because there is no parameter. */
+/** The tool choice as a parameter, and the part of it for which there is no parameter and which the prompt must state. */
 function choiceOf({ toolChoice: choice, tools }: ChatRequest, facts: Facts): { word?: AnthropicBlock; told?: string } {
   const told = facts.forcedTool ? undefined : forcedInWords(choice);
   if (told !== undefined) return { word: { type: "auto" }, told };
@@ -219,13 +219,13 @@ function choiceOf({ toolChoice: choice, tools }: ChatRequest, facts: Facts): { w
       const { names, mode } = choice;
       if (mode === "required" && names.length === 1) return { word: { type: "tool", name: names[0] } };
       const word = { type: mode === "required" ? "any" : "auto" };
-      // Fewer tools in the list would change the beginning of every turn and break caches.
+      // A shorter list of tools would change the beginning of every turn and break caches.
       return tools.every((tool) => names.includes(tool.name)) ? { word } : { word, told: allowedInWords(names) };
     }
   }
 }
 
-/** Tells the model at the end, where no earlier message changes. */
+/** Adds an instruction at the end of the prompt, so that no earlier message changes. */
 function tell(turns: AnthropicMessage[], facts: Facts, text: string): void {
   const block = { type: "text", text };
   const last = turns.at(-1);
@@ -243,7 +243,7 @@ function addThinking(
   if (wanted === undefined) return;
   if (wanted.enabled === false || wanted.effort === "none") {
     if (facts.thinkingOff === "never") {
-      // The minimum.
+      // The model cannot stop thinking, so the lowest effort is sent.
       body["output_config"] = { ...(body["output_config"] as AnthropicBlock), effort: facts.efforts[0] };
       dropped.add("reasoning_effort");
     } else if (facts.thinkingOff !== "") body["thinking"] = { type: facts.thinkingOff };
@@ -252,7 +252,7 @@ function addThinking(
   if (wanted.effort === undefined && wanted.budgetTokens === undefined && wanted.enabled === undefined) return;
   const forced = (body["tool_choice"] as AnthropicBlock | undefined)?.["type"];
   if (facts.thinking === "none" || forced === "any" || forced === "tool") {
-    // A forced tool and thinking exclude each other; the tool matters more to the caller.
+    // A forced tool and thinking exclude each other, and the tool matters more to the caller.
     dropped.add("reasoning_effort");
     return;
   }
@@ -271,14 +271,17 @@ function addThinking(
   else body["thinking"] = { type: "enabled", budget_tokens: budget };
 }
 
-/** The thinking budget. The client's own applies if it leaves tokens for an answer; ours leaves a share of the limit. */
+/** The thinking budget: the client's own if it leaves tokens for an answer, otherwise one that leaves a share of the limit. */
 function budgetFor({ effort, budgetTokens }: ReasoningOptions, maxTokens: number): number {
   if (budgetTokens !== undefined && budgetTokens < maxTokens) return budgetTokens;
   const wanted = budgetTokens ?? lookUp(BUDGETS, effort ?? "medium") ?? BUDGETS["medium"]!;
   return Math.min(wanted, Math.floor(maxTokens * THINKING_SHARE_MAX));
 }
 
-/** With a budget, a tool loop only continues thinking if the turn with the calls starts with its signed thinking. */
+/**
+ * Whether the model may think. With a budget, a tool loop only continues thinking if the turn with the calls begins with its
+ * signed thinking.
+ */
 function mayThink(turns: readonly AnthropicMessage[]): boolean {
   const last = turns.findLast((turn) => turn.role === "assistant");
   if (last === undefined || !last.content.some((block) => block["type"] === "tool_use")) return true;
@@ -289,7 +292,7 @@ function mayThink(turns: readonly AnthropicMessage[]): boolean {
 function addSampling(body: Record<string, unknown>, chat: ChatRequest, facts: Facts, dropped: Set<string>): void {
   const thinks = ["enabled", "adaptive"].includes(String((body["thinking"] as AnthropicBlock | undefined)?.["type"]));
   if (chat.temperature !== undefined) {
-    // Thinking requires temperature 1; the scale ends at 1 there and at 2 elsewhere.
+    // Thinking requires temperature 1. Anthropic's scale ends at 1, that of other protocols at 2.
     if (thinks || facts.sampling === "never") dropped.add("temperature");
     else body["temperature"] = Math.min(1, Math.max(0, chat.temperature));
   }
@@ -307,7 +310,7 @@ function addSampling(body: Record<string, unknown>, chat: ChatRequest, facts: Fa
 function addIdentity(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
   const user = chat.user ?? asText(chat.metadata?.["user_id"]);
   if (user !== undefined && user !== "") body["metadata"] = { user_id: user };
-  // Anthropic's metadata only has the user.
+  // Anthropic's metadata has only the member for the user.
   if (Object.keys(chat.metadata ?? {}).some((name) => name !== "user_id")) dropped.add("metadata");
   if (chat.serviceTier === undefined) return;
   if (chat.serviceTier === "auto" || chat.serviceTier === "standard_only") body["service_tier"] = chat.serviceTier;

@@ -1,5 +1,5 @@
-// The history as Gemini's contents: roles user and model, every functionCall answered by its functionResponse in the next
-// turn and in equal number, thought signatures where they were issued.
+// Writes the history as Gemini's contents, which have the roles user and model. Every functionCall is answered by its
+// functionResponse in the next turn, in equal number, and thought signatures are where they were issued.
 
 import { ApiError } from "../../../base/errors.ts";
 import { lookUp } from "../../../base/look-up.ts";
@@ -28,22 +28,22 @@ export interface GeminiContent {
   parts: GeminiPart[];
 }
 
-/** Differences between generations. */
+/** Differences between the generations of models. */
 export interface GeminiTraits {
   /**
-   * From 3 on: calls have ids and must have signatures, results may hold images, tools can be combined with structured
-   * output.
+   * True from generation 3 on: calls have ids and must have signatures, results may contain images, and tools can be combined
+   * with structured output.
    */
   third: boolean;
 }
 
 /**
- * Google's documented value for calls that another model made: accepted instead of a signature
+ * The value that Google documents for calls of another model. It is accepted instead of a signature
  * (ai.google.dev/gemini-api/docs/thought-signatures, FAQ).
  */
 const FOREIGN_CALL = "skip_thought_signature_validator";
 
-/** The contents. `dropped` receives the names of harmless parts that were left out. */
+/** The contents. `dropped` gets the names of parts that were left out because the answer does not depend on them. */
 export function geminiContents(
   messages: readonly ChatMessage[],
   traits: GeminiTraits,
@@ -85,7 +85,7 @@ export function geminiContents(
   }
   const paired = pairResponses(contents);
   if (traits.third) for (const content of paired) signFirstCall(content);
-  // The protocol starts with a user turn: a request of system text alone is sent as the user.
+  // The protocol starts with a user turn, so a request with system text alone is sent as the user's.
   if (paired.length === 0 && system.length > 0) paired.push({ role: "user", parts: system.splice(-1) });
   if (paired.length === 0)
     throw new ApiError("invalid_request", "The messages have no content.", { param: "messages" });
@@ -93,7 +93,7 @@ export function geminiContents(
   return { system, contents: paired };
 }
 
-/** Writes parts; remembers the calls, because a functionResponse names its function. */
+/** Writes parts. It remembers the calls, because a functionResponse names its function. */
 class PartWriter {
   readonly #traits: GeminiTraits;
   readonly #dropped: Set<string>;
@@ -125,7 +125,7 @@ class PartWriter {
       case "refusal":
         return part.text === "" ? [] : [{ text: part.text }];
       case "reasoning":
-        // Thoughts are not sent back, but their signatures are: on an empty part of their own.
+        // Thoughts are not sent back, but their signatures are, each on an empty part.
         if (part.origin !== GEMINI || !part.signature) return [];
         return [{ text: "", thoughtSignature: part.signature }];
       case "tool-call":
@@ -166,7 +166,7 @@ class PartWriter {
   }
 }
 
-/** Links calls and responses; JSON.stringify leaves it out. */
+/** A key that links calls and responses. JSON.stringify leaves symbols out. */
 const CALL = Symbol("call");
 
 type Tied = GeminiPart & { [CALL]?: string };
@@ -186,7 +186,7 @@ function media(source: MediaSource, mimeType: string): GeminiPart {
     if (data !== null) return { inlineData: { mimeType: data[1], data: data[2] } };
     return { fileData: { mimeType: mimeOf(source.url) ?? mimeType, fileUri: source.url } };
   }
-  // The protocol only supports its own stored files, which are URIs.
+  // The protocol only supports files that it stores itself, which are named by URIs.
   if (/^(?:https:|gs:|files\/)/.test(source.fileId)) return { fileData: { mimeType, fileUri: source.fileId } };
   throw new ApiError("unsupported_parameter", "This model's provider does not have that file.", { param: "messages" });
 }
@@ -211,8 +211,8 @@ function filePart({ source }: FilePart): GeminiPart {
 }
 
 /**
- * Responses are alone in the turn after their calls, in the calls' order; missing ones get placeholders, those without a call
- * become text.
+ * Puts responses alone into the turn after their calls, in the order of the calls. Missing responses get placeholders; responses
+ * without a call become text.
  */
 function pairResponses(contents: readonly GeminiContent[]): GeminiContent[] {
   const out: GeminiContent[] = [];
@@ -258,7 +258,7 @@ function strayAsText(part: GeminiPart): GeminiPart {
   return { text: `Result of the tool ${name}:\n${JSON.stringify(response)}` };
 }
 
-/** Only the first of parallel calls has a signature; without one the turn is refused. */
+/** Sets the signature of the first of parallel calls, the only one that has it. Without a signature, the turn is refused. */
 function signFirstCall(content: GeminiContent): void {
   if (content.role !== "model") return;
   const calls = callsOf(content);

@@ -1,4 +1,5 @@
-// The dialect gemini: generateContent and streamGenerateContent. No client format uses it, so it has no lossless path.
+// The dialect gemini: generateContent and streamGenerateContent. No client format uses this protocol, so its answers are never
+// relayed.
 
 import type { Dialect, Lossless } from "../../dialect.ts";
 import { faultFromHttp, UpstreamFault } from "../../fault.ts";
@@ -24,12 +25,12 @@ export const gemini: Dialect = {
   lossless,
 };
 
-/** Reads `{error:{code,message,status,details}}`, which streams wrap in a list. */
+/** Reads the error body `{error:{code,message,status,details}}`, which streams wrap in a list. */
 function geminiFault(status: number, body: string, headers: Headers): UpstreamFault {
   const error = asRecord(asRecord(firstOf(body))["error"]);
   const message = asText(error["message"]) ?? `The provider answered with status ${status}.`;
   const details = asList(error["details"]).map(asRecord);
-  // An invalid key is a 400 there.
+  // Gemini answers 400 to an invalid key.
   const reasons = details.map((detail) => asText(detail["reason"]));
   const ours = reasons.includes("API_KEY_INVALID") || /API key (?:not valid|expired)/i.test(message) ? 401 : status;
   const fault = faultFromHttp(ours, { ...geminiError(error), message }, headers);

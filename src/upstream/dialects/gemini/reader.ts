@@ -1,5 +1,5 @@
-// Gemini's stream as neutral events. Every chunk is a complete answer object with a few more parts; text continues until a
-// part of another kind, calls are complete. The stream has no terminator: finish reasons are held until it closes.
+// Reads Gemini's stream into neutral events. Every chunk is a complete answer object with a few more parts. Text continues until
+// a part of another kind, and calls are complete. The stream has no terminator, so finish reasons are held back until it closes.
 
 import { prefixedId } from "../../../base/ids.ts";
 import { lookUp } from "../../../base/look-up.ts";
@@ -19,7 +19,7 @@ interface Candidate {
   rawReason: string | undefined;
 }
 
-/** The protocol allows eight; bounds the memory that a hostile stream can use. */
+/** Maximum number of candidates, which limits the memory that a hostile stream can use. The protocol allows eight. */
 const CANDIDATES_MAX = 64;
 
 /** Reads one answer. */
@@ -75,7 +75,7 @@ export class GeminiReader implements EventReader {
     });
   }
 
-  /** Takes one chunk, or the list of chunks that the API sends without server-sent events. */
+  /** Reads one chunk, or the list of chunks that the API sends without server-sent events. */
   take(value: unknown, out: ChatEvent[]): void {
     if (Array.isArray(value)) {
       for (const chunk of value) if (!Array.isArray(chunk)) this.take(chunk, out);
@@ -133,7 +133,7 @@ export class GeminiReader implements EventReader {
       out.push({ type: kind === "text" ? "text-delta" : "reasoning-delta", choice, id, text });
     }
     if (signature === undefined) return;
-    // A signature on text belongs to the thinking before it; it becomes reasoning, which every format supports.
+    // A signature on text belongs to the thinking before it. It becomes reasoning, which every format supports.
     if (kind === "text") this.#close(choice, candidate, out);
     this.#open(choice, candidate, "reasoning", out);
     if (candidate.open !== undefined) candidate.open.signature = signature;
@@ -177,7 +177,10 @@ export class GeminiReader implements EventReader {
     out.push({ type: "tool-end", choice, id });
   }
 
-  /** Calls without an id get one that is unique in the conversation: derived from the answer's id, else random. */
+  /**
+   * Creates an id for a call without one. It is unique in the conversation: derived from the answer's id if there is one,
+   * otherwise random.
+   */
   #callId(): string {
     const number = this.#calls++;
     return this.#responseId === "" ? prefixedId("call_") : `call_${this.#responseId}_${number}`;
@@ -203,7 +206,7 @@ export function geminiEvents(body: unknown): ChatEvent[] {
   return out;
 }
 
-/** Gemini counts thoughts separately from the answer; here the output includes both. */
+/** Reads Gemini's usage. It counts thoughts apart from the answer; in the neutral form, the output includes both. */
 export function geminiUsage(raw: Loose | undefined): Usage | undefined {
   if (raw === undefined) return undefined;
   const thoughts = raw["thoughtsTokenCount"];
@@ -227,7 +230,7 @@ const FILTERED = new Set([
   "IMAGE_RECITATION",
 ]);
 
-/** Finish reasons that are failures: the model's text is withheld or unusable. */
+/** Finish reasons that are failures, since the model's text is withheld or cannot be used. */
 const FAILED_ENDS: Readonly<Record<string, AnswerFault>> = {
   MALFORMED_FUNCTION_CALL: {
     code: "tool_arguments_invalid",
@@ -252,7 +255,7 @@ function finishReason(raw: string | undefined, calledTools: boolean, blocked: bo
   return raw === "STOP" ? "stop" : "unknown";
 }
 
-/** Reads an error object: `{code,message,status}`, where the code is an HTTP status and the status a word. */
+/** Reads an error object `{code,message,status}`, in which the code is an HTTP status and the status is a word. */
 export function geminiError(value: unknown): FaultText {
   const error = asRecord(value);
   const status = asNumber(error["code"]);

@@ -1,6 +1,6 @@
-// Writes a neutral request in Gemini's format. What the protocol cannot express is dropped and named if that is harmless, and
-// refused if the answer would change.
-// Sources: ai.google.dev/api/generate-content, /gemini-api/docs/{thinking,function-calling,structured-output}.
+// Writes a neutral request in Gemini's format. Content that the protocol cannot express is dropped and named if the answer does
+// not depend on it, and refused otherwise. Sources: ai.google.dev/api/generate-content,
+// /gemini-api/docs/{thinking,function-calling,structured-output}.
 
 import { ApiError } from "../../../base/errors.ts";
 import { lookUp } from "../../../base/look-up.ts";
@@ -16,10 +16,10 @@ import { nearestEffort, refusedFor } from "../../quirks.ts";
 import { fitSchema } from "../../schema-fit.ts";
 import { GEMINI, type GeminiContent, type GeminiPart, geminiContents } from "./contents.ts";
 
-/** More stop sequences than this are a 400: the answer is cut at the others here. */
+/** Gemini answers 400 to more stop sequences than this; the gateway cuts the answer at the others. */
 const STOPS_MAX = 5;
 
-/** What this protocol supports. Penalties and log probabilities are a 400 for most models. */
+/** The parameters that this protocol supports. Most models answer 400 to penalties and log probabilities. */
 const TAKES: Takes = {
   parameters: {
     parallelToolCalls: false,
@@ -45,10 +45,10 @@ const TAKES: Takes = {
 };
 const PLACES: Places = { names: false, detail: false, cacheMarkers: false, documents: false };
 
-/** A 400 otherwise (google-gemini/gemini-cli#2966). */
+/** Gemini answers 400 to other tool names (google-gemini/gemini-cli#2966). */
 export const GEMINI_NAMES: NameRules = { leadingLetter: true };
 
-/** The request; throws `ApiError` `unsupported_parameter`. */
+/** Writes the request. Throws `ApiError` `unsupported_parameter`. */
 export function geminiRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const dropped = new Set<string>();
   const chat = inOwnWords(flattenTools(original, GEMINI_NAMES), GEMINI, PLACES, dropped);
@@ -120,7 +120,10 @@ function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set
   if (functionCallingConfig !== undefined && declarations.length > 0) body["toolConfig"] = { functionCallingConfig };
 }
 
-/** The protocol cannot limit an optional choice to some tools, so the others are not offered; a forced choice can be limited. */
+/**
+ * Whether a tool is sent. The protocol can limit a forced choice to some tools, but not an optional one, for which the other
+ * tools are not sent.
+ */
 function offered(name: string, choice: ToolChoice | undefined): boolean {
   return choice?.type !== "allowed" || choice.mode === "required" || choice.names.includes(name);
 }
@@ -130,7 +133,7 @@ function declaration(tool: FunctionTool): GeminiPart {
   return {
     name: tool.name,
     ...(tool.description ? { description: tool.description } : {}),
-    // The plain `parameters` field supports only a part of JSON Schema; a function without parameters has neither.
+    // The plain `parameters` field supports only a part of JSON Schema. A function without parameters has neither field.
     ...(Object.keys(parameters).length === 0 ? {} : { parametersJsonSchema: parameters }),
   };
 }
@@ -152,7 +155,10 @@ function callingConfig(choice: ToolChoice | undefined): GeminiPart | undefined {
   }
 }
 
-/** `beside`: structured output can be combined with tools; before the third generation that is a 400, so the prompt says it. */
+/**
+ * Adds the format of the answer. `beside`: structured output can be combined with tools. Before the third generation that is a
+ * 400, so the prompt states the format.
+ */
 function addFormat(config: GeminiPart, system: GeminiPart[], given: { chat: ChatRequest; beside: boolean }): void {
   const format = given.chat.responseFormat;
   if (format === undefined || format.type === "text") return;
@@ -169,9 +175,9 @@ function addFormat(config: GeminiPart, system: GeminiPart[], given: { chat: Chat
   system.push({ text });
 }
 
-/** Budgets for the effort levels, for models with budgets; every 2.5 model accepts the highest. */
+/** The budgets of the effort levels, for models with budgets. Every 2.5 model accepts the highest one. */
 const BUDGETS: Readonly<Record<string, number>> = { minimal: 512, low: 1024, medium: 8192, high: 24_576 };
-/** Maximum share of the output limit, which includes thoughts, for thinking: the rest is for the answer. */
+/** The largest share of the output limit, which includes thoughts, for thinking; the rest is for the answer. */
 const THINKING_SHARE_MAX = 0.75;
 
 function addThinking(
@@ -203,7 +209,7 @@ function levelOf(budgetTokens: number | undefined): string | undefined {
   return budgetTokens <= 16_384 ? "medium" : "high";
 }
 
-/** The budget of an effort, within its share of the output limit; -1 lets the model decide. */
+/** The budget of an effort within its share of the output limit; with -1, the model decides. */
 function budgetOf(effort: string | undefined, maxTokens: number | undefined): number {
   const budget = effort === undefined ? undefined : lookUp(BUDGETS, effort);
   if (budget === undefined) return -1;

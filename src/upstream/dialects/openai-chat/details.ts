@@ -1,15 +1,15 @@
-// Sealed values of some servers of this protocol: OpenRouter's `reasoning_details` in an answer, and the thought signature
-// that Google's servers put on a tool call.
+// Sealed values of some servers of this protocol: OpenRouter's `reasoning_details` in an answer, and the thought signature that
+// Google's servers put on a tool call.
 
 import type { RelayIdentity } from "../../dialect.ts";
 import { isObject } from "./usage.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Maximum entries from one answer. */
+/** Maximum number of entries of one answer. */
 const DETAILS_MAX = 1024;
 
-/** `extra_content.google.thought_signature` of a tool call. */
+/** Reads `extra_content.google.thought_signature` of a tool call. */
 export function googleSignature(call: Json): string | undefined {
   const extra = call["extra_content"];
   const google = isObject(extra) ? extra["google"] : undefined;
@@ -17,19 +17,19 @@ export function googleSignature(call: Json): string | undefined {
   return typeof signature === "string" && signature !== "" ? signature : undefined;
 }
 
-/** The tool call member with a signature. */
+/** The member of a tool call that contains its signature. */
 export function googleContent(signature: string): Json {
   return { extra_content: { google: { thought_signature: signature } } };
 }
 
-/** Adds the entries of a delta: streamed texts with one index are one entry (openrouter.ai/docs, reasoning tokens). */
+/** Adds the entries of a delta. Streamed texts with the same index are one entry (openrouter.ai/docs, reasoning tokens). */
 export function addDetails(details: Record<string, unknown>[], more: unknown): void {
   if (!Array.isArray(more)) return;
   for (const entry of more as unknown[]) {
     if (!isObject(entry)) continue;
     const last = details.at(-1);
     const goes = last !== undefined && last["type"] === entry["type"] && last["index"] === entry["index"];
-    // A signature covers the text before it: more text would invalidate it.
+    // A signature covers the text before it, so no text may be added to a signed entry.
     const isSigned = Boolean(last?.["signature"]) && Boolean(entry["text"]);
     if (last === undefined || !goes || isSigned || entry["type"] === "reasoning.encrypted") {
       if (details.length < DETAILS_MAX) details.push({ ...entry });

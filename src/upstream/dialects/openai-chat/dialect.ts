@@ -1,4 +1,4 @@
-// The OpenAI chat completions protocol, as OpenAI and the many compatible servers speak it.
+// The protocol of OpenAI chat completions, as OpenAI and many compatible servers speak it.
 
 import { ApiError } from "../../../base/errors.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
@@ -32,7 +32,7 @@ export const openaiChat: Dialect = {
   } satisfies Lossless,
 };
 
-/** OpenAI's error body: `{error:{message,type,param,code}}`; some servers send a bare string or `{message}`. */
+/** Reads OpenAI's error body `{error:{message,type,param,code}}`. Some servers send a plain string or `{message}` instead. */
 export function openaiFault(status: number, body: string, headers: Headers): UpstreamFault {
   let parsed: unknown;
   try {
@@ -42,12 +42,12 @@ export function openaiFault(status: number, body: string, headers: Headers): Ups
   }
   const error = isObject(parsed) ? (parsed["error"] ?? parsed["detail"] ?? parsed) : undefined;
   const said = openaiError(error, `The provider answered with status ${status}.`);
-  // An invalid key is a 400 at some vendors.
+  // Some vendors answer 400 to an invalid key.
   const ours = status === 400 && /^(?:incorrect|invalid) api key/i.test(said.message) ? 401 : status;
   return faultFromHttp(ours, said, headers);
 }
 
-/** Members for the gateway that are not sent upstream. */
+/** The members for the gateway, which are not sent upstream. */
 const OURS = { thread_id: undefined, conversation_id: undefined };
 
 function losslessRequest(
@@ -80,7 +80,7 @@ function losslessRequest(
   return { path: "/chat/completions", headers: {}, body: spliceMembers(text, edits), dropped };
 }
 
-/** The turns in the model's form; true if they had to be changed. */
+/** Adapts the turns to the model. Returns true if they were changed. */
 function fitTurns(
   body: Readonly<Record<string, unknown>>,
   edits: Record<string, unknown>,
@@ -94,7 +94,7 @@ function fitTurns(
   return true;
 }
 
-/** Usage is always requested, unless the server refuses the field. */
+/** Requests usage in every stream, unless the server refuses the field. */
 function setStreamOptions(
   body: Readonly<Record<string, unknown>>,
   edits: Record<string, unknown>,
@@ -108,7 +108,7 @@ function setStreamOptions(
   if (options["include_usage"] !== true) edits["stream_options"] = { ...options, include_usage: true };
 }
 
-/** The output limit is sent once, under the name that the server knows; `max_completion_tokens` takes precedence. */
+/** Sends the output limit once, under the name that the server knows. `max_completion_tokens` takes precedence. */
 function renameLimit(
   body: Readonly<Record<string, unknown>>,
   edits: Record<string, unknown>,
@@ -160,8 +160,8 @@ function losslessResult(
 }
 
 /**
- * Whole answers, too, have the finish reason `tool_calls` if they call tools, and valid JSON arguments as a string. `broken`
- * receives the names of calls that cannot be repaired.
+ * Corrects a choice of a whole answer: one with tool calls gets the finish reason `tool_calls`, and arguments become valid JSON
+ * in a string. `broken` gets the names of calls that cannot be repaired.
  */
 function repairChoice(choice: unknown, broken: string[]): unknown {
   if (!isObject(choice) || !isObject(choice["message"])) return choice;

@@ -1,5 +1,5 @@
-// The usage of one relayed chat stream: taken from wherever a server puts it, held until the end, where the protocol has it,
-// and sent with all its members unless they are invalid.
+// The usage of one relayed chat stream. It is read wherever a server writes it, held back until the end, where the protocol has
+// it, and sent with all of its members unless they are invalid.
 
 import { spliceMembers } from "../../../base/json-splice.ts";
 import type { Usage } from "../../../chat/event.ts";
@@ -13,9 +13,9 @@ type Json = Record<string, unknown>;
 export class HeldUsage {
   readonly #identity: RelayIdentity;
   #usage: Usage | undefined;
-  /** As the server sent it. */
+  /** The figures as the server sent them. */
   #raw: Readonly<Json> | undefined;
-  /** The server's own frame with it. */
+  /** The server's own frame with the figures. */
   #frame: string | undefined;
 
   constructor(identity: RelayIdentity) {
@@ -26,9 +26,7 @@ export class HeldUsage {
     return this.#usage;
   }
 
-  /**
-   * Takes a chunk's figures. Returns the members of the chunk to change; undefined if nothing of it is to be sent.
-   */
+  /** Reads a chunk's figures. Returns the members of the chunk that must change, or undefined if the chunk must not be sent. */
   take(data: string, chunk: Readonly<Json>, isAlone: boolean): Json | undefined {
     const { id, model, includeUsage } = this.#identity;
     const members: Json = { id, model };
@@ -38,7 +36,7 @@ export class HeldUsage {
     const isSane = raw == null || this.#note(raw);
     const isTold = openaiUsage(raw) !== undefined || !isSane;
     if (isAlone && isTold) {
-      // Some servers send it several times.
+      // Some servers send the usage several times.
       if (includeUsage && isSane) this.#frame = `data: ${spliceMembers(data, members)}\n\n`;
       return undefined;
     }
@@ -46,7 +44,7 @@ export class HeldUsage {
     return members;
   }
 
-  /** The usage frame: the server's, or one with figures that it sent elsewhere, or with counts made here. */
+  /** The usage frame: the server's own, or one with figures that it sent elsewhere, or with the gateway's counts. */
   frame(outputText: string): string {
     if (this.#frame !== undefined) return this.#frame;
     const { id, model, createdSeconds: created } = this.#identity;
@@ -56,7 +54,7 @@ export class HeldUsage {
     return `data: ${JSON.stringify(chunk)}\n\n`;
   }
 
-  /** Stores the figures; false if they are invalid. */
+  /** Stores the figures. Returns false if they are invalid. */
   #note(raw: unknown): boolean {
     const isSane = isObject(raw) && isSaneUsage(raw);
     const usage = openaiUsage(raw);

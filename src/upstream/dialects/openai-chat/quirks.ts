@@ -1,5 +1,5 @@
-// Adapts a request to servers of chat completions: results must follow their calls directly, and some servers are stricter
-// (the quirks on provider cards) about cache markers, call ids and tool_choice.
+// Adapts a request to servers of chat completions. Results must directly follow their calls, and some servers have further rules
+// (the quirks on provider cards) for cache markers, ids of calls and tool_choice.
 
 import { sha256Hex } from "../../../base/ids.ts";
 import { pairResults } from "../../../chat/pair.ts";
@@ -8,10 +8,10 @@ import type { Quirks } from "../../../vendors/quirks.ts";
 import { GO_ON } from "../../tool-choice.ts";
 import { isObject } from "./usage.ts";
 
-/** OpenAI's maximum length of `user`; Anthropic clients send much longer ones. */
+/** The maximum length of `user` at OpenAI; Anthropic's clients send much longer ones. */
 const USER_CHARS_MAX = 64;
 
-/** The request in the provider's form; the original is not changed. */
+/** The request as this provider accepts it. The original is not changed. */
 export function fitToQuirks(chat: ChatRequest, quirks: Quirks): ChatRequest {
   const fit: ChatRequest = { ...chat, messages: [...pairResults(chat.messages)] };
   if (chat.user !== undefined && chat.user.length > USER_CHARS_MAX) fit.user = sha256Hex(chat.user);
@@ -22,7 +22,7 @@ export function fitToQuirks(chat: ChatRequest, quirks: Quirks): ChatRequest {
   if (quirks.tool_call_ids === "nine") fit.messages = fit.messages.map(withNineCharIds);
   const choice = chat.toolChoice;
   if (quirks.tool_choice_words === true && (choice?.type === "tool" || choice?.type === "allowed")) {
-    // The same choice as a word: only the named tools are offered.
+    // Expresses the choice by a word: only the named tools are sent.
     const names = choice.type === "tool" ? [choice.name] : choice.names;
     fit.tools = chat.tools.filter((tool) => names.includes(tool.name));
     fit.toolChoice = { type: choice.type === "tool" ? "required" : choice.mode };
@@ -30,17 +30,17 @@ export function fitToQuirks(chat: ChatRequest, quirks: Quirks): ChatRequest {
   return fit;
 }
 
-/** The text between results and the user where one is required; empty content is refused too. */
+/** The text between results and the user's turn, for servers that require one and refuse empty content. */
 const BRIDGE = { role: "assistant", content: "Noted." };
 
-/** The turns with an assistant turn between tool results and the next speaker; the same list if none was missing. */
+/** The turns with an assistant turn between tool results and a user turn; the same list if none was missing. */
 export function bridged(turns: readonly unknown[]): readonly unknown[] {
   const isGap = (turn: unknown, at: number) =>
     at > 0 && roleOf(turns[at - 1]) === "tool" && roleOf(turn) !== "tool" && roleOf(turn) !== "assistant";
   return turns.some(isGap) ? turns.flatMap((turn, at) => (isGap(turn, at) ? [BRIDGE, turn] : [turn])) : turns;
 }
 
-/** The turns with a final user turn if the model cannot continue its own; the same list if it need not. */
+/** The turns with a final user turn, for models that cannot continue their own; the same list if none was needed. */
 export function askedOn(turns: readonly unknown[]): readonly unknown[] {
   const last = turns.at(-1);
   const calls = isObject(last) && Array.isArray(last["tool_calls"]) && last["tool_calls"].length > 0;
@@ -51,7 +51,7 @@ function roleOf(turn: unknown): unknown {
   return typeof turn === "object" && turn !== null && "role" in turn ? turn.role : undefined;
 }
 
-/** Strict servers refuse Anthropic's cache markers as unknown (musistudio/claude-code-router#377). */
+/** The message without Anthropic's cache markers, which strict servers refuse as unknown (musistudio/claude-code-router#377). */
 function unmarked(message: ChatMessage): ChatMessage {
   if (message.role === "assistant") return message;
   if (!message.content.some((part) => "cacheControl" in part)) return message;
@@ -95,7 +95,7 @@ export function nineCharTurns(turns: readonly unknown[]): readonly unknown[] {
   return fit.every((turn, at) => turn === turns[at]) ? turns : fit;
 }
 
-/** Nine letters and digits derived from the id, so that call and result stay linked. */
+/** Nine letters and digits that follow from the id, so that call and result stay linked. */
 function nine(id: string): string {
   return /^[a-zA-Z0-9]{9}$/.test(id) ? id : sha256Hex(id).slice(0, 9);
 }

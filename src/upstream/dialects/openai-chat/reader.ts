@@ -1,5 +1,5 @@
-// OpenAI chat completions -> neutral events, for streams and, as one large chunk, for whole answers. Finish reasons are held
-// until the stream's end, because the usage chunk follows `finish_reason`.
+// Reads OpenAI chat completions into neutral events. A whole answer is read as one large chunk. Finish reasons are held back
+// until the end of the stream, because the usage chunk comes after `finish_reason`.
 
 import { prefixedId } from "../../../base/ids.ts";
 import type { SseFrame } from "../../../base/sse.ts";
@@ -14,7 +14,7 @@ import { failedEnd, isObject, openaiFinish, openaiUsage } from "./usage.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** One choice as it streams. */
+/** The state of one choice. */
 interface Choice {
   index: number;
   textId: string | undefined;
@@ -22,7 +22,7 @@ interface Choice {
   reasoningId: string | undefined;
   details: Record<string, unknown>[];
   table: CallTable;
-  /** Calls whose start event was sent, and whether they are still open. */
+  /** The calls whose start event was sent and that are still open. */
   open: Map<GrowingCall, { id: string; sent: number }>;
   closed: Set<GrowingCall>;
   annotations: unknown[];
@@ -32,10 +32,10 @@ interface Choice {
 /** The protocol's name in `origin`. */
 const ORIGIN = "openai-chat";
 
-/** Maximum number of choices; OpenAI's own limit for `n` is 128. */
+/** Maximum number of choices. OpenAI's own limit of `n` is 128. */
 const CHOICES_MAX = 128;
 
-/** Envelope members to keep with the answer. */
+/** Top-level members that are kept with the answer. */
 const ENVELOPE = ["system_fingerprint", "service_tier", "citations", "search_results"];
 
 export class OpenaiChatReader implements EventReader {
@@ -69,7 +69,7 @@ export class OpenaiChatReader implements EventReader {
     else this.#finishAll(out);
   }
 
-  /** One parsed chunk; `asChunk` converts its choices to those of a chunk. */
+  /** Reads one parsed chunk. `asChunk` converts the choices of a whole answer to those of a chunk. */
   chunk(chunk: unknown, out: ChatEvent[], asChunk?: (choice: unknown, at: number) => unknown): void {
     if (this.#over) return;
     if (!isObject(chunk)) {
@@ -81,7 +81,7 @@ export class OpenaiChatReader implements EventReader {
       return;
     }
     this.#start(chunk, out);
-    // Groq's first form of it.
+    // The form in which Groq first sent the usage.
     for (const raw of [isObject(chunk["x_groq"]) ? chunk["x_groq"]["usage"] : undefined, chunk["usage"]]) {
       const usage = openaiUsage(raw);
       if (usage === undefined) continue;
@@ -165,11 +165,11 @@ export class OpenaiChatReader implements EventReader {
       this.#text(choice, delta["refusal"], undefined, out, true);
     if (Array.isArray(delta["tool_calls"]))
       for (const call of delta["tool_calls"]) if (isObject(call)) this.#call(choice, call, out);
-    // The legacy form, from before tools.
+    // The legacy form of calls, from before there were tools.
     if (isObject(delta["function_call"])) this.#call(choice, { index: 0, function: delta["function_call"] }, out);
   }
 
-  /** Mistral streams content as parts while it thinks. */
+  /** Reads content in parts, which Mistral streams while the model thinks. */
   #parts(choice: Choice, parts: readonly unknown[], out: ChatEvent[]): void {
     for (const part of parts) {
       if (!isObject(part)) continue;
@@ -212,10 +212,10 @@ export class OpenaiChatReader implements EventReader {
     if (found === undefined) return;
     const { call } = found;
     if (call.id === "" && typeof raw["id"] === "string" && raw["id"] !== "") call.id = raw["id"];
-    // The name is never split; some servers repeat it on every fragment.
+    // The name is never split, but some servers repeat it in every fragment.
     if (call.name === "" && typeof fn["name"] === "string") call.name = fn["name"];
     let text = argumentText(custom === undefined ? fn["arguments"] : fn["input"]);
-    // `{}` beside the name is a placeholder that some servers send before the real fragments.
+    // Some servers send `{}` beside the name as a placeholder before the real fragments.
     if (found.isNew && text === "{}") text = "";
     call.text += text;
     call.json.push(text);
@@ -223,14 +223,14 @@ export class OpenaiChatReader implements EventReader {
     this.#stream(choice, call, { custom: custom !== undefined, signature: googleSignature(raw) }, out);
   }
 
-  /** Sends the unsent part of a call; opens it first, and closes earlier calls that are complete. */
+  /** Sends the part of a call that was not sent yet. Opens the call first, and closes earlier calls that are complete. */
   #stream(
     choice: Choice,
     call: GrowingCall,
     { custom, signature }: { custom: boolean; signature: string | undefined },
     out: ChatEvent[],
   ): void {
-    // A closed call was complete JSON: further text could only break it.
+    // The call was closed because its arguments were complete JSON. More text could only make them invalid.
     if (choice.closed.has(call)) return;
     let state = choice.open.get(call);
     if (state === undefined) {
@@ -324,19 +324,22 @@ export class OpenaiChatReader implements EventReader {
   }
 }
 
-/** Only log probabilities: engines asked for one token omit its text. Reasoning and calls are not affected. */
+/**
+ * Whether a delta contains only log probabilities: some engines omit the text if one token was requested. Deltas with reasoning
+ * or calls are not affected.
+ */
 function isSilent({ reasoningId, open }: Choice, delta: Json): boolean {
   const said = ["reasoning_content", "reasoning", "refusal", "function_call"].some((name) => delta[name]);
   const calls = delta["tool_calls"];
   return !said && !(Array.isArray(calls) && calls.length > 0) && reasoningId === undefined && open.size === 0;
 }
 
-/** The failure for an error object within a stream or an answer. */
+/** The error for an error object within a stream or an answer. */
 export function chatError(error: unknown): AnswerFault {
   return answerFault(openaiError(error), "provider_stream_interrupted");
 }
 
-/** The events of a whole answer: its message is one large delta. */
+/** The events of a whole answer, whose message is read as one large delta. */
 export function openaiChatEvents(body: unknown): ChatEvent[] {
   const out: ChatEvent[] = [];
   const reader = new OpenaiChatReader();
@@ -351,7 +354,7 @@ function asChunkChoice(choice: unknown, at: number): Json {
   const delta = isObject(message) ? message : {};
   const calls = delta["tool_calls"];
   if (!Array.isArray(calls) || calls.length === 0) return { index: index ?? at, delta, logprobs, finish_reason, error };
-  // Calls of whole answers have no index; their position is used.
+  // The calls of whole answers have no index, so their position is used.
   const tool_calls = calls.map((call, index) => (isObject(call) ? { ...call, index } : call));
   return { index: index ?? at, delta: { ...delta, tool_calls }, logprobs, finish_reason, error };
 }

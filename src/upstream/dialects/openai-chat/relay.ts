@@ -1,7 +1,6 @@
-// The lossless path of OpenAI chat streams: frames are relayed unchanged except for id and model. Frames that repeat the last
-// plain text frame with another text, which is nearly all of them, are recognised by comparing bytes and never parsed. The
-// required order of frames (role first, empty delta with the finish reason, usage alone and only on request, [DONE] last) is
-// corrected on the way.
+// Relays OpenAI chat streams: frames pass unchanged except for id and model. Nearly all frames repeat the last plain text frame
+// with another text; they are recognised by comparing bytes and never parsed. The required order of frames (role first, empty
+// delta with the finish reason, usage alone and only on request, [DONE] last) is restored if necessary.
 
 import { spliceMembers } from "../../../base/json-splice.ts";
 import { parseFrame } from "../../../base/sse.ts";
@@ -19,7 +18,7 @@ import { failedEnd, isObject } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
-/** The text around a plain content frame's text, upstream's and ours. */
+/** The text around the content of a plain text frame, as the upstream sends it and as the client gets it. */
 interface Template {
   prefix: string;
   suffix: string;
@@ -28,11 +27,11 @@ interface Template {
   same: boolean;
 }
 
-/** Tool calls of one choice, and how much of their arguments was relayed. */
+/** The tool calls of one choice, and how much of their arguments was relayed. */
 interface ChoiceState {
   table: CallTable;
   sent: Map<GrowingCall, string>;
-  /** Custom calls carry free text, which needs no check. */
+  /** Whether a custom call occurred. Such calls contain free text, which needs no check. */
   calledCustom: boolean;
   finished: boolean;
   roleSent: boolean;
@@ -72,7 +71,7 @@ export class OpenaiChatRelay implements FrameRelay {
   push(block: string): string {
     let out = "";
     let at = 0;
-    // Frames that pass unchanged are sliced together.
+    // Consecutive frames that pass unchanged are copied at once.
     let passFrom = 0;
     while (at < block.length && !this.#done) {
       const found = block.indexOf("\n\n", at);
@@ -114,10 +113,10 @@ export class OpenaiChatRelay implements FrameRelay {
 
   #frame(raw: string): string {
     const frame = parseFrame(raw.replace(/\n+$/, ""));
-    // Comments are keepalives: they pass.
+    // Comments are keepalives, so they pass.
     if (frame === undefined) return raw.trim() === "" ? "" : raw;
     if (frame.data === "[DONE]") return this.#doneFrame();
-    // JSON over several data lines only breaks between its tokens; it is sent as one line.
+    // JSON in several data lines is only split between its tokens, so it can be sent as one line.
     const data = frame.data.includes("\n") ? frame.data.replaceAll("\n", " ") : frame.data;
     let chunk: unknown;
     try {
@@ -147,7 +146,7 @@ export class OpenaiChatRelay implements FrameRelay {
     return this.#special(spliced, choices);
   }
 
-  /** A choice that is only a piece of text. */
+  /** Whether a choice contains nothing but a piece of text. */
   #isPlainText(choice: Readonly<Json>): boolean {
     const delta = choice["delta"];
     if (!isObject(delta) || typeof delta["content"] !== "string" || delta["content"] === "") return false;
@@ -166,7 +165,7 @@ export class OpenaiChatRelay implements FrameRelay {
     this.#template = { prefix, suffix, ourPrefix, ourSuffix, same: prefix === ourPrefix && suffix === ourSuffix };
   }
 
-  /** Frames with a role, tool calls, reasoning, a finish reason or several choices. */
+  /** Handles frames with a role, tool calls, reasoning, a finish reason or several choices. */
   #special(spliced: string, choices: readonly Readonly<Json>[]): string {
     const chunk = JSON.parse(spliced) as Json;
     let changed = false;
@@ -206,7 +205,7 @@ export class OpenaiChatRelay implements FrameRelay {
           continue;
         }
         if (Object.keys(delta).length > 0) {
-          // The delta beside a finish reason is empty, including empty members.
+          // The delta beside a finish reason must be empty; members without content are removed too.
           changed = true;
           kept.push({ ...choice, delta: {} });
           continue;
@@ -221,21 +220,21 @@ export class OpenaiChatRelay implements FrameRelay {
     return before + (useful.length > 0 ? `data: ${JSON.stringify({ ...chunk, choices: useful })}\n\n` : "") + after;
   }
 
-  /** Counts output that bypasses the template path. */
+  /** Counts output that does not go through the template. */
   #note(delta: Readonly<Json>): void {
     noteSeals(delta, this.#identity);
     for (const name of ["content", "reasoning_content", "reasoning", "refusal"]) {
       const text = delta[name];
       if (typeof text !== "string" || text === "") continue;
       this.#committed = true;
-      // Servers that send both names send the same text in both.
+      // Servers that send both names send the same text under both.
       if (name !== "reasoning" || typeof delta["reasoning_content"] !== "string") this.#output.add(text);
     }
   }
 
   /**
-   * Tool call fragments as they may be sent: distinct indices, argument text only while it is a prefix of valid JSON. Returns
-   * the same array if nothing had to change.
+   * The fragments of tool calls as they may be sent: with distinct indexes, and with argument text only as long as it begins
+   * valid JSON. Returns the same array if nothing had to change.
    */
   #calls(state: ChoiceState, delta: Readonly<Json>): unknown {
     const fragments = delta["tool_calls"];
@@ -282,7 +281,7 @@ export class OpenaiChatRelay implements FrameRelay {
     return changed ? (out.length > 0 ? out : undefined) : fragments;
   }
 
-  /** What the finish frame of a choice must become. `split`: it must become several frames. */
+  /** The corrected finish frame of a choice. `split`: it must become several frames. */
   #finish(
     state: ChoiceState,
     choice: Readonly<Json>,
@@ -294,7 +293,7 @@ export class OpenaiChatRelay implements FrameRelay {
     for (const call of state.table.calls) {
       const sent = state.sent.get(call) ?? "";
       if (call.json.complete && sent === call.text) continue;
-      // Valid but truncated arguments are closed; others are repaired around what was already sent.
+      // Valid but truncated arguments are closed. Others are repaired, as far as the part that was already sent allows.
       const closing = sent === call.text ? call.json.closing(call.text) : undefined;
       const repaired = closing === undefined ? repairJson(call.text) : call.text + closing;
       if (repaired === undefined || !repaired.startsWith(sent)) {
@@ -308,7 +307,7 @@ export class OpenaiChatRelay implements FrameRelay {
     }
     const called = state.table.calls.length > 0 || state.calledCustom;
     const reason = called && finish === "stop" ? "tool_calls" : finish;
-    // The delta of the finish frame is empty.
+    // The delta of a finish frame must be empty.
     const full = Object.entries(delta).some(
       ([name, value]) =>
         value != null && value !== "" && !(Array.isArray(value) && value.length === 0) && name !== "role",

@@ -1,5 +1,5 @@
-// ChatRequest -> an OpenAI chat completions body for OpenAI-compatible servers. Custom tools and namespaces were flattened
-// before (chat/tools.ts): few compatible servers support them.
+// Writes a ChatRequest as the body of an OpenAI chat completion for compatible servers. Custom tools and namespaces were
+// flattened before (chat/tools.ts), as few compatible servers support them.
 
 import { ApiError } from "../../../base/errors.ts";
 import type {
@@ -25,7 +25,7 @@ import { askedOn, bridged, fitToQuirks } from "./quirks.ts";
 
 type Json = Record<string, unknown>;
 
-/** What this protocol supports. */
+/** The parameters that this protocol supports. */
 const TAKES: Takes = {
   parameters: {
     parallelToolCalls: true,
@@ -42,7 +42,7 @@ const TAKES: Takes = {
     topLogprobs: true,
     logitBias: true,
     user: true,
-    // See `addMetadata`.
+    // See `metadataFor`.
     metadata: true,
     store: true,
     serviceTier: true,
@@ -57,7 +57,7 @@ const TAKES: Takes = {
   ]),
 };
 
-/** The upstream request. Throws `ApiError` `unsupported_parameter` for content that the protocol cannot express. */
+/** Writes the upstream request. Throws `ApiError` `unsupported_parameter` for content that the protocol cannot express. */
 export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const named = new Set<string>();
   const places: Places = {
@@ -94,7 +94,7 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   set("logit_bias", chat.logitBias);
   set("user", chat.user);
   set("store", chat.store);
-  // Anthropic's value, which no other protocol has.
+  // This value is Anthropic's, and no other protocol has it.
   if (chat.serviceTier === "standard_only") dropped.push("service_tier");
   else set("service_tier", chat.serviceTier);
   set("verbosity", chat.verbosity);
@@ -123,7 +123,7 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   return cutAt === undefined ? request : { ...request, cutAt };
 }
 
-/** Metadata of a completion: strings only, and OpenAI refuses it on completions that are not stored. */
+/** The metadata to send, as strings only. OpenAI refuses metadata on completions that are not stored. */
 function metadataFor(chat: ChatRequest, ctx: RequestContext, dropped: string[]): ChatRequest["metadata"] {
   if (Object.keys(chat.metadata ?? {}).length === 0) return undefined;
   const isText = Object.values(chat.metadata ?? {}).every((value) => typeof value === "string");
@@ -217,7 +217,7 @@ function named(name: string | undefined, turn: Json): Json {
   return name === undefined ? turn : { ...turn, name };
 }
 
-/** A string for plain text, which every server accepts; parts if there is more. */
+/** The content of a message: a string if it is plain text, which every server accepts, otherwise parts. */
 function contentOf(content: readonly UserContent[], path: string): string | Json[] {
   const only = content[0];
   if (only === undefined) return "";
@@ -273,7 +273,7 @@ function assistantOf(content: readonly AssistantContent[], ctx: RequestContext):
               id: part.callId,
               type: "function",
               function: { name: part.name, arguments: part.arguments || "{}" },
-              // From this protocol it is this provider's own: others' were left out before.
+              // A signature of this protocol is this provider's own, since those of other providers were removed before.
               ...(part.signature !== undefined && part.origin === "openai-chat" ? googleContent(part.signature) : {}),
             },
       );
@@ -290,7 +290,7 @@ function assistantOf(content: readonly AssistantContent[], ctx: RequestContext):
   return turn;
 }
 
-/** One `tool` turn per result. A tool turn of this protocol cannot hold images: they follow in a user turn. */
+/** Writes one `tool` turn for each result. In this protocol such a turn cannot contain images, so they follow in a user turn. */
 function toolTurns(results: readonly ToolResultPart[], path: string): Json[] {
   const turns: Json[] = [];
   const shown: Json[] = [];

@@ -1,4 +1,4 @@
-// Usage and finish reasons in the format of OpenAI chat completions and compatible servers.
+// Usage and finish reasons in the format of OpenAI's chat completions and of compatible servers.
 
 import { lookUp } from "../../../base/look-up.ts";
 import type { AnswerFault } from "../../../chat/answer-fault.ts";
@@ -9,12 +9,15 @@ import { openaiError } from "../openai-error.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** True for a JSON object. */
+/** Whether a value is a JSON object. */
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Usage as OpenAI, DeepSeek (`prompt_cache_hit_tokens`) and OpenRouter (`cache_write_tokens`) write it; undefined if invalid. */
+/**
+ * Reads usage as OpenAI, DeepSeek (`prompt_cache_hit_tokens`) and OpenRouter (`cache_write_tokens`) write it; undefined if it is
+ * invalid.
+ */
 export function openaiUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   const inputDetails = isObject(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : {};
@@ -29,7 +32,7 @@ export function openaiUsage(value: unknown): Usage | undefined {
   });
 }
 
-/** Whether reasoning is excluded from `completion_tokens`, as at xAI: the total shows it. */
+/** Whether `completion_tokens` excludes the reasoning, as at xAI, which the total shows. */
 function isApart(value: Json, reasoning: unknown): boolean {
   const output = tokenCount(value["completion_tokens"]);
   const thought = tokenCount(reasoning);
@@ -38,7 +41,7 @@ function isApart(value: Json, reasoning: unknown): boolean {
   return thought > output || (sum !== undefined && sum === value["total_tokens"]);
 }
 
-/** Usage in the format of chat completions. */
+/** Writes usage in the format of chat completions. */
 export function plainChatUsage(usage: Usage): Record<string, unknown> {
   const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = usage;
   return {
@@ -56,20 +59,20 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   tool_calls: "tool_calls",
   function_call: "tool_calls",
   content_filter: "content_filter",
-  // Mistral and vLLM.
+  // The word of Mistral and vLLM.
   model_length: "length",
   eos: "stop",
 };
 
-/** The unified reason. An answer with tool calls has `tool_calls` whatever the upstream said, unless it was cut off. */
+/** The neutral finish reason. An answer with tool calls has `tool_calls`, whatever the upstream said, unless it was cut off. */
 export function openaiFinish(raw: string, calledTools: boolean): FinishReason {
   const reason = lookUp(REASONS, raw) ?? "unknown";
   return calledTools && (reason === "stop" || reason === "unknown") ? "tool_calls" : reason;
 }
 
 /**
- * The failure for a finish reason: OpenRouter's and Mistral's `error`, DeepSeek's lack of resources, and malformed calls of
- * Gemini models, as Google's compatible endpoint names them.
+ * The error for a finish reason that means a failure: `error` of OpenRouter and Mistral, DeepSeek's lack of resources, and
+ * malformed calls of Gemini models, as Google's compatible endpoint names them.
  */
 export function failedEnd(reason: string, error: unknown): AnswerFault | undefined {
   if (reason === "error") return answerFault(openaiError(error));

@@ -1,4 +1,4 @@
-// The dialect openai-responses: OpenAI's Responses API and the servers that speak it.
+// The dialect openai-responses: OpenAI's Responses API, which some other servers also speak.
 
 import type { Dialect } from "../../dialect.ts";
 import { openaiFault } from "../openai-chat/dialect.ts";

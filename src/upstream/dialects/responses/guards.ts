@@ -1,5 +1,5 @@
-// The JSON arguments of the calls in one relayed Responses answer: watched while they stream, repaired at the end, with the
-// same repaired text wherever the protocol repeats it (arguments.done, output_item.done, the final response).
+// Checks the JSON arguments of the calls in one relayed Responses answer. They are checked while they stream and repaired at the
+// end, with the same repaired text wherever the protocol repeats it (arguments.done, output_item.done, the final response).
 
 import { ArgumentGuard } from "../../../chat/argument-guard.ts";
 import { isJson, repairJson } from "../../../chat/repair.ts";
@@ -12,23 +12,23 @@ interface Guarded {
   fed: string;
 }
 
-/** More calls in one answer pass unwatched; bounds memory. */
+/** Calls beyond this number are not checked, which limits the memory. */
 const CALLS_MAX = 512;
 
 /** The calls of one answer. */
 export class CallGuards {
   readonly #calls: Guarded[] = [];
-  /** Broken argument text to its repaired form. */
+  /** Invalid argument texts, each with its repaired form. */
   readonly #repaired = new Map<string, string>();
 
-  /** A call starts. */
+  /** Called when a call starts. */
   open(event: Loose, item: Loose): void {
     if (this.#calls.length >= CALLS_MAX) return;
     const itemId = asText(item["id"]) || undefined;
     this.#calls.push({ itemId, index: asNumber(event["output_index"]), guard: new ArgumentGuard(), fed: "" });
   }
 
-  /** Takes a delta event; true if its frame may be relayed. */
+  /** Takes a delta event. Returns whether its frame may be relayed. */
   push(event: Loose): boolean {
     const call = this.#find(event);
     const delta = asText(event["delta"]);
@@ -38,19 +38,19 @@ export class CallGuards {
   }
 
   /**
-   * Takes an `arguments.done` event: what must still be sent, and the complete valid text; undefined if it cannot be
-   * repaired.
+   * Takes an `arguments.done` event. Returns the text that must still be sent and the complete valid text; undefined if it cannot
+   * be repaired.
    */
   end(event: Loose): { rest: string; whole: string } | undefined {
     const given = asText(event["arguments"]) ?? "";
     const call = this.#find(event);
-    // Nothing was streamed: the event alone has the arguments.
+    // Nothing was streamed, so the event alone has the arguments.
     if (call === undefined || call.fed === "") {
       const whole = this.#repair(given);
       return whole === undefined ? undefined : { rest: "", whole };
     }
     if (isJson(call.fed)) return { rest: "", whole: isJson(given) ? given : call.fed };
-    // A fragment was lost: the event with the complete arguments has it.
+    // If a fragment was lost, the event still has the complete arguments.
     const { sent } = call.guard;
     if (isJson(given) && given.startsWith(sent)) return { rest: given.slice(sent.length), whole: given };
     const rest = call.guard.end();
@@ -61,7 +61,7 @@ export class CallGuards {
     return { rest, whole };
   }
 
-  /** The finished item with valid arguments: the same object if nothing had to change, undefined if it cannot be repaired. */
+  /** The finished item with valid arguments: the same object if nothing had to change, undefined if they cannot be repaired. */
   repairedItem(item: Loose): Loose | undefined {
     const given = asText(item["arguments"]);
     if (given === undefined) return item;
@@ -70,7 +70,7 @@ export class CallGuards {
     return whole === given ? item : { ...item, arguments: whole };
   }
 
-  /** The output list of the final response; undefined if it needs no change. */
+  /** The output list of the final response with valid arguments; undefined if it needs no change. */
   mendedOutput(output: unknown): unknown[] | "broken" | undefined {
     const items = asList(output);
     let changed = false;

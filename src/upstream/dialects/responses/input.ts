@@ -1,5 +1,5 @@
-// The history as input items of the Responses API: flat, in order, every call followed by its output. Ids of items are left
-// out, because the upstream would look them up in its own store.
+// Writes the history as input items of the Responses API: in a flat list, with every call followed by its output. Ids of items
+// are left out, because the upstream would look them up in its own store.
 
 import { ApiError } from "../../../base/errors.ts";
 import { sha256Hex } from "../../../base/ids.ts";
@@ -22,13 +22,13 @@ export const RESPONSES = "openai-responses";
 /** An item or content part of the protocol. */
 export type ResponsesInputItem = Record<string, unknown>;
 
-/** OpenAI's maximum length of a call id. */
+/** The maximum length of a call's id at OpenAI. */
 const CALL_ID_CHARS_MAX = 64;
 
-/** Opaque values that are content parts; all others are items. */
+/** Types of opaque values that are content parts; all others are items. */
 const PARTS = new Set(["input_text", "input_image", "input_file", "input_audio", "output_text", "refusal"]);
 
-/** The input items. `dropped` receives the names of harmless parts that were left out. */
+/** The input items. `dropped` gets the names of parts that were left out because the answer does not depend on them. */
 export function responsesInput(messages: readonly ChatMessage[], dropped: Set<string>): ResponsesInputItem[] {
   const items: ResponsesInputItem[] = [];
   for (const message of messages) {
@@ -36,7 +36,7 @@ export function responsesInput(messages: readonly ChatMessage[], dropped: Set<st
     else if (message.role === "tool") items.push(...message.content.map((part) => outputItem(part, dropped)));
     else addMessage(items, message.role, message.content, dropped);
   }
-  // A message without text still needs an answer.
+  // A message without text must still get an answer.
   if (items.length === 0 && messages.some(({ role }) => role === "user")) {
     items.push({ type: "message", role: "user", content: [{ type: "input_text", text: "" }] });
   }
@@ -99,7 +99,7 @@ function opaque(origin: string, value: Loose, dropped: Set<string>): ResponsesIn
   return undefined;
 }
 
-/** Text and refusals are collected in one message until an item of another kind. */
+/** Adds an assistant turn. Text and refusals are collected in one message until an item of another kind. */
 function addAssistant(items: ResponsesInputItem[], content: readonly AssistantContent[], dropped: Set<string>): void {
   let parts: ResponsesInputItem[] = [];
   const flush = () => {
@@ -137,7 +137,10 @@ function assistantItem(part: AssistantContent, dropped: Set<string>): ResponsesI
   }
 }
 
-/** Only this protocol's encrypted content can be read back: without it, or with another protocol's, the item is refused. */
+/**
+ * The item of a reasoning part. Only this protocol's encrypted content can be read back; an item without it, or with another
+ * protocol's, would be refused.
+ */
 function reasoningItem(part: ReasoningPart): ResponsesInputItem | undefined {
   if (part.encrypted === undefined || (part.origin !== undefined && part.origin !== RESPONSES)) return undefined;
   return {
@@ -163,7 +166,7 @@ function callId(id: string): string {
 
 function outputItem(part: ToolResultPart, dropped: Set<string>): ResponsesInputItem {
   const parts = part.content.map((piece) => inputPart(piece, dropped)).filter((made) => made !== undefined);
-  // The protocol cannot mark a call as failed.
+  // The protocol has no field that marks a call as failed.
   if (part.isError) parts.unshift({ type: "input_text", text: "Error:" });
   const texts = parts.map((made) => (made["type"] === "input_text" ? String(made["text"]) : undefined));
   const output = texts.every((text) => text !== undefined) ? texts.join(part.isError ? " " : "\n") : parts;
@@ -174,7 +177,7 @@ function outputItem(part: ToolResultPart, dropped: Set<string>): ResponsesInputI
 const CALLS = new Set(["function_call", "custom_tool_call"]);
 const OUTPUTS = new Set(["function_call_output", "custom_tool_call_output"]);
 
-/** A call without output and an output without call are refused: the former gets an output, the latter becomes text. */
+/** Calls without output, and outputs without call, would be refused. The former get an output, the latter become text. */
 function paired(items: readonly ResponsesInputItem[]): ResponsesInputItem[] {
   const kinds = new Map<unknown, unknown>();
   for (const item of items) if (CALLS.has(String(item["type"]))) kinds.set(item["call_id"], item["type"]);

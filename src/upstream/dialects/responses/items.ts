@@ -1,5 +1,5 @@
-// The output items of one streamed Responses answer, each turned into neutral blocks. What only arrives at an item's end
-// (arguments, text, summaries) is emitted there, so that a stream without deltas yields the same blocks.
+// The output items of one streamed Responses answer, converted to neutral blocks. Content that only arrives at an item's end
+// (arguments, text, summaries) is emitted there, so that a stream without deltas gives the same blocks.
 
 import type { ChatEvent } from "../../../chat/event.ts";
 import { asList, asNumber, asRecord, asText, type Loose } from "../loose.ts";
@@ -13,7 +13,7 @@ interface Part {
   annotations: unknown[];
 }
 
-/** The source of block ids, and the sink for events. */
+/** Creates the ids of blocks and takes the events. */
 export interface Sink {
   out: ChatEvent[];
   nextId(): string;
@@ -21,22 +21,22 @@ export interface Sink {
 
 /** An output item. */
 export interface OutputItem {
-  /** Text of a part, arguments, input or summary. `index` is the content or summary index. */
+  /** Takes text of a part, arguments, input or summary. `index` is the content index or the summary index. */
   delta(kind: DeltaKind, text: string, index: number, sink: Sink, logprobs?: readonly unknown[]): void;
-  /** The complete text of earlier `delta`s: the missing rest is emitted. */
+  /** Takes the complete text of earlier deltas and emits the part that is missing. */
   whole(kind: DeltaKind, text: string, index: number, sink: Sink): void;
   annotate?(index: number, annotation: unknown): void;
-  /** The finished item from the upstream; closes what is open. */
+  /** Takes the finished item and closes what is open. */
   end(item: Loose, sink: Sink): void;
 }
 
 /** The kind of text in a delta. */
 export type DeltaKind = "text" | "refusal" | "arguments" | "summary" | "reasoning";
 
-/** No real item has more parts; bounds the memory that a hostile stream can use. */
+/** Maximum number of parts of an item, which limits the memory that a hostile stream can use. No real item has as many. */
 const PARTS_MAX = 256;
 
-/** The item for the type in `response.output_item.added`. */
+/** Creates the item for the type in `response.output_item.added`. */
 export function openItem(item: Loose, sink: Sink): OutputItem {
   switch (item["type"]) {
     case "message":
@@ -190,12 +190,12 @@ class CallItem implements OutputItem {
   }
 }
 
-/** Arguments as text, even if a server sends an object. */
+/** The arguments as text, even if a server sends an object. */
 function argumentText(value: unknown): string {
   return typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
-/** Items that only this protocol has (web searches, computer calls …) are emitted at their end. */
+/** An item that only this protocol has, such as a web search or a computer call. It is emitted at its end. */
 class OtherItem implements OutputItem {
   delta(): void {}
   whole(): void {}
@@ -204,7 +204,7 @@ class OtherItem implements OutputItem {
   }
 }
 
-/** The index of an event, 0 if it has none. */
+/** The index of an event; 0 if it has none. */
 export function indexIn(event: Loose, name: "content_index" | "summary_index"): number {
   const index = asNumber(event[name]);
   return index !== undefined && Number.isInteger(index) && index >= 0 ? index : 0;

@@ -1,5 +1,5 @@
-// The lossless path of the Responses API: the client's body with few changes. Spellings that this service accepts and OpenAI
-// does not (nested tools, image objects) are converted to OpenAI's; everything else keeps its bytes.
+// Relays requests and answers of the Responses API: the client's body with few changes. Forms that this gateway accepts and
+// OpenAI does not (nested tools, image objects) are converted to OpenAI's; everything else keeps its bytes.
 
 import { editJson } from "../../../base/json-edit.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
@@ -14,7 +14,7 @@ import { plainResponsesUsage, responsesEvents } from "./reader.ts";
 import { noteSeal, ResponsesRelay } from "./relay.ts";
 import { responsesHeaders } from "./request.ts";
 
-/** The lossless path. */
+/** The relay of this dialect. */
 export const responsesLossless: Lossless = {
   request: losslessRequest,
   relay: (identity) => new ResponsesRelay(identity),
@@ -31,7 +31,7 @@ function losslessRequest(
   const dropped: string[] = [];
   const set: Record<string, unknown> = { model: ctx.model };
   if (ctx.stream !== chat.stream) set["stream"] = ctx.stream;
-  // Our own member, which upstreams refuse as unknown.
+  // These members are for the gateway, and upstreams refuse unknown ones.
   for (const name of ["thread_id", "conversation_id"]) if (name in body) set[name] = undefined;
   const given = "input" in members ? members["input"] : body["input"];
   const input = plainInput(given);
@@ -63,12 +63,12 @@ function plainTool(value: unknown): unknown {
   const tool = asRecord(value);
   if (typeof tool["function"] !== "object" || tool["function"] === null) return value;
   const { function: inner, ...rest } = tool;
-  // If absent, the default is strict there and not strict here.
+  // If `strict` is absent, the default is true in the flat form, but false in the nested one.
   const strict = "parameters" in asRecord(inner) ? { strict: false } : {};
   return { ...strict, ...rest, ...asRecord(inner) };
 }
 
-/** Returns the same value if every item is in OpenAI's form already. */
+/** Converts the input's items. Returns the same value if all of them are in OpenAI's form already. */
 function plainInput(input: unknown): unknown {
   if (!Array.isArray(input)) return input;
   const items = input.map(plainItem);

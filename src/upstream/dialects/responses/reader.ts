@@ -1,5 +1,5 @@
-// The Responses stream as neutral events. State is kept by item id, or by output index if servers send no id or a different
-// one in every event; broken frames and early ends become an error event.
+// Reads the Responses stream into neutral events. The state is kept by item id, or by output index if servers send no id or a
+// different one in every event. Invalid frames and early ends become an error event.
 
 import { lookUp } from "../../../base/look-up.ts";
 import type { SseFrame } from "../../../base/sse.ts";
@@ -12,7 +12,7 @@ import { asList, asNumber, asRecord, asText, type Loose, parseRecord } from "../
 import { openaiError } from "../openai-error.ts";
 import { type DeltaKind, indexIn, type OutputItem, openItem, type Sink } from "./items.ts";
 
-/** An item, and how events refer to it. */
+/** An item, with the values by which events refer to it. */
 interface Held {
   item: OutputItem;
   family: Family;
@@ -22,10 +22,10 @@ interface Held {
   ended: boolean;
 }
 
-/** The deltas that an item accepts. */
+/** The families of items, by the deltas that they accept. */
 type Family = "message" | "reasoning" | "call" | "other";
 
-/** No real answer has more items; bounds the memory that a hostile stream can use. */
+/** Maximum number of items, which limits the memory that a hostile stream can use. No real answer has as many. */
 const ITEMS_MAX = 1024;
 
 const DELTAS: Readonly<Record<string, DeltaKind>> = {
@@ -70,7 +70,7 @@ export class ResponsesReader implements EventReader {
     if (!this.#done) this.#fail("provider_stream_interrupted", "The provider ended the answer early.", out);
   }
 
-  /** Takes one parsed event of the stream. */
+  /** Reads one parsed event of the stream. */
   take(event: Loose, type: string, out: ChatEvent[]): void {
     if (this.#done) return;
     const sink: Sink = { out, nextId: () => `b${this.#ids++}` };
@@ -159,8 +159,8 @@ export class ResponsesReader implements EventReader {
   }
 
   /**
-   * By id, by call id, then by position among items of the same kind: some servers give every event of an item a different
-   * id, others give a text and the first call the same position.
+   * Finds an item by id, by call id, then by position among items of the same kind. Some servers give every event of an item a
+   * different id; others give a text and the first call the same position.
    */
   #find(event: Loose, family: Family, callId?: string): Held | undefined {
     const id = asText(event["item_id"]);
@@ -176,7 +176,7 @@ export class ResponsesReader implements EventReader {
     return byIndex?.callId !== undefined && callId !== undefined ? undefined : byIndex;
   }
 
-  /** An item whose `output_item.added` was omitted; a call without one has no name. */
+  /** Creates an item whose `output_item.added` was omitted. A call without it would have no name. */
   #implied(kind: DeltaKind, event: Loose, sink: Sink): Held | undefined {
     const type = FAMILY[kind];
     return type === "call" ? undefined : this.#add(event, { type }, sink);
@@ -185,7 +185,7 @@ export class ResponsesReader implements EventReader {
   #finish(response: Loose, ending: string, sink: Sink): void {
     this.#start(response, sink.out);
     this.#usage = responsesUsage(response["usage"]) ?? this.#usage;
-    // A terminal event with the wrong name: the status decides.
+    // If the last event has the wrong name, the status decides.
     const status = asText(response["status"]) ?? ending;
     if (status === "failed" || ending === "failed") {
       this.#failWith(responsesError(response["error"]), sink.out);
@@ -244,7 +244,7 @@ export function responsesEvents(body: unknown): ChatEvent[] {
   return out;
 }
 
-/** Usage as the Responses API writes it; undefined if invalid. */
+/** Reads usage as the Responses API writes it; undefined if it is invalid. */
 export function responsesUsage(value: unknown): Usage | undefined {
   const usage = asRecord(value);
   const details = asRecord(usage["input_tokens_details"]);
@@ -257,7 +257,7 @@ export function responsesUsage(value: unknown): Usage | undefined {
   });
 }
 
-/** Usage in the format of the Responses API. */
+/** Writes usage in the format of the Responses API. */
 export function plainResponsesUsage(usage: Usage): Loose {
   const { inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 } = usage;
   return {
@@ -269,9 +269,9 @@ export function plainResponsesUsage(usage: Usage): Loose {
   };
 }
 
-/** The failure for an error object inside an answer. */
+/** The error for an error object inside an answer. */
 export function responsesError(error: unknown): AnswerFault {
-  // The event's type is passed with its message.
+  // The type is that of the event, not that of the error.
   const { type: _type, ...words } = asRecord(error);
   return answerFault(openaiError(asRecord(error)["type"] === "error" ? words : error));
 }

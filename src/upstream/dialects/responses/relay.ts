@@ -1,5 +1,5 @@
-// Relays the Responses stream: only `response.id` and `response.model` change. Text frames are recognised by their event line
-// and pass unparsed; call arguments are watched; an answer that breaks off ends with `response.failed`.
+// Relays the Responses stream. Only `response.id` and `response.model` change. Text frames are recognised by their event line and
+// pass unparsed; the arguments of calls are checked; an answer that breaks off ends with `response.failed`.
 
 import { ERRORS } from "../../../base/errors.ts";
 import { editJson, editValue } from "../../../base/json-edit.ts";
@@ -16,7 +16,7 @@ import { CallGuards } from "./guards.ts";
 import { hidingEdits, holdsEncrypted } from "./hidden.ts";
 import { plainResponsesUsage, responsesError, responsesUsage } from "./reader.ts";
 
-/** Event lines of frames that contain only text; their data need not be read. */
+/** The event lines of frames that only contain text, so that their data need not be parsed. */
 const PLAIN = [
   "event: response.output_text.delta\ndata: ",
   "event: response.reasoning_summary_text.delta\ndata: ",
@@ -30,9 +30,9 @@ export class ResponsesRelay implements FrameRelay {
   readonly #guards = new CallGuards();
   #response: Loose = {};
   #sequence = -1;
-  /** The last frame that passed unparsed: its sequence number is only read if needed. */
+  /** The last frame that passed unparsed. Its sequence number is only read if it is needed. */
   #lastPlain: { block: string; at: number } | undefined;
-  /** Number of inserted frames: later sequence numbers increase by it. */
+  /** The number of inserted frames, by which later sequence numbers increase. */
   #inserted = 0;
   #usage: Usage | undefined;
   #finished = false;
@@ -68,7 +68,7 @@ export class ResponsesRelay implements FrameRelay {
     let out = "";
     let done = 0;
     let at = 0;
-    // Nothing is relayed after an error or the answer's own end: neither can be taken back.
+    // After an error or the answer's own end, nothing is relayed, since neither can be taken back.
     while (at < block.length && this.#fault === undefined && !this.#finished) {
       const stop = block.indexOf("\n\n", at);
       const end = stop < 0 ? block.length : stop + 2;
@@ -92,7 +92,7 @@ export class ResponsesRelay implements FrameRelay {
     return "data: [DONE]\n\n";
   }
 
-  /** Whether the frame is a complete text frame, which passes unparsed. */
+  /** Whether the frame is a complete text frame, which then passes unparsed. */
   #passPlain(block: string, at: number, end: number): boolean {
     if (this.#inserted > 0 || !this.#committed || !isPlain(block, at)) return false;
     const key = block.indexOf('"delta":', at);
@@ -100,7 +100,7 @@ export class ResponsesRelay implements FrameRelay {
     const open = block.indexOf('"', key + 8);
     let close = block.indexOf('"', open + 1);
     while (close > 0 && isEscaped(block, close)) close = block.indexOf('"', close + 1);
-    // A frame cut off by the end of the stream must be examined; with nested members a final brace proves nothing.
+    // A frame that was cut off by the end of the stream must be examined. With nested members, a brace at the end proves nothing.
     if (open < 0 || close < 0 || close >= end || block.charCodeAt(end - 3) !== 125) return false;
     if (block.slice(close, end).includes("[{")) return false;
     this.#output.add(unescaped(block.slice(open + 1, close)));
@@ -111,7 +111,7 @@ export class ResponsesRelay implements FrameRelay {
   #frame(text: string): string {
     const frame = parseFrame(text.endsWith("\n\n") ? text.slice(0, -2) : text);
     if (frame === undefined) return text;
-    // We send the terminator, once and last; empty data is left after a cut.
+    // The gateway sends the terminator itself, once and last. A stream that was cut off may leave an event with empty data.
     if (frame.data === "[DONE]" || frame.data.trim() === "") return "";
     const event = parseRecord(frame.data);
     if (event === undefined) {
@@ -152,7 +152,7 @@ export class ResponsesRelay implements FrameRelay {
     return this.#pass(event, was);
   }
 
-  /** Events with the complete response: created, in_progress, queued, completed, incomplete. */
+  /** Handles events with the complete response: created, in_progress, queued, completed, incomplete. */
   #envelope(event: Loose, was: { frame: SseFrame; text: string }): string {
     const response = asRecord(event["response"]);
     this.#response = response;
@@ -209,7 +209,7 @@ export class ResponsesRelay implements FrameRelay {
     return withData(was.text, was.frame.data, moved === undefined ? data : spliceMembers(data, moved));
   }
 
-  /** Shown instead of invalid figures. */
+  /** The figures that are shown instead of invalid ones. */
   #soundUsage(response: Loose): Loose {
     if (isSaneUsage(response["usage"])) return {};
     this.#usage ??= this.#identity.estimate(this.outputText());
@@ -224,7 +224,7 @@ export class ResponsesRelay implements FrameRelay {
     return asNumber(event?.["sequence_number"]) ?? this.#sequence;
   }
 
-  /** The upstream's own failure: in the family's format, with our request id. */
+  /** The upstream's own failure in the protocol's format, with the gateway's request id. */
   #failed(response: Loose): string {
     this.#usage = responsesUsage(response["usage"]) ?? this.#usage;
     this.#response = { ...this.#response, ...response, ...this.#soundUsage(response) };
@@ -262,7 +262,7 @@ export class ResponsesRelay implements FrameRelay {
   }
 }
 
-/** What the client may return: the encrypted content, or the id of what the upstream stores. */
+/** Reports what the client may return: the encrypted content, or the id of reasoning that the upstream stores. */
 export function noteSeal(item: Loose, stored: boolean, { sealed, hidesEncrypted }: RelayIdentity): void {
   const shown = hidesEncrypted === true ? undefined : asText(item["encrypted_content"]);
   const value = shown || (stored ? asText(item["id"]) : undefined);

@@ -1,5 +1,5 @@
-// Writes a neutral request in the format of OpenAI's Responses API. What the protocol cannot express is dropped and named if
-// that is harmless, and refused if the answer would change.
+// Writes a neutral request in the format of OpenAI's Responses API. Content that the protocol cannot express is dropped and named
+// if the answer does not depend on it, and refused otherwise.
 
 import { ApiError } from "../../../base/errors.ts";
 import { sha256Hex } from "../../../base/ids.ts";
@@ -13,12 +13,12 @@ import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
 import { asRecord, asText } from "../loose.ts";
 import { RESPONSES, type ResponsesInputItem, responsesInput } from "./input.ts";
 
-/** OpenAI's minimum `max_output_tokens`. */
+/** The smallest `max_output_tokens` that OpenAI accepts. */
 const OUTPUT_TOKENS_MIN = 16;
-/** OpenAI's maximum length of `user`. */
+/** The maximum length of `user` at OpenAI. */
 const USER_CHARS_MAX = 64;
 
-/** What this protocol supports. */
+/** The parameters that this protocol supports. */
 const TAKES: Takes = {
   parameters: {
     parallelToolCalls: true,
@@ -29,7 +29,7 @@ const TAKES: Takes = {
     presencePenalty: false,
     frequencyPenalty: false,
     seed: false,
-    // Applied here.
+    // The gateway itself applies stop sequences.
     stop: true,
     n: false,
     logprobs: true,
@@ -52,7 +52,7 @@ const TAKES: Takes = {
 const PLACES: Places = { names: false, detail: true, cacheMarkers: false, documents: false };
 const SERVICE_TIERS = new Set(["auto", "default", "flex", "priority", "scale", "fast", "ultrafast"]);
 
-/** The request; throws `ApiError` `unsupported_parameter`. */
+/** Writes the request. Throws `ApiError` `unsupported_parameter`. */
 export function responsesRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const dropped = new Set<string>();
   const flat = flattenTools(original, { native: ctx.quirks.custom_tools !== false });
@@ -63,7 +63,7 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   const body: Record<string, unknown> = {
     model: ctx.model,
     input: responsesInput(chat.messages, dropped),
-    // OpenAI stores answers by default, which clients of other protocols did not ask for.
+    // OpenAI stores answers by default, which clients of other protocols did not request.
     store: chat.store ?? false,
   };
   const include: string[] = [];
@@ -86,7 +86,7 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   for (const name of refused) {
     if (body[name] === undefined) continue;
     delete body[name];
-    // We set it, so it is not reported as dropped.
+    // The gateway sets these members itself, so they are not reported as dropped.
     if (name !== "store" && name !== "include") dropped.add(name);
   }
   return {
@@ -94,12 +94,12 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
     headers: responsesHeaders(ctx),
     body: JSON.stringify(body),
     dropped: [...dropped],
-    // The protocol knows no stop sequences.
+    // The protocol has no stop sequences.
     ...(chat.stop === undefined ? {} : { cutAt: chat.stop }),
   };
 }
 
-/** Beta headers of the client. */
+/** The client's headers for betas. */
 export function responsesHeaders(ctx: RequestContext): Record<string, string> {
   const beta = ctx.clientHeaders["openai-beta"];
   return beta === undefined || beta === "" ? {} : { "openai-beta": beta };
@@ -145,7 +145,7 @@ function toolItem(tool: Tool, dropped: Set<string>): ResponsesInputItem | undefi
     return { type: "custom", ...described, ...(tool.format === undefined ? {} : { format: tool.format }) };
   }
   const given = toolSchema(tool.parameters ?? { type: "object", properties: {} });
-  // The default is strict, which refuses most schemas.
+  // The default is strict, with which OpenAI refuses most schemas.
   const { schema: parameters, strict = false, relaxed } = strictOrPlain(given, tool.strict);
   if (relaxed) dropped.add("strict");
   return { type: "function", ...described, parameters, strict };
@@ -166,7 +166,9 @@ function choiceOf(choice: NonNullable<ChatRequest["toolChoice"]>, tools: readonl
   }
 }
 
-/** A tool that may be called; for the provider's own tools only the type, and none if the provider lacks it. */
+/**
+ * A tool that may be called. A tool that the provider runs is named by its type; there is none if the provider does not have it.
+ */
 function allowedItem(name: string, tools: readonly Tool[]): ResponsesInputItem[] {
   const tool = tools.find((one) => one.name === name);
   if (tool?.type !== "server") return [{ type: tool?.type ?? "function", name }];
@@ -185,13 +187,13 @@ function addReasoning(
   const { summary } = wanted;
   if (losesReasoning(wanted, effort, mayReason(ctx))) dropped.add("reasoning_effort");
   if (!mayReason(ctx)) {
-    // Other models answer 400 to any of it.
+    // Models without reasoning answer 400 to these parameters.
     if (summary !== undefined) dropped.add("reasoning_summary");
     return;
   }
   const reasoning = { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
   if (Object.keys(reasoning).length > 0) body["reasoning"] = reasoning;
-  // What is not stored must be returned by the client.
+  // Reasoning that is not stored must be returned by the client, so it must get it.
   if (body["store"] === false) include.push("reasoning.encrypted_content");
 }
 
