@@ -1,4 +1,4 @@
-// Builds the decisions of a running gateway: models, upstreams, the watch and the endpoints.
+// Connects the decisions of a running gateway: models, upstreams, the watch and the endpoints.
 
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
@@ -42,7 +42,7 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** Builds the decision side; no models are known before `load` has resolved. */
+/** Creates decisions. No models are known until `load` has resolved. */
 export function createDecisions(deps: DecisionsDeps) {
   const upstreams = createUpstreams(deps);
   const discovery = new DecisionDiscovery({
@@ -50,7 +50,8 @@ export function createDecisions(deps: DecisionsDeps) {
     now: () => deps.clock.now(),
     changed: () =>
       void models.load().catch((error: unknown) => deps.warn("the decision models could not be read", { error })),
-    failed: (provider, error) => deps.warn("a provider's decision models could not be had", { provider, error }),
+    failed: (provider, error) =>
+      deps.warn("the list of a provider's decision models could not be read", { provider, error }),
   });
   const models = new DecisionModels({
     discovered: () => discovery.models(),
@@ -70,7 +71,7 @@ export function createDecisions(deps: DecisionsDeps) {
   });
   /** A probe is a call with one output token, twice an hour. */
   const mayProbe = () => deps.config().health.probe !== "off";
-  /** Takes about 30 ms, once, and only if tokens are counted: otherwise the first request would wait for it. */
+  /** Takes about 30 ms once, and only if tokens are counted; otherwise the first request would wait for it. */
   const warm = async () => {
     if ((await models.current()).versions.size > 0) await warmTokens();
   };
@@ -83,26 +84,25 @@ export function createDecisions(deps: DecisionsDeps) {
     routes: decisionRoutes(routesDeps),
     /** Answers a request in the format of `/v1/systemone`; `admit` identifies the caller. */
     answer: (request: Request) => answerSystemone(request, routesDeps),
-    /** What can be used, by id and alias; with a limited key, only its models. */
+    /** The versions and aliases that can be used, with a limited key only those of its models. */
     choices: async (models?: KeyModels) =>
       (await listed(routesDeps, models)).map(({ id, version }) => ({ id, tier: version.tier })),
-    /** True for ids and aliases of decision models. */
+    /** Whether a name is the id or alias of a decision model. */
     has: (id: string) => models.has(id),
     health: () => watch.health(),
-    /** For an operator's page. */
+    /** The data for the operator's page. */
     overview: () => overview(deps.store, { models, watch, prices }),
     /**
-     * Moves an alias for an operator; returns its previous target. Throws `ApiError`, 400 for a version that was measured as
-     * worse.
+     * Moves an alias for an operator and returns its previous target. Throws `ApiError` 400 if the version was measured as worse.
      */
     promote: (promotion: Promotion) => promote({ models, store: deps.store }, promotion),
-    /** Reads the configured models; call it once before serving. */
+    /** Reads the configured models. Call it once before serving. */
     async load(): Promise<void> {
       await models.load();
       await watch.restore();
       await warm();
     },
-    /** Starts fetching providers' lists and, unless disabled, probing engines. */
+    /** Starts to fetch providers' lists and, unless disabled, to probe engines. */
     async start(): Promise<void> {
       await Promise.all([discovery.start().then(warm), mayProbe() ? watch.start() : undefined]);
     },
@@ -170,7 +170,7 @@ async function promote(
   }
 }
 
-/** Providers of decision models whose lists are fetched: none if models are configured. */
+/** The providers whose lists of decision models are fetched; none if models are configured. */
 function discovered({ decisions, providers }: Config, own: ReadonlyMap<string, Provider>) {
   if (decisions.models.length > 0) return [];
   return providers.flatMap(({ name, kind, discover, discoverTier }) => {

@@ -1,5 +1,5 @@
-// Classifies a decision upstream's error, in its three formats: FastAPI's `detail` (text, object or list), the OpenAI
-// envelope, and plain text. Quotes of the request are not repeated.
+// Classifies the errors of a decision upstream, which have three formats: FastAPI's `detail` (text, object or list), the OpenAI
+// envelope, and plain text. Quotes from the request are not repeated.
 
 import { isRecord } from "../base/json-object.ts";
 import { type FaultText, faultFromHttp, UpstreamFault } from "../upstream/fault.ts";
@@ -7,7 +7,7 @@ import { type FaultText, faultFromHttp, UpstreamFault } from "../upstream/fault.
 /** Classifies an HTTP error of a decision upstream. */
 export function decisionFault(status: number, body: string, headers: Headers): UpstreamFault {
   const said = read(body);
-  // TypeSafe's own texts: an unknown model and a context overflow are plain 400s there.
+  // TypeSafe answers a plain 400 to an unknown model and to a context that is too long.
   if (status === 400 && said.code === "max_tokens_exceeded") return contextFault(said, status);
   if (status === 413) return contextFault(said, status);
   if (status === 400 && /^unknown model\b/i.test(said.message)) {
@@ -37,13 +37,13 @@ function read(body: string, relayed = false): FaultText {
   // vLLM's own errors have no envelope.
   if (!isRecord(error)) return { message: textOr(parsed["message"]) };
   const { message, code, param } = error;
-  // A gateway that passes its upstream's answer on as text.
+  // A gateway that passes on its upstream's answer as text.
   const inner = relayed ? null : /^HTTP \d{3}: (\{.*\})$/s.exec(textOr(message));
   if (inner !== null) return read(inner[1]!, true);
   return { message: textOr(message), code: textOr(code), param: typeof param === "string" ? param : null };
 }
 
-/** A plain text names the problem of a question, if it mentions one; some end with its key. */
+/** Reads a plain text. It is about a question if it mentions one; some texts end with the key of the question. */
 function readText(detail: string): FaultText {
   const key = /\bquestion must have [^:]+: (.+)$/s.exec(detail)?.[1];
   if (key !== undefined) return { message: detail, param: `questions.${key}` };
@@ -53,7 +53,10 @@ function readText(detail: string): FaultText {
 const OF_A_QUESTION =
   /\b(?:questions?|choices?|options?|candidates?|levels?|labels?|criteria|criterion|instructions?)\b/i;
 
-/** `[{loc:["body","questions","q",…],msg,input}]`: the first that names a question; `input` may hold the state. */
+/**
+ * Reads `[{loc:["body","questions","q",…],msg,input}]`. The first entry that names a question counts; `input` may contain the
+ * state and is not read.
+ */
 function readPlaces(places: readonly unknown[]): FaultText {
   for (const place of places) {
     const loc = isRecord(place) && Array.isArray(place["loc"]) ? place["loc"] : [];
@@ -67,7 +70,7 @@ function readPlaces(places: readonly unknown[]): FaultText {
 
 const QUESTION_TYPES: ReadonlySet<unknown> = new Set(["noul", "choice", "score"]);
 
-/** `questions.q.criteria[1]` */
+/** Writes a path such as `questions.q.criteria[1]`. */
 function pathText(path: readonly unknown[]): string {
   return path
     .map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${String(step)}`))

@@ -22,8 +22,8 @@ const MODEL = Type.String({
 const HEADERS = {
   "x-sallyport-model": "The version that answered.",
   "x-sallyport-route": "Provider and upstream model that answered.",
-  "x-sallyport-calibration": "Where the probabilities come from: `fitted`, `prior`, `upstream` or `none`.",
-  "x-sallyport-label-mass": "How much of the model's probability went to the options that were offered, 0 to 1.",
+  "x-sallyport-calibration": "How the probabilities were calibrated: `fitted`, `prior`, `upstream` or `none`.",
+  "x-sallyport-label-mass": "The share of the model's probability for the offered options, 0 to 1.",
 };
 
 const CONTENT = Type.Union([Type.String(), anyObject("Any JSON object."), Type.Array(Type.Unknown())]);
@@ -49,7 +49,7 @@ const CHOICE = Type.Object(
       additionalProperties: CRITERION,
       minProperties: 1,
       maxProperties: 255,
-      description: "Option name to what it means, or null.",
+      description: "The meaning of each option, or null, by the option's name.",
     }),
   },
   { $id: "ChoiceQuestion", additionalProperties: true, description: "One of up to 255 options." },
@@ -59,7 +59,11 @@ const SCORE = Type.Object(
   {
     type: Type.Literal("score"),
     instructions: Type.Optional(CONTENT),
-    criteria: Type.Array(CONTENT, { minItems: 2, maxItems: 10, description: "What each level means, lowest first." }),
+    criteria: Type.Array(CONTENT, {
+      minItems: 2,
+      maxItems: 10,
+      description: "The meaning of each level, lowest first.",
+    }),
   },
   { $id: "ScoreQuestion", additionalProperties: true, description: "A point on a scale of 2 to 10 levels." },
 );
@@ -76,7 +80,7 @@ const CHOICE_ANSWER = Type.Object(
     type: Type.Literal("choice"),
     choice: Type.String({ description: "The most probable option." }),
     probabilities: PROBABILITIES,
-    confidence: share("0: as good as drawn by lot; 1: sure."),
+    confidence: share("From 0, no better than chance, to 1, certain."),
   },
   { $id: "ChoiceAnswer" },
 );
@@ -86,9 +90,9 @@ const SCORE_ANSWER = Type.Object(
     score: Type.Number({ description: "The expected level, counted from 0; may fall between two." }),
     legend: Type.String({ description: "The most probable level's text." }),
     probabilities: PROBABILITIES,
-    confidence: share("0: spread over all levels; 1: sure."),
-    legend_map: mapOf(Type.String(), { description: "Level to its text." }),
-    level_probabilities: mapOf(Type.Number(), { description: "Level to its probability." }),
+    confidence: share("From 0, spread over all levels, to 1, certain."),
+    legend_map: mapOf(Type.String(), { description: "The text of each level." }),
+    level_probabilities: mapOf(Type.Number(), { description: "The probability of each level." }),
   },
   { $id: "ScoreAnswer" },
 );
@@ -106,7 +110,7 @@ const QUESTIONS = Type.Unsafe<Record<string, unknown>>({
   additionalProperties: Type.Union([NOUL, CHOICE, SCORE]),
   minProperties: 1,
   maxProperties: 2000,
-  description: "Questions by keys of yours; the answers have the same keys.",
+  description: "Questions by keys that you choose; the answers have the same keys.",
 });
 
 const BODY = Type.Object(
@@ -184,7 +188,7 @@ const NATIVE: ApiEndpoint = {
   path: "/typesafe/v1/systemone",
   id: "decideNative",
   group: "Decisions",
-  summary: "The same in TypeSafe's own shape",
+  summary: "The same in TypeSafe's own format",
   description: `For TypeSafe's clients: a score's \`legend\` and \`probabilities\` are keyed by level. ${LIMITS}`,
   access: "counted",
   body: { schema: BODY, examples: { all: EXAMPLE } },
@@ -204,7 +208,7 @@ const OPENAI: ApiEndpoint = {
   path: "/v1/decisions",
   id: "decideOpenai",
   group: "Decisions",
-  summary: "The same in the shape of OpenAI's Decisions",
+  summary: "The same in the format of OpenAI's Decisions",
   description: `A list of questions in, a list of answers in the same order out. ${LIMITS}`,
   access: "counted",
   body: {
@@ -238,7 +242,7 @@ const OPENAI: ApiEndpoint = {
                     { label: Type.String({ minLength: 1 }), description: Type.Optional(orNull(Type.String())) },
                     { additionalProperties: true },
                   ),
-                  { minItems: 2, maxItems: 10, description: "Of a score, lowest first." },
+                  { minItems: 2, maxItems: 10, description: "The levels of a score, lowest first." },
                 ),
               ),
             },
@@ -281,7 +285,7 @@ export const DECISION_ENDPOINTS: readonly ApiEndpoint[] = [
     id: "listDecisionModels",
     group: "Decisions",
     summary: "List decision models",
-    description: "Versions and aliases that can be asked.",
+    description: "Versions and aliases that can be used.",
     access: "key",
     answer: {
       description: "The models.",
@@ -300,7 +304,7 @@ export const DECISION_ENDPOINTS: readonly ApiEndpoint[] = [
     path: "/typesafe/v1/models",
     id: "listDecisionModelsNative",
     group: "Decisions",
-    summary: "List decision models in TypeSafe's own shape",
+    summary: "List decision models in TypeSafe's own format",
     description: "For TypeSafe's clients.",
     access: "key",
     answer: {

@@ -1,13 +1,13 @@
-// Reads a decision request (docs/reference/http-api.md#post-v1systemone). Invalid input is refused with the path of the
-// field: 400 for the request, 422 `invalid_question` for a question's definition. Unknown fields are ignored.
+// Reads a decision request (docs/reference/http-api.md#post-v1systemone). Invalid input is refused with the path of the field:
+// 400 for the request itself, 422 `invalid_question` for the definition of a question. Unknown fields are ignored.
 
 import { ApiError } from "../base/errors.ts";
 import { isRecord } from "../base/json-object.ts";
 
-/** Text, or JSON that is passed on unchanged and shown to text models as compact JSON. */
+/** Text, or JSON, which is sent on unchanged and shown to text models as compact JSON. */
 export type Content = string | readonly unknown[] | Readonly<Record<string, unknown>>;
 
-/** One possible answer: a choice's name, a score's index, or true and false, with its meaning. */
+/** One possible answer with its meaning: the name of a choice, the index of a level, or true and false. */
 export interface Option {
   readonly label: string;
   readonly criterion: Content | null;
@@ -15,14 +15,14 @@ export interface Option {
 
 export type QuestionType = "noul" | "choice" | "score";
 
-/** A question in one form for all types: probabilities are in the order of `options`. */
+/** A question in one form for all types. Probabilities are in the order of `options`. */
 export interface Question {
   readonly key: string;
-  /** The client's name for it, if that is not the key. */
+  /** The client's name for the question, if that is not its key. */
   readonly name?: string | undefined;
   readonly type: QuestionType;
   readonly instructions: Content | undefined;
-  /** noul: true, then false. choice: as given. score: lowest first, labels "0", "1" … */
+  /** For noul: true, then false. For choice: as given. For score: lowest first, with the labels "0", "1" and so on. */
   readonly options: readonly Option[];
 }
 
@@ -34,14 +34,14 @@ export interface DecisionRequest {
   readonly names: ParamNames;
 }
 
-/** Terms of the client's format, for errors. */
+/** The names of parameters in the client's format, for errors. */
 export interface ParamNames {
   readonly state: string;
-  /** The path `questions.KEY…` or `state` in that format's terms. */
+  /** The path `questions.KEY…` or `state` in that format. */
   of(param: string): string;
 }
 
-/** The public names, which are also TypeSafe's, and the internal ones. */
+/** The names of the public format, which are also TypeSafe's and the internal ones. */
 const OWN_NAMES: ParamNames = { state: "state", of: (param) => param };
 
 /** Documented at docs/reference/http-api.md#post-v1systemone. */
@@ -49,14 +49,14 @@ const OPTIONS_MAX = 255;
 const LEVELS_MIN = 2;
 const LEVELS_MAX = 10;
 
-/** Spec silent: a question may be one token, and each may be several upstream calls. */
+/** The specification has no limit, but a question may have only one token, and each may need several upstream calls. */
 const QUESTIONS_MAX = 2000;
 
-/** Parameters of other endpoints (no streaming, tools, system prompt or threads). */
+/** Parameters of other endpoints, which are refused (no streaming, tools, system prompt or threads). */
 const REFUSED = ["stream", "tools", "system", "thread_id", "conversation_id"];
 
 export interface ReadOptions {
-  /** A yes/no question may only have criteria, as in TypeSafe's own API. */
+  /** Whether a yes/no question may have criteria without instructions, as in TypeSafe's own API. */
   readonly criteriaMayAsk?: boolean;
 }
 
@@ -110,7 +110,7 @@ function readInstructions(value: unknown, path: string): Content | undefined {
   return value;
 }
 
-/** Whether there are instructions: neither absent nor blank. */
+/** Whether there are instructions that are not blank. */
 function isSaid(content: Content | undefined): boolean {
   return content !== undefined && (typeof content !== "string" || content.trim() !== "");
 }
@@ -161,16 +161,16 @@ function readCriterion(value: unknown, path: string): Content | null {
   return value;
 }
 
-/** Keys and names of options are the caller's, of any length; an error does not repeat long ones. */
+/** Keys and names of options are the caller's and may be of any length; an error does not repeat long ones. */
 const PARAM_CHARACTERS_MAX = 1000;
 
-/** 422 with the path of the error. */
+/** The error 422 with the path of the field. */
 export function badQuestion(path: string, message: string): ApiError {
   const param = path.length > PARAM_CHARACTERS_MAX ? `${path.slice(0, PARAM_CHARACTERS_MAX)}…` : path;
   return new ApiError("invalid_question", message, { param });
 }
 
-/** 400 with the path of the error. */
+/** The error 400 with the path of the field. */
 export function badRequest(param: string, message: string): ApiError {
   return new ApiError("invalid_request", message, { param });
 }
@@ -179,13 +179,13 @@ function isContent(value: unknown): value is Content {
   return typeof value === "string" || (typeof value === "object" && value !== null);
 }
 
-/** Content as text models see it: text unchanged, text parts joined, everything else as compact JSON. */
+/** Content as text models see it: text unchanged, text parts joined, all else as compact JSON. */
 export function textOfContent(content: Content): string {
   if (typeof content === "string") return content;
   return textOfParts(content) ?? JSON.stringify(content);
 }
 
-/** The text of an array of `{type:"text",text}` parts; undefined for anything else. */
+/** The text of an array of `{type:"text",text}` parts; undefined for other content. */
 export function textOfParts(content: Content): string | undefined {
   if (!Array.isArray(content) || content.length === 0) return undefined;
   const texts: string[] = [];

@@ -1,18 +1,18 @@
-// Limits the bytes of all request bodies in memory. A body that does not fit is not read yet: it waits in the client's socket
-// at no cost. Fair between accounts: none may hold more than twice what stays free, so that one account alone gets at most
-// two thirds.
+// Limits the bytes of all request bodies in memory. A body that does not fit is not read yet: it waits in the client's socket and
+// costs nothing. Accounts share evenly: none may use more than twice what stays free, so that an account that is alone gets at
+// most two thirds.
 
 import { ApiError } from "../base/errors.ts";
 
-/** Bytes reserved for one request, from before its body is read until it is answered. */
+/** The bytes reserved for one request, from before its body is read until it is answered. */
 export interface BodyHold {
-  /** Releases what the body did not need. */
+  /** Releases the bytes that the body did not need. */
   shrinkTo(bytes: number): void;
-  /** Releases everything; further calls do nothing. */
+  /** Releases all bytes. Calling it again has no effect. */
   release(): void;
 }
 
-/** The budget. */
+/** The budget for all bodies. */
 export interface BodyBudget {
   /**
    * Reserves `bytes` for `holder`, immediately or when there is space. Throws `ApiError` 503 if there is none in time, or the
@@ -22,15 +22,15 @@ export interface BodyBudget {
   held(): number;
 }
 
-/** Longest wait for space. */
+/** The longest time for which a request waits for space. */
 const WAIT_MS = 30_000;
-/** Waiting requests; each is a connection with its headers. */
+/** Maximum number of waiting requests. Each is a connection with its headers. */
 const WAITING_MAX = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
-/** Bodies of at least this size take many pages of memory each. */
+/** Bodies of at least this size count towards a garbage collection, as they take many pages of memory. */
 const LARGE_BYTES_MIN = 1024 * 1024;
-/** Share of the budget: after this much was released, garbage is collected. */
+/** After this share of the budget was released, garbage is collected. */
 const GARBAGE_SHARE = 0.25;
 
 interface Waiting {
@@ -39,7 +39,7 @@ interface Waiting {
   readonly admit: (hold: BodyHold) => void;
 }
 
-/** Creates a budget of `bytesMax()`, which may change. */
+/** Creates a budget of `bytesMax()` bytes, which may change. */
 export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): BodyBudget {
   const byHolder = new Map<string, number>();
   const waiting = new Set<Waiting>();
@@ -53,7 +53,7 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
     else byHolder.set(holder, sum);
   };
   const fits = (holder: string, bytes: number): "yes" | "no" | "not for this one" => {
-    // A body larger than the whole budget is admitted alone: the limit of a single body is a separate setting.
+    // A body that is larger than the whole budget is admitted alone, since the limit of a single body is a setting of its own.
     if (total === 0) return "yes";
     const free = bytesMax() - total - bytes;
     if (free < 0) return "no";
@@ -63,14 +63,14 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
   const admitWaiting = () => {
     for (const one of waiting) {
       const answer = fits(one.holder, one.bytes);
-      // Later requests may not overtake it forever: it would never find space.
+      // Later requests may not overtake this one, or it would never find space.
       if (answer === "no") return;
       if (answer !== "yes") continue;
       waiting.delete(one);
       one.admit(held(one.holder, one.bytes));
     }
   };
-  /** The collector does not know how much memory a few large texts hold, and would run too late. */
+  /** The garbage collector does not know how much memory a few large texts take, and would run too late. */
   const collect = (bytes: number) => {
     garbageBytes += bytes;
     if (garbageBytes < bytesMax() * GARBAGE_SHARE) return;
@@ -97,7 +97,7 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
     const leave = (reason: unknown) => {
       if (!waiting.delete(one)) return;
       reject(reason);
-      // It may have prevented others from being admitted.
+      // The request may have prevented others from being admitted.
       admitWaiting();
     };
     const timer = setTimeout(() => leave(busy()), waitMs);
@@ -121,7 +121,7 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
 }
 
 function busy(): ApiError {
-  return new ApiError("server_busy", "Too many large requests are under way. Send it again in a few seconds.", {
+  return new ApiError("server_busy", "Too many large requests are in progress. Send this one again in a few seconds.", {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

@@ -1,4 +1,4 @@
-// Request bodies: bounded in size (decompressed bytes) and in time, decompressed, decoded and parsed. Every refusal is an
+// Request bodies: limited in size (decompressed bytes) and in time, decompressed, decoded and parsed. Every refusal is an
 // ApiError: 400, 408 or 413.
 
 import { ApiError } from "../base/errors.ts";
@@ -11,27 +11,27 @@ import type { BodyHold } from "./body-budget.ts";
 import { maybeExchangeOf } from "./exchange.ts";
 
 export interface BodyLimits {
-  /** Largest body, in decompressed bytes. */
+  /** Maximum size of a body in decompressed bytes. */
   maxBytes: number;
   /** Maximum number of objects, lists and strings in a JSON body (see `JsonBounds`); default 100,000. */
   valuesMax?: number;
-  /** Longest silence; default 30 s. */
+  /** The longest pause within a body; 30 s by default. */
   stallMs?: number;
-  /** Longest time for a whole body; default 10 min. */
+  /** The longest time for a whole body; 10 min by default. */
   totalMs?: number;
 }
 
 const STALL_MS = 30_000;
 const TOTAL_MS = 600_000;
 const VALUES_MAX = 100_000;
-/** Unescaping one takes about fifteen nanoseconds. */
+/** Unescaping one escape takes about fifteen nanoseconds. */
 const ESCAPES_PER_VALUE = 16;
-/** Smaller bodies do not count: it would take ten thousand of them to matter. */
+/** Smaller bodies are not counted in the budget: only ten thousand of them would matter. */
 const FREE_BYTES_MAX = 16 * 1024;
-/** Larger bodies are decoded and parsed one at a time, in steps with other work in between. */
+/** Larger bodies are decoded and parsed one at a time, in steps between which other work runs. */
 const STEP_BYTES_MIN = 512 * 1024;
 
-/** The body's bytes, decompressed. */
+/** Reads the body's bytes and decompresses them. */
 export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   const bytes = await boundedBody(request, limits);
   maybeExchangeOf(request)?.wire?.body(bytes);
@@ -45,7 +45,7 @@ async function boundedBody(request: Request, limits: BodyLimits): Promise<Uint8A
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > limits.maxBytes) throw bodyTooLarge(limits.maxBytes);
   if (isPlain && declared <= FREE_BYTES_MAX) return readAll(request, declared, limits);
-  // A body without a length, or a compressed one, counts with the maximum.
+  // A body without a stated length, or a compressed one, counts with the maximum.
   const hold = await room(request, isPlain && declared >= 0 ? declared : limits.maxBytes);
   const read = await readAll(request, declared, limits);
   const bytes = unpack === undefined ? read : await decompress(read, unpack, limits.maxBytes);
@@ -61,20 +61,23 @@ async function room(request: Request, bytes: number): Promise<BodyHold | undefin
   }
 }
 
-/** A JSON object body, as text and parsed. Throws 400 `invalid_json`, or `invalid_request` for another content type or no object. */
+/**
+ * Reads a body that is a JSON object, as text and parsed. Throws 400 `invalid_json`, or `invalid_request` for another content
+ * type or a body that is no object.
+ */
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<JsonBody> {
   const read = await readObject(request, limits);
   const model = maybeExchangeOf(request)?.alias?.model;
   return model === undefined ? read : withModel(read, model);
 }
 
-/** A body as received, and parsed. */
+/** A body as text and as a JSON object. */
 interface JsonBody {
   readonly text: string;
   readonly body: Record<string, unknown>;
 }
 
-/** If the address names the model, the body may leave it out. */
+/** Adds the model that the address names, so that the body may leave it out. */
 function withModel({ text, body }: JsonBody, model: string): JsonBody {
   return { text: spliceMembers(text, { model }), body: { ...body, model } };
 }
@@ -84,7 +87,10 @@ async function readObject(request: Request, limits: BodyLimits): Promise<JsonBod
   return { text, body: asObject(value) };
 }
 
-/** A JSON body of any kind, as text and parsed. Throws 400 `invalid_json`, or `invalid_request` for another content type. */
+/**
+ * Reads a body that is any JSON value, as text and parsed. Throws 400 `invalid_json`, or `invalid_request` for another content
+ * type.
+ */
 export async function readJsonValue(
   request: Request,
   limits: BodyLimits,
@@ -100,7 +106,7 @@ export async function readJsonValue(
     return { text, value: parse(text) };
   }
   return oneAtATime(async () => {
-    // The previous body's continuation runs first.
+    // This lets the code that waits for the previous body run first.
     await turn();
     if (request.signal.aborted) throw bodyCutOff(request.signal.reason);
     const text = decoder.decode(bytes);
@@ -117,7 +123,7 @@ export async function readJsonValue(
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs `work` when the previous work has ended, successfully or not. */
+/** Runs `work` when the previous work has ended, whether or not it succeeded. */
 function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
   const done = last.then(work, work);
   last = done;
@@ -174,25 +180,25 @@ function isJsonType(type: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type.trim());
 }
 
-/** 413. */
+/** The error for a body that is too large: 413. */
 export function bodyTooLarge(maxBytes: number): ApiError {
   return new ApiError("request_too_large", `The request body is larger than ${maxBytes} bytes.`);
 }
 
-/** 408. */
+/** The error for a body that does not arrive in time: 408. */
 export const bodyTooSlow = () => new ApiError("request_timeout", "The request body did not arrive in time.");
 
 const decoder = new TextDecoder();
 
-/** For a body that was not read, megabytes arrive at once: this many are copied per iteration of the event loop. */
+/** How many bytes are copied in each turn of the event loop, as megabytes of an unread body may arrive at once. */
 const COPIED_BYTES = 2 * 1024 * 1024;
 
-/** One iteration of the event loop: data in the socket has then been received. */
+/** Waits for one turn of the event loop, after which data in the socket has been received. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 async function readAll(request: Request, declared: number, limits: BodyLimits): Promise<Uint8Array> {
-  // Most bodies arrive together with their headers and are complete one iteration later. Reading an incomplete one costs 320
-  // KB of buffers, and thus a garbage collection every sixty requests.
+  // Most bodies arrive together with their headers and are complete one turn later. Reading an incomplete body would take 320 KB
+  // of buffers, which means a garbage collection every sixty requests.
   await turn();
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
@@ -211,7 +217,7 @@ async function readAll(request: Request, declared: number, limits: BodyLimits): 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 type ManyRead = ReturnType<Reader["readMany"]>;
 
-/** The rest of a body, watched: `next` is the current read. */
+/** Reads the rest of a body within the time limits. `next` is the read in progress. */
 async function readRest(
   reader: Reader,
   next: ManyRead,
@@ -222,7 +228,7 @@ async function readRest(
   const startedMs = performance.now();
   let lastMs = startedMs;
   let late = false;
-  // One timer per body, restarted if data has arrived meanwhile.
+  // There is one timer for each body. It restarts if data has arrived meanwhile.
   const watch = () => {
     const now = performance.now();
     const leftMs = Math.min(lastMs + stallMs, startedMs + totalMs) - now;
@@ -235,7 +241,7 @@ async function readRest(
   let timer = setTimeout(watch, Math.min(stallMs, totalMs));
   try {
     for (let reading = next; ; reading = reader.readMany()) {
-      // Takes all available data in one step, including the end.
+      // Reads all available data in one step, including the end.
       const { done, value } = await reading;
       if (late) throw bodyTooSlow();
       lastMs = performance.now();
@@ -257,16 +263,16 @@ async function readRest(
   return body.whole();
 }
 
-/** The received part of a body. */
+/** Collects the parts of a body. */
 interface Gathered {
   add(chunk: Uint8Array): void | Promise<void>;
   size(): number;
   whole(): Uint8Array | Promise<Uint8Array>;
 }
 
-/** A large body of known length is assembled as it arrives, so that it is in memory once and not twice. */
+/** Collects a large body of known length into one buffer as it arrives, so that it is in memory only once. */
 function intoOne(declared: number): Gathered {
-  // Until something is written to them these bytes take no memory.
+  // Until they are written, these bytes take no memory.
   const bytes = Buffer.allocUnsafeSlow(declared);
   let size = 0;
   let sinceTurn = 0;
@@ -274,7 +280,7 @@ function intoOne(declared: number): Gathered {
     async add(chunk) {
       for (let at = 0; at < chunk.byteLength; at += COPIED_BYTES) {
         const part = chunk.subarray(at, at + COPIED_BYTES);
-        // The server enforces the declared length of a body.
+        // The server ensures that a body is not longer than declared.
         bytes.set(part, size);
         size += part.byteLength;
         sinceTurn += part.byteLength;
@@ -311,16 +317,16 @@ function inPieces(): Gathered {
 
 /** Frees bytes that are not read again. The garbage collector would only free them after several hundred megabytes. */
 function giveBack({ buffer, byteLength }: Uint8Array): void {
-  // Views of a larger buffer belong to others.
+  // If this is a view of a larger buffer, the buffer belongs to others.
   if (byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
 }
 
 function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-  // A body that failed meanwhile needs no cancelling.
+  // If the body has failed meanwhile, it need not be cancelled.
   reader.cancel().catch(() => undefined);
 }
 
-/** The client left in the middle of its body: nobody reads the response, but there must be one. */
+/** The error if the client left in the middle of its body. Nobody reads the response, but there must be one. */
 export function bodyCutOff(cause: unknown): ApiError {
   return new ApiError("invalid_request", "The request body ended early.", { cause });
 }
@@ -344,7 +350,7 @@ function decoderOf(coding: string) {
   }
 }
 
-/** Streams through the decoder, so that a decompression bomb is cut off at the limit. */
+/** Decompresses as a stream, so that a decompression bomb is stopped at the limit. */
 function decompress(bytes: Uint8Array, decoder: ReturnType<typeof decoderOf>, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
@@ -358,7 +364,7 @@ function decompress(bytes: Uint8Array, decoder: ReturnType<typeof decoderOf>, ma
     });
     decoder.on("end", () => resolve(Buffer.concat(chunks, size)));
     decoder.on("error", (cause) =>
-      reject(new ApiError("invalid_request", "The request body is not what its Content-Encoding says.", { cause })),
+      reject(new ApiError("invalid_request", "The request body does not match its Content-Encoding.", { cause })),
     );
     decoder.end(bytes);
   });

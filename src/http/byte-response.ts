@@ -1,5 +1,5 @@
-// Sends bytes as a stream: pulls from its source only as fast as the client reads, and ends the source when the client
-// leaves.
+// Sends bytes as a stream. They are read from the source only as fast as the client reads, and the source is ended when the
+// client leaves.
 
 import { type Limit, limit } from "../base/limit.ts";
 
@@ -50,7 +50,7 @@ export function byteResponse(
         unread?.cancel();
         try {
           const bytes = await source.next();
-          // The client has disconnected meanwhile; closing a cancelled stream would throw.
+          // The client has disconnected meanwhile, and closing a cancelled stream would throw.
           if (over) return;
           if (bytes === undefined) {
             stop(false);
@@ -65,7 +65,7 @@ export function byteResponse(
         } catch {
           if (over) return;
           stop(false);
-          // If it were an error, the server would print it; the source has reported it.
+          // With an error, the server would print it, but the source has already reported it.
           controller.error(undefined);
         }
       },

@@ -1,9 +1,9 @@
-// Parses the cookies of a request. If a browser sends several of one name, the first counts.
+// Parses the cookies of a request. If a browser sends several with the same name, the first one counts.
 
-/** More than any of our pages sets, and few enough to parse quickly. */
+/** Maximum number of cookies that are read: more than any page of the gateway sets, and few enough to parse quickly. */
 const COOKIES_READ_MAX = 50;
 
-/** Name → value, as sent. */
+/** The values of the cookies as they were sent, by name. */
 export function cookiesOf(request: Request): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const pair of (request.headers.get("cookie") ?? "").split(";", COOKIES_READ_MAX)) {

@@ -1,5 +1,5 @@
-// The edge around every route: request ids, CORS, 404 and 405, maintenance, response headers, the one log line, and the final
-// error handler. Whatever a route does, the client gets the error envelope and the id.
+// The edge around every route: request ids, CORS, 404 and 405, maintenance, response headers, the log line, and the final
+// handling of errors. Whatever a route does, the client gets the error format and the id.
 
 import { ApiError, type ErrorBody } from "../base/errors.ts";
 import { lazily } from "../base/lazily.ts";
@@ -18,28 +18,28 @@ export interface RoutePattern {
 
 /** How the endpoints at a path differ from others. */
 export interface EndpointTraits {
-  /** The body of an HTTP error; absent: `{error}` alone. */
+  /** Builds the body of an HTTP error. If absent, the body is `{error}` alone. */
   envelope?(error: ErrorBody, requestId: string): Record<string, unknown>;
-  /** A further response header for the request id. */
+  /** An additional response header that contains the request's id. */
   requestIdHeader?: string;
 }
 
-/** What another service's address means here. */
+/** The meaning of another service's address on this gateway. */
 export interface Alias {
   readonly path: string;
-  /** The model in the address; it takes precedence over the body's. */
+  /** The model in the address, which takes precedence over the body's. */
   readonly model?: string;
-  /** A further header that may hold the key. */
+  /** An additional header in which the key may be sent. */
   readonly keyHeader?: string;
 }
 
-/** What the edge is told about the program's paths. */
+/** What the edge knows of the program's paths. */
 export interface PathRules {
-  /** Undefined for one of our own paths. The path is percent-encoded UTF-8. */
+  /** The alias for a path; undefined for the gateway's own paths. The path is percent-encoded UTF-8. */
   alias(path: string): Alias | undefined;
-  /** Whether scripts on any origin may call it: keys are sent in headers. */
+  /** Whether scripts of any origin may call the path, since keys are sent in headers. */
   isApi(path: string): boolean;
-  /** Whether maintenance closes it. */
+  /** Whether the path is closed during maintenance. */
   isClosable(path: string): boolean;
   traits(path: string): EndpointTraits | undefined;
   /** Response headers that browsers may read, as the value of `Access-Control-Expose-Headers`. */
@@ -50,30 +50,30 @@ export interface EdgeDeps {
   paths: PathRules;
   /** The routes behind the edge. */
   handle(request: Request): Response | Promise<Response>;
-  /** POST routes by exact path that bypass the framework's router: the busiest ones. */
+  /** POST routes by exact path that bypass the framework's router, as they are the busiest ones. */
   direct: ReadonlyMap<string, (request: Request) => Promise<Response>>;
   routes(): readonly RoutePattern[];
   makeRequestId(): string;
-  /** Undefined unless the service is in maintenance. */
+  /** The state of maintenance; undefined if there is none. */
   maintenance(): { retryAfterSeconds: number; message: string } | undefined;
-  /** The client's address and scheme, trusting forwarded headers from trusted proxies only. */
+  /** The client's address and scheme. Forwarded headers only count if a trusted proxy sends them. */
   peer(request: Request): Peer;
   /** The memory budget for bodies of all requests. */
   bodyBudgetBytes(): number;
   /** Absent while tracing is off. */
   tracer?: Tracer | undefined;
-  /** Called once per request, when its response is complete: the connection is free for the next. */
+  /** Called once for each request when its response is complete, so that its connection is free for the next one. */
   release(request: Request): void;
-  /** Called once per request, when its response is complete. */
+  /** Called once for each request when its response is complete. */
   finished(exchange: Exchange, status: number): void;
-  /** An unexpected error. */
+  /** Called for an unexpected error. */
   unexpected(exchange: Exchange, cause: unknown): void;
 }
 
 const LOGGED_PATH_CHARS_MAX = 200;
 const METHODS = "GET, POST, DELETE, PUT, PATCH, OPTIONS";
 
-/** The fetch handler of the server. */
+/** Creates the server's function that answers requests. */
 export function createEdge(deps: EdgeDeps): (request: Request) => Response | Promise<Response> {
   const matchers = lazily(() => compileRoutes(deps.routes()));
   const edge = { ...deps, routeOf: routeFinder(matchers), bodies: createBodyBudget(deps.bodyBudgetBytes) };
@@ -98,9 +98,9 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     if (error.apiCode === "internal_error") deps.unexpected(exchange, error.detail.cause ?? thrown);
     if (error.apiCode === "route_not_found") error = methodError(exchange, matchers()) ?? error;
     exchange.log["error"] = error.apiCode;
-    // Whatever the result, nobody was left to receive it.
+    // Whatever the outcome, the client had left.
     if (request.signal.aborted) exchange.log["client_gone"] = true;
-    // A provider's text may quote the prompt; ours never does.
+    // The text of a provider may quote the prompt, so it is not logged; the gateway's own texts never do.
     if (error.status < 500 && error.detail.cause === undefined) exchange.log["reason"] = error.message;
     const envelope = deps.paths.traits(exchange.path)?.envelope;
     const { requestId } = exchange;
@@ -170,7 +170,7 @@ function openExchange(request: Request, path: string, deps: OpenDeps): Exchange 
       "http.request.method": request.method,
       "http.route": deps.routeOf(path),
     }),
-    // Few routes ask for it, so it is only looked up then.
+    // Only few routes need the address, so it is looked up on demand.
     get address() {
       peer ??= deps.peer(request);
       return peer.address;
@@ -212,9 +212,9 @@ function openExchange(request: Request, path: string, deps: OpenDeps): Exchange 
   return exchange;
 }
 
-/** Responses before any route: preflights, unusable Host headers and paths, maintenance. */
+/** Responses that are decided before any route: preflights, invalid Host headers and paths, maintenance. */
 function before(request: Request, path: string, deps: EdgeDeps): Response | undefined {
-  // Two Host headers arrive as one, joined by a comma: nobody may choose which of them counts.
+  // Two Host headers arrive as one, joined by a comma. It must not be ambiguous which of them counts.
   if (request.headers.get("host")?.includes(","))
     throw new ApiError("invalid_request", "Expected exactly one Host header.");
   if (request.method === "OPTIONS" && deps.paths.isApi(path)) return preflight(request);
@@ -225,14 +225,14 @@ function before(request: Request, path: string, deps: EdgeDeps): Response | unde
   });
 }
 
-/** The request continues with its body, signal and socket under the intended path: a copy would lose the socket. */
+/** Continues a request under another path, with its body, signal and socket. A copy of the request would lose the socket. */
 function readdress(request: Request, asked: string, path: string): void {
   const at = request.url.indexOf(asked, request.url.indexOf("://") + 3);
   const url = request.url.slice(0, at) + path + request.url.slice(at + asked.length);
   Object.defineProperty(request, "url", { value: url });
 }
 
-/** Routes get decoded parameters. */
+/** Whether the path can be decoded, since routes get decoded parameters. */
 function isEncoded(path: string): boolean {
   try {
     decodeURIComponent(path);
@@ -242,7 +242,7 @@ function isEncoded(path: string): boolean {
   }
 }
 
-/** CORS without credentials: keys are sent in headers, so any origin may call. */
+/** The answer to a CORS preflight, without credentials. Keys are sent in headers, so any origin may call. */
 function preflight(request: Request): Response {
   return new Response(null, {
     status: 204,
@@ -255,19 +255,23 @@ function preflight(request: Request): Response {
   });
 }
 
-/** 405 with `Allow` if the path is known under another method. */
+/** The 405 with `Allow` if the path is known for another method. */
 function methodError(exchange: Exchange, matchers: readonly RouteMatcher[]): ApiError | undefined {
   const allowed = new Set<string>();
   for (const { method, pattern } of matchers) if (pattern.test(exchange.path)) allowed.add(method);
   if (allowed.has("GET")) allowed.add("HEAD");
   if (allowed.size === 0 || allowed.has(exchange.method)) return undefined;
   const allow = [...allowed].sort().join(", ");
-  return new ApiError("method_not_allowed", `${exchange.path.slice(0, 200)} takes ${allow}, not ${exchange.method}.`, {
-    headers: { allow },
-  });
+  return new ApiError(
+    "method_not_allowed",
+    `${exchange.path.slice(0, 200)} accepts ${allow}, not ${exchange.method}.`,
+    {
+      headers: { allow },
+    },
+  );
 }
 
-/** Finds the pattern of a path; plain paths, which all busy routes have, by one look-up. */
+/** Finds the pattern of a path. Plain paths, which all busy routes have, are found by one look-up. */
 function routeFinder(matchers: () => readonly RouteMatcher[]): (path: string) => string {
   const plain = lazily(() => new Set(matchers().flatMap(({ path }) => (/[:*]/.test(path) ? [] : [path]))));
   return (path) => {

@@ -5,15 +5,13 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
 
 /**
- * Who may call an endpoint:
- * - `open`: everyone;
- * - `key`: whoever has an API key;
- * - `counted`: the same, with a plan that has not ended, and the call takes a slot of the key's rate limit;
- * - `token`: whoever is signed in, with the access token of `POST /v1/auth/token`.
+ * Who may call an endpoint: - `open`: everyone; - `key`: everyone with an API key; - `counted`: the same, if the key's plan has
+ * not ended, and the call counts against the key's rate limit; - `token`: everyone who is signed in, with the access token of
+ * `POST /v1/auth/token`.
  */
 export type Access = "open" | "key" | "counted" | "token";
 
-/** The groups that endpoints are listed in. */
+/** The groups in which endpoints are listed. */
 export type Group =
   | "Chat"
   | "Conversations"
@@ -28,7 +26,7 @@ export type Group =
   | "Accounts"
   | "Status";
 
-/** A parameter in the path, the query or a header. Its description is the schema's. */
+/** A parameter in the path, the query or a header. Its description is that of the schema. */
 export interface ApiParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -41,38 +39,38 @@ export interface ApiParameter {
 /** The request body. */
 export interface RequestBody {
   readonly schema: TSchema;
-  /** Default `application/json`. */
+  /** `application/json` by default. */
   readonly type?: "application/json" | "multipart/form-data";
-  /** Default true. */
+  /** True by default. */
   readonly required?: boolean;
-  /** By name; a test sends each of them. */
+  /** Examples by name. A test sends each of them. */
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
 /** A success response. */
 export interface GoodAnswer {
-  /** Default 200. */
+  /** 200 by default. */
   readonly status?: number;
-  /** Never returned by this version: the endpoint only says that it is not available yet. */
+  /** Set if this version never returns it, because the endpoint only says that it is not available yet. */
   readonly isPromise?: true;
   readonly description: string;
-  /** For a redirect: the 200 for clients that follow it, or that asked for no redirect. */
+  /** For a redirect: the 200 that clients get which follow it, or which requested no redirect. */
   readonly instead?: { readonly description: string; readonly schema?: TSchema };
-  /** None: the response has no body. */
+  /** If absent, the response has no body. */
   readonly schema?: TSchema;
-  /** Default `application/json`. */
+  /** `application/json` by default. */
   readonly type?: string;
-  /** Response headers besides the common ones: name to description. */
+  /** Response headers in addition to the common ones: their descriptions by name. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly example?: unknown;
-  /** The alternative as server-sent events: the JSON of one `data:` line. */
+  /** The alternative response as server-sent events, with the schema of the JSON in a `data:` line. */
   readonly events?: { readonly description: string; readonly schema: TSchema };
 }
 
 /** The format of errors if it is not the usual one. */
 export interface ErrorShape {
   readonly schema: TSchema;
-  /** The status of a code there. */
+  /** The status of a code in this format. */
   statusOf(code: ErrorCode): number;
 }
 
@@ -90,36 +88,36 @@ export interface OtherFailure {
 /** An endpoint. */
 export interface ApiEndpoint {
   readonly method: "GET" | "POST" | "DELETE" | "PUT" | "PATCH";
-  /** As registered: `/v1/crawl/:id`. A `*` is the only parameter of its path. */
+  /** The path as it is registered, such as `/v1/crawl/:id`. A `*` must be the only parameter of its path. */
   readonly path: string;
-  /** Name of the operation in generated clients. */
+  /** The name of the operation in generated clients. */
   readonly id: string;
   readonly group: Group;
   readonly summary: string;
-  /** Markdown. */
+  /** The description in Markdown. */
   readonly description: string;
   readonly access: Access;
   readonly parameters?: readonly ApiParameter[];
   readonly body?: RequestBody;
   readonly answer: GoodAnswer;
-  /** Codes besides those that follow from `access` and `body`. */
+  /** Error codes in addition to those that follow from `access` and `body`. */
   readonly errors?: readonly ErrorCode[];
   readonly errorShape?: ErrorShape;
   /** Failures that have no code of ours. */
   readonly otherFailures?: readonly OtherFailure[];
 }
 
-/** The schema, or null. */
+/** A schema that also allows null. */
 export function orNull<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** A string enumeration. */
+/** A string that is one of several values. */
 export function oneOf(values: readonly string[], options: { description?: string; default?: string } = {}) {
   return Type.Unsafe<string>({ type: "string", enum: [...values], ...options });
 }
 
-/** An object with names chosen by the caller. */
+/** An object whose names the caller chooses. */
 export function mapOf(values: TSchema, options: { description?: string } = {}) {
   return Type.Unsafe<Record<string, unknown>>({ type: "object", additionalProperties: values, ...options });
 }
@@ -129,7 +127,7 @@ export function anyObject(description: string) {
   return Type.Unsafe<Record<string, unknown>>({ type: "object", additionalProperties: true, description });
 }
 
-/** The id in a path. */
+/** An id in a path. */
 export function pathId(name: string, description: string, example: string): ApiParameter {
   return { name, in: "path", schema: Type.String({ description }), example };
 }

@@ -1,4 +1,4 @@
-// Turns anything thrown into the error envelope (docs/reference/errors.md). Unknown errors give a fixed public text; the
+// Converts anything thrown to the error format (docs/reference/errors.md). Unknown errors get a fixed public text, and their
 // cause is logged.
 
 import { ApiError, type ErrorBody } from "../base/errors.ts";
@@ -19,12 +19,15 @@ export function asApiError(thrown: unknown): ApiError {
   return new ApiError("internal_error", "Something went wrong on our side. Try again.", { cause: thrown });
 }
 
-/** Messages may quote the client's text; a response must not repeat all of it. */
+/** Maximum length of a message. Messages may quote the client's text, and a response must not repeat all of it. */
 const MESSAGE_CHARS_MAX = 2000;
-/** A year: larger numbers come from confused upstreams, and would be written with an exponent. */
+/**
+ * Maximum number of seconds to retry after, which is a year. Some upstreams send larger numbers, which would be written with an
+ * exponent.
+ */
 const RETRY_SECONDS_MAX = 31_536_000;
 
-/** The body of an error's response. `envelope` writes it in the client's format; absent: the plain envelope. */
+/** The body of an error's response. `envelope` writes it in the client's format; if absent, it has the usual format. */
 export function errorJson(
   error: ApiError,
   envelope?: (body: ErrorBody) => Record<string, unknown>,
@@ -35,7 +38,7 @@ export function errorJson(
   return { ...(envelope === undefined ? { error: said } : envelope(said)), ...error.detail.body };
 }
 
-/** The response of an error. `envelope` writes the body in the client's format; absent: the plain envelope. */
+/** The response for an error. `envelope` writes its body in the client's format; if absent, it has the usual format. */
 export function errorResponse(error: ApiError, envelope?: (body: ErrorBody) => Record<string, unknown>): Response {
   const { retryAfterSeconds, headers } = error.detail;
   const response = Response.json(errorJson(error, envelope), { status: error.status });
@@ -46,7 +49,7 @@ export function errorResponse(error: ApiError, envelope?: (body: ErrorBody) => R
   return response;
 }
 
-/** The longest part of an address that an error quotes. */
+/** Maximum length of an address that an error quotes. */
 const PATH_CHARS_MAX = 200;
 
 /** The 404 for an address without a route. */

@@ -1,5 +1,5 @@
-// What the edge knows about a request, and what rooms above leave for the edge: response headers and the fields of its log
-// line. Kept beside the Request so that no framework determines its shape.
+// What the edge knows of a request, and what other rooms leave for the edge: response headers, and the fields of its log line. It
+// is kept beside the Request, so that no framework determines its form.
 
 import type { FailedRoute } from "../telemetry/attempt.ts";
 import type { TraceSpan } from "../telemetry/span.ts";
@@ -7,74 +7,74 @@ import type { BodyHold } from "./body-budget.ts";
 
 /** One request at the edge. */
 export interface Exchange {
-  /** Echoed byte for byte. */
+  /** The request's id, which is returned byte for byte. */
   readonly requestId: string;
-  /** `performance.now()` at arrival. */
+  /** The time of arrival by `performance.now()`. */
   readonly startedMs: number;
   readonly method: string;
-  /** The path where it is answered, even if another address was requested. */
+  /** The path of the route that answers, even if another address was requested. */
   readonly path: string;
-  /** The address of another service that was requested; undefined for nearly all requests. */
+  /** Set if the address of another service was requested; undefined for nearly all requests. */
   alias?: { readonly model?: string; readonly keyHeader?: string } | undefined;
   /** The pattern of the path's route, such as `/v1/models/*`; `unmatched` if there is none. */
   readonly route: string;
-  /** The request's span; undefined while tracing is off. */
+  /** The request's span; undefined if tracing is off. */
   readonly span: TraceSpan | undefined;
-  /** The client's address; behind trusted proxies, the forwarded one. */
+  /** The client's address. Behind trusted proxies, this is the forwarded one. */
   readonly address: string;
-  /** Whether the client uses HTTPS, possibly as a trusted proxy says. */
+  /** Whether the client uses HTTPS, which a trusted proxy may state. */
   readonly secure: boolean;
-  /** Whether the address may be that of an unlisted proxy: then it grants nothing. */
+  /** Whether the address may be that of an unlisted proxy, so that it must not grant any rights. */
   readonly isUnnamedProxy: boolean;
-  /** Added to whatever response this request gets. */
+  /** Headers that are added to the response, whatever it is. */
   readonly headers: Record<string, string>;
   /** The account of the request; undefined until it is known. */
   holder: string | undefined;
   /** Reserves memory for the body until the exchange is finished. Throws 503 if there is none in time. */
   holdBody(bytes: number): BodyHold | Promise<BodyHold>;
-  /** Fields of the request's one log line. */
+  /** The fields of the request's log line. */
   readonly log: Record<string, unknown>;
-  /** What a route threw; the framework passes errors on, so that one place words them all. */
+  /** The value that a route threw. The framework passes errors on, so that they are handled in one place. */
   thrown?: unknown;
-  /** The caller, once it was admitted and the request counts; usage is recorded for it. */
+  /** The caller, after the request was admitted and counted. Its usage is recorded. */
   caller?: { readonly accountId: string; readonly keyId: string };
-  /** Takes a copy of what passes, where the key is being debugged; undefined for nearly all. */
+  /** Copies the messages of the request if its key is being debugged; undefined for nearly all requests. */
   wire?: WireTap;
-  /** Whether a usage row of the whole request was written; otherwise one is written when it ends. */
+  /** Whether a usage row of the whole request was written. If not, one is written when the request ends. */
   recorded: boolean;
   /** The upstream calls that have failed. */
   readonly failedRoutes: FailedRoute[];
-  /** Runs when the exchange is finished, after its cost was recorded; immediately if that has happened. */
+  /** Runs `work` when the exchange is finished and its cost was recorded; immediately if that has already happened. */
   atEnd(work: () => void): void;
-  /** Whether a streaming answer owns the end of the exchange: it calls `finish` itself. */
+  /** Whether a streaming answer ends the exchange by calling `finish` itself. */
   streaming: boolean;
-  /** Takes an answer's value where nobody reads its JSON: the request came from within the program. */
+  /** Takes the value of an answer directly, for requests from within the program, where nobody reads JSON. */
   takeAnswer?(value: object): void;
-  /** Finishes the exchange: log line and metrics. Called once. */
+  /** Finishes the exchange: writes the log line and the metrics. Called once. */
   finish(status: number): void;
 }
 
 /** Sends a request. */
 export type Fetch = (url: string, init: BunFetchRequestInit) => Promise<Response>;
 
-/** A copy of what passes for a request. */
+/** Copies the messages of a request. */
 export interface WireTap {
-  /** The client's body came, decompressed. */
+  /** Called with the client's decompressed body. */
   body(bytes: Uint8Array): void;
-  /** The answer: it is to be sent in place of the one given. */
+  /** Wraps the response to the client; the returned one must be sent instead. */
   response(response: Response): Response;
-  /** Sends to a provider: it is to be used in place of the one given. */
+  /** Wraps the function that sends to a provider; the returned one must be used instead. */
   transport(provider: string, send: Fetch): Fetch;
 }
 
 const exchanges = new WeakMap<Request, Exchange>();
 
-/** Attaches an exchange to its request. */
+/** Binds an exchange to its request. */
 export function bindExchange(request: Request, exchange: Exchange): void {
   exchanges.set(request, exchange);
 }
 
-/** The exchange of a request, if it came through the edge. */
+/** The exchange of a request; undefined if it did not come through the edge. */
 export function maybeExchangeOf(request: Request): Exchange | undefined {
   return exchanges.get(request);
 }

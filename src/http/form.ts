@@ -3,10 +3,10 @@
 import { ApiError } from "../base/errors.ts";
 import { readBody } from "./body.ts";
 
-/** Parts of a form; those that we take have a file and a few fields. */
+/** Maximum number of parts; accepted forms have a file and a few fields. */
 const PARTS_MAX = 100;
 
-/** The form of a request. Throws 400, 408 or 413. */
+/** Reads the form of a request. Throws 400, 408 or 413. */
 export async function readForm(request: Request, maxBytes: number): Promise<FormData> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^multipart\/form-data\s*;/i.test(type)) {
@@ -23,7 +23,7 @@ export async function readForm(request: Request, maxBytes: number): Promise<Form
   }
 }
 
-/** A form can hold half a million empty parts, which take a second to read. */
+/** Whether a form has too many parts. It can contain half a million empty ones, which take a second to read. */
 function hasManyParts(bytes: Uint8Array, type: string): boolean {
   const [, quoted, plain = quoted] = /boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(type) ?? [];
   if (plain === undefined) return false;

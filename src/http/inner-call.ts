@@ -21,20 +21,20 @@ export interface InnerCaller {
 /** The request. */
 export interface InnerRequest {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Including its query. */
+  /** The path with its query. */
   readonly path: string;
   /** The pattern of the path, if it has parameters. */
   readonly route?: string;
   readonly body?: unknown;
-  /** Cancels the work. */
+  /** Aborts the work. */
   readonly signal: AbortSignal;
-  /** Part of a call that already has a log line: this call gets none, and is not counted. */
+  /** Whether the call is a part of a call that has a log line, so that it gets none and is not counted. */
   readonly isQuiet?: boolean;
 }
 
 /** A call in progress. */
 export interface InnerRun {
-  /** The response's JSON. Rejects with `ApiError`, or with the signal's reason. */
+  /** The JSON of the response. Rejects with `ApiError`, or with the signal's reason. */
   readonly answer: Promise<Record<string, unknown>>;
   /** The response headers. */
   readonly headers: Readonly<Record<string, string>>;
@@ -47,19 +47,19 @@ export type CallEndpoint = (caller: InnerCaller, request: InnerRequest) => Inner
 
 /** What the calls need. */
 export interface InnerCallDeps {
-  /** The endpoints; errors that they throw are recorded on the exchange. */
+  /** Answers a request. Errors that it throws are recorded on the exchange. */
   handle(request: Request): Response | Promise<Response>;
   /** The transport of the calls, for their log lines. */
   readonly via: string;
   finished(exchange: Exchange, status: number): void;
-  /** An unexpected error. */
+  /** Called for an unexpected error. */
   unexpected(exchange: Exchange, cause: unknown): void;
 }
 
-/** In logs and metrics only: the status that web servers commonly record. */
+/** The status in logs and metrics for clients that left, as web servers commonly use it. */
 const CLIENT_GONE = 499;
 
-/** Builds the function that calls endpoints. */
+/** Creates the function that calls endpoints. */
 export function createInnerCalls(deps: InnerCallDeps): CallEndpoint {
   return (caller, asked) => {
     const { method, path, body, signal } = asked;
@@ -103,7 +103,7 @@ async function answerOf(request: Request, exchange: Exchange, deps: InnerCallDep
   }
 }
 
-/** Its body came with a request whose bytes are already reserved. */
+/** The body came with a request whose bytes are already reserved. */
 const HELD = { shrinkTo: () => undefined, release: () => undefined };
 
 function openExchange(caller: InnerCaller, asked: InnerRequest, deps: InnerCallDeps): Exchange {

@@ -1,10 +1,10 @@
-// One router over the routes of every service.
+// One router for the routes of all services.
 
 import { type AnyElysia, Elysia } from "elysia";
 import { noEndpoint } from "./errors.ts";
 import { exchangeOf } from "./exchange.ts";
 
-/** Joins them; what they throw is put on the exchange, for the edge to word. */
+/** Joins routes. Errors that they throw are put on the exchange, for the edge to handle. */
 export function joinRoutes(parts: readonly AnyElysia[]): AnyElysia {
   const all = new Elysia({ name: "sallyport", handler: { standardHostname: false } }).onError(
     ({ error, code, request }) => {

@@ -1,9 +1,12 @@
-// Answers that may be large.
+// JSON answers that may be large.
 
 import { jsonInTurns } from "../base/json-turns.ts";
 import { exchangeOf } from "./exchange.ts";
 
-/** The value as JSON. Pages are megabytes, and streams do not wait for them; within the program the value is handed over as it is. */
+/**
+ * The response with a value as JSON. Large values are written in steps, so that streams need not wait; for callers within the
+ * program, the value is handed over as it is.
+ */
 export async function jsonAnswer(request: Request, value: object): Promise<Response> {
   const { takeAnswer } = exchangeOf(request);
   if (takeAnswer !== undefined) {

@@ -1,11 +1,11 @@
-// Access tokens: signed with the newest key, accepted from any key of the ring until they expire; each refusal has its own
-// reason. Says which account the token is for, not whether that account still exists.
+// Access tokens. They are signed with the newest key, and accepted until they expire if any key of the ring signed them. Each
+// refusal has its own reason. A token names its account, but does not show whether that account still exists.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { uuid } from "../base/ids.ts";
 
-/** A current or former signing key. */
+/** A current or earlier signing key. */
 export interface SigningKey {
   readonly kid: string;
   readonly bytes: Uint8Array;
@@ -13,9 +13,9 @@ export interface SigningKey {
 
 /** The valid keys. */
 export interface SigningKeys {
-  /** The signing key. */
+  /** The key that signs new tokens. */
   current(): SigningKey;
-  /** The current one or a retired one whose tokens may still be valid. */
+  /** The current key, or an earlier one whose tokens may still be valid. */
   find(kid: string): SigningKey | undefined;
 }
 
@@ -28,18 +28,18 @@ export interface TokenClaims {
 /** Signs and checks access tokens. */
 export interface AccessTokens {
   issue(claims: TokenClaims, ttlMs: number): Promise<string>;
-  /** The claims of the request's bearer token, or `ApiError` 401 `missing_token`, `expired_token` or `invalid_token`. */
+  /** The claims of the request's bearer token. Throws `ApiError` 401 `missing_token`, `expired_token` or `invalid_token`. */
   authenticate(request: Request): Promise<TokenClaims>;
 }
 
 const ISSUER = "sallyport";
-/** The audience: the tokens are valid for the account endpoints only. */
+/** The audience of the tokens, which are only valid for the account endpoints. */
 const AUDIENCE = "sallyport/v1/auth";
 const ALGORITHM = "HS256";
-/** Ours are about 350 characters; longer ones are not worth decoding. */
+/** Maximum length of a token. The gateway's own have about 350 characters, and longer ones need not be decoded. */
 const TOKEN_CHARS_MAX = 4096;
 
-/** Builds the signer over a ring. */
+/** Creates the access tokens for a ring of keys. */
 export function accessTokens({ ring, clock }: { ring: SigningKeys; clock: Clock }): AccessTokens {
   let signer: { kid: string; sign: Awaited<ReturnType<typeof signerOf>> } | undefined;
   return {
@@ -68,7 +68,7 @@ export function accessTokens({ ring, clock }: { ring: SigningKeys; clock: Clock 
         if (typeof sub !== "string" || typeof sid !== "string") throw invalid();
         return { accountId: sub, sessionId: sid };
       } catch (error) {
-        // The signature is checked first: only a token of ours can be expired.
+        // The signature is checked first, so only a token of this gateway can be found to be expired.
         if (error instanceof errors.JWTExpired) {
           throw new ApiError("expired_token", "The access token has expired. Refresh it.");
         }

@@ -1,5 +1,5 @@
-// Authenticates keys: reads credentials from headers and finds the key, through a small cache that other processes' writes
-// invalidate within a quarter of a second.
+// Authenticates API keys: reads credentials from headers and finds the key in a small cache, which is cleared within a quarter of
+// a second after another process has written.
 
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
@@ -7,39 +7,39 @@ import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
 import { maybeExchangeOf } from "./exchange.ts";
 
-/** The part of a key that authentication itself reads. */
+/** The members of a key that authentication itself reads. */
 interface Expiring {
   readonly expiresAtMs: number | null;
 }
 
 export interface KeyAuthenticatorDeps<C extends Expiring> {
-  /** The live key with this SHA-256, lower-case hex. */
+  /** Finds the valid key with this SHA-256, in lower-case hex. */
   findLiveKey(hash: string): Promise<C | undefined>;
-  /** Changes when another process has written to the database. */
+  /** Counts the writes to the database by other processes. */
   changeCounter(): number;
   clock: Clock;
-  /** Whether the request may bring its key as `x-api-key`. */
+  /** Whether a request may send its key as `x-api-key`. */
   takesXApiKey(request: Request): boolean;
 }
 
 const CACHE_MAX = 10_000;
-/** So that `key revoke` takes effect in a running server within a second. */
+/** How often the counter is read, so that `key revoke` takes effect in a running server within a second. */
 const CHECK_EVERY_MS = 250;
 
 /** Authenticates API keys. */
 export interface KeyAuthenticator<C extends Expiring> {
-  /** The caller, synchronously if the key is cached; or `ApiError` 401 `missing_api_key` / `invalid_api_key`. */
+  /** The caller, synchronously if the key is cached. Throws `ApiError` 401 `missing_api_key` or `invalid_api_key`. */
   authenticate(request: Request): AtOnce<C>;
-  /** Clears the cache: keys or accounts changed in this process. */
+  /** Clears the cache, after keys or accounts changed in this process. */
   invalidate(): void;
 }
 
-/** Builds an authenticator over the given look-up. */
+/** Creates an authenticator over the given look-up. */
 export function createKeyAuthenticator<C extends Expiring>(deps: KeyAuthenticatorDeps<C>): KeyAuthenticator<C> {
   const cache = new Map<string, C>();
   let counter = deps.changeCounter();
   let checkedMs = 0;
-  /** Incremented whenever the cache is cleared: results of earlier look-ups must not be cached. */
+  /** Increases whenever the cache is cleared, so that results of earlier look-ups are not cached. */
   let age = 0;
   const forget = () => {
     age += 1;
@@ -68,21 +68,21 @@ export function createKeyAuthenticator<C extends Expiring>(deps: KeyAuthenticato
       }
       const hash = sha256Hex(key);
       const known = cache.get(hash);
-      // Anything without our prefix (a JWT, for example) cannot be a key: no look-up needed.
+      // A text without the prefix of keys, such as a JWT, cannot be a key and needs no look-up.
       return known === undefined && key.startsWith("sk-") ? lookUp(hash) : live(known, now);
     },
     invalidate: forget,
   };
 }
 
-/** The caller, unless there is none or its key has expired. */
+/** The caller, if it exists and its key has not expired. Throws otherwise. */
 function live<C extends Expiring>(caller: C | undefined, nowMs: number): C {
   if (caller === undefined || (caller.expiresAtMs !== null && caller.expiresAtMs <= nowMs))
-    throw new ApiError("invalid_api_key", "The API key is not valid: it may be mistyped, revoked or expired.");
+    throw new ApiError("invalid_api_key", "The API key is not valid. It may be mistyped, revoked or expired.");
   return caller;
 }
 
-/** The key of a request. */
+/** The key that a request sends. */
 function presentedKey(
   request: Request,
   takesXApiKey: KeyAuthenticatorDeps<Expiring>["takesXApiKey"],

@@ -1,49 +1,56 @@
-// Listens, and stops gracefully: no new connections, while open requests and streams may finish until the drain timeout.
+// Listens for connections, and stops gracefully: new connections are refused, while open requests and streams may finish until
+// the drain timeout.
 
 import { type SocketPlan, socketPlanOf, wantsSocket } from "./web-socket.ts";
 
 type Fetch = (request: Request) => Response | Promise<Response>;
 
-/** An address to listen on. `url`, `link` and `port` are known once it is open, and throw before. */
+/** An address to listen on. `url`, `link` and `port` throw until it is open. */
 export interface Listener {
-  /** The address it listens on. */
+  /** The URL of the address. */
   readonly url: string;
-  /** The address for people on this machine: `localhost` if it listens on every interface. */
+  /** The URL for people on this machine, with `localhost` if the listener uses every interface. */
   readonly link: string;
   readonly port: number;
-  /** Opens the port. Throws if it is taken. Requests wait until they are served. */
+  /** Opens the port. Throws if it is taken. Requests wait until `serve` is called. */
   open(): void;
-  /** Passes requests to `fetch`, starting with the first. */
+  /** Starts to answer requests with `fetch`, beginning with those that wait. */
   serve(fetch: Fetch): void;
-  /** The peer's address of a running request. */
+  /** The address of the client of a running request. */
   addressOf(request: Request): string;
-  /** The request is answered: its connection is closed after an idle time, which is longer for a proxy's. */
+  /**
+   * Called when a request was answered. Its connection is closed after some time without requests, which is longer for a proxy's.
+   */
   release(request: Request, isProxied: boolean): void;
   /**
-   * Stops accepting, waits for open requests at most `drainMs`, then closes the rest. True if nothing had to be closed. A
-   * second call does nothing, nor does a call before it is open.
+   * Stops accepting connections, waits at most `drainMs` for open requests, then closes the rest. Returns true if nothing had to
+   * be closed. Calling it again, or before the listener is open, has no effect.
    */
   stop(drainMs: number): Promise<boolean>;
 }
 
-/** Bodies above the configured limit are refused with the envelope; only above this does the HTTP parser refuse without one. */
+/** The parser's own limit of a body. Bodies above the configured limit are refused earlier, with the usual error format. */
 const PARSER_BODY_MAX = Number.MAX_SAFE_INTEGER;
 
 /**
- * The time includes the next request's headers, however slowly they arrive, without notice to us: so this also bounds them.
- * The parser counts in steps of four seconds; the limit for headers is 30 s.
+ * How long a connection may be idle. The time includes the headers of the next request, about whose arrival the program is not
+ * told, so this also limits how slowly they may arrive. The parser counts in steps of four seconds; the limit for headers is 30
+ * s.
  */
 const IDLE_SECONDS = 28;
-/** Longer than the idle timeout of common proxies, so that theirs ends first and no request meets a closed connection. */
+/**
+ * The same for a proxy's connection. It is longer than the idle timeout of common proxies, so that theirs ends first and no
+ * request meets a closed connection.
+ */
 const PROXY_IDLE_SECONDS = 125;
 
-/** A listener that is not open yet. `port` 0 picks a free one. */
+/** Creates a listener that is not open yet. With `port` 0 the system chooses a free one. */
 export function createListener(options: {
   host: string;
   port: number;
-  /** Other processes may listen on the port too; the system shares the connections out. */
+  /** Whether other processes may listen on the same port; the system distributes the connections. */
   reusePort?: boolean;
-  /** How long a connection may lie idle between requests. */
+  /** How long a connection may be idle between requests. */
   idleSeconds?: number;
   /** The same for a connection that a proxy uses for many clients. */
   proxyIdleSeconds?: number;
@@ -83,7 +90,7 @@ export function createListener(options: {
     },
     addressOf: (request) => server().requestIP(request)?.address ?? "",
     release: (request, isProxied) => {
-      // What has become a socket is no request any more.
+      // A request that became a WebSocket has no idle time.
       if (!sockets.has(request)) server().timeout(request, isProxied ? proxyIdleSeconds : idleSeconds);
     },
     async stop(drainMs) {
@@ -104,26 +111,26 @@ export function createListener(options: {
   };
 }
 
-/** What a socket carries. */
+/** The data of a socket. */
 interface SocketData {
   readonly plan: SocketPlan;
   readonly closed: AbortController;
 }
 
-/** From clients; they have nothing to say to those who only listen. */
+/** Maximum size of a client's message. Clients that only receive have little to send. */
 const MESSAGE_BYTES_MAX = 64 * 1024;
-/** What a client has not taken by then ends its connection. */
+/** If a client leaves this many bytes unread, its connection is closed. */
 const BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
 const SOCKET_IDLE_SECONDS = 120;
 const GOING_AWAY = 1001;
 
-/** The open sockets, and what becomes of them. */
+/** Creates the set of open sockets. */
 function createSockets() {
   const open = new Set<Bun.ServerWebSocket<SocketData>>();
   const upgraded = new WeakSet<Request>();
   return {
     has: (request: Request) => upgraded.has(request),
-    /** Makes the upgrade where the routes took it. */
+    /** Performs the upgrade if a route accepted it. */
     async answer(
       answer: Response | Promise<Response>,
       request: Request,
@@ -154,7 +161,7 @@ function createSockets() {
           closed: closed.signal,
         });
       },
-      // What they say is not asked for.
+      // Messages of clients are ignored.
       message: () => undefined,
       close(socket: Bun.ServerWebSocket<SocketData>) {
         open.delete(socket);
@@ -178,12 +185,12 @@ function bind({ hostname, port, reusePort }: Place, fetch: Fetch, sockets: Retur
   return Bun.serve<SocketData>({
     hostname,
     port,
-    // The default would close quiet streams after 10 s; our own deadlines and keepalives apply while a request runs. (The
-    // first request's headers have a parser limit of about 12 s.)
+    // The default would close quiet streams after 10 s. While a request runs, the program's own deadlines and keepalives apply
+    // instead. (For the headers of the first request, the parser has a limit of about 12 s.)
     idleTimeout: 0,
     maxRequestBodySize: PARSER_BODY_MAX,
     development: false,
-    // Bun shares the port outside development mode: only the operator may want that.
+    // Outside of its development mode, Bun shares the port by default, which only the operator may decide.
     reusePort,
     fetch: (request, server) => {
       const answer = fetch(request);
@@ -193,7 +200,7 @@ function bind({ hostname, port, reusePort }: Place, fetch: Fetch, sockets: Retur
   });
 }
 
-/** An address that a person on this machine can open: the host for all interfaces is not one. */
+/** A URL that a person on this machine can open. The host that stands for all interfaces cannot be opened. */
 export function linkOf(host: string, port: number): string {
   return originOf(host === "0.0.0.0" || host === "::" ? "localhost" : host, port);
 }

@@ -1,5 +1,5 @@
-// Identifies the client: the connection's own address, or what our trusted proxies say in X-Forwarded-For, read from the
-// right as far as the chain is trusted.
+// Identifies the client by the address of its connection or, behind trusted proxies, by X-Forwarded-For, which is read from the
+// right as far as the proxies are trusted.
 
 import type { BlockList } from "node:net";
 import { ipVersion } from "../base/ip-address.ts";
@@ -9,7 +9,7 @@ import { nodeNet } from "../base/node-modules.ts";
 export interface Peer {
   readonly address: string;
   readonly secure: boolean;
-  /** Whether the address may be that of an unlisted proxy: then the client's own is unknown. */
+  /** Whether the address may be that of an unlisted proxy, so that the client's own address is unknown. */
   readonly isUnnamedProxy: boolean;
 }
 
@@ -20,7 +20,9 @@ export class TrustedProxies {
   /** Undefined after it was called. */
   #untrusted: ((peer: string) => void) | undefined;
 
-  /** `untrusted` is called once if a peer outside these networks sends proxy headers: it may be an unlisted proxy. */
+  /**
+   * `untrusted` is called once, if a peer outside of these networks sends the headers of a proxy: it may be an unlisted proxy.
+   */
   constructor(cidrs: readonly string[], untrusted?: (peer: string) => void) {
     this.#untrusted = untrusted;
     if (cidrs.length === 0) return;
@@ -32,7 +34,7 @@ export class TrustedProxies {
     }
   }
 
-  /** The client's address and whether it came by HTTPS. */
+  /** The client's address, and whether the client uses HTTPS. */
   peer(request: Request, connected: string): Peer {
     const own = plain(connected);
     if (!this.trusts(own)) {
@@ -46,7 +48,7 @@ export class TrustedProxies {
     }
     const hops = (request.headers.get("x-forwarded-for") ?? "").split(",").map((hop) => plain(hop.trim()));
     let address = own;
-    // The rightmost hop that is not our proxy is the client; everything left of it may be forged.
+    // The rightmost address that is not a trusted proxy is the client's. All to the left of it may be forged.
     for (let i = hops.length - 1; i >= 0; i--) {
       const hop = hops[i] ?? "";
       if (ipVersion(hop) === 0) break;
@@ -57,7 +59,7 @@ export class TrustedProxies {
     return { address, secure, isUnnamedProxy: false };
   }
 
-  /** Whether an unlisted proxy, on one of these networks or this machine, sent it for someone else. */
+  /** Whether an unlisted proxy, in one of these networks or on this machine, forwarded the request. */
   isProxied(request: Request, connected: () => string): boolean {
     if (!request.headers.has("x-forwarded-for")) return false;
     const own = plain(connected());
@@ -72,7 +74,7 @@ export class TrustedProxies {
   }
 }
 
-/** IPv4 addresses in their own notation, even if a dual-stack socket maps them. */
+/** The address in its own notation: a dual-stack socket maps IPv4 addresses to IPv6. */
 function plain(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }

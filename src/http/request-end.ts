@@ -2,7 +2,7 @@
 
 import type { Exchange } from "./exchange.ts";
 
-/** Longer ids and paths would let a client fill the log. */
+/** Maximum length of an id or path in the log, so that a client cannot fill it. */
 const LOGGED_CHARS_MAX = 200;
 
 /** Ends the request's span, if tracing is on. */
@@ -18,7 +18,7 @@ export function endSpan({ span, log }: Exchange, status: number, errorCode: stri
   span.end();
 }
 
-/** The one log line of a request. */
+/** The fields of a request's log line. */
 export function logFields(exchange: Exchange, status: number, tookMs: number): Record<string, unknown> {
   return {
     request_id: exchange.requestId.slice(0, LOGGED_CHARS_MAX),

@@ -1,40 +1,40 @@
-// Sends a stream of server-sent events: pulls from its source only as fast as the client reads, fills silence with
-// keepalives, and ends the source when the client leaves.
+// Sends a stream of server-sent events. Text is read from the source only as fast as the client reads, keepalives are sent during
+// silence, and the source is ended when the client leaves.
 
 import { type Limit, limit, lone } from "../base/limit.ts";
 
 /** The source of a stream's text. */
 export interface SseSource {
-  /** The next text, "" for nothing yet, undefined at the end. Must not throw: a failure is sent as text. */
+  /** The next text; "" if there is none yet, undefined at the end. Must not throw: a failure is sent as text. */
   next(): Promise<string | undefined>;
-  /** The client left, or the server is forced to stop; called at most once, never after the end. */
+  /** Called when the client has left, or the server is forced to stop; at most once, and never after the end. */
   cancel(): void;
 }
 
 export interface SseOptions {
   /** The text of a keepalive. */
   keepalive: string;
-  /** Silence before a keepalive is sent. */
+  /** How long the stream is silent before a keepalive is sent. */
   keepaliveMs?: number;
-  /** How long a client may leave sent data unread; default 10 min. */
+  /** How long a client may leave data unread; 10 min by default. */
   unreadMs?: number;
   headers?: Readonly<Record<string, string>>;
-  /** The request's signal: aborts when the client leaves, even while nothing is being written. */
+  /** The signal of the request, which aborts when the client leaves, even if nothing is being written. */
   signal: AbortSignal;
 }
 
 const KEEPALIVE_MS = 15_000;
-/** A client that has read nothing for this long is gone, whatever its connection says. */
+/** A client that has read nothing for this long counts as gone, even if its connection is open. */
 const UNREAD_MS = 600_000;
 
-/** Headers of every stream. */
+/** The headers of every stream. */
 export const SSE_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-cache",
   "x-accel-buffering": "no",
 };
 
-/** The streaming response, for the server to send: the chunks of its body are text. */
+/** The streaming response, whose chunks are text. */
 export function sseResponse(source: SseSource, options: SseOptions): Response {
   const { keepalive, keepaliveMs = KEEPALIVE_MS, unreadMs = UNREAD_MS } = options;
   let over = false;
@@ -50,7 +50,7 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
   };
   const onAbort = () => stop(true);
 
-  // Text is passed on as text: the runtime encodes it into what it sends, which saves a copy of every block.
+  // Text is passed on as text. The runtime encodes it when it is sent, which saves a copy of each block.
   const stream = new ReadableStream<string>(
     {
       start(controller) {
@@ -59,10 +59,10 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
           return;
         }
         options.signal.addEventListener("abort", onAbort, { once: true });
-        // One timer per stream, restarted if something was sent meanwhile.
+        // There is one timer for each stream. It restarts if something was sent meanwhile.
         const watch = () => {
           const silentMs = performance.now() - lastSentMs;
-          // What was queued last is still there: the client does not read, so nothing more is queued.
+          // The client has not read what was queued last, so nothing more is queued.
           const unread = (controller.desiredSize ?? 0) < 0;
           if (unread && silentMs >= unreadMs) {
             stop(true);
@@ -83,7 +83,7 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
         for (;;) {
           const text = await source.next();
           if (over) {
-            // The client left meanwhile; closing an already cancelled stream would throw.
+            // The client has left meanwhile, and closing a cancelled stream would throw.
             return;
           }
           if (text === undefined) {

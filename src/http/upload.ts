@@ -8,16 +8,16 @@ import { bodyCutOff, bodyTooLarge, bodyTooSlow } from "./body.ts";
 import { maybeExchangeOf } from "./exchange.ts";
 import type { Spool, Spools } from "./spool.ts";
 
-/** The number of bytes of a form that are kept for another attempt, and that may precede a field. */
+/** How many bytes of a form are kept for another attempt, and within how many the field must be found. */
 const KEPT_BYTES_MAX = 25 * 1024 * 1024;
 const READ_BYTES = 256 * 1024;
-/** The longest pause, and the longest duration of an upload. */
+/** The longest pause within an upload, and its longest duration. */
 const STALL_MS = 30_000;
 const TOTAL_MS = 3_600_000;
 
 /** Limits of one upload. */
 export interface UploadLimits {
-  /** Largest form, in bytes. */
+  /** Maximum number of bytes of a form. */
   readonly maxBytes: number;
   readonly stallMs?: number;
   readonly totalMs?: number;
@@ -25,9 +25,9 @@ export interface UploadLimits {
 
 /** A form as it is sent to one provider. */
 export interface UploadBody {
-  /** The `Content-Type`. */
+  /** The content type. */
   readonly type: string;
-  /** Undefined while it cannot be known. */
+  /** The length; undefined if it cannot be known yet. */
   readonly length: number | undefined;
   /**
    * The next bytes; undefined at the end. Throws the `ApiError` for an invalid form, or the error of the connection.
@@ -61,7 +61,7 @@ export async function openUpload(
 
 /** One upload. */
 export class Upload {
-  /** The fields that precede the first file, or the field that was searched for. */
+  /** The fields before the first file, or those up to the one that was searched for. */
   readonly fields: ReadonlyMap<string, readonly string[]>;
   readonly #scanner: FormScanner;
   readonly #boundary: string;
@@ -71,9 +71,9 @@ export class Upload {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #spool: Spool;
   readonly #startedMs = performance.now();
-  /** False once more bytes have arrived than are kept. */
+  /** Whether all bytes that arrived so far are kept. */
   #isKept = true;
-  /** The latest bytes, and their position in the form. */
+  /** The bytes that arrived last, and their position in the form. */
   #latest: { readonly at: number; readonly bytes: Uint8Array } = { at: 0, bytes: new Uint8Array() };
   #readBytes = 0;
   #over = false;
@@ -114,15 +114,15 @@ export class Upload {
   }
 
   /**
-   * Reads until the field is known and a file has begun, or the form has ended. `named`: the path gave the field's
-   * value.
+   * Reads until the field is known and a file has begun, or until the form has ended. `named`: the value of the field, if the
+   * path gave it.
    */
   async open(named: string | undefined): Promise<void> {
     const { fields, files } = this.#scanner;
     const isKnown = () => fields.has(this.#field) || (named !== undefined && files.length > 0);
     while (!this.#over && !(isKnown() && files.length > 0)) {
       if (!this.#isKept) {
-        const message = `'${this.#field}' must stand before the file, or within the first ${KEPT_BYTES_MAX} bytes.`;
+        const message = `'${this.#field}' must come before the file, or within the first ${KEPT_BYTES_MAX} bytes.`;
         throw new ApiError("invalid_request", message, { param: this.#field });
       }
       await this.#advance();
@@ -130,7 +130,7 @@ export class Upload {
     this.#lengthIsKnown = this.#over || fields.has(this.#field);
   }
 
-  /** The form with the field set to `value`. The form returned before is no longer read. */
+  /** The form with the field set to `value`. A form that was returned before can no longer be read. */
   body(value: string): UploadBody {
     const front = fieldPart(this.#boundary, this.#field, value);
     let isFirst = true;
@@ -163,19 +163,19 @@ export class Upload {
     this.#silence?.cancel();
     if (!this.#over) {
       this.#over = true;
-      // A broken connection need not be cancelled.
+      // A connection that has failed need not be cancelled.
       this.#reader?.cancel().catch(() => undefined);
     }
     await this.#advancing?.catch(() => undefined);
     await this.#spool.close();
   }
 
-  /** The bytes from a position on; undefined at the end of what was read. */
+  /** The bytes from a position on; undefined at the end of the part that was read. */
   async #from(at: number): Promise<Uint8Array | undefined> {
     const { at: from, bytes } = this.#latest;
     if (at >= from && at < from + bytes.byteLength) return bytes.subarray(at - from);
     if (at < from && this.#isKept) return this.#spool.read(at, Math.min(READ_BYTES, from - at));
-    if (at < from) throw new Error("A form was to be sent again that is not kept.");
+    if (at < from) throw new Error("The form cannot be sent again, since it was not kept.");
     return undefined;
   }
 

@@ -6,11 +6,11 @@ import type { JobLease } from "../store/work/job-hold.ts";
 export interface RunningJob extends JobLease {
   readonly accountId: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** The progress saved last; empty at first. */
+  /** The progress that was saved last; empty at first. */
   readonly progress: Readonly<Record<string, unknown>>;
   readonly createdAtMs: number;
   /**
-   * Aborts some time before `signal` when the program stops: start nothing new, finish the current step, then throw its
+   * Aborts some time before `signal` when the program stops. Start nothing new then, finish the current step, and throw its
    * reason.
    */
   readonly winding: AbortSignal;
@@ -30,17 +30,17 @@ export interface JobFailure {
   readonly message: string;
 }
 
-/** One kind of job. A job that a restart interrupted is run again and continues from what it stored. */
+/** A kind of job. If a restart interrupts a job, it is run again and continues from what it has stored. */
 export interface JobKind {
   readonly name: string;
   run(job: RunningJob, signal: AbortSignal): Promise<JobOutcome>;
-  /** The error of a job of this kind that runs out of time, or when `run` throws. */
+  /** The error of a job that runs out of time, or whose `run` throws. */
   failure(error: unknown): JobFailure;
-  /** Told once a job has ended by itself, when that is stored. */
+  /** Called when a job has ended by itself and its outcome is stored. */
   ended?(job: Pick<RunningJob, "id" | "accountId" | "input">, outcome: JobOutcome): void;
 }
 
-/** The signal's reason when the job's hard deadline is reached. */
+/** The signal's reason when the job's deadline has passed. */
 export class JobTimeout extends Error {
   override name = "JobTimeout";
 }

@@ -1,12 +1,12 @@
-// Runs stored jobs: claims them by lease, renews the lease while they run, ends each once, and releases unfinished ones when
-// the program stops. Every job ends: by itself, at its hard deadline, or by cancellation.
+// Runs stored jobs. It claims them by a lease, renews the lease while they run, ends each job once, and releases unfinished jobs
+// when the program stops. Every job ends: by itself, at its deadline, or by cancellation.
 
 import type { Clock } from "../base/clock.ts";
 import { isUnreachable } from "../base/unreachable.ts";
 import { type JobLease, JobLost } from "../store/work/job-hold.ts";
 import { type JobKind, type JobOutcome, JobTimeout } from "./kind.ts";
 
-/** The store's side. */
+/** The store's functions for running jobs. */
 export interface JobClaims {
   claimJob(input: { owner: string; leaseMs: number; kinds: readonly string[] }): Promise<ClaimedJob | undefined>;
   renewJob(job: JobLease, leaseMs: number): Promise<boolean>;
@@ -41,8 +41,8 @@ export interface RunnerDeps {
   readonly kinds: readonly JobKind[];
   readonly clock: Clock;
   /**
-   * Identifies this program among those that share the store; the same after a restart, so that it finds its own jobs
-   * immediately.
+   * Identifies this program among those that share the store. It must be the same after a restart, so that the program finds its
+   * own jobs immediately.
    */
   readonly owner: string;
   readonly ttlMs: () => number;
@@ -53,9 +53,9 @@ export interface RunnerDeps {
 
 /** A running runner. */
 export interface JobRunner {
-  /** Resumes the jobs of an earlier run, and from then on runs whatever is queued. */
+  /** Resumes the jobs of an earlier run, and from then on runs the jobs that are queued. */
   start(): Promise<void>;
-  /** A job was queued: look now. */
+  /** Called when a job was queued, so that the runner looks for it at once. */
   wake(): void;
   /** Stops a job that was cancelled in the store. */
   cancel(id: string): void;
@@ -63,23 +63,24 @@ export interface JobRunner {
   readonly owner: string;
   /** Resolves when the job has ended here, or after `ms`. */
   settled(id: string, ms: number): Promise<void>;
-  /** Number of jobs running here. */
+  /** The number of jobs that this program is running. */
   running(): number;
-  /** Gives running jobs some time to reach a safe point, then releases unfinished ones. */
+  /** Gives running jobs some time to reach a safe point, then releases those that have not ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Concurrent jobs; many, so that long ones delay nobody: the pages that they load have their own limits.
+ * Maximum number of jobs that run at once. It is high, so that long jobs delay nobody; the pages that they load have limits of
+ * their own.
  */
 const JOBS_MAX = 200;
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
 /** How often jobs of dead processes are looked for, and our own that were ended elsewhere. */
 const POLL_MS = 2000;
-/** Time for the current pages when the program stops; longer ones are repeated after the restart. */
+/** How long the current pages may take when the program stops. Longer ones are repeated after the restart. */
 const WIND_DOWN_MS = 4000;
-/** Time for what was aborted after that. */
+/** How long the runner then waits for work that was aborted. */
 const STOP_WAIT_MS = 2000;
 
 interface Running {
@@ -116,7 +117,7 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
         else void before.then(() => (isStopped ? release(deps, job) : here.begin(job)));
       }
     } catch (error) {
-      deps.problem("jobs could not be claimed; it is tried again soon", error);
+      deps.problem("jobs could not be claimed; the runner will try again soon", error);
     } finally {
       isClaiming = false;
     }
@@ -221,7 +222,7 @@ async function runJob(
     );
   }, RENEW_MS);
   const limit = setTimeout(
-    () => abort.abort(new JobTimeout("The job took longer than it may.")),
+    () => abort.abort(new JobTimeout("The job exceeded its time limit.")),
     Math.max(0, job.deadlineAtMs - deps.clock.now()),
   );
   let outcome: JobOutcome;
@@ -255,7 +256,7 @@ async function runJob(
   if (await deps.store.finishJob(job, { ...outcome, ttlMs: deps.ttlMs() })) kind.ended?.(job, outcome);
 }
 
-/** Those who wait for the end of a job. */
+/** Creates the list of callers that wait for the end of a job. */
 function createWaiters() {
   const waiters = new Map<string, Set<() => void>>();
   return {

@@ -13,21 +13,21 @@ export function jobAsk(id: unknown, query: Readonly<Record<string, number>> = {}
   if (kind === undefined)
     throw new ApiError(
       "crawl_job_not_found",
-      "There is no such job: job_id is what crawl, extract or llmstxt returned.",
+      "There is no job with this id. Use the job_id that crawl, extract or llmstxt returned.",
     );
   const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
   return { method, path: `/v1/${kind}/${id}${text === "" ? "" : `?${text}`}`, route: `/v1/${kind}/:id` };
 }
 
-/** True once the job has ended, in whichever way. */
+/** Whether the job has ended, in whichever way. */
 export function isOver({ status }: JsonRecord): boolean {
   return status !== "scraping" && status !== "processing";
 }
 
-/** Any JSON value: extracted data has the shape that the caller requested. */
+/** Types for any JSON value, since extracted data has the structure that the caller requested. */
 export const ANY_JSON = ["object", "array", "string", "number", "boolean", "null"];
 
-/** A job's state as an answer, with the screenshots of a crawl's pages as images. */
+/** The answer for a job's state, with the screenshots of a crawl's pages as images. */
 export function jobAnswer(job: JsonRecord): ToolAnswer {
   const { job_id: id, data } = job;
   if (!String(id).startsWith("crawl_") || !Array.isArray(data)) return { data: job };

@@ -11,7 +11,7 @@ const MESSAGE = Type.Object(
   {
     jsonrpc: Type.Literal("2.0"),
     id: Type.Optional(ID),
-    method: Type.String({ description: "As `tools/list` or `tools/call`." }),
+    method: Type.String({ description: "Such as `tools/list` or `tools/call`." }),
     params: Type.Optional(anyObject("Parameters of the method.")),
   },
   { $id: "McpRequest", additionalProperties: true, description: "A JSON-RPC request or notification." },
@@ -21,7 +21,7 @@ const ANSWER = Type.Object(
   {
     jsonrpc: Type.Literal("2.0"),
     id: Type.Optional(ID),
-    result: Type.Optional(anyObject("What the method gives.")),
+    result: Type.Optional(anyObject("The result of the method.")),
     error: Type.Optional(
       Type.Object(
         { code: Type.Integer(), message: Type.String(), data: Type.Optional(Type.Unknown()) },
@@ -46,13 +46,13 @@ const MCP: ApiEndpoint = {
   group: "Web",
   summary: "The web tools for agents (Model Context Protocol)",
   description:
-    "Streamable HTTP without sessions, for revision 2026-07-28 and those from 2024-11-05 to 2025-11-25. `tools/list` names " +
-    "the tools that work for the key. A `tools/call` counts as a request to the endpoint that does the tool's work, and its " +
-    "failure is a result with `isError` that holds that endpoint's error. Errors of the protocol are JSON-RPC errors, with " +
-    "numbers as their codes. A request from a page of another origin is refused unless `server.allowed_origins` has it.",
+    "Streamable HTTP without sessions, for revision 2026-07-28 and those from 2024-11-05 to 2025-11-25. `tools/list` returns " +
+    "the tools that the key can use. A `tools/call` counts as a request to the endpoint that does the tool's work, and its " +
+    "failure is a result with `isError` that contains that endpoint's error. Errors of the protocol are JSON-RPC errors, with " +
+    "numbers as their codes. A request from a page of another origin is refused unless `server.allowed_origins` lists it.",
   access: "key",
   parameters: [
-    header("Accept", "Both types: an answer may be either.", "application/json, text/event-stream"),
+    header("Accept", "Both types, since a response may have either.", "application/json, text/event-stream"),
     header("MCP-Protocol-Version", "The revision; absent: 2025-03-26.", PROTOCOL_VERSION),
     header("Mcp-Method", "The same as `method`, from revision 2026-07-28 on.", "tools/list"),
     header("Mcp-Name", "The tool's name in `tools/call`, from revision 2026-07-28 on.", "scrape"),
@@ -74,9 +74,9 @@ const MCP: ApiEndpoint = {
     },
   },
   answer: {
-    description: "The answer, or a stream of events that ends with it.",
+    description: "The response, or a stream of events that ends with it.",
     schema: ANSWER,
-    events: { description: "Progress, then the answer.", schema: ANSWER },
+    events: { description: "Progress, then the response.", schema: ANSWER },
   },
   errors: ["origin_not_allowed"],
   otherFailures: [

@@ -1,14 +1,14 @@
-// Decides which pages and host names may reach the endpoint. Pages of other sites are refused, and on a loopback
-// address also host names that resolve to it from elsewhere (DNS rebinding).
+// Decides which pages and host names may reach the endpoint. Pages of other sites are refused. If the gateway listens on a
+// loopback address, other host names are refused too, since they may have been made to resolve to it (DNS rebinding).
 
 import { ApiError } from "../base/errors.ts";
 import { ipVersion } from "../base/ip-address.ts";
 
-/** The configuration that decides it. */
+/** The configuration on which the decision depends. */
 export interface OriginRules {
   /** The address on which the gateway listens. */
   readonly host: string;
-  /** Empty: not configured. */
+  /** The public address; empty if it is not configured. */
   readonly publicUrl: string;
   /** Origins of other pages that are allowed. */
   readonly allowedOrigins: readonly string[];
@@ -28,12 +28,12 @@ export function checkOrigin({ headers }: Pick<Request, "headers">, rules: Origin
   const origin = headers.get("origin");
   if (origin === null) return undefined;
   const own = URL.canParse(origin) ? new URL(origin).host : undefined;
-  // Without a configured address, the name that a client uses counts as our own. On a loopback address it was checked
-  // above.
+  // Without a configured address, the name that the client uses counts as the gateway's own. On a loopback address, that name was
+  // checked above.
   const isOwn = own !== undefined && (own === ownHost || (own === host && (isLoopback || ownHost === undefined)));
   if (!isOwn && !rules.allowedOrigins.some((allowed) => sameOrigin(allowed, origin))) {
     throw refused(
-      "Pages of this origin may not call the gateway. The operator lists those that may in server.allowed_origins.",
+      "Pages of this origin may not call the gateway. The operator can allow the origin in server.allowed_origins.",
     );
   }
   return origin;

@@ -8,8 +8,8 @@ import type { JsonRecord, ToolRun } from "./tool.ts";
 const LOOK_MS = 1000;
 
 /**
- * The answer of a call that waits for a job. The endpoint puts the job's id into its log line, from which the job's
- * state is read meanwhile.
+ * The answer of a call that waits for a job. The endpoint puts the job's id into its log fields, by which the job's state is read
+ * meanwhile.
  */
 export async function watchJob(
   { answer, log }: InnerRun,

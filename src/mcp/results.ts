@@ -1,4 +1,4 @@
-// The form of a tool's answer and of its failure for MCP clients.
+// The form of a tool's answer, and of its failure, for MCP clients.
 
 import type { ApiError } from "../base/errors.ts";
 import { errorJson } from "../http/errors.ts";
@@ -12,7 +12,7 @@ export type ToolResult = {
   isError?: true;
 };
 
-/** The limit of characters for all images of an answer; many agents refuse more. */
+/** Maximum number of characters of all images in an answer; many agents refuse more. */
 const IMAGE_CHARS_MAX = 5_000_000;
 
 /** The result of a call that succeeded. */
@@ -22,7 +22,7 @@ export function toolResult({ text, data, images = [] }: ToolAnswer): ToolResult 
   const pictures = fitting(images);
   const notes = [
     ...(text === undefined && sized.isCut
-      ? [`[Too long: what is beyond ${ANSWER_CHARS_MAX} characters is left out. Ask for less at once.]`]
+      ? [`[The answer was cut after ${ANSWER_CHARS_MAX} characters. Request less at once.]`]
       : []),
     ...(pictures.length < images.length ? ["[A screenshot is too large to be shown.]"] : []),
   ];
@@ -50,6 +50,6 @@ export function failureResult(error: ApiError): ToolResult {
   const retry =
     retryAfterSeconds === undefined ? {} : { retry_after_seconds: Math.max(1, Math.ceil(retryAfterSeconds)) };
   const text = JSON.stringify({ ...errorJson(error), status: error.status, ...retry });
-  // There is no structured content, because clients validate it against the schema of successful answers.
+  // There is no structured content, since clients validate it against the schema of successful answers.
   return { content: [{ type: "text", text: sizedText(text) }], isError: true };
 }

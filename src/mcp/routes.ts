@@ -18,35 +18,33 @@ import type { McpCaller } from "./tool.ts";
 /** What the endpoint needs. */
 export interface McpRoutesDeps extends ServerDeps {
   origins(): OriginRules;
-  /** Checks only the key; throws 401. */
+  /** Checks only the key. Throws 401. */
   authenticate(request: Request): AtOnce<McpCaller>;
   bodyLimits(): BodyLimits;
   readonly call: CallEndpoint;
 }
 
-/**
- * Larger messages are refused. Arguments are short, and the largest input of a decision is less than a tenth of this.
- */
+/** Maximum size of a message. Arguments are short, and the largest input of a decision is less than a tenth of this. */
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
-/** The limit of messages in one request, in revisions of the protocol that allow several. Each may be a call. */
+/** Maximum number of messages in one request, in revisions of the protocol that allow several. Each may be a call. */
 const BATCH_MAX = 20;
 const USER_AGENT_CHARS = 200;
-/** An answer has a few megabytes, and is not kept long for a client that does not read it. */
+/** How long an answer, which may have a few megabytes, is kept for a client that does not read it. */
 const UNREAD_MS = 60_000;
 
 /** The rate limit headers of an answer to a single call. */
 const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
-/** The endpoint, and the function that stops it. */
+/** Creates the endpoint, and the function that stops it. */
 export function createMcp(deps: McpRoutesDeps) {
   const running = new RunningCalls();
   let loading: Promise<McpHttpHandler> | undefined;
   const load = async (): Promise<McpHttpHandler> => {
     const sdk: McpSdk = await import("@modelcontextprotocol/server");
     return sdk.createMcpHandler(({ authInfo }) => createServer(sdk, deps, authInfo?.extra?.["client"] as McpClient), {
-      // Our own keepalives below also detect clients that do not read.
+      // The keepalives of `streamed` also detect clients that do not read.
       keepAliveMs: 0,
-      // Nothing is ever sent on these streams.
+      // Nothing is ever sent on these streams, so none may be opened.
       maxSubscriptions: 0,
     });
   };
@@ -96,7 +94,7 @@ async function authenticated(request: Request, deps: McpRoutesDeps): Promise<Mcp
 async function readMessage(request: Request, deps: McpRoutesDeps): Promise<Response | { readonly value: unknown }> {
   const limits = deps.bodyLimits();
   const type = request.headers.get("content-type");
-  // The SDK refuses it before it reads a body.
+  // The SDK refuses such a request before it reads a body.
   if (type === null || !/^\s*application\/json\s*(?:;|$)/i.test(type)) return { value: {} };
   try {
     const { value } = await readJsonValue(request, { ...limits, maxBytes: Math.min(BODY_BYTES_MAX, limits.maxBytes) });

@@ -1,8 +1,8 @@
-// Calls in progress of clients that cancel by a separate message, as older revisions of the protocol do over HTTP.
-// Without sessions a client is identified by its key, address and program, and a call by the client's number for it. If
-// two calls cannot be told apart, neither is ended.
+// The calls in progress of clients that cancel by a separate message, as older revisions of the protocol do over HTTP. As there
+// are no sessions, a client is identified by its key, address and program, and a call by the client's number for it. If two calls
+// cannot be told apart, neither is cancelled.
 
-/** A call that can be ended. */
+/** A call that can be cancelled. */
 interface RunningCall {
   readonly name: string;
   readonly stop: AbortController;
@@ -12,7 +12,7 @@ interface RunningCall {
 export class RunningCalls {
   readonly #calls = new Map<string, Set<RunningCall>>();
 
-  /** Records a call; its signal aborts when its client cancels. `done` removes it. */
+  /** Records a call. Its signal aborts when the client cancels it, and `done` removes it. */
   begin(client: string, id: string | number): { readonly signal: AbortSignal; done(): void } {
     const call = { name: nameOf(client, id), stop: new AbortController() };
     const alike = this.#calls.get(call.name) ?? new Set();
@@ -26,7 +26,7 @@ export class RunningCalls {
     };
   }
 
-  /** Ends the call with that number, if there is exactly one. */
+  /** Cancels the call with that number, if there is exactly one. */
   cancel(client: string, id: unknown): void {
     if (typeof id !== "string" && typeof id !== "number") return;
     const [call, other] = this.#calls.get(nameOf(client, id)) ?? [];

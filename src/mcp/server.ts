@@ -17,9 +17,9 @@ import { withTime } from "./waiting.ts";
 /** The client that is served. */
 export interface McpClient {
   readonly caller: McpCaller;
-  /** Aborts when the client has disconnected. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Calls an endpoint with the caller's key. */
+  /** Calls an endpoint with the client's key. */
   call(asked: Ask & { readonly signal: AbortSignal; readonly isQuiet?: boolean }): InnerRun;
   /** Records a call that the client may cancel by a separate message. */
   begin(id: string | number): { readonly signal: AbortSignal; done(): void };
@@ -46,7 +46,7 @@ const INSTRUCTIONS =
 /** How long clients may cache the list, since models and engines change. */
 const LIST_TTL_MS = 60_000;
 
-/** We create the answers and the endpoints check the arguments, so the SDK has nothing to validate. */
+/** The gateway creates the answers, and the endpoints check the arguments, so the SDK has nothing to validate. */
 const NO_VALIDATION = {
   getValidator: () => (data: unknown) => ({ valid: true as const, data: data as never, errorMessage: undefined }),
 };
@@ -56,7 +56,7 @@ export function createServer(sdk: McpSdk, deps: ServerDeps, client: McpClient): 
   const server = new sdk.Server(
     { name: "sallyport", title: "Sallyport", version: VERSION },
     {
-      // Without `listChanged`, because there is no stream on which a change could be reported.
+      // `listChanged` is not offered, since there is no stream on which a change could be reported.
       capabilities: { tools: {} },
       instructions: INSTRUCTIONS,
       jsonSchemaValidator: NO_VALIDATION,
@@ -130,7 +130,7 @@ interface RunOptions {
   readonly deps: ServerDeps;
   readonly client: McpClient;
   readonly signal: AbortSignal;
-  /** Undefined where the client did not ask for progress. */
+  /** Reports progress; undefined if the client did not request it. */
   readonly tell: ((progress: { progress: number; total?: number; message: string }) => void) | undefined;
 }
 

@@ -1,12 +1,15 @@
-// Limits the size of answers for agents: long texts are cut off and long lists shortened, and the answer says so.
+// Limits the size of answers for agents: long texts are cut, long lists are shortened, and the answer says so.
 
 import type { JsonRecord } from "./tool.ts";
 
-/** The limit of characters in an answer, for its text and again for its data. */
+/** Maximum number of characters of an answer's text, and again of its data. */
 export const ANSWER_CHARS_MAX = 500_000;
-/** Names, addresses and titles: shorter texts are kept whole, so that the fields after a long text are not lost. */
+/**
+ * Texts up to this length, such as names, addresses and titles, are kept whole, so that the fields after a long text are not
+ * lost.
+ */
 const SHORT_CHARS = 2000;
-/** The number of members of one object that are kept. */
+/** Maximum number of members of one object that are kept. */
 const MEMBERS_MAX = 10_000;
 
 /** A text within the limit, with a note where it was cut off. */
@@ -15,7 +18,7 @@ export function sizedText(text: string): string {
   return `${cut(text, ANSWER_CHARS_MAX)}\n\n[Cut after ${ANSWER_CHARS_MAX} of ${text.length} characters.]`;
 }
 
-/** Data within the limit, and whether anything was left out. */
+/** The data within the limit, and whether anything was left out. */
 export function sizedData(data: JsonRecord): { readonly data: JsonRecord; readonly isCut: boolean } {
   const room = { chars: ANSWER_CHARS_MAX, isCut: false };
   // Most answers are small; they are measured once and not copied.

@@ -1,4 +1,4 @@
-// The tools for the program that started this one, on two streams. The server ends when its input ends; calls in
+// The tools for the program that started this one, over its input and output. The server ends when its input ends; calls in
 // progress are then cancelled without an answer.
 
 import type { Readable, Writable } from "node:stream";
@@ -12,7 +12,7 @@ export interface StdioDeps extends ServerDeps {
   readonly call: CallEndpoint;
 }
 
-/** The streams to the other program. */
+/** The streams that connect to the other program. */
 export interface StdioPlace {
   readonly input: Readable;
   readonly output: Writable;
@@ -63,7 +63,7 @@ function clientOf({ caller, call }: StdioDeps, signal: AbortSignal): McpClient {
     caller,
     signal,
     call: (asked) => call(from, asked),
-    // On streams the SDK itself receives cancellations.
+    // On these streams, the SDK itself receives cancellations.
     begin: () => ({ signal: never, done: () => undefined }),
     called: () => undefined,
   };

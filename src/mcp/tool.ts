@@ -1,5 +1,5 @@
-// Defines an MCP tool: a name and a description for models, and the endpoint of this program that does the work.
-// Limits, accounting and errors are those of the endpoint.
+// Defines an MCP tool: a name and a description for models, and the endpoint of this program that does the work. Limits,
+// accounting and errors are those of the endpoint.
 
 import type { AtOnce } from "../base/at-once.ts";
 import type { KeyModels } from "../catalog/key-models.ts";
@@ -11,12 +11,12 @@ export type JsonRecord = Record<string, unknown>;
 /** The account that owns the key. */
 export interface McpCaller {
   readonly keyId: string;
-  /** Models that the key may use. */
+  /** The models that the key may use. */
   readonly models: KeyModels;
   readonly account: { readonly tier: TierId };
 }
 
-/** The features that are available besides those for the web. */
+/** Which features are available in addition to those for the web. */
 export interface Resources {
   /** Whether a search engine is in use. */
   hasEngine(): boolean;
@@ -40,9 +40,9 @@ export interface ToolRun {
   readonly signal: AbortSignal;
   /** Calls an endpoint with the caller's key. Rejects with `ApiError`. */
   ask(asked: Ask): Promise<JsonRecord>;
-  /** The same for an endpoint that waits for a job; progress is reported meanwhile. */
+  /** The same for an endpoint that waits for a job. Progress is reported meanwhile. */
   askForJob(asked: Ask): Promise<JsonRecord>;
-  /** Reads a job, as part of a call that was already counted. */
+  /** Reads a job as part of a call that was already counted. */
   look(asked: Ask): Promise<JsonRecord>;
   /** Cancels a job, even after the signal has aborted. */
   end(asked: Ask): Promise<JsonRecord>;
@@ -76,17 +76,17 @@ export interface McpTool {
   readonly description: string;
   /** The endpoint whose parameters and answer the tool has, such as `POST /v1/scrape`. */
   readonly endpoint: string;
-  /** The tool changes nothing, and its calls are not counted. */
+  /** Whether the tool changes nothing, so that its calls are not counted. */
   readonly readOnly: boolean;
-  /** The tool reads pages of the web. */
+  /** Whether the tool reads pages of the web. */
   readonly openWorld: boolean;
-  /** Members of the endpoint's answer that are left out. */
+  /** Members of the endpoint's answer that the tool leaves out. */
   readonly omits?: readonly string[];
-  /** The parameter for how long the caller waits. If a call omits it, a tool answers before most clients give up. */
+  /** The parameter that states how long the caller waits. If a call omits it, the tool answers before most clients give up. */
   readonly time?: { readonly parameter: string; readonly aliases?: readonly string[]; readonly perSecond: number };
-  /** Whether the tool can be used by this caller; by default it can. */
+  /** Whether this caller can use the tool; true if absent. */
   isOffered?(resources: Resources, caller: McpCaller): AtOnce<boolean>;
-  /** Replaces the endpoint's schemas with the tool's own. */
+  /** Replaces the endpoint's schemas by the tool's own. */
   schemas?(endpoint: EndpointSchemas, models: () => AtOnce<readonly string[]>): AtOnce<EndpointSchemas>;
   run(args: JsonRecord, run: ToolRun): Promise<ToolAnswer>;
 }

@@ -1,5 +1,5 @@
-// How long tools wait. Most clients give up on a call after a minute, and an answer that nobody reads is wasted work,
-// so without a time limit in its arguments a tool answers earlier.
+// How long tools wait. Most clients give up on a call after a minute, and an answer that nobody reads is wasted work. Without a
+// time limit in its arguments, a tool therefore answers earlier.
 
 import type { JsonRecord, McpTool } from "./tool.ts";
 
@@ -13,7 +13,7 @@ export function withTime(args: JsonRecord, { time }: Pick<McpTool, "time">): Jso
   return isGiven ? args : { ...args, [parameter]: SECONDS * perSecond };
 }
 
-/** The schema with that default. */
+/** The schema with the same default. */
 export function withTimeDefault(input: JsonRecord, { time }: Pick<McpTool, "time">): JsonRecord {
   if (time === undefined) return input;
   const { parameter, perSecond } = time;

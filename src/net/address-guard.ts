@@ -1,5 +1,5 @@
-// Checks URLs and resolves them to addresses that may be connected to. Every address of a name is checked, and the caller
-// connects to a checked address without another look-up, so that a second DNS answer (rebinding) changes nothing.
+// Checks URLs and resolves them to addresses to which connections are allowed. Every address of a name is checked, and the caller
+// connects to a checked address without another look-up, so that a second DNS answer (rebinding) has no effect.
 
 import { networkInterfaces } from "node:os";
 import { parseAddress } from "../base/ip-address.ts";
@@ -22,35 +22,35 @@ export class BlockedAddress extends Error {
 /** The operator's policy for addresses of pages. */
 export interface AddressPolicy {
   readonly allowPrivateNetworks: boolean;
-  /** Host (all its ports), `host:port`, or CIDR. */
+  /** Entries that are a host (with all of its ports), `host:port`, or a CIDR. */
   readonly allowHosts: readonly string[];
-  /** If not empty, the only allowed ports. */
+  /** The only allowed ports; if empty, all are allowed. */
   readonly ports: readonly number[];
 }
 
-/** The purpose of a connection: the operator's allowed hosts apply to navigation only. */
+/** The purpose of a connection. The operator's allowed hosts only apply to navigation. */
 export type Purpose = "navigation" | "subresource";
 
 /** A URL with its checked addresses. */
 export interface CheckedUrl {
   readonly url: URL;
-  /** Host without brackets and trailing dot. */
+  /** The host without brackets and without a trailing dot. */
   readonly host: string;
   readonly port: number;
   readonly addresses: readonly string[];
 }
 
-/** The check of every fetch and every browser connection. */
+/** Checks every fetch and every connection of the browser. */
 export interface AddressGuard {
   /** Throws `BlockedAddress`, or `UnknownHost` if the name has no address. */
   check(url: string | URL, options?: { purpose?: Purpose; signal?: AbortSignal | undefined }): Promise<CheckedUrl>;
-  /** Whether the operator's list names this host and port: such a target is probably private. */
+  /** Whether the operator's list names this host and port, so that it is probably private. */
   isListed(host: string, port: number): boolean;
 }
 
 /**
- * Ports that browsers refuse to fetch from (Fetch standard, "port blocking"): mail, printing, X11, IRC and other non-web
- * services.
+ * Ports that browsers refuse to fetch from (Fetch standard, "port blocking"): those of mail, printing, X11, IRC and other
+ * services that are not part of the web.
  */
 const UNSAFE_PORTS = new Set(
   (
@@ -62,7 +62,7 @@ const UNSAFE_PORTS = new Set(
     .map(Number),
 );
 
-/** Names of metadata services, refused whatever they resolve to. */
+/** Names of metadata services, which are refused whatever they resolve to. */
 const METADATA_HOSTS = new Set([
   "metadata.google.internal",
   "metadata.goog",
@@ -78,7 +78,7 @@ const SCHEME_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 
 /** How long the machine's own addresses are cached. */
 const OWN_KNOWN_MS = 10_000;
 
-/** The addresses of this machine: services listening there may be meant for it alone, behind a firewall. */
+/** The addresses of this machine. Services that listen there may be meant for this machine alone, behind a firewall. */
 function ownAddresses(): () => readonly string[] {
   let known: readonly string[] = [];
   let readMs = Number.NEGATIVE_INFINITY;
@@ -91,8 +91,8 @@ function ownAddresses(): () => readonly string[] {
 }
 
 /**
- * Builds the check from the operator's policy; `own` returns the machine's addresses, which count as private. Throws on an
- * invalid `allowHosts` entry.
+ * Creates the guard from the operator's policy. `own` returns the machine's addresses, which count as private. Throws for an
+ * invalid entry of `allowHosts`.
  */
 export function createAddressGuard(policy: AddressPolicy, resolve: Resolve, own = ownAddresses()): AddressGuard {
   const allow = readAllowList(policy.allowHosts);
@@ -116,25 +116,25 @@ export function createAddressGuard(policy: AddressPolicy, resolve: Resolve, own 
       throw new BlockedAddress("port", `Port ${port} may not be fetched.`);
     const addresses = await resolve(host, options.signal);
     const purpose = options.purpose ?? "navigation";
-    // All of them, not just the first: rebinding starts with a mixed answer.
+    // All addresses are checked and not just the first, since rebinding starts with a mixed answer.
     if (!addresses.every((address) => permits(address, listed, purpose)))
       throw new BlockedAddress(
         "address",
-        "This address may not be fetched: it leads to a private network. An operator can allow it with web.allow_hosts.",
+        "This address may not be fetched, because it leads to a private network. The operator can allow it in web.allow_hosts.",
       );
     return { url, host, port, addresses };
   };
   return { check, isListed };
 }
 
-/** Parses once, by the WHATWG rules that normalise unusual spellings of addresses; everything downstream uses the result. */
+/** Parses a URL once, by the WHATWG rules, which normalise unusual spellings of addresses. All later code uses the result. */
 function readUrl(input: string | URL): { url: URL; host: string; port: number } {
   const url = typeof input === "string" ? (URL.canParse(input) ? new URL(input) : undefined) : input;
   if (url === undefined) throw new BlockedAddress("malformed", "This is not a URL.");
   const defaultPort = SCHEME_PORTS[url.protocol];
   if (defaultPort === undefined) throw new BlockedAddress("scheme", "Only http and https URLs can be fetched.");
   if (url.username !== "" || url.password !== "")
-    throw new BlockedAddress("userinfo", "A URL with a user name or password is not fetched.");
+    throw new BlockedAddress("userinfo", "A URL must not contain a user name or password.");
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
   if (host === "") throw new BlockedAddress("malformed", "The URL has no host.");
   return { url, host, port: url.port === "" ? defaultPort : Number(url.port) };

@@ -1,5 +1,5 @@
-// Classifies an IP address: public, private, or a cloud's metadata service. An address is only public if it and every IPv4
-// address embedded in it are global unicast; anything unreadable is not public.
+// Classifies an IP address: public, private, or a cloud's metadata service. An address is only public if it, and every IPv4
+// address embedded in it, are global unicast addresses. An address that cannot be parsed is not public.
 
 import { type AddressBytes, parseAddress } from "../base/ip-address.ts";
 
@@ -29,7 +29,7 @@ export function isOneOf(text: string, others: readonly string[]): boolean {
   return others.some((other) => ways.includes(String(parseAddress(other))));
 }
 
-/** A test for a CIDR (`10.0.0.0/8`) or a single address; undefined if it is neither. */
+/** Creates a test for a CIDR (`10.0.0.0/8`) or a single address; undefined for other texts. */
 export function parseCidr(text: string): ((address: string) => boolean) | undefined {
   const range = readRange(text);
   if (range === undefined) return undefined;
@@ -42,7 +42,7 @@ export function parseCidr(text: string): ((address: string) => boolean) | undefi
 
 function isGlobal(bytes: AddressBytes): boolean {
   if (bytes.length === 4) return !PRIVATE_V4.some((range) => contains(range, bytes));
-  // IPv4-mapped and NAT64 addresses are classified by the IPv4 address inside; RFC 4291 2.5.5.2, RFC 6052 2.1.
+  // IPv4-mapped and NAT64 addresses have the class of the IPv4 address in them; RFC 4291 2.5.5.2, RFC 6052 2.1.
   if (contains(MAPPED, bytes) || contains(NAT64, bytes)) return isGlobal(bytes.slice(12));
   // Only 2000::/3 is allocated as global unicast, and not all of it.
   return contains(GLOBAL_V6, bytes) && !PRIVATE_V6.some((range) => contains(range, bytes));
@@ -87,7 +87,7 @@ function ranges(...texts: string[]): Range[] {
   });
 }
 
-// IANA special-purpose registries: everything that is not globally reachable.
+// From the IANA registries of special-purpose addresses: all ranges that are not globally reachable.
 const PRIVATE_V4 = ranges(
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -111,7 +111,7 @@ const [GLOBAL_V6, MAPPED, NAT64, SIX_TO_FOUR] = ranges("2000::/3", "::ffff:0:0/9
   Range,
   Range,
 ];
-// 2001::/23 holds Teredo, ORCHID and benchmarking; 6to4 (2002::/16) reaches whatever its relay forwards to.
+// 2001::/23 contains Teredo, ORCHID and benchmarking; a relay of 6to4 (2002::/16) may forward to any address.
 const PRIVATE_V6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
 // Instance metadata services: the common link-local ones, AWS ECS and EKS, Scaleway, Tencent, Alibaba, Oracle, Azure's
 // wire server, and the IPv6 ones of AWS, Google and Scaleway.

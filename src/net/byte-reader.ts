@@ -1,5 +1,5 @@
-// Reads an HTTP/1.1 response from a socket on demand: heads and bodies with any kind of delimiter, each bounded. The socket
-// is paused in between, so memory is bounded, and very small chunks cannot block the program.
+// Reads an HTTP/1.1 response from a socket on demand: heads, and bodies with any kind of delimiter, each with a limit. The socket
+// is paused in between, so the memory is limited, and very small chunks cannot block the program.
 
 import type { Socket } from "node:net";
 import { createTurns } from "../base/turns.ts";
@@ -18,16 +18,16 @@ export class WireError extends Error {
 }
 
 const CHUNK_LINE_BYTES_MAX = 4096;
-/** Some servers flush each byte; a body with more chunks than this is an attack. */
+/** Maximum number of chunks in a body. Some servers flush each byte, but a body with more chunks is an attack. */
 const CHUNKS_MAX = 250_000;
-/** A socket may deliver half a megabyte at once; this many chunks are processed per iteration of the event loop. */
+/** How many bytes of chunks are processed in each turn of the event loop. A socket may deliver half a megabyte at once. */
 const PIECE_BYTES = 32 * 1024;
-/** Most bodies need one. */
+/** The size of the first block; most bodies need only one. */
 const BLOCK_BYTES_FIRST = 64 * 1024;
 const BLOCK_BYTES = 1024 * 1024;
 const [LINE_FEED, CARRIAGE_RETURN] = [10, 13];
 
-/** Reads one socket, in order. */
+/** Reads one socket in order. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #turn = createTurns();
@@ -37,7 +37,7 @@ export class ByteReader {
     this.#chunks = socket[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   }
 
-  /** The text before the next empty line, which is consumed too. Lines may end without a carriage return (RFC 9112 2.2). */
+  /** The text before the next empty line, which is read too. Lines may end without a carriage return (RFC 9112 2.2). */
   async head(bytesMax: number): Promise<string> {
     for (let from = 0; ; ) {
       const feed = this.#held.indexOf(LINE_FEED, from);
@@ -47,7 +47,7 @@ export class ByteReader {
         this.#held = this.#held.subarray(feed + 1 + width);
         return text;
       }
-      // The next line is incomplete when the bytes end there.
+      // The bytes end within the next line.
       const isCut = feed >= 0 && feed + 2 >= this.#held.length;
       if (feed >= 0 && !isCut) {
         from = feed + 1;
@@ -59,9 +59,9 @@ export class ByteReader {
     }
   }
 
-  /** Exactly `count` bytes. */
+  /** Reads exactly `count` bytes. */
   async exactly(count: number): Promise<Uint8Array> {
-    // Filled as data arrives: joining tens of megabytes at the end would block the event loop.
+    // The buffer is filled as data arrives. Joining tens of megabytes at the end would block the event loop.
     const all = Buffer.allocUnsafeSlow(count);
     let have = 0;
     for (;;) {
@@ -73,7 +73,7 @@ export class ByteReader {
     }
   }
 
-  /** Everything until the server closes the connection. */
+  /** Reads everything until the server closes the connection. */
   async rest(bytesMax: number): Promise<Uint8Array> {
     const body = new Body(bytesMax);
     for (;;) {
@@ -85,7 +85,7 @@ export class ByteReader {
     }
   }
 
-  /** A chunked body, without its trailers. */
+  /** Reads a chunked body, without its trailers. */
   async chunked(bytesMax: number): Promise<Uint8Array> {
     const body = new Body(bytesMax);
     const chunks = new Chunks(body);
@@ -99,7 +99,7 @@ export class ByteReader {
     }
   }
 
-  /** Length of the empty line at `at`; 0 if the line is not empty. */
+  /** The length of the empty line at `at`; 0 if that line is not empty. */
   #emptyLineAt(at: number): number {
     if (this.#held[at] === LINE_FEED) return 1;
     return this.#held[at] === CARRIAGE_RETURN && this.#held[at + 1] === LINE_FEED ? 2 : 0;
@@ -117,11 +117,11 @@ export class ByteReader {
   }
 }
 
-/** Decodes a chunked body incrementally: chunks may be single bytes, and none is awaited separately. */
+/** Decodes a chunked body piece by piece. Chunks may be single bytes, so none is awaited by itself. */
 class Chunks {
   readonly #body: Body;
   #count = 0;
-  /** The rest of the current chunk. */
+  /** The number of bytes that are left of the current chunk. */
   #left = 0;
   #isAfterData = false;
   #line = "";
@@ -166,7 +166,7 @@ class Chunks {
   }
 }
 
-/** Collects bytes up to a limit; joined once. */
+/** Collects bytes up to a limit, and joins them once. */
 class Body {
   readonly #bytesMax: number;
   readonly #full: Buffer[] = [];
@@ -178,7 +178,7 @@ class Body {
     this.#bytesMax = bytesMax;
   }
 
-  /** Throws if this many more would exceed the limit. */
+  /** Throws if this many more bytes would exceed the limit. */
   expect(count: number): void {
     if (this.#total + count > this.#bytesMax) throw tooLarge();
   }

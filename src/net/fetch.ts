@@ -1,5 +1,5 @@
-// The only way to fetch a URL that came from a user, a page, a sitemap or a robots file. Every redirect is checked again and
-// connected to by its checked address; size (before and after decompression) and time are bounded.
+// The only function that fetches a URL which came from a user, a page, a sitemap or a robots.txt file. Every redirect is checked
+// again and reached by its checked address. Size (before and after decompression) and time are limited.
 
 import { nodeZlib } from "../base/node-modules.ts";
 import { type AddressGuard, BlockedAddress, type Purpose } from "./address-guard.ts";
@@ -7,7 +7,7 @@ import { WireError, type WireFault } from "./byte-reader.ts";
 import { exchange, REDIRECTS, type WireResponse } from "./http1.ts";
 import { UnknownHost } from "./resolve.ts";
 
-/** Why a fetch that passed the guard failed. */
+/** Why a fetch failed after the guard had allowed it. */
 export type FetchFault = WireFault | "dns" | "redirects" | "timeout" | "encoding";
 
 /** The target failed, or took too long. */
@@ -25,42 +25,45 @@ export interface FetchOptions {
   readonly method?: "GET" | "HEAD" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
-  /** Limit of the body, before and after decompression. */
+  /** Maximum size of the body, before and after decompression. */
   readonly bytesMax: number;
-  /** For all redirects together. */
+  /** The time limit for all redirects together. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly redirectsMax?: number;
-  /** The page that this belongs to: an operator's own host is allowed only for that page's host and port, at every redirect. */
+  /**
+   * The page to which the request belongs. A host of the operator's own is only allowed if it is this page's host and port, at
+   * every redirect.
+   */
   readonly home?: string | undefined;
-  /** Awaited before an allowed redirect is followed, within the time limit; what it throws ends the fetch. */
+  /** Awaited before an allowed redirect is followed, within the time limit. If it throws, the fetch fails. */
   readonly onRedirect?: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** The final response of the redirect chain. */
+/** The final response after redirects. */
 export interface Fetched {
-  /** After redirects. */
+  /** The address of the final response. */
   readonly url: string;
   readonly status: number;
   readonly headers: Headers;
-  /** Decompressed. */
+  /** The decompressed body. */
   readonly body: Uint8Array;
-  /** Every requested URL, in order. */
+  /** Every URL that was requested, in order. */
   readonly chain: readonly string[];
 }
 
 /** Fetches through the guard. Throws `BlockedAddress`, `FetchError`, or the caller's abort reason. */
 export type GuardedFetch = (url: string, options: FetchOptions) => Promise<Fetched>;
 
-/** Browsers stop at 20. */
+/** Maximum number of redirects; browsers stop at 20. */
 const REDIRECTS_MAX = 10;
-/** Stacked encodings; no honest server uses more than two. */
+/** Maximum number of stacked encodings; no honest server uses more. */
 const ENCODINGS_MAX = 2;
-/** Cookies of one chain, for sites that redirect until their cookie is sent back. */
+/** Maximum number of cookies in one chain of redirects, for sites that redirect until their cookie is sent back. */
 const COOKIES_MAX = 20;
 const COOKIE_CHARS_MAX = 4096;
 
-/** Builds the fetch with a guard. `ca` adds a certificate authority. */
+/** Creates the fetch over a guard. `ca` adds a certificate authority. */
 export function createFetch(guard: AddressGuard, { ca }: { ca?: string } = {}): GuardedFetch {
   return async (input, options) => {
     const timer = AbortSignal.timeout(options.timeoutMs);
@@ -119,9 +122,7 @@ async function followChain(guard: AddressGuard, input: string, { options, signal
   throw new FetchError("redirects", "The server redirects too often.");
 }
 
-/**
- * The purpose of a request that belongs to a page at `home`: a file that one site names on another is not a navigation.
- */
+/** The purpose of a request that belongs to a page at `home`. A file that one site names on another one is not a navigation. */
 export function purposeOf(target: string | URL, home: string | undefined): Purpose {
   if (home === undefined || !URL.canParse(String(target))) return "navigation";
   const [{ hostname, port }, own] = [new URL(target), new URL(home)];
@@ -133,14 +134,14 @@ function isSameOrigin(chain: readonly string[]): boolean {
   return origins.size === 1;
 }
 
-/** Headers about the wanted response and the client, which are not secrets for one origin. */
+/** Headers about the wanted response and the client, which are no secrets. */
 const HARMLESS = /^(?:accept(?:-(?:charset|encoding|language))?|cache-control|content-type|dnt|pragma|user-agent)$/;
 
 function requestHeaders(options: FetchOptions, cookie: string, sameOrigin: boolean): Record<string, string> {
   const headers: Record<string, string> = { accept: "*/*", "accept-encoding": "gzip, deflate, br, zstd" };
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     const key = name.toLowerCase();
-    // Credentials are only sent to the origin they were given for, in whatever header.
+    // All other headers are only sent to the origin for which they were given, since they may be credentials.
     if (sameOrigin || HARMLESS.test(key)) headers[key] = value;
   }
   if (cookie !== "") headers["cookie"] = headers["cookie"] === undefined ? cookie : `${headers["cookie"]}; ${cookie}`;
@@ -151,7 +152,7 @@ function redirectTarget(response: WireResponse, from: URL): URL | undefined {
   if (!REDIRECTS.has(response.status)) return undefined;
   const location = response.headers.get("location");
   if (location === null) return undefined;
-  // Header bytes are read as Latin-1; some servers send raw UTF-8 paths.
+  // The bytes of headers were read as Latin-1, but some servers send paths in raw UTF-8.
   const text = Buffer.from(location, "latin1").toString("utf8");
   const spelled = text.includes("\ufffd") ? location : text;
   if (!URL.canParse(spelled, from))
@@ -167,13 +168,13 @@ async function decode(response: WireResponse, bytesMax: number): Promise<Uint8Ar
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "" && part !== "identity");
-  // Values that are not compressions ("none", "utf-8") are mistakes that browsers ignore.
+  // Values that are not compressions ("none", "utf-8") are mistakes, which browsers ignore too.
   if (!encodings.every((encoding) => Object.hasOwn(DECOMPRESSORS, encoding))) return response.body;
   if (encodings.length > ENCODINGS_MAX) throw new FetchError("encoding", "The answer is compressed too many times.");
   let body = response.body;
   for (const encoding of encodings.reverse()) {
     if (body.byteLength === 0) return body;
-    // A server that declares a compression it does not apply.
+    // The server declares a compression that it does not apply.
     if (/gzip/.test(encoding) && !isGzip(body)) continue;
     body = await decompress(encoding, body, bytesMax);
   }
@@ -209,15 +210,15 @@ const DECOMPRESSORS: Readonly<Record<string, Decompressor>> = {
   },
 };
 
-/** The compressed form of an empty body. */
+/** The largest compressed form of an empty body. */
 const ZSTD_EMPTY_BYTES_MAX = 16;
 
-/** Whether bytes start with the gzip header. */
+/** Whether bytes begin with the header of gzip. */
 export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/** Decompresses one layer up to a limit. Throws `FetchError` `too_large` or `encoding`. */
+/** Removes one layer of compression, up to a limit. Throws `FetchError` `too_large` or `encoding`. */
 export async function decompress(encoding: string, input: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   const decompressor = DECOMPRESSORS[encoding];
   if (decompressor === undefined) throw new FetchError("encoding", "The answer's compression is unknown.");
@@ -236,7 +237,7 @@ function run(start: (done: (error: Error | null, output: Buffer) => void) => voi
   return promise;
 }
 
-/** Cookies of one redirect chain, by exact host. Dropped at its end. */
+/** The cookies of one chain of redirects, by exact host. They are dropped at its end. */
 class ChainCookies {
   readonly #byHost = new Map<string, Map<string, string>>();
 

@@ -1,6 +1,6 @@
-// One HTTP/1.1 exchange over a connection to a checked address. Our own client, because the platform's `fetch` resolves names
-// again, obeys proxy variables of the environment and queues beyond 256 requests. One request per connection; heads, chunks
-// and bodies are bounded.
+// Makes one HTTP/1.1 request over a connection to a checked address. This program has its own client because the platform's
+// `fetch` resolves names again, obeys proxy variables of the environment, and queues requests beyond 256. Each connection is used
+// for one request; heads, chunks and bodies are limited.
 
 import type { Socket } from "node:net";
 import { parseAddress } from "../base/ip-address.ts";
@@ -11,34 +11,34 @@ import { ByteReader, tooLarge, WireError } from "./byte-reader.ts";
 export interface WireRequest {
   readonly method: string;
   readonly url: URL;
-  /** Without brackets and trailing dot; also the name that the certificate must have. */
+  /** The host without brackets and trailing dot, which is also the name that the certificate must have. */
   readonly host: string;
   readonly addresses: readonly string[];
   readonly port: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
   readonly signal: AbortSignal;
-  /** A larger body is an error. */
+  /** Maximum size of the body. A larger one is an error. */
   readonly bodyBytesMax: number;
-  /** Extra certificate authority (PEM), for tests and intranets. */
+  /** An additional certificate authority (PEM), for tests and intranets. */
   readonly ca?: string | undefined;
 }
 
-/** The response, its body as sent (still compressed). */
+/** The response with its body as it was sent (still compressed). */
 export interface WireResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array;
 }
 
-/** After this time without a connection the next address is tried. */
+/** If there is no connection after this time, the next address is tried. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A server that is silent for this long is considered dead. */
+/** A server that is silent for this long is taken to be dead. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** Redirect statuses, if there is a location. */
+/** The statuses of redirects, if there is a location. */
 export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const HEAD_BYTES_MAX = 128 * 1024;
-/** Interim responses (100, 103) before the final one. */
+/** Maximum number of interim responses (100, 103) before the final one. */
 const INTERIM_MAX = 16;
 
 /** Sends the request and reads the whole response. Throws `WireError`, or the signal's reason. */
@@ -83,7 +83,7 @@ function open(request: WireRequest, address: string): Promise<Socket> {
         host: address,
         port: request.port,
         ALPNProtocols: ["http/1.1"],
-        // The certificate must match the name, not the address.
+        // The certificate must be for the name, not for the address.
         ...(isName ? { servername: request.host } : {}),
         ...(request.ca === undefined ? {} : { ca: request.ca }),
       })
@@ -127,7 +127,7 @@ async function readResponse(reader: ByteReader, request: WireRequest): Promise<W
   for (let interim = 0; interim <= INTERIM_MAX; interim++) {
     const { status, headers } = parseHead(await reader.head(HEAD_BYTES_MAX));
     if (status >= 100 && status < 200) continue;
-    // Only the location of a redirect is needed; its body may be endless.
+    // Only the location of a redirect is needed, and its body may be endless.
     const isLeading = REDIRECTS.has(status) && headers.has("location");
     if (request.method === "HEAD" || status === 204 || status === 304 || isLeading)
       return { status, headers, body: new Uint8Array(0) };
@@ -145,7 +145,7 @@ function parseHead(text: string): { status: number; headers: Headers } {
     const colon = line.indexOf(":");
     if (colon <= 0) continue;
     const name = line.slice(0, colon).trim();
-    // Two of these joined by a comma would be a third address.
+    // Two locations joined by a comma would be a third address.
     if (/^location$/i.test(name) && headers.has(name)) continue;
     try {
       headers.append(name, line.slice(colon + 1).trim());

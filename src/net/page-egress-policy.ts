@@ -1,35 +1,38 @@
-// What one page may connect to: everything the guard allows, and of the operator's own hosts only the one that the page is at
-// or navigates to. Records whether the main document ever navigated to a forbidden address.
+// What one page may connect to: everything that the guard allows, and of the operator's own hosts only the one where the page is,
+// or to which it navigates. Also records whether the main document ever navigated to a forbidden address.
 
 import type { Socket } from "node:net";
 import { type AddressGuard, BlockedAddress, type CheckedUrl } from "./address-guard.ts";
 
 /** A page's network access. */
 export interface PageWay {
-  /** The main document navigates to `url`. Call the result if the navigation failed (refused, aborted, no content). */
+  /**
+   * Called when the main document navigates to `url`. Call the returned function if the navigation failed (refused, aborted, no
+   * content).
+   */
   navigating(url: string): () => void;
-  /** The main document is at `url` now; earlier navigations no longer count. */
+  /** Called when the main document has arrived at `url`; earlier navigations no longer count. */
   arrived(url: string): void;
-  /** The main document navigated to a forbidden address. */
+  /** Whether the main document navigated to a forbidden address. */
   readonly isRefused: boolean;
   /** Closes all connections. */
   close(): void;
 }
 
-/** Browsers open six connections per host; a page that needs more than this is abusive. */
+/** Maximum number of connections of a page. Browsers open six for each host, so a page with more connections is abusive. */
 const CONNECTIONS_MAX = 256;
-/** Refused and visited addresses that are remembered; the oldest are dropped. */
+/** Maximum number of refused and visited addresses that are remembered; the oldest are dropped. */
 const REMEMBERED_MAX = 1000;
-/** Bytes that a page may load: the worst real ones take a tenth. */
+/** Maximum number of bytes that a page may load. The largest real pages load a tenth. */
 const BYTES_MAX = 256 * 1024 * 1024;
 const CHECK_TIMEOUT_MS = 10_000;
 /**
- * The browser's connection and the notification of its target arrive separately: this is how long the notification is
- * awaited.
+ * How long the notification of a connection's target is awaited, as the browser's connection and the notification arrive
+ * separately.
  */
 const WORD_WAIT_MS = 300;
 
-/** The proxy's side. */
+/** A page's network access as the proxy uses it. */
 export class Way implements PageWay {
   isRefused = false;
   readonly #guard: AddressGuard;
@@ -51,7 +54,8 @@ export class Way implements PageWay {
     const target = new URL(url);
     const place = placeOf(target);
     remember(this.#visited, place);
-    // What was refused to the page as the operator's own is allowed to it now; everything else stays refused.
+    // An address that was refused because it is the operator's own is now allowed for this page. All other addresses stay
+    // refused.
     if (this.#refused.has(place) && !this.#guard.isListed(hostOf(target), portOf(target))) this.isRefused = true;
     const id = Symbol(place);
     this.#pending.set(id, place);
@@ -70,7 +74,7 @@ export class Way implements PageWay {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Registers a connection; false if there are too many, or the page is closed. */
+  /** Registers a connection. Returns false if there are too many, or if the page is closed. */
   hold(socket: Socket): boolean {
     if (this.#isClosed || this.#sockets.size >= CONNECTIONS_MAX) {
       socket.destroy();
@@ -82,13 +86,13 @@ export class Way implements PageWay {
     return true;
   }
 
-  /** Counts received bytes; a page that exceeds the limit loses its connections. */
+  /** Counts received bytes. A page above the limit loses its connections. */
   received(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > BYTES_MAX) this.close();
   }
 
-  /** Throws what the guard throws. */
+  /** Checks a URL. Throws the guard's error. */
   async check(url: URL): Promise<CheckedUrl> {
     try {
       return await this.#checkNow(url);

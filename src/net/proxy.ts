@@ -1,6 +1,6 @@
-// The browser's only way to the network: a forward proxy that checks every connection (pages, subresources, scripts,
-// WebSockets, workers) at connect time and connects to the checked address. For the local browser each page has its own
-// listener on loopback; a remote browser uses one listener that requires a live page's secret.
+// The browser's only access to the network: a forward proxy that checks every connection (of pages, subresources, scripts,
+// WebSockets, workers) when it is made, and connects to the checked address. For a local browser, each page has its own listener
+// on loopback. A remote browser uses one listener, which requires the secret of an open page.
 
 import type { Server, Socket } from "node:net";
 import { nodeNet } from "../base/node-modules.ts";
@@ -12,7 +12,7 @@ export interface OwnProxy extends PageWay {
   readonly port: number;
 }
 
-/** A page's part of a shared proxy, valid with these credentials while the page is open. */
+/** A page's part of a shared proxy. It can be used with these credentials while the page is open. */
 export interface SharedWay extends PageWay {
   readonly username: string;
   readonly password: string;
@@ -26,15 +26,18 @@ export interface SharedProxy {
 }
 
 const HEAD_BYTES_MAX = 64 * 1024;
-/** Browsers open connections in advance; unauthenticated ones are closed sooner. */
+/**
+ * How long a connection may wait for its request, as browsers open connections in advance. Unauthenticated ones are closed
+ * earlier.
+ */
 const HEAD_TIMEOUT_MS = 30_000;
 const STRANGER_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Limit of unauthenticated connections. */
+/** Maximum number of unauthenticated connections. */
 const UNIDENTIFIED_MAX = 64;
 const SECRET_BYTES = 24;
 
-/** Starts a proxy for one page on a free loopback port; closing the page's access closes it. */
+/** Starts a proxy for one page on a free loopback port. Closing the page's access closes the proxy. */
 export async function startProxy(guard: AddressGuard): Promise<OwnProxy> {
   const way = new Way(guard);
   const server = nodeNet().createServer({ allowHalfOpen: true }, (client) => {
@@ -93,7 +96,7 @@ export async function startSharedProxy(address: { hostname: string; port: number
   };
 }
 
-/** The page's side alone. */
+/** The page's access without the functions of the proxy. */
 function asPageWay(way: Way, onClose: () => void): PageWay {
   return {
     navigating: (url) => way.navigating(url),
@@ -102,7 +105,7 @@ function asPageWay(way: Way, onClose: () => void): PageWay {
       return way.isRefused;
     },
     close: () => {
-      // Not awaited: a connection that never reports its end would delay the page's.
+      // This is not awaited, since a connection that never reports its end would delay the closing of the page.
       onClose();
       way.close();
     },
@@ -175,7 +178,7 @@ function readHead(client: Socket, timeoutMs: number): Promise<{ head: string; re
     held = Buffer.concat([held, chunk]);
     const end = held.indexOf("\r\n\r\n");
     if (end >= 0) {
-      // Paused before the listener is removed, so that no bytes are lost before the pipe.
+      // The socket is paused before the listener is removed, so that no bytes are lost before the pipe.
       client.pause();
       client.off("data", take);
       client.off("end", gone);
@@ -189,7 +192,10 @@ function readHead(client: Socket, timeoutMs: number): Promise<{ head: string; re
   return promise.finally(() => clearTimeout(timer));
 }
 
-/** The request head for an origin server. One request per connection: the next may name another host. */
+/**
+ * The head of a request as it is sent to the server. Each connection is used for one request, since the next one may be for
+ * another host.
+ */
 function forwardHead(head: string, url: URL): string {
   const [requestLine = "", ...lines] = head.split("\r\n");
   const isUpgrade = lines.some((line) => /^upgrade\s*:/i.test(line));

@@ -1,11 +1,11 @@
-// Resolves host names by the system's resolver or the configured servers. Returns all addresses, because the guard must check
-// them all; never caches, because the guard pins what it checked.
+// Resolves host names, by the system's resolver or by the configured servers. It returns all addresses, since the guard must
+// check all of them, and caches nothing, since the guard keeps the addresses that it checked.
 
 import { parseAddress } from "../base/ip-address.ts";
 import { nodeDns } from "../base/node-modules.ts";
 import { untilAborted } from "../base/until-aborted.ts";
 
-/** Returns all addresses of a host, IPv4 first; throws `UnknownHost` if there are none. */
+/** Returns all addresses of a host, IPv4 first. Throws `UnknownHost` if there are none. */
 export type Resolve = (host: string, signal?: AbortSignal) => Promise<string[]>;
 
 /** The name has no address, or the look-up failed. */
@@ -13,18 +13,18 @@ export class UnknownHost extends Error {
   override name = "UnknownHost";
 }
 
-/** A server that does not answer in this time is asked once more, then skipped. */
+/** A server that does not answer within this time is asked once more and then skipped. */
 const QUERY_TIMEOUT_MS = 3000;
-/** Far more than any real site has; more would only slow down the checks. */
+/** Maximum number of addresses, far more than any real site has. More would only slow down the checks. */
 const ADDRESSES_MAX = 64;
 
-/** A resolver over `servers` (`"IP:port"` or `"IP"`); the system's if there are none. */
+/** Creates a resolver over `servers` (`"IP:port"` or `"IP"`), or over the system's resolver if there are none. */
 export function createResolve(servers: readonly string[] = []): Resolve {
   const ask = servers.length === 0 ? askSystem : askServers(servers);
   return async (host, signal) => {
     const bare = host.replace(/^\[|\]$/g, "");
     if (parseAddress(bare) !== undefined) return [bare];
-    // RFC 6761: these names are loopback whatever a name server says.
+    // By RFC 6761, these names are loopback, whatever a name server answers.
     if (/(^|\.)localhost$/i.test(bare)) return ["127.0.0.1", "::1"];
     signal?.throwIfAborted();
     const addresses = await untilAborted(ask(bare), signal);

@@ -2,17 +2,17 @@
 
 import type { EngineContext, TimeRange } from "./engine.ts";
 
-/** Undefined and empty values are left out; lists repeat the name. */
+/** Parameters of a query or form. Undefined and empty values are left out; a list repeats the name. */
 export type Parameters = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** An engine's address: its own origin, or the operator's, which replaces every origin and may have its own path. */
+/** An address of an engine: its own origin, or the operator's, which replaces all of its origins and may have a path. */
 export function address(context: EngineContext, origin: string, path: string, parameters: Parameters = {}): string {
   const base = (context.settings.baseUrl ?? origin).replace(/\/+$/, "");
   const query = encoded(parameters);
   return query === "" ? `${base}${path}` : `${base}${path}?${query}`;
 }
 
-/** Form encoding, as in queries and bodies. */
+/** Encodes parameters as in a form, for queries and bodies. */
 export function encoded(parameters: Parameters): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
@@ -23,21 +23,24 @@ export function encoded(parameters: Parameters): string {
   return pairs.toString();
 }
 
-/** Headers for an API that answers in JSON. */
+/** The headers for an API that answers in JSON. */
 export function jsonHeaders(context: EngineContext, more: Readonly<Record<string, string>> = {}) {
   return { accept: "application/json", "user-agent": context.settings.userAgent, ...more };
 }
 
-/** Headers and a body for JSON. */
+/** The headers and the body of a JSON request. */
 export function jsonPost(context: EngineContext, body: unknown, more: Readonly<Record<string, string>> = {}) {
   const headers = jsonHeaders(context, { "content-type": "application/json", ...more });
   return { method: "POST", headers, body: JSON.stringify(body) } as const;
 }
 
-/** One browser identity for the whole process: engines that serve web pages treat a changing one as a bot. */
+/**
+ * The browser as which the gateway identifies itself. It is the same for the whole process, as engines that serve web pages treat
+ * a client that changes it as a bot.
+ */
 const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
 
-/** Headers for web pages. */
+/** The headers for web pages. */
 export function browserHeaders(context: EngineContext, more: Readonly<Record<string, string>> = {}) {
   return {
     accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
@@ -54,7 +57,7 @@ function acceptLanguage(language: string | undefined): string {
   return primary === "en" ? own : `${own},en;q=0.3`;
 }
 
-/** Cookies as a header; those without a value are left out. */
+/** The header for cookies. Cookies without a value are left out. */
 export function cookies(values: Readonly<Record<string, string | undefined>>): string {
   return Object.entries(values)
     .filter(([, value]) => value !== undefined)

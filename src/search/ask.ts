@@ -1,5 +1,5 @@
-// Queries one engine: sends rate-limited requests and parses the responses with the engine's parser. Only rejects with the
-// signal's reason.
+// Queries one engine: sends its requests within the rate limit, and parses the responses with the engine's parser. Rejects only
+// with the signal's reason.
 
 import type { Clock } from "../base/clock.ts";
 import { pause } from "../base/retry.ts";
@@ -12,7 +12,7 @@ import type { EngineContext, EngineRequest, EngineResponse, Hit, Remember, Searc
 import type { Failure } from "./failure.ts";
 import type { Pace } from "./pace.ts";
 
-/** What calling an engine needs. */
+/** What querying an engine needs. */
 export interface EngineCallDeps {
   readonly clock: Clock;
   readonly pace: Pace;
@@ -22,7 +22,7 @@ export interface EngineCallDeps {
   fetchFor(chosen: ChosenEngine): GuardedFetch;
 }
 
-/** The outcome. */
+/** The result of querying an engine. */
 export type EngineOutcome =
   | {
       readonly hits: readonly Hit[];
@@ -33,13 +33,13 @@ export type EngineOutcome =
     }
   | { readonly failure: Failure };
 
-/** No real response is as large; result pages have a few hundred kilobytes. */
+/** Maximum size of a response. Result pages have a few hundred kilobytes. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
-/** Requests of one exchange: a token, the search, the details of its results. */
+/** Maximum number of requests in one exchange, such as a token, the search, and the details of the results. */
 const STEPS_MAX = 4;
 const REDIRECTS_MAX = 5;
 
-/** Queries it. `leftMs` bounds the whole exchange; `begun` is called when the first request is sent. */
+/** Queries an engine. `leftMs` is the time limit of the whole exchange; `begun` is called when the first request is sent. */
 export async function askEngine(
   chosen: ChosenEngine,
   query: SearchQuery,
@@ -61,7 +61,7 @@ export async function askEngine(
         return { hits, suggestions, corrections, backOffMs };
       }
       if (parsed.kind === "failure") {
-        // The remembered token may be the cause.
+        // The failure may be caused by the remembered token.
         deps.memory.forget(chosen);
         return { failure: parsed.failure };
       }
@@ -71,7 +71,7 @@ export async function askEngine(
       }
       request = parsed.request;
     }
-    return { failure: { kind: "changed_markup", message: "The engine's pages lead on and on." } };
+    return { failure: { kind: "changed_markup", message: "The engine asks for one request after the other." } };
   } catch (error) {
     signal.throwIfAborted();
     return { failure: failureOf(error) };
@@ -80,7 +80,7 @@ export async function askEngine(
 
 const BUSY: Failure = {
   kind: "busy",
-  message: "The engine takes only so many requests, and its next turn is too late.",
+  message: "The engine's rate limit would delay the request too long.",
 };
 
 /** The query without the parameters that the engine does not support. */
@@ -92,7 +92,10 @@ function askable(query: SearchQuery, { engine }: ChosenEngine): SearchQuery {
   return knows ? query : { ...query, language: undefined };
 }
 
-/** Waits for the engine's rate limit; false if the wait would be too long. An address of the operator's has no limit. */
+/**
+ * Waits until the engine's rate limit allows a request. Returns false if that would take too long. An engine at the operator's
+ * own address has no limit.
+ */
 async function inTurn(
   { engine, network, settings }: ChosenEngine,
   { pace }: EngineCallDeps,
@@ -127,7 +130,7 @@ async function send(
     bytesMax: ANSWER_BYTES_MAX,
     timeoutMs: Math.max(1, leftMs),
     redirectsMax: REDIRECTS_MAX,
-    // Hosts that the operator allowed for pages are not allowed for redirects of an engine.
+    // Hosts that the operator allowed for pages are not allowed for an engine's redirects.
     home: url,
     signal,
   });
@@ -149,7 +152,7 @@ function decoderFor(headers: Headers): TextDecoder {
   }
 }
 
-/** A network error in our words. */
+/** Words a network error. */
 function failureOf(error: unknown): Failure {
   if (error instanceof FetchError) {
     if (error.fault === "timeout") return { kind: "timeout", message: "The engine did not answer in time." };
@@ -162,7 +165,7 @@ function failureOf(error: unknown): Failure {
   throw error;
 }
 
-/** Tokens that engines expect back, one per engine, until they expire. */
+/** The tokens that engines expect to get back, one for each engine, until they expire. */
 export class EngineMemory {
   readonly #clock: Clock;
   readonly #byEngine = new Map<string, { value: string; untilMs: number }>();
@@ -184,7 +187,7 @@ export class EngineMemory {
     this.#byEngine.delete(keyOf(chosen));
   }
 
-  /** The operator changed the settings: tokens given for other settings are dropped. */
+  /** Drops all tokens after the operator changed the settings, since they were given for other settings. */
   clear(): void {
     this.#byEngine.clear();
   }

@@ -1,4 +1,4 @@
-// Which engines are enabled, by their own facts and the operator's settings, and their default order.
+// Selects the enabled engines by their own facts and the operator's settings, in their default order.
 
 import type { Config } from "../config/schema.ts";
 import type { Category, EngineSettings, SearchEngine } from "./engine.ts";
@@ -10,14 +10,14 @@ export interface ChosenEngine {
   readonly weight: number;
   readonly timeoutMs: number;
   readonly settings: EngineSettings;
-  /** The unit of suspension; an engine at an address of the operator's is a network of its own. */
+  /** The network, which is suspended as a whole. An engine at the operator's own address is a network of its own. */
   readonly network: string;
 }
 
 /** Why an engine is not enabled. */
 export type WhyOff = "off" | "no key" | "no base_url" | "not in search.only";
 
-/** The enabled engines: those with a key first, otherwise in the order of the list. */
+/** The enabled engines: first those with a key, then the others in the order of the list. */
 export function chooseEngines(
   engines: readonly SearchEngine[],
   search: Config["search"],
@@ -45,7 +45,7 @@ export function asUsed(engine: SearchEngine, search: Config["search"], userAgent
   };
 }
 
-/** Undefined for an enabled engine. */
+/** Why an engine is not enabled; undefined if it is. */
 export function whyOff(engine: SearchEngine, { only, engines }: Config["search"]): WhyOff | undefined {
   const own = engines.get(engine.name);
   if (own?.enabled === false) return "off";
@@ -56,7 +56,7 @@ export function whyOff(engine: SearchEngine, { only, engines }: Config["search"]
   return own?.enabled === true || isGiven || engine.enabledByDefault ? undefined : "off";
 }
 
-/** Those that support this category. */
+/** The engines that support this category. */
 export function ofCategory(engines: readonly ChosenEngine[], category: Category): ChosenEngine[] {
   return engines.filter(({ engine }) => engine.categories.includes(category));
 }

@@ -1,7 +1,7 @@
-// Defines a search engine: facts, and two pure functions. One builds the request, the other parses the response; neither uses
-// the network, the clock or the configuration, so that every engine can be tested with stored responses.
+// Defines a search engine: facts and two pure functions. One builds a request, the other parses a response. Neither uses the
+// network, the clock or the configuration, so every engine can be tested with stored responses.
 
-/** The categories of a search, with the API's names. */
+/** The categories of a search, by their names in the API. */
 export const CATEGORIES = [
   "general",
   "news",
@@ -24,26 +24,26 @@ export type SafeSearch = "off" | "moderate" | "strict";
 export interface SearchQuery {
   readonly text: string;
   readonly category: Category;
-  /** BCP-47; absent: any language. */
+  /** A BCP-47 tag; absent for any language. */
   readonly language?: string | undefined;
-  /** Wanted number of hits; an engine requests no more than its own maximum. */
+  /** The wanted number of hits. An engine requests no more than its own maximum. */
   readonly limit: number;
-  /** Starts at 1. Never above the engine's `pagesMax`. */
+  /** The page, from 1, which is never above the engine's `pagesMax`. */
   readonly page: number;
   readonly safe: SafeSearch;
   readonly timeRange?: TimeRange | undefined;
-  /** The current time, for time ranges that are sent as dates, and responses with "2 days ago". */
+  /** The current time, for time ranges that are sent as dates, and for responses such as "2 days ago". */
   readonly nowMs: number;
 }
 
 /** The operator's settings for an engine, and how the gateway identifies itself. */
 export interface EngineSettings {
-  /** Replaces every origin of the engine; its path is used as a prefix. */
+  /** Replaces every origin of the engine. A path in it is used as a prefix. */
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
   /** Replaces entries of the engine's own `selectors`. */
   readonly selectors?: Readonly<Record<string, string>> | undefined;
-  /** Sent if the engine wants to know its client: product and a contact of the operator. */
+  /** The client's name for engines that want to know it: the product and a contact of the operator. */
   readonly userAgent: string;
 }
 
@@ -51,11 +51,11 @@ export interface EngineSettings {
 export interface EngineContext {
   readonly query: SearchQuery;
   readonly settings: EngineSettings;
-  /** A token that an earlier response asked to keep, under the same settings and not expired. */
+  /** A token that an earlier response asked to keep, under the same settings and not yet expired. */
   readonly remembered?: string | undefined;
 }
 
-/** One request. Redirects are followed; the response's `url` is the final address. */
+/** One request. Redirects are followed, and the response's `url` is the final address. */
 export interface EngineRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
@@ -69,26 +69,26 @@ export interface EngineRequest {
 export interface EngineResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** After redirects. */
+  /** The address after redirects. */
   readonly url: string;
   readonly body: string;
   /** The request that was answered. */
   readonly request: EngineRequest;
 }
 
-/** One hit. Texts are plain: no markup, no entities, no line breaks. */
+/** One hit. Its texts are plain, without markup, entities and line breaks. */
 export interface Hit {
   readonly url: string;
   readonly title: string;
-  /** May be empty. */
+  /** The snippet, which may be empty. */
   readonly snippet: string;
-  /** ISO 8601. */
+  /** When it was published, in ISO 8601. */
   readonly publishedAt?: string | undefined;
   /** A thumbnail of the hit. */
   readonly thumbnail?: string | undefined;
   /** The file itself, if the hit is an image or another file. */
   readonly file?: string | undefined;
-  /** The engines that found it, if the engine queries others. */
+  /** The engines that found it, if this engine queries others. */
   readonly engines?: readonly string[] | undefined;
 }
 
@@ -101,13 +101,13 @@ export type EngineFailureKind =
   | "blocked"
   /** The key is missing, wrong or used up. */
   | "bad_key"
-  /** It rejected this request. */
+  /** It refused this request. */
   | "refused"
   | "server_error"
   /** The response does not match this engine's selectors, or is incomplete. */
   | "changed_markup";
 
-/** A failure. The message is in our own words, without any text from the response. */
+/** A failure. The message is this program's own and contains no text from the response. */
 export interface EngineFailure {
   readonly kind: EngineFailureKind;
   readonly message: string;
@@ -120,9 +120,9 @@ export type Parsed =
   | {
       readonly kind: "hits";
       readonly hits: readonly Hit[];
-      /** Suggested queries. */
+      /** Suggestions for other queries. */
       readonly suggestions?: readonly string[] | undefined;
-      /** A spelling correction. */
+      /** Corrections of the spelling. */
       readonly corrections?: readonly string[] | undefined;
       /** How long the engine asks not to be queried, although it answered. */
       readonly backOffMs?: number | undefined;
@@ -130,13 +130,13 @@ export type Parsed =
   | { readonly kind: "next"; readonly request: EngineRequest; readonly remember?: Remember | undefined }
   | { readonly kind: "failure"; readonly failure: EngineFailure };
 
-/** A value for `EngineContext.remembered`. Also dropped after a failure: it may be the cause. */
+/** A value for `EngineContext.remembered`. It is also dropped after a failure, which it may have caused. */
 export interface Remember {
   readonly value: string;
   readonly forMs: number;
 }
 
-/** At most this many requests in this period. */
+/** At most this many requests in this period of time. */
 export interface RequestRate {
   readonly requests: number;
   readonly perMs: number;
@@ -146,40 +146,42 @@ export interface RequestRate {
 export interface SearchEngine {
   readonly name: string;
   readonly categories: readonly Category[];
-  /** The weight of its ranking relative to others. */
+  /** The weight of its ranking against those of other engines. */
   readonly weight: number;
   readonly about: {
-    /** Its site, for people. */
+    /** The address of its site for people. */
     readonly website: string;
     /** Whether the operator of the site offers this interface to programs. */
     readonly official: boolean;
   };
-  /** Enabled without a setting. */
+  /** Whether it is enabled without a setting. */
   readonly enabledByDefault: boolean;
-  /** Present if it needs a key; describes the key. Setting a key enables the engine and puts it first. */
+  /** Present if it needs a key, of which this describes the form. Setting a key enables the engine and puts it first. */
   readonly key?: { readonly looksLike: string } | undefined;
-  /** Present if it works without a key, but better with one; describes the key. */
+  /** Present if it works without a key, but better with one, of which this describes the form. */
   readonly optionalKey?: { readonly looksLike: string; readonly requestRate?: RequestRate } | undefined;
   /** Whether there is no default origin, so that the operator must name one. */
   readonly needsBaseUrl?: true | undefined;
-  /** Engines of one network are suspended together. */
+  /** The network to which it belongs. Engines of one network are suspended together. */
   readonly network: string;
-  /** Applies to all searches together; absent: no known limit. A key may have its own limit. */
+  /** The rate limit of all searches together; absent if none is known. A key may have a limit of its own. */
   readonly requestRate?: RequestRate | undefined;
   readonly timeoutMs: number;
-  /** Above 1 if it supports further pages. */
+  /** How many pages can be requested. */
   readonly pagesMax: number;
-  /** Absent: the language cannot be chosen, and hits may be in any language. */
+  /** The languages that can be chosen. If absent, none can, and hits may be in any language. */
   readonly languages?: "any" | readonly string[] | undefined;
-  /** Empty: time ranges are not supported. */
+  /** The time ranges that it supports. */
   readonly timeRanges: readonly TimeRange[];
   /** Whether it can exclude unsafe hits, or always does. */
   readonly safeSearch: boolean;
-  /** Whether its responses may hold suggestions or corrections. */
+  /** Whether its responses may contain suggestions or corrections. */
   readonly suggestions: boolean;
-  /** Where values are in a response, by name: CSS selectors for markup, dotted paths for JSON. The operator may replace them. */
+  /**
+   * The places of values in a response, by name: CSS selectors for markup, dotted paths for JSON. The operator may replace them.
+   */
   readonly selectors: Readonly<Record<string, string>>;
-  /** The first request of an exchange. */
+  /** Builds the first request of an exchange. */
   request(context: EngineContext): EngineRequest;
   /** Parses a response. Never throws, whatever the body contains. */
   parse(response: EngineResponse, context: EngineContext): Parsed;

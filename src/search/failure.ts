@@ -1,8 +1,8 @@
-// Why one engine, or all of them, gave no hits.
+// The reasons why one engine, or all of them, gave no hits.
 
 import type { EngineFailureKind } from "./engine.ts";
 
-/** Failures found by an engine's parser, and those of the request itself. */
+/** The failures that an engine's parser finds, and those of the request itself. */
 export type FailureKind =
   | EngineFailureKind
   /** It could not be reached, or the connection broke. */
@@ -13,14 +13,14 @@ export type FailureKind =
   /** Its rate limit would have delayed the request too long. */
   | "busy";
 
-/** A failure of one engine. The message is in our own words. */
+/** The failure of one engine. The message is this program's own. */
 export interface Failure {
   readonly kind: FailureKind;
   readonly message: string;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** An engine that did not contribute, and why. */
+/** An engine without a contribution, and the reason. */
 export interface Unresponsive {
   readonly name: string;
   /** A kind of failure, `suspended: KIND`, or `too slow`. */
@@ -28,12 +28,12 @@ export interface Unresponsive {
 }
 
 /**
- * No result at all. `unavailable`: no engine can be queried; `failed`: none of the engines answered; `timeout`: the deadline
- * passed first; `full`: too many concurrent searches.
+ * Why a search has no result at all. `unavailable`: no engine can be queried; `failed`: none of the engines answered; `timeout`:
+ * the deadline passed before; `full`: there are too many concurrent searches.
  */
 export type SearchFault = "unavailable" | "failed" | "timeout" | "full";
 
-/** Thrown by a search. The message is a sentence without its full stop; the failed engines are appended. */
+/** The error of a search. The message is a sentence without its full stop, to which the failed engines are added. */
 export class SearchError extends Error {
   override name = "SearchError";
   readonly fault: SearchFault;

@@ -1,16 +1,15 @@
 // Merges the hits of several engines into one list. Pure: the same hits give the same list, in whatever order they arrive.
-//
-// Reciprocal rank fusion: every engine that lists a page adds weight / (RANK_OFFSET + rank), so that agreement counts, an
-// engine never changes the order of two pages that it does not list, and a better rank never lowers a page.
+// This is reciprocal rank fusion: every engine that lists a page adds weight / (RANK_OFFSET + rank). Agreement therefore counts,
+// an engine never changes the order of two pages that it does not list, and a better rank never lowers a page.
 
 import { pageKey } from "../base/page-key.ts";
 import type { Category, Hit } from "./engine.ts";
 import { cleanSnippet, cleanTitle } from "./snippet.ts";
 
-/** Two engines that both rank a page tenth count slightly more than one that ranks it first. */
+/** With this offset, a page that two engines rank tenth counts slightly more than one that one engine ranks first. */
 const RANK_OFFSET = 10;
 
-/** One engine's hits, best first. */
+/** The hits of one engine, best first. */
 export interface Ranking {
   readonly engine: string;
   readonly weight: number;
@@ -23,9 +22,9 @@ export interface Fused {
   readonly title: string;
   /** The longest of the engines' snippets; may be empty. */
   readonly content: string;
-  /** The engines that list it, by contribution. */
+  /** The engines that list it, in the order of their contribution. */
   readonly engines: readonly string[];
-  /** 0 to 1: its score, relative to the highest possible from the queried engines. */
+  /** Its score from 0 to 1, relative to the highest that the queried engines could give. */
   readonly score: number;
   readonly publishedDate?: string;
   readonly thumbnail?: string;
@@ -41,15 +40,15 @@ interface Listing {
 }
 
 /**
- * Merges the rankings. `askedWeight` is the sum of the weights of all queried engines, including failed ones: a page's score
- * does not depend on which of the others failed.
+ * Merges the rankings. `askedWeight` is the sum of the weights of all queried engines, including those that failed, so that the
+ * score of a page does not depend on which other engines failed.
  */
 export function fuse(
   rankings: readonly Ranking[],
   { askedWeight, category }: { askedWeight: number; category: Category },
 ) {
   const byPage = new Map<string, Listing[]>();
-  // Sorted, because sums of floats depend on their order.
+  // The rankings are sorted, because sums of floating-point numbers depend on their order.
   for (const ranking of [...rankings].sort((a, b) => compare(a.engine, b.engine))) collect(ranking, byPage);
   const best = askedWeight / (RANK_OFFSET + 1);
   return [...byPage]
@@ -58,7 +57,7 @@ export function fuse(
     .map(({ points, page }): Fused => ({ ...page, score: best > 0 ? round(Math.min(1, points / best)) : 0, category }));
 }
 
-/** Each page once per engine: duplicates are ignored. */
+/** Each page counts once for each engine; duplicates are ignored. */
 function collect({ engine, weight, hits }: Ranking, byPage: Map<string, Listing[]>): void {
   const seen = new Set<string>();
   hits.forEach((hit, index) => {
@@ -73,7 +72,7 @@ function collect({ engine, weight, hits }: Ranking, byPage: Map<string, Listing[
   });
 }
 
-/** One page from all engines' hits for it. */
+/** Merges all engines' hits for one page. */
 function merge(listings: readonly Listing[]) {
   const ordered = [...listings].sort((a, b) => b.points - a.points || compare(a.engine, b.engine));
   const hits = ordered.map(({ hit }) => hit);
@@ -101,17 +100,17 @@ function longest(texts: readonly string[]): string {
   return texts.reduce((best, text) => (text.length > best.length ? text : best), "");
 }
 
-/** The most precise date; of equals the earliest, since pages are changed after publication. */
+/** The most precise date. Of several, the earliest one, since pages are changed after they are published. */
 function bestDate(dates: readonly string[]): string | undefined {
   return [...dates].sort((a, b) => exactness(b) - exactness(a) || compare(a, b))[0];
 }
 
-/** Year, month, day or time. */
+/** How precise a date is: year, month, day or time. */
 function exactness(date: string): number {
   return Math.min(date.length, "2026-11-22T".length);
 }
 
-/** By code units, the same on every machine. */
+/** Compares by code units, which gives the same result on every machine. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,17 +1,17 @@
-// Recent health of each engine: which one to query first, and what people are shown.
+// The recent health of each engine, which determines the order of queries and is shown to people.
 
 import type { Clock } from "../base/clock.ts";
 import type { Failure } from "./failure.ts";
 
-/** Health of an engine. Times in milliseconds since the epoch. */
+/** The health of an engine. Times are in milliseconds since the epoch. */
 export interface EngineHealth {
   readonly asked: number;
   readonly failed: number;
   readonly lastOkAtMs?: number | undefined;
   readonly lastError?: { readonly kind: string; readonly message: string; readonly atMs: number } | undefined;
-  /** The time since which it has not answered. */
+  /** Since when it has not answered. */
   readonly failingSinceMs?: number | undefined;
-  /** Its average response time; absent before the first. */
+  /** Its average response time; absent before its first response. */
   readonly typicalMs?: number | undefined;
 }
 
@@ -21,20 +21,20 @@ interface Entry {
   lastOkAtMs?: number | undefined;
   lastError?: { kind: string; message: string; atMs: number } | undefined;
   failingSinceMs?: number | undefined;
-  /** Success rate, weighted towards recent responses. */
+  /** The rate of its successes, weighted towards recent responses. */
   good: number;
   typicalMs?: number | undefined;
 }
 
-/** Weight of a new response. */
+/** The weight of a new response. */
 const NEW_PART = 0.2;
-/** A new engine ranks with one that mostly succeeds. */
+/** The success rate of a new engine, which is that of one that mostly succeeds. */
 const GOOD_AT_FIRST = 0.9;
-/** Engines whose success rates or times differ by less are considered equal. */
+/** Engines whose success rates or times differ by less are treated as equal. */
 const GOOD_STEP = 0.25;
 const SPEED_STEP_MS = 2000;
 
-/** Records it; bounded by the list of engines. */
+/** Records the health of engines. Its size is that of the list of engines. */
 export class HealthBook {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
@@ -62,7 +62,10 @@ export class HealthBook {
     entry.failingSinceMs ??= atMs;
   }
 
-  /** Others were faster, and it was not awaited: not a failure, but it takes at least this long. */
+  /**
+   * Records an engine that was not awaited because others were faster. This is not a failure, but shows that the engine takes at
+   * least this long.
+   */
   dropped(engine: string, afterMs: number): void {
     const entry = this.#entry(engine);
     this.#took(entry, Math.max(afterMs, entry.typicalMs ?? 0));
@@ -73,13 +76,13 @@ export class HealthBook {
     return health;
   }
 
-  /** 0 for a healthy engine; higher values are queried later. */
+  /** The rank of an engine: 0 if it is healthy, and higher if it is queried later. */
   rank(engine: string): number {
     const { good = GOOD_AT_FIRST, typicalMs = 0 } = this.#entries.get(engine) ?? {};
     return Math.floor((1 - good) / GOOD_STEP) + Math.floor(typicalMs / SPEED_STEP_MS);
   }
 
-  /** What is stored over a restart. */
+  /** The state to store over a restart. */
   snapshot(): Record<string, Pick<EngineHealth, "lastOkAtMs" | "lastError" | "failingSinceMs">> {
     return Object.fromEntries(
       [...this.#entries].map(([name, { lastOkAtMs, lastError, failingSinceMs }]) => [

@@ -1,7 +1,7 @@
-// Guesses the language of a query from its script and words. An uncertain guess is none: engines then search in all
+// Guesses the language of a query from its script and words. An uncertain guess counts as none, and engines then search in all
 // languages.
 
-/** Scripts used by one language, or by one far more than by others; the first match decides. */
+/** Scripts that belong to one language, or to one far more than to others. The first match decides. */
 const SCRIPTS: readonly (readonly [RegExp, string])[] = [
   [/[\u3040-\u30ff]/, "ja"],
   [/[\uac00-\ud7af\u1100-\u11ff]/, "ko"],
@@ -20,7 +20,7 @@ const SCRIPTS: readonly (readonly [RegExp, string])[] = [
   [/\p{Script=Armenian}/u, "hy"],
 ];
 
-/** Function words that hardly occur in the other languages of the list. */
+/** Function words that rarely occur in the other languages of the list. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   en: [
     "the",
@@ -108,7 +108,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   tr: ["ve", "nasıl", "nedir", "neden", "nerede", "için", "bir", "ile", "mi"],
 };
 
-/** Letters that only some of the languages use. */
+/** Letters that occur only in some of the languages. */
 const LETTERS: readonly (readonly [RegExp, ...string[]])[] = [
   [/ß/, "de"],
   [/[ñ¿¡]/, "es"],
@@ -121,10 +121,10 @@ const LETTERS: readonly (readonly [RegExp, ...string[]])[] = [
   [/[äö]/, "de", "sv"],
 ];
 
-/** A letter of a single language weighs as much as two function words. */
+/** A letter of a single language counts as much as two function words. */
 const LETTER_POINTS = 2;
 
-/** An ISO 639-1 code, or undefined if it is uncertain. */
+/** The language of a query as an ISO 639-1 code; undefined if it is uncertain. */
 export function guessLanguage(query: string): string | undefined {
   const script = SCRIPTS.find(([pattern]) => pattern.test(query));
   if (script !== undefined) return script[1];

@@ -1,20 +1,23 @@
-// Rate limit per network, over all searches. A request that comes too early gets a later slot.
+// The rate limit of each network, over all searches. A request that would come too early is delayed.
 
 import type { Clock } from "../base/clock.ts";
 import type { RequestRate } from "./engine.ts";
 
 /** A time at which a request may be sent. */
 export interface RequestSlot {
-  /** How long to wait for it. */
+  /** How long to wait until that time. */
   readonly waitMs: number;
   /** Cancels the request. */
   cancel(): void;
 }
 
-/** Requests that may wait for one network. */
+/** Maximum number of requests that wait for one network. */
 const WAITING_MAX = 100;
 
-/** Hands out the slots. One list per network of an engine, no longer than the network's limit plus the waiting requests. */
+/**
+ * Assigns the times of requests. Each network has one list, which is no longer than the network's limit plus the waiting
+ * requests.
+ */
 export class Pace {
   readonly #clock: Clock;
   readonly #byNetwork = new Map<string, number[]>();
@@ -23,11 +26,11 @@ export class Pace {
     this.#clock = clock;
   }
 
-  /** The next slot; undefined if it is later than `waitMaxMs`, or too many wait. */
+  /** The next possible time; undefined if it is more than `waitMaxMs` away, or too many requests wait. */
   next(network: string, { requests, perMs }: RequestRate, waitMaxMs: number): RequestSlot | undefined {
     const nowMs = this.#clock.now();
     const known = this.#byNetwork.get(network) ?? [];
-    // A clock that was set back must not block a network for that long.
+    // If the clock was set back, a network must not be blocked for that long.
     const isAhead = (known.at(-1) ?? 0) > nowMs + WAITING_MAX * perMs;
     const times = isAhead ? [] : known.filter((timeMs) => timeMs > nowMs - perMs);
     this.#byNetwork.set(network, times);
@@ -41,7 +44,7 @@ export class Pace {
       cancel: () => {
         const list = this.#byNetwork.get(network) ?? [];
         const at = list.lastIndexOf(timeMs);
-        // Waiting requests keep their later slots: the limit holds either way.
+        // Waiting requests keep their times, with which the limit is kept as well.
         if (at >= 0) list.splice(at, 1);
       },
     };

@@ -1,4 +1,4 @@
-// Caches recent results, and shares searches in progress: engines are asked the same question once.
+// Caches recent results and shares searches in progress, so that engines do not get the same query twice.
 
 import type { Clock } from "../base/clock.ts";
 import { untilAborted } from "../base/until-aborted.ts";
@@ -6,7 +6,7 @@ import { untilAborted } from "../base/until-aborted.ts";
 /** How long a result is reused. */
 export const KEPT_MS = 120_000;
 const ENTRIES_MAX = 500;
-/** Size of all cached results, in characters of text. */
+/** The maximum size of all cached results, in characters of text. */
 const CHARS_MAX = 8_000_000;
 
 interface Entry<T> {
@@ -15,7 +15,7 @@ interface Entry<T> {
   readonly chars: number;
 }
 
-/** The cached results; the oldest are evicted first. */
+/** The cached results, of which the oldest are dropped first. */
 export class RecentAnswers<T> {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry<T>>();
@@ -29,7 +29,7 @@ export class RecentAnswers<T> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     const nowMs = this.#clock.now();
-    // A clock that was set back must not keep it longer.
+    // If the clock was set back, a result must not be kept longer.
     if (entry.untilMs > nowMs && entry.untilMs <= nowMs + KEPT_MS) return entry.value;
     this.#drop(key, entry);
     return undefined;
@@ -68,12 +68,12 @@ interface Flight<T> {
   waiting: number;
 }
 
-/** Work that several callers wait for is done once, and aborted when the last of them leaves. */
+/** Does work once for all callers that wait for it, and aborts it when the last of them leaves. */
 export class SharedWork<T> {
   readonly #flights = new Map<string, Flight<T>>();
   readonly #most: number;
 
-  /** `most`: concurrent pieces of work; more are refused. */
+  /** `most`: the maximum number of concurrent tasks; further ones are refused. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -82,12 +82,12 @@ export class SharedWork<T> {
     return this.#flights.size;
   }
 
-  /** Whether another piece of work would exceed the limit. */
+  /** Whether another task would exceed the limit. */
   isFull(key: string): boolean {
     return this.#flights.size >= this.#most && !this.#flights.has(key);
   }
 
-  /** The result of the work under this key, started if not in progress. Rejects with the signal's reason. */
+  /** The result of the work with this key, which is started unless it is in progress. Rejects with the signal's reason. */
   async join(key: string, signal: AbortSignal, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     const flight = this.#flights.get(key) ?? this.#begin(key, begin);
@@ -97,7 +97,7 @@ export class SharedWork<T> {
     } finally {
       flight.waiting--;
       if (flight.waiting === 0) {
-        // New callers start again: this work is being aborted.
+        // The work is being aborted, so new callers start it again.
         if (this.#flights.get(key) === flight) this.#flights.delete(key);
         flight.stop.abort();
       }

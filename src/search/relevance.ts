@@ -1,26 +1,25 @@
-// Whether hits are related to the query: some engines serve a suspicious client unrelated hits, which are worse than none.
+// Tells whether hits are related to the query. Some engines serve unrelated hits to a client that they suspect, which are worse
+// than none.
 
 import { isSmallWord } from "./language.ts";
 
-/** Fewer hits are no evidence. */
+/** With fewer hits, nothing is judged. */
 const JUDGED_MIN = 3;
-/** Later hits are less relevant anyway. */
+/** Later hits are not judged, as they are less relevant anyway. */
 const JUDGED_MAX = 30;
-/**
- * Word endings vary: only this much of a word's beginning is compared; short words lose one letter.
- */
+/** How much of a word's beginning is compared, since endings vary. Short words lose one letter. */
 const STEM_CHARS = 4;
 const STEM_CHARS_MIN = 3;
 const TERMS_MAX = 20;
 
-/** The examined text of a hit. */
+/** The texts of a hit that are examined. */
 interface Words {
   readonly title: string;
   readonly snippet: string;
   readonly url: string;
 }
 
-/** True if most of the first hits contain no term of the query at all. */
+/** Whether most of the first hits contain none of the query's terms. */
 export function isUnrelated(query: string, all: readonly Words[]): boolean {
   const hits = all.slice(0, JUDGED_MAX);
   if (hits.length < JUDGED_MIN) return false;
@@ -34,8 +33,8 @@ export function isUnrelated(query: string, all: readonly Words[]): boolean {
 }
 
 /**
- * The search terms: the beginnings of the query's words, each after a space; scripts without spaces in pairs of characters.
- * Operators and excluded words do not count, and stop words only if there are no others.
+ * The terms of a query: the beginnings of its words, each after a space, or pairs of characters in scripts without spaces.
+ * Operators and excluded words are left out, and so are stop words, unless there are no others.
  */
 function termsOf(query: string): string[] {
   const words = folded(query)
@@ -62,7 +61,7 @@ function beginnings(word: string): string[] {
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
 }
 
-/** Without case and accents. */
+/** The text without case and accents. */
 function folded(text: string): string {
   return text
     .normalize("NFKD")

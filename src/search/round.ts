@@ -1,7 +1,6 @@
-// One search in progress: which engines are queried when, and when there are enough hits.
-//
-// The first engines are queried immediately. For each that fails, and whenever all queried ones are done without enough hits,
-// further ones follow. With enough hits no engine is awaited longer than its share of the time; without any, slow engines are
+// One search in progress: decides when which engines are queried, and when there are enough hits.
+// The first engines are queried immediately. Another one follows for each that fails, and several when all queried ones are done
+// without enough hits. With enough hits, an engine is awaited no longer than a share of the time; without any, slow engines are
 // awaited until the deadline.
 
 import { pageKey } from "../base/page-key.ts";
@@ -14,40 +13,40 @@ import type { HealthBook } from "./health.ts";
 import { isUnrelated } from "./relevance.ts";
 import type { Suspensions } from "./suspensions.ts";
 
-/** Concurrent engines at first, and how many follow at a time. */
+/** How many engines are queried at first, and how many follow at a time. */
 const WIDTH = 6;
 const NEXT_WIDTH = 3;
 /** With enough hits, the other engines are awaited until this share of the time has passed. */
 const SHARE = 0.1;
-/** The round enforces its own deadline; a request's limit comes slightly later. */
+/** The search enforces its own deadline, so the limit of a request comes slightly later. */
 const AFTER_END_MS = 1000;
-/** Maximum hits from one engine. */
+/** Maximum number of hits from one engine. */
 const HITS_MAX = 100;
-/** Images and places match by more than the words in their titles. */
+/** In these categories, hits match by more than the words in their titles. */
 const WORDLESS: ReadonlySet<Category> = new Set<Category>(["images", "map"]);
 
-/** What a round needs. */
+/** What a search needs. */
 export interface RoundDeps extends EngineCallDeps {
   readonly suspensions: Suspensions;
   readonly health: HealthBook;
-  /** An engine was queried: `ok` or the kind of failure. */
+  /** Called for each queried engine, with `ok` or the kind of failure. */
   asked?(engine: string, outcome: string, seconds: number): void;
-  /** An unexpected error: a bug. */
+  /** Called for an unexpected error, which is a bug. */
   unexpected(engine: string, error: unknown): void;
 }
 
-/** The search. */
+/** The wanted search. */
 export interface RoundWish {
   readonly query: SearchQuery;
-  /** Number of hits that is enough. */
+  /** The number of hits that is enough. */
   readonly limit: number;
   readonly timeoutMs: number;
 }
 
-/** The result. */
+/** The result of a search. */
 export interface RoundResult {
   readonly rankings: readonly Ranking[];
-  /** The weights of all queried engines. */
+  /** The sum of the weights of all queried engines. */
   readonly askedWeight: number;
   readonly suggestions: readonly string[];
   readonly corrections: readonly string[];
@@ -55,7 +54,7 @@ export interface RoundResult {
   readonly isTimeUp: boolean;
 }
 
-/** Queries engines, in the given order, until there are enough hits. Only rejects with the signal's reason. */
+/** Queries engines in the given order until there are enough hits. Rejects only with the signal's reason. */
 export async function runRound(
   engines: readonly ChosenEngine[],
   wish: RoundWish,
@@ -73,20 +72,20 @@ export async function runRound(
   }
 }
 
-/** An engine that has not answered. */
+/** An engine that has not answered yet. */
 interface Running {
   readonly chosen: ChosenEngine;
   /** Undefined while it waits for its rate limit. */
   startedMs: number | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** Past its own time limit: reported as a failure, unless it answers while others are awaited. */
+  /** Whether it exceeded its own time limit. It is then reported as failed, unless it answers while others are awaited. */
   isLate: boolean;
 }
 
 class Round {
   readonly #wish: RoundWish;
   readonly #deps: RoundDeps;
-  /** Not yet queried. */
+  /** The engines that were not queried yet. */
   readonly #waiting: ChosenEngine[];
   readonly #running = new Set<Running>();
   readonly #rankings: Ranking[] = [];
@@ -122,7 +121,7 @@ class Round {
     }
   }
 
-  /** Nobody waits for it any more. */
+  /** Ends the search when nobody waits for it. */
   stop(reason: unknown): void {
     this.#ended.reject(reason);
   }
@@ -131,7 +130,7 @@ class Round {
     return this.#pages.size >= this.#wish.limit;
   }
 
-  /** Queries this many more engines; those whose network has failed meanwhile are skipped. */
+  /** Queries this many more engines, without those whose network has failed meanwhile. */
   #askNext(count: number): void {
     let left = count;
     while (left > 0) {
@@ -157,7 +156,7 @@ class Round {
     askEngine(chosen, this.#wish.query, this.#deps, { leftMs, signal: this.#cut.signal, begun })
       .catch((error: unknown): EngineOutcome => {
         if (!this.#cut.signal.aborted) this.#deps.unexpected(chosen.name, error);
-        return { failure: { kind: "server_error", message: "The engine could not be asked." } };
+        return { failure: { kind: "server_error", message: "The engine could not be queried." } };
       })
       .then((asked) => {
         if (!this.#cut.signal.aborted) this.#done(running, asked);
@@ -175,7 +174,7 @@ class Round {
     this.#running.delete(running);
     if ("failure" in asked) this.#failed(running, asked.failure);
     else if (this.#isLie(asked.hits))
-      this.#failed(running, { kind: "unrelated", message: "The hits have nothing to do with the query." });
+      this.#failed(running, { kind: "unrelated", message: "The hits are unrelated to the query." });
     else this.#succeeded(running, asked);
     this.#look();
   }
@@ -201,10 +200,10 @@ class Round {
     this.#deps.asked?.(name, "ok", tookMs / 1000);
   }
 
-  /** Records a failure, once per engine, and queries another engine instead. */
+  /** Records a failure, once for each engine, and queries another engine instead. */
   #failed({ chosen, startedMs }: Running, failure: Failure): void {
     const { name, network } = chosen;
-    // Also for an engine already recorded as late: a captcha lasts longer.
+    // This includes an engine that was already recorded as late, since a captcha suspends it for longer.
     this.#deps.suspensions.failed(network, failure.kind, failure.retryAfterMs);
     if (this.#failures.has(name)) return;
     this.#failures.set(name, failure.kind);
@@ -214,8 +213,8 @@ class Round {
   }
 
   /**
-   * The search ends before the engine's own time limit, because others gave enough hits or the caller had little time. This
-   * is not a failure of the engine: callers in a hurry must not have it suspended for everyone.
+   * Records that the search ended before the engine's own time limit, because others gave enough hits or the caller had little
+   * time. This is not a failure, since callers with little time must not have the engine suspended for everyone.
    */
   #dropped({ name }: ChosenEngine, startedMs: number): void {
     const reason = this.#isTimeUp ? TIMEOUT.kind : "too slow";
@@ -224,12 +223,12 @@ class Round {
     this.#deps.asked?.(name, reason, since(startedMs) / 1000);
   }
 
-  /** Ends the round, or queries further engines, depending on its state. */
+  /** Ends the search, or queries further engines, depending on its state. */
   #look(): void {
     const isWaitingFor = [...this.#running].some(({ isLate }) => !isLate);
     if (isWaitingFor && !(this.#hasEnough && this.#isShareOver)) return;
     if (!this.#hasEnough) this.#askNext(NEXT_WIDTH);
-    // Engines that were just queried are awaited.
+    // Engines that were queried recently are awaited first.
     if (!this.#hasEnough && [...this.#running].some(({ isLate }) => !isLate)) return;
     if (this.#rankings.length > 0 || this.#running.size === 0) this.#end();
   }
@@ -250,7 +249,8 @@ class Round {
     for (const running of this.#running) {
       if (running.isLate) continue;
       const { chosen, startedMs } = running;
-      if (startedMs === undefined) this.#failed(running, { kind: "busy", message: "Its turn did not come in time." });
+      if (startedMs === undefined)
+        this.#failed(running, { kind: "busy", message: "Its rate limit did not allow a request in time." });
       else this.#dropped(chosen, startedMs);
     }
     this.#ended.resolve({

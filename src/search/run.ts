@@ -1,4 +1,4 @@
-// Search: several engines queried concurrently, one merged result. Keeps the engines' state between searches.
+// The search: queries several engines at once and merges their results. It keeps the state of engines between searches.
 
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
@@ -24,16 +24,16 @@ import { Suspensions } from "./suspensions.ts";
 export interface SearchRequest {
   readonly text: string;
   readonly category: Category;
-  /** BCP-47; `auto`: guessed from the query; empty: any. */
+  /** A BCP-47 tag; with `auto` it is guessed from the query, and if empty any language is searched. */
   readonly language: string;
   readonly limit: number;
   readonly timeoutMs: number;
   readonly timeRange?: TimeRange | undefined;
-  /** Overrides the operator's setting if it is stricter. */
+  /** Replaces the operator's setting if it is stricter. */
   readonly safe?: SafeSearch | undefined;
 }
 
-/** Its result, the best hit first. */
+/** The result of a search, the best hit first. */
 export interface SearchAnswer {
   readonly results: readonly Fused[];
   readonly suggestions: readonly string[];
@@ -41,11 +41,11 @@ export interface SearchAnswer {
   readonly unresponsive: readonly Unresponsive[];
 }
 
-/** An engine as shown to the operator. */
+/** The state of an engine as the operator sees it. */
 export interface EngineState extends EngineHealth {
   readonly name: string;
   readonly categories: readonly Category[];
-  /** Undefined for an enabled engine. */
+  /** Why it is not enabled; undefined if it is. */
   readonly whyOff: WhyOff | undefined;
   readonly suspended: { readonly kind: FailureKind; readonly untilMs: number } | undefined;
 }
@@ -54,25 +54,25 @@ export interface EngineState extends EngineHealth {
 export interface EngineProbe {
   readonly hits: number;
   readonly ms: number;
-  /** Undefined if it answered. */
+  /** The failure; undefined if it answered. */
   readonly error: { readonly kind: FailureKind; readonly message: string } | undefined;
 }
 
 /** The search service. */
 export interface Search {
-  /** Throws `SearchError`, or the signal's reason. */
+  /** Searches. Throws `SearchError`, or the signal's reason. */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
-  /** All engines. */
+  /** The state of all engines. */
   engines(): EngineState[];
-  /** Queries one engine, ignoring suspensions and cache; undefined if there is none of that name. */
+  /** Queries one engine, even if it is suspended, without the cache. Undefined if there is no engine of that name. */
   probe(name: string, signal: AbortSignal): Promise<EngineProbe | undefined>;
-  /** Number of searches in progress. */
+  /** The number of searches in progress. */
   running(): number;
-  /** Stores and restores state over a restart. */
+  /** Stores and restores the health of engines over a restart. */
   readonly health: Pick<HealthBook, "snapshot" | "restore">;
   /** Applies the current configuration. */
   reconfigure(): void;
-  /** Stops its threads; searches in progress fail. */
+  /** Stops the threads. Searches in progress fail. */
   close(): void;
 }
 
@@ -89,18 +89,18 @@ export interface SearchDeps {
   readonly flights?: Flights | undefined;
 }
 
-/** Concurrent searches; more are refused. */
+/** Maximum number of concurrent searches; further ones are refused. */
 const SEARCHES_MAX = 500;
-/** Hits requested from every engine: a page that three engines rank eighth is relevant. */
+/** Minimum number of hits that each engine is asked for, since a page that three engines rank eighth is relevant. */
 const ENGINE_HITS_MIN = 10;
-/** Cached results beyond the limit, for the same query with a higher limit. */
+/** Maximum number of cached results, in case the same query comes with a higher limit. */
 const RESULTS_MAX = 50;
 const PROBE_TIMEOUT_MS = 20_000;
-/** Queried in every category, except for places and music. */
+/** The test query, for all categories except places and music. */
 const PROBE_QUERY = "linux";
 const PROBE_QUERIES: Readonly<Partial<Record<Category, string>>> = { map: "Berlin", music: "Bach" };
 
-/** Creates the service. */
+/** Creates the search. */
 export function createSearch(deps: SearchDeps): Search {
   const { clock, config, flights: nodes = ownFlights } = deps;
   const recent = new RecentAnswers<SearchAnswer & { readonly limit: number }>(clock);
@@ -133,7 +133,7 @@ export function createSearch(deps: SearchDeps): Search {
       const known = recent.get(key);
       if (known !== undefined && (known.limit >= limit || known.results.length >= limit)) return cutTo(known, limit);
       const flight = `${key} ${limit} ${timeoutMs} ${changes}`;
-      if (flights.isFull(flight)) throw new SearchError("full", "Too many searches are under way, try again soon");
+      if (flights.isFull(flight)) throw new SearchError("full", "Too many searches are in progress, try again soon");
       const answer = await flights.join(flight, signal, async (stop) => {
         const begunAfter = changes;
         const anew = () => searchAnew(request, { chosen, round, isSafe: config().search.safe }, stop);
@@ -163,7 +163,7 @@ export function createSearch(deps: SearchDeps): Search {
       return engine === undefined ? undefined : probeEngine(used(engine), round, signal);
     },
     reconfigure() {
-      // The state of engines survives a configuration change that does not concern them.
+      // The state of engines is kept if a configuration change does not concern them.
       if (settings() === made) return;
       made = settings();
       changes++;
@@ -218,7 +218,7 @@ async function searchAnew(
   }
 }
 
-/** Categories in which suggestions are pointless. */
+/** The categories in which suggestions are not useful. */
 const SILENT: ReadonlySet<Category> = new Set<Category>(["images", "map", "files", "music"]);
 
 function asQuery(request: SearchRequest, isSafe: boolean, nowMs: number): SearchQuery {
@@ -240,7 +240,7 @@ function spaced(text: string): string {
   return text.normalize("NFC").replace(/\s+/g, " ").trim();
 }
 
-/** The available engines, healthy ones first and among them those with more weight; and the suspended ones. */
+/** The engines that can be queried, healthy ones first, then those with more weight; and the suspended ones. */
 function available(engines: readonly ChosenEngine[], { timeRange }: SearchQuery, { suspensions, health }: RoundDeps) {
   const suspended: Unresponsive[] = [];
   const usable = engines.filter(({ name, network, engine }) => {
@@ -271,11 +271,11 @@ function noAnswer(isTimeUp: boolean, unresponsive: readonly Unresponsive[]): Sea
   if (isTimeUp) return new SearchError("timeout", "No search engine answered in time", unresponsive);
   const isBusy = unresponsive.every(({ reason }) => reason === "busy" || reason.startsWith("suspended"));
   return isBusy
-    ? new SearchError("unavailable", "No search engine takes a request at the moment", unresponsive)
+    ? new SearchError("unavailable", "No search engine accepts a request at the moment", unresponsive)
     : new SearchError("failed", "Every search engine that was asked failed", unresponsive);
 }
 
-/** Each once, without the query itself, up to a readable number. */
+/** Each text once, without the query itself, up to a readable number. */
 function distinct(texts: readonly string[], query: string): string[] {
   const seen = new Set([query.toLowerCase()]);
   const kept = texts.filter((text) => {
@@ -287,7 +287,7 @@ function distinct(texts: readonly string[], query: string): string[] {
   return kept.slice(0, HINTS_MAX);
 }
 
-/** Maximum number of suggestions and of corrections. */
+/** Maximum number of suggestions, and of corrections. */
 const HINTS_MAX = 20;
 const HINT_CHARS_MAX = 300;
 
@@ -296,7 +296,7 @@ function cutTo(answer: SearchAnswer, limit: number): SearchAnswer {
   return { results: results.slice(0, limit), suggestions, corrections, unresponsive };
 }
 
-/** The fetch for an operator's address: that host may be private; its redirects are guarded as usual. */
+/** The fetch for an address of the operator's own. Its host may be private; its redirects are checked as usual. */
 function fetchAt(baseUrl: string, web: Config["web"], made: Map<string, GuardedFetch>): GuardedFetch {
   const known = made.get(baseUrl);
   if (known !== undefined) return known;

@@ -1,5 +1,5 @@
-// Query suggestions from public autocomplete endpoints of engines. Optional: a result includes the suggestions that have
-// arrived with its hits and never waits for them.
+// Suggestions of queries from the public autocomplete endpoints of engines. They are optional: a result includes those that have
+// arrived with its hits, and never waits for them.
 
 import { encoded } from "./address.ts";
 import type { EngineCallDeps } from "./ask.ts";
@@ -7,12 +7,12 @@ import type { ChosenEngine } from "./chosen.ts";
 import type { SearchQuery } from "./engine.ts";
 
 interface Source {
-  /** Only used if this engine is enabled. */
+  /** The engine to which the endpoint belongs. It is only used if this engine is enabled. */
   readonly engine: string;
   url(query: SearchQuery): string;
 }
 
-/** In the order of preference. Each answers `[query, [suggestion, …], …]`. */
+/** The endpoints in the order of preference. Each answers `[query, [suggestion, …], …]`. */
 const SOURCES: readonly Source[] = [
   { engine: "duckduckgo", url: ({ text }) => `https://duckduckgo.com/ac/?${encoded({ type: "list", q: text })}` },
   { engine: "brave-html", url: ({ text }) => `https://search.brave.com/api/suggest?${encoded({ q: text })}` },
@@ -26,10 +26,10 @@ const SOURCES: readonly Source[] = [
 const SUGGESTIONS_MAX = 8;
 const SUGGESTION_CHARS_MAX = 200;
 const ANSWER_BYTES_MAX = 64 * 1024;
-/** Longer queries are sentences, which engines do not complete. */
+/** Maximum length of a query. Longer ones are sentences, which engines do not complete. */
 const QUERY_CHARS_MAX = 100;
 
-/** Suggestions of the first source whose engine is among these; none if it is unavailable. */
+/** The suggestions of the first endpoint whose engine is among these; none if it is unavailable. */
 export async function suggest(
   engines: readonly ChosenEngine[],
   query: SearchQuery,
@@ -39,7 +39,7 @@ export async function suggest(
   if (query.text.length > QUERY_CHARS_MAX) return [];
   for (const source of SOURCES) {
     const chosen = engines.find(({ name }) => name === source.engine);
-    // An operator's address only gets the requests of its engine.
+    // An address of the operator's own only gets the requests of its engine.
     if (chosen === undefined || chosen.settings.baseUrl !== undefined) continue;
     const { requestRate } = chosen.engine;
     if (requestRate !== undefined && pace.next(`${chosen.network} suggestions`, requestRate, 0) === undefined)
@@ -47,7 +47,7 @@ export async function suggest(
     const headers = { accept: "application/json", "user-agent": chosen.settings.userAgent };
     const home = source.url(query);
     const options = { headers, home, bytesMax: ANSWER_BYTES_MAX, timeoutMs: Math.max(1, leftMs), signal };
-    // A failure here does not affect the search.
+    // If this fails, the search is not affected.
     const answer = await fetchFor(chosen)(home, options).catch(() => undefined);
     return answer?.status === 200 ? read(new TextDecoder().decode(answer.body), query.text) : [];
   }

@@ -1,4 +1,5 @@
-// Which networks are suspended, and for how long: by the kind of failure, and longer each time for transient ones.
+// Which networks are suspended, and for how long. This depends on the kind of failure, and transient failures suspend a network
+// for longer each time.
 
 import type { Clock } from "../base/clock.ts";
 import type { FailureKind } from "./failure.ts";
@@ -12,13 +13,13 @@ export interface Suspension {
 /** A captcha is tied to the address, and further requests prolong it. */
 const CAPTCHA_MS = 3_600_000;
 const REFUSED_MS = 180_000;
-/** Transient failures: the first suspension, doubled each time, up to the maximum. */
+/** The first suspension for a transient failure. It doubles each time, up to the maximum. */
 const GROWING_FIRST_MS = 5_000;
 const GROWING_MOST_MS = 120_000;
 /** The maximum, even if an engine asks for more. */
 const ASKED_MOST_MS = 24 * 3_600_000;
 
-/** How each kind of failure is handled. Errors of our request or parser suspend no engine. */
+/** How each kind of failure is handled. Errors of this program's request or parser suspend no engine. */
 const KINDS: Readonly<Record<FailureKind, "captcha" | "asked" | "growing" | "none">> = {
   captcha: "captcha",
   rate_limited: "asked",
@@ -33,7 +34,7 @@ const KINDS: Readonly<Record<FailureKind, "captcha" | "asked" | "growing" | "non
   busy: "none",
 };
 
-/** Stores them; one entry per network of an engine, so bounded by the list of engines. */
+/** The suspensions, with one entry for each network, of which the list of engines has a limited number. */
 export class Suspensions {
   readonly #clock: Clock;
   readonly #byNetwork = new Map<string, { kind: FailureKind; untilMs: number; times: number }>();
@@ -61,14 +62,12 @@ export class Suspensions {
     if (!isSame || untilMs > known.untilMs) this.#byNetwork.set(network, { kind, untilMs, times });
   }
 
-  /**
-   * It answers: its failures are forgotten. A request that started before a suspension does not end it.
-   */
+  /** Forgets the failures of an engine that answers. A request that started before a suspension does not end it. */
   succeeded(network: string): void {
     if (this.of(network) === undefined) this.#byNetwork.delete(network);
   }
 
-  /** Ends the suspension: the operator changed something, or runs a test. */
+  /** Ends a suspension, after the operator has changed something or runs a test. */
   forget(network?: string): void {
     if (network === undefined) this.#byNetwork.clear();
     else this.#byNetwork.delete(network);

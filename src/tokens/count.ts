@@ -1,24 +1,24 @@
-// Counts tokens of the public vocabulary o200k_base in about linear time. No count blocks the event loop for long: a large
-// text is counted in steps, or, if the count is needed synchronously, by samples.
+// Counts the tokens of texts by the public vocabulary o200k_base, in about linear time. No count blocks the event loop for long:
+// a large text is counted in steps or, if the count is needed synchronously, estimated from samples.
 
 import { countMerged, MERGED_BYTES_MAX } from "./merge.ts";
 import { pieceEnd } from "./pieces.ts";
 import { extendHash, loadRanks, loadRanksInTurns, rankIn, TOKEN_BYTES_MAX } from "./ranks.ts";
 
 /**
- * Texts up to this size, with a limited share of words that are not single tokens, are counted exactly even synchronously: in
- * milliseconds.
+ * Texts up to this size, with a limited share of words that are not single tokens, are counted exactly even synchronously, which
+ * takes milliseconds.
  */
 const AT_ONCE_CHARACTERS_MAX = 1 << 18;
 const AT_ONCE_MERGED_MAX = 1 << 16;
 
-/** Larger ones are sampled at evenly spread positions, this much together. */
+/** Larger texts are sampled at this many evenly spread positions. */
 const SAMPLES = 8;
 const SAMPLE_CHARACTERS = 2048;
 
 /**
- * Tokens of a text in o200k_base. Names of special tokens count as ordinary text, which they are in a message. Above a few
- * hundred thousand characters it is an extrapolation from samples.
+ * The tokens of a text in o200k_base. Names of special tokens count as ordinary text, as in a message. For more than a few
+ * hundred thousand characters, the result is extrapolated from samples.
  */
 export function countTokens(text: string): number {
   if (text.length === 0) return 0;
@@ -33,7 +33,7 @@ export function countTokens(text: string): number {
   return Math.ceil((counted * text.length) / (SAMPLES * SAMPLE_CHARACTERS));
 }
 
-/** Undefined if more than `mergedMax` bytes have to be merged. */
+/** The number of tokens; undefined if more than `mergedMax` bytes would have to be merged. */
 function countAtOnce(text: string, mergedMax = Number.POSITIVE_INFINITY): number | undefined {
   const work = { bytes: 0, merged: 0 };
   const steps = counting(text, work);
@@ -44,18 +44,18 @@ function countAtOnce(text: string, mergedMax = Number.POSITIVE_INFINITY): number
   }
 }
 
-/** Yields to other work after this many bytes: a few milliseconds. */
+/** After this many bytes, which take a few milliseconds, other work runs. */
 const TURN_BYTES = 1 << 14;
 
-/** Counts texts of any size exactly, one after the other, and yields to other work. */
+/** Counts texts of any size exactly, one after the other, and lets other work run in between. */
 export class TokenCounter {
-  /** Across texts: many small ones are as much work as a large one. */
+  /** Counted over all texts, since many small ones are as much work as a large one. */
   readonly #work = { bytes: 0, merged: 0 };
 
-  /** Tokens of the text; with more than `enough`, any number above it, immediately. */
+  /** The tokens of a text. If there are more than `enough`, any number above it, immediately. */
   async count(text: string, enough = Number.POSITIVE_INFINITY): Promise<number> {
     if (text.length === 0) return 0;
-    // A character is at least one byte.
+    // A character has at least one byte.
     const least = Math.ceil(text.length / TOKEN_BYTES_MAX);
     if (least > enough) return least;
     await loadRanksInTurns();
@@ -73,17 +73,17 @@ export async function warmTokens(): Promise<void> {
   await new TokenCounter().count(WARMING);
 }
 
-/** A long word: the slowest input. */
+/** A long word, which is the slowest input. */
 const WARMING = "a".repeat(4000);
 
-/** Characters examined together; only a longer word is split differently. */
+/** How many characters are examined together. Only longer words are split differently. */
 const WINDOW = 1 << 16;
-/** Words of non-ASCII letters take longer per byte; longer ones are split. */
+/** Words of non-ASCII letters take longer for each byte, so longer ones are split. */
 const FOREIGN_BYTES_MAX = 1 << 14;
 /** The end of a piece may depend on this many characters after it. */
 const BEHIND = 4;
 
-/** Counts piece by piece; reports the tokens so far after each step. */
+/** Counts piece by piece, and yields the tokens so far after each step. */
 function* counting(text: string, work: { bytes: number; merged: number }): Generator<number, number> {
   loadRanks();
   let tokens = 0;
@@ -94,7 +94,7 @@ function* counting(text: string, work: { bytes: number; merged: number }): Gener
     let at = 0;
     for (let from = 0; at < window.length; ) {
       const end = pieceEnd(window, at);
-      // A piece that the window may have cut off is read again from its start.
+      // The window may have cut off this piece, so it is read again from its start.
       if (!last && at > 0 && end > window.length - BEHIND) break;
       const to = from + byteLength(window, at, end);
       if (isToken(bytes, from, to)) tokens += 1;
@@ -120,7 +120,7 @@ function* counting(text: string, work: { bytes: number; merged: number }): Gener
   return tokens;
 }
 
-/** The text from there on that is examined together. Surrogate pairs are not split. */
+/** The text that is examined together, from a position on. Surrogate pairs are not split. */
 function windowAt(text: string, start: number): string {
   if (start === 0 && text.length <= WINDOW) return text;
   const end = start + WINDOW;
@@ -128,7 +128,10 @@ function windowAt(text: string, start: number): string {
   return text.slice(start, cutsPair ? end - 1 : end);
 }
 
-/** Bytes of `text[start, end)` in UTF-8. An unpaired surrogate counts as the replacement character, three bytes. */
+/**
+ * The number of bytes of `text[start, end)` in UTF-8. An unpaired surrogate counts as the replacement character, which has three
+ * bytes.
+ */
 function byteLength(text: string, start: number, end: number): number {
   let length = end - start;
   for (let at = start; at < end; at++) {
@@ -137,7 +140,7 @@ function byteLength(text: string, start: number, end: number): number {
     if (code < 0x800) length += 1;
     else if (code < 0xd800 || code > 0xdbff || text.codePointAt(at)! < 0x10000) length += 2;
     else {
-      // A surrogate pair takes four bytes.
+      // A surrogate pair has four bytes.
       length += 2;
       at += 1;
     }

@@ -1,7 +1,7 @@
-// Counts the tokens of a run of bytes as merging pairs by rank would split it, but in about linear time: takes the longest
-// token that is compatible with the one before it, and backtracks if nothing can follow. Two tokens are compatible if merging
-// their bytes never prefers a pair across their border. Any run has exactly one split whose neighbours are all compatible, so
-// this finds the result of merging.
+// Counts the tokens into which a run of bytes is split by merging pairs in the order of their ranks, but in about linear time. It
+// takes the longest token that is compatible with the one before it, and goes back if none can follow. Two tokens are compatible
+// if merging their bytes never prefers a pair across their border. Every run has exactly one split whose neighbours are all
+// compatible, which is the result of merging.
 
 import {
   extendHash,
@@ -14,28 +14,30 @@ import {
   TOKEN_BYTES_MAX,
 } from "./ranks.ts";
 
-/** Runs are split into parts of this many bytes, which bounds the memory; this only affects longer words. */
+/** Runs are split into parts of this many bytes, which limits the memory. This only affects longer words. */
 export const MERGED_BYTES_MAX = 1 << 16;
 
-/** The hash of the bytes before a position. */
+/** For each position, the hash of the bytes before it. */
 const hashes = new Int32Array(MERGED_BYTES_MAX + 1);
-/** 1 if a split that ends here cannot continue. */
+/** 1 if a split that ends at this position cannot continue. */
 const dead = new Uint8Array(MERGED_BYTES_MAX + 1);
-/** The current tokens, by rank. */
+/** The current tokens, as ranks. */
 const taken = new Int32Array(MERGED_BYTES_MAX);
 
-/** Cached compatibility of token pairs, which does not depend on context; a slot holds the latest. */
+/**
+ * A cache of which pairs of tokens are compatible, which does not depend on their context. A slot holds the pair that came last.
+ */
 const KNOWN_BITS = 14;
 const knownFirst = new Int32Array(1 << KNOWN_BITS).fill(-1);
 const knownSecond = new Int32Array(1 << KNOWN_BITS);
 const knownAnswer = new Uint8Array(1 << KNOWN_BITS);
 
-/** The current run: module-level, so that the functions below are created once and not for each run. */
+/** The current run. It is a variable of the module, so that the functions below are created once and not for each run. */
 let run: Uint8Array = new Uint8Array();
 let runFrom = 0;
 let runLength = 0;
 
-/** Tokens of `bytes[from, to)`, which are at most `MERGED_BYTES_MAX`. The vocabulary must be loaded. */
+/** The number of tokens of `bytes[from, to)`, which has at most `MERGED_BYTES_MAX` bytes. The vocabulary must be loaded. */
 export function countMerged(bytes: Uint8Array, from: number, to: number): number {
   const length = to - from;
   run = bytes;
@@ -57,7 +59,7 @@ export function countMerged(bytes: Uint8Array, from: number, to: number): number
       rank = size === 1 ? -1 : longest(at, size - 1);
     }
     if (rank === -1) {
-      // Nothing can follow here: the previous token is replaced by a shorter one.
+      // No token can follow here, so the previous token is replaced by a shorter one.
       dead[at] = 1;
       count -= 1;
       const size = lengthOfRank(before);
@@ -72,19 +74,19 @@ export function countMerged(bytes: Uint8Array, from: number, to: number): number
   return count;
 }
 
-/** The rank of the token at this position; -1 if there is none. */
+/** The rank of the token from `start` to `end`; -1 if there is none. */
 function rankAt(start: number, end: number): number {
   return end - start > TOKEN_BYTES_MAX
     ? -1
     : rankIn(run, runFrom + start, runFrom + end, hashOfTail(hashes[end]!, hashes[start]!, end - start));
 }
 
-/** No token between these is longer. */
+/** The length of the longest token that may be between these positions. */
 function bound(start: number, end: number): number {
   return longestWith(end - start, (n) => hashOfTail(hashes[start + n]!, hashes[start]!, n));
 }
 
-/** The longest token that starts there and has at most `most` bytes. */
+/** The longest token that begins at this position and has at most `most` bytes. */
 function longest(start: number, most: number): number {
   for (let size = bound(start, Math.min(runLength, start + most)); size > 1; size--) {
     const rank = rankAt(start, start + size);
@@ -103,7 +105,7 @@ function goTogether(first: number, second: number, middle: number): boolean {
   return answer;
 }
 
-/** Whether merging keeps the border at `middle` between these two. */
+/** Whether merging keeps the border at `middle` between these two tokens. */
 function leavesBorder(first: number, second: number, middle: number): boolean {
   let [left, right, limit] = [first, second, Number.MAX_SAFE_INTEGER];
   for (;;) {
@@ -111,7 +113,7 @@ function leavesBorder(first: number, second: number, middle: number): boolean {
     const end = middle + lengthOfRank(right);
     const across = bound(start, end) < end - start ? -1 : rankAt(start, end);
     if (across !== -1 && across < limit) return false;
-    // Undoes the latest merge, on whichever side.
+    // Undoes the latest merge, on whichever side it was.
     const leftInner = rightOf(left);
     const rightInner = leftOf(right);
     if (leftInner === left && rightInner === right) return true;

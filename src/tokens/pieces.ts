@@ -1,18 +1,18 @@
-// Splits text into the pieces within which o200k_base merges, as its regular expression does, by a scanner that examines each
-// character a bounded number of times: no text makes it slow.
+// Splits text into the pieces within which o200k_base merges, in the same way as its regular expression. The scanner examines
+// each character a limited number of times, so that no text makes it slow.
 
 /** The classes of a character, as bits. */
 const LETTER = 1;
-/** May start a word: upper case, title case, modifier, other letter, mark. */
+/** A character that may start a word: upper case, title case, modifier, other letter, mark. */
 const OPENS = 2;
-/** May continue a word: lower case, modifier, other letter, mark. */
+/** A character that may continue a word: lower case, modifier, other letter, mark. */
 const CONTINUES = 4;
 const NUMBER = 8;
 const SPACE = 16;
 const BREAK = 32;
 const KNOWN = 128;
 
-/** The end of the piece that starts at `start`, in code units. `start` is within the text. */
+/** The end of the piece that starts at `start`, in code units. `start` must be within the text. */
 export function pieceEnd(text: string, start: number): number {
   const first = text.codePointAt(start)!;
   const kind = classOf(first);
@@ -25,7 +25,10 @@ export function pieceEnd(text: string, start: number): number {
   return spaceEnd(text, start);
 }
 
-/** `[^\r\n\p{L}\p{N}]?` and a word: with lower-case letters, else in capitals; -1 if there is none. */
+/**
+ * The end of `[^\r\n\p{L}\p{N}]?` with a word after it, which has lower-case letters or consists of capitals; -1 if there is
+ * none.
+ */
 function wordEnd(text: string, start: number, kind: number): number {
   const bare = (kind & (OPENS | CONTINUES)) !== 0;
   const prefixed = (kind & (LETTER | NUMBER | BREAK)) === 0;
@@ -33,7 +36,7 @@ function wordEnd(text: string, start: number, kind: number): number {
   let end = prefixed ? smallWordEnd(text, second) : -1;
   if (end === -1 && bare) end = smallWordEnd(text, start);
   if (end !== -1) return end;
-  // There was no word with lower-case letters, so none follows a run of capitals either.
+  // No word with lower-case letters was found, so none can follow a run of capitals either.
   if (prefixed) {
     end = runEnd(text, second, opens);
     if (end > second) return end;
@@ -41,7 +44,10 @@ function wordEnd(text: string, start: number, kind: number): number {
   return bare ? runEnd(text, start, opens) : -1;
 }
 
-/** Capitals (or none), then at least one letter that is not a capital; the last such one if capitals follow it. */
+/**
+ * The end of capitals (or none) followed by at least one letter that is not a capital; if capitals follow that one, the last such
+ * letter.
+ */
 function smallWordEnd(text: string, start: number): number {
   let at = start;
   let last = -1;
@@ -54,7 +60,7 @@ function smallWordEnd(text: string, start: number): number {
   return end > at ? end : last;
 }
 
-/** The end of a word, including `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` after it. */
+/** The end of a word with `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` after it. */
 function contractionEnd(text: string, end: number): number {
   if (text.charCodeAt(end) !== 0x27) return end;
   const one = text.charCodeAt(end + 1) | 0x20;
@@ -64,7 +70,7 @@ function contractionEnd(text: string, end: number): number {
   return one === 0x6c && two === 0x6c ? end + 3 : end;
 }
 
-/** Up to three digits. */
+/** The end of up to three digits. */
 function numberEnd(text: string, start: number): number {
   let end = start;
   for (let digits = 0; digits < 3 && end < text.length; digits++) {
@@ -74,7 +80,10 @@ function numberEnd(text: string, start: number): number {
   return end;
 }
 
-/** White space up to its last line break; without one, all but the last character, which belongs to the next piece. */
+/**
+ * The end of white space: after its last line break or, if there is none, before its last character, which belongs to the next
+ * piece.
+ */
 function spaceEnd(text: string, start: number): number {
   const end = runEnd(text, start, isSpace);
   for (let at = end; at > start; at--) if (isBreak(text.charCodeAt(at - 1))) return at;
@@ -109,7 +118,7 @@ function classAt(text: string, at: number): number {
   return classOf(text.codePointAt(at)!);
 }
 
-/** Classes by code point, computed on first use; unused pages cost no memory. */
+/** The classes by code point, computed on first use. Unused memory pages cost nothing. */
 const classes = new Uint8Array(0x110000);
 
 function classOf(code: number): number {

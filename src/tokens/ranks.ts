@@ -1,21 +1,21 @@
-// The vocabulary of o200k_base: the rank of a byte span, or -1. Read from a packed file on first use (about 20 ms), stored in
-// typed arrays: 200,000 small objects would take a hundred megabytes.
+// The vocabulary of o200k_base, which gives the rank of a span of bytes, or -1. It is read from a packed file on first use (about
+// 20 ms) and stored in typed arrays, since 200,000 small objects would take a hundred megabytes.
 
 import { readFileSync } from "node:fs";
 import ranksFile from "./o200k.zst" with { type: "file" };
 
-/** No token is longer, in bytes. */
+/** The length of the longest token in bytes. */
 export const TOKEN_BYTES_MAX = 128;
 
 const TOKENS = 199_998;
-/** Slots of the table: a power of two, under half full. */
+/** The number of slots in the table: a power of two, of which less than half are used. */
 const SLOTS = 1 << 19;
-/** A rank + 1 fits in this many bits. */
+/** The number of bits in which a rank + 1 fits. */
 const RANK_BITS = 18;
 const RANKS = 1 << RANK_BITS;
 const BASE = 0x01000193;
 
-/** Extends the hash of a span by one byte; the empty span's hash is 0. */
+/** Extends the hash of a span by one byte. The hash of the empty span is 0. */
 export function extendHash(hash: number, byte: number): number {
   return (Math.imul(hash, BASE) + byte + 1) | 0;
 }
@@ -24,16 +24,16 @@ const POWERS = new Int32Array(TOKEN_BYTES_MAX + 1);
 POWERS[0] = 1;
 for (let n = 1; n <= TOKEN_BYTES_MAX; n++) POWERS[n] = Math.imul(POWERS[n - 1]!, BASE);
 
-/** The hash of the last `length` bytes of a span, from the hash of the span and the hash of the bytes before them. */
+/** The hash of the last `length` bytes of a span, from the hash of the whole span and that of the bytes before them. */
 export function hashOfTail(whole: number, before: number, length: number): number {
   return (whole - Math.imul(before, POWERS[length]!)) | 0;
 }
 
-/** One length for each rank, then the bytes; empty until the vocabulary is loaded. */
+/** One length for each rank, followed by the bytes; empty until the vocabulary is loaded. */
 let packed: Uint8Array = new Uint8Array();
-/** Where a rank's bytes end. */
+/** For each rank, the position at which its bytes end. */
 let ends: Int32Array = new Int32Array();
-/** Rank + 1 by hash, with the hash's high bits above it; 0 is a free slot. */
+/** Rank + 1 by hash, with the high bits of the hash above it; 0 marks a free slot. */
 let slots: Int32Array = new Int32Array();
 /** By the first 4, 8, 16 … bytes: the length of the longest token that begins with them. */
 let longest: Uint8Array = new Uint8Array();
@@ -43,7 +43,7 @@ export function rankIn(bytes: Uint8Array, from: number, to: number, hash: number
   const mixed = mix(hash);
   for (let slot = mixed & (SLOTS - 1); slots[slot] !== 0; slot = (slot + 1) & (SLOTS - 1)) {
     const entry = slots[slot]!;
-    // Most spans are not tokens: the hash bits in the slot avoid comparing the bytes.
+    // Most spans are not tokens. The bits of the hash in the slot make it unnecessary to compare their bytes.
     if ((entry ^ mixed) >>> RANK_BITS !== 0) continue;
     const rank = (entry & (RANKS - 1)) - 1;
     if (packed[rank] !== to - from) continue;
@@ -55,13 +55,13 @@ export function rankIn(bytes: Uint8Array, from: number, to: number, hash: number
   return -1;
 }
 
-/** This many of the first bytes are examined to bound the length of a token. */
+/** How many of the first bytes are examined, at least, to limit the length of a token. */
 const BEGINNING_MIN = 4;
 const BEGINNINGS = 1 << 18;
 
 /**
- * No token that starts with these bytes and has at most `most` is longer. `hashOfFirst(n)` is the hash of the first n bytes.
- *
+ * No token that begins with these bytes and has at most `most` bytes is longer than the result. `hashOfFirst(n)` is the hash of
+ * the first n bytes.
  */
 export function longestWith(most: number, hashOfFirst: (n: number) => number): number {
   let bound = most;
@@ -75,28 +75,28 @@ function beginningOf(hash: number): number {
   return (hash ^ (hash >>> 14)) & (BEGINNINGS - 1);
 }
 
-/** Bytes of a token. */
+/** The number of bytes of a token. */
 export function lengthOfRank(rank: number): number {
   return packed[rank]!;
 }
 
-/** Rank + 1 of the two tokens whose merge a token is, computed on first use; 0 is not computed yet. */
+/** Rank + 1 of the two tokens from which each token is merged. They are computed on first use; 0 means not computed yet. */
 const lefts = new Int32Array(TOKENS);
 const rights = new Int32Array(TOKENS);
 
-/** The first of the two tokens whose merge a token is; of a single byte itself. */
+/** The first of the two tokens from which a token is merged; for a single byte, the token itself. */
 export function leftOf(rank: number): number {
   if (lefts[rank] === 0) findSplit(rank);
   return lefts[rank]! - 1;
 }
 
-/** The second of them. */
+/** The second of these two tokens. */
 export function rightOf(rank: number): number {
   if (rights[rank] === 0) findSplit(rank);
   return rights[rank]! - 1;
 }
 
-/** Starts of parts and the ranks of their pairs, while a token is built. */
+/** The starts of parts, and the ranks of their pairs, while the split of a token is computed. */
 const starts = new Int32Array(TOKEN_BYTES_MAX + 1);
 const pairs = new Int32Array(TOKEN_BYTES_MAX + 1);
 const sums = new Int32Array(TOKEN_BYTES_MAX + 1);
@@ -134,21 +134,21 @@ function findSplit(rank: number): void {
   rights[rank] = rankAt(starts[1]!, size) + 1;
 }
 
-/** Loads the vocabulary synchronously: about 20 ms. Does nothing if it is loaded. */
+/** Loads the vocabulary synchronously, which takes about 20 ms. Does nothing if it is loaded. */
 export function loadRanks(): void {
   if (packed.length > 0) return;
   const steps = loading();
   while (steps.next().done !== true);
 }
 
-/** Loads it and yields to other work. */
+/** Loads the vocabulary and lets other work run in between. */
 export async function loadRanksInTurns(): Promise<void> {
   if (packed.length > 0) return;
   const steps = loading();
   while (steps.next().done !== true) await new Promise<void>((resume) => setImmediate(resume));
 }
 
-/** One step's work on the table: about a millisecond. */
+/** How many ranks are processed in one step, which takes about a millisecond. */
 const RANKS_IN_A_TURN = 20_000;
 
 function* loading(): Generator<void, void> {
@@ -169,7 +169,7 @@ function* loading(): Generator<void, void> {
     for (let at = start; at < end; at++) {
       hash = extendHash(hash, bytes[at]!);
       const n = at - start + 1;
-      // Powers of two from the least on.
+      // Only powers of two from the smallest length on are used.
       if (n < BEGINNING_MIN || (n & (n - 1)) !== 0) continue;
       const beginning = beginningOf(hash);
       if (table.longest[beginning]! < size) table.longest[beginning] = size;
@@ -180,12 +180,12 @@ function* loading(): Generator<void, void> {
     table.slots[slot] = (mixed & ~(RANKS - 1)) | (rank + 1);
     table.ends[rank] = end;
   }
-  // Assigned together: a count meanwhile loads it again, and never sees a partial state.
+  // All are assigned at once. A count that runs meanwhile loads the vocabulary again, and never sees a part of it.
   ({ ends, slots, longest } = table);
   packed = bytes;
 }
 
-/** The low bits choose a slot, the high ones tell hashes apart in it. */
+/** Mixes a hash: its low bits choose a slot, and its high bits distinguish hashes in the same slot. */
 function mix(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return mixed ^ (mixed >>> 13);

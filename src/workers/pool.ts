@@ -1,10 +1,10 @@
-// Threads for work that would block the event loop. Every task has a deadline: a thread that misses it is killed and
-// replaced, whatever it was doing. Threads start on first use, are replaced after many tasks, and end when idle.
+// Threads for work that would block the event loop. Every task has a deadline; a thread that misses it is killed and replaced,
+// whatever it was doing. Threads start on first use, are replaced after many tasks, and end when they are idle.
 
 import { type Limit, limit } from "../base/limit.ts";
 import type { TaskAnswer, TaskMessage } from "./serve.ts";
 
-/** The task did not finish by its deadline; its thread was killed. */
+/** The task missed its deadline, and its thread was killed. */
 export class TaskTimeout extends Error {
   override name = "TaskTimeout";
 }
@@ -21,12 +21,12 @@ export class PoolFull extends Error {
 
 /** Options of one task. */
 export interface RunOptions {
-  /** Counted from when a thread takes the task. */
+  /** The time limit, which is counted from when a thread takes the task. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Nobody waits for it: tasks that someone waits for go first. */
+  /** Whether nobody waits for the task. Tasks for which someone waits go first. */
   readonly later?: boolean | undefined;
-  /** Buffers that are transferred instead of copied; unusable afterwards. */
+  /** Buffers that are transferred instead of copied, so that the caller can no longer use them. */
   readonly transfer?: ArrayBuffer[];
 }
 
@@ -34,7 +34,7 @@ export interface RunOptions {
 export interface WorkerPool<Input, Output> {
   /** Throws `TaskTimeout`, `TaskFailed`, `PoolFull` or the signal's reason. */
   run(input: Input, options: RunOptions): Promise<Output>;
-  /** How many tasks run, and how many wait for a thread. */
+  /** The numbers of tasks that run and that wait for a thread. */
   load(): { readonly running: number; readonly waiting: number };
   /** Kills all threads; waiting tasks fail. */
   close(): void;
@@ -45,22 +45,25 @@ export interface PoolOptions<Input> {
   /** Starts a thread whose module calls `serveTasks`. */
   readonly start: () => Worker;
   readonly size: number;
-  /** An idle thread ends after this time. */
+  /** How long a thread may be idle before it ends. */
   readonly idleMs?: number;
-  /** Tasks that may wait for a thread. */
+  /** Maximum number of tasks that wait for a thread. */
   readonly queueMax?: number;
   /**
-   * Memory held by a waiting task, and the limit for all of them. A task that nobody waits for is admitted regardless: its
-   * caller bounds the number of such tasks, and would lose this one.
+   * The memory that a waiting task holds, and the limit for all of them. A task for which nobody waits is always accepted: its
+   * caller limits the number of such tasks, and would lose this one.
    */
   readonly weigh?: (input: Input) => number;
   readonly weightMax?: number;
 }
 
 const QUEUE_MAX = 1000;
-/** Memory that a long-lived heap does not return is freed by replacing the thread. */
+/** A thread is replaced after this many tasks, which frees memory that a long-lived heap does not return. */
 const TASKS_PER_THREAD_MAX = 500;
-/** A new thread takes a tenth of a second, and loses the optimised code of the previous one. */
+/**
+ * How long a thread may be idle by default. A new thread takes a tenth of a second to start, and does not have the optimised code
+ * of the previous one.
+ */
 const IDLE_MS = 60_000;
 
 interface Task<Input, Output> {
@@ -75,12 +78,12 @@ interface Thread<Input, Output> {
   readonly worker: Worker;
   task: Task<Input, Output> | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** Runs while it has no task. */
+  /** The timer that runs while the thread has no task. */
   idle: Limit | undefined;
   done: number;
 }
 
-/** Creates a pool; no thread runs until the first task. */
+/** Creates a pool. No thread starts before the first task. */
 export function createPool<Input, Output>(options: PoolOptions<Input>): WorkerPool<Input, Output> {
   const pool = new Pool<Input, Output>(options);
   return {
@@ -90,7 +93,7 @@ export function createPool<Input, Output>(options: PoolOptions<Input>): WorkerPo
   };
 }
 
-/** Ends a task. `kill`: also ends its thread. */
+/** The end of a task. `kill`: its thread ends too. */
 type Outcome<Output> = { output: Output } | { error: unknown; kill: boolean };
 
 class Pool<Input, Output> implements WorkerPool<Input, Output> {

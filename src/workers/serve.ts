@@ -1,4 +1,4 @@
-// The worker's side of the pool: processes one task at a time. Runs in a worker thread only.
+// The worker's side of the pool. Runs in a worker thread and processes one task at a time.
 
 import { lowerThisThread, toldNiceness } from "./priority.ts";
 
@@ -15,12 +15,12 @@ export type TaskAnswer<Output> =
 
 declare const self: { onmessage: (event: MessageEvent) => void; postMessage(message: unknown): void };
 
-/** A thread that was idle for this long collects garbage, while nobody waits for it. */
+/** A thread that was idle for this long collects garbage, as nobody waits for it then. */
 const RESTS_AFTER_MS = 500;
-/** The garbage of a few small tasks is not worth it. */
+/** If its tasks took less time than this together, their garbage is not worth a collection. */
 const UNTIDY_MS_MIN = 100;
 
-/** Passes every task to `handle`. A throw fails that task, not the worker. */
+/** Passes every task to `handle`. If it throws, the task fails but the worker continues. */
 export function serveTasks<Input, Output>(handle: (input: Input) => Output | Promise<Output>): void {
   lowerThisThread(toldNiceness());
   let workedMs = 0;
@@ -38,7 +38,7 @@ export function serveTasks<Input, Output>(handle: (input: Input) => Output | Pro
     self.postMessage(answer);
     workedMs += performance.now() - startedMs;
     if (workedMs < UNTIDY_MS_MIN) return;
-    // The collector would wait for more work, and a page's tree may be a hundred megabytes.
+    // The collector would otherwise wait for more work, and the tree of a page may take a hundred megabytes.
     rest = setTimeout(() => {
       workedMs = 0;
       Bun.gc(true);

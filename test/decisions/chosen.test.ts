@@ -140,7 +140,7 @@ test("an engine that is said to score tokens is probed for it", async () => {
   while ((await listed()) > 0) await Bun.sleep(10);
   const { body } = await probed.get("/health");
   expect(body.subsystems.decisions.unfit).toEqual([
-    { model: "chosen-1.0.0", reason: "The engine does not score the tokens it is told to." },
+    { model: "chosen-1.0.0", reason: "The engine did not score the requested tokens." },
   ]);
   await probed.stop();
 });

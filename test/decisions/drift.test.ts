@@ -46,7 +46,7 @@ test("an upstream that is another version than the pinned one is noticed from it
   expect((await gateway.post("/v1/systemone", asked, await gateway.key())).status).toBe(200);
   const drifted = async (of: Gateway) => (await of.get("/health")).body.subsystems.decisions.drifted.length > 0;
   await until(() => drifted(gateway));
-  expect(gateway.logs.join("")).toContain("names itself as another version");
+  expect(gateway.logs.join("")).toContain("reports another version");
   await gateway.stop();
   const again = await startGateway(config, tempDir());
   open.push(again);

@@ -156,10 +156,10 @@ test("it is marked in the list and by the doctor, and nothing says that it was e
   const logs = gateway.logs.join("");
   expect(logs).toContain("is outdated");
   expect(logs).not.toContain("was changed under the same id");
-  expect(logs).not.toContain("asked otherwise");
+  expect(logs).not.toContain("made by a release with other prompts");
 });
 
-test("calibrate --write makes its successor, once, however many do it at a time", async () => {
+test("calibrate --write creates its successor, once, however many do it at a time", async () => {
   const argv = ["calibrate", "--model", "judge", "--data", join(dir, "rows.jsonl"), "--write", "--json"];
   const runs = await Promise.all(Array.from({ length: 4 }, () => runCommand(dir, argv)));
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1]);

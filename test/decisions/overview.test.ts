@@ -112,7 +112,7 @@ test("an operator is shown what each version rests on and was measured at", () =
     sightings: [seen],
     drifted: true,
     unfit: null,
-    notes: ["The route by sim is passed over: other words."],
+    notes: ["The route by sim is not used: other words."],
   });
 });
 
@@ -128,7 +128,9 @@ test("an operator is told of what was stored by a program that asked otherwise, 
     )[0];
   const fitted = versionOfRow(stored, origin)!;
   expect(shown(fitted)).toMatchObject({ notes: [], inputPrice: null });
-  expect(shown({ ...fitted, hash: "of-other-prompts" })?.notes).toEqual([expect.stringContaining("Calibrate anew")]);
+  expect(shown({ ...fitted, hash: "of-other-prompts" })?.notes).toEqual([
+    expect.stringContaining("Calibrate it again"),
+  ]);
   expect(shown({ ...fitted, edited: true })?.notes).toEqual([expect.stringContaining("was changed")]);
   // What a provider lists was never stored, so it cannot differ.
   expect(shown({ ...fitted, hash: "x", createdAtMs: null })?.notes).toEqual([]);

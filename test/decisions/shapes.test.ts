@@ -107,6 +107,6 @@ describe("the other shapes", () => {
   ])("what is too large has that shape's name: %s", async (path, body, name) => {
     const { status, body: answer } = await gateway.post(path, { model: "decide-1.0.0", ...body }, key);
     expect([status, answer.error.code, answer.error.param]).toEqual([413, "context_too_large", name]);
-    expect(answer.error.message).toContain(`Shrink '${name}'`);
+    expect(answer.error.message).toContain(`Shorten '${name}'`);
   });
 });

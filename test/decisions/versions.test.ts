@@ -263,7 +263,7 @@ test("an upstream that names itself otherwise than before is reported", async ()
   expect(drifted.body.model).toBe("pinned-1.0.0");
   while ((await health()).drifted.length === 0) await Bun.sleep(10);
   expect(await health()).toMatchObject({ status: "degraded", drifted: ["pinned-1.0.0"] });
-  expect(gateway.logs.join("")).toContain("names itself otherwise");
+  expect(gateway.logs.join("")).toContain("reports another name than before");
 });
 
 test("a stored version that was asked otherwise when it was calibrated is reported", async () => {

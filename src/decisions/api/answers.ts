@@ -1,16 +1,16 @@
-// Converts probabilities to the answers of the two shapes of this format: docs/reference/http-api.md#post-v1systemone, and
-// TypeSafe's own, which keys a score by level index. Probabilities are in the order of the question's options and sum to 1.
+// Writes probabilities as answers in two formats: docs/reference/http-api.md#post-v1systemone, and TypeSafe's own, in which
+// scores are keyed by the index of the level. Probabilities are in the order of the question's options and sum to 1.
 
 import { type Question, textOfContent } from "../questions.ts";
 import { argMax, choiceConfidence, scoreConfidence } from "./confidence.ts";
 
-/** A question with its answer. */
+/** A question with its probabilities. */
 export interface Answered {
   readonly question: Question;
   readonly probabilities: readonly number[];
 }
 
-/** `answers` of docs/reference/http-api.md#post-v1systemone. */
+/** The member `answers` of docs/reference/http-api.md#post-v1systemone. */
 export function answersView(answered: readonly Answered[]): Record<string, unknown> {
   return Object.fromEntries(answered.map((one) => [one.question.key, answerView(one)]));
 }
@@ -30,7 +30,7 @@ function answerView({ question, probabilities }: Answered): Record<string, unkno
   };
 }
 
-/** `answers` as TypeSafe's own API has them. */
+/** The member `answers` in TypeSafe's own format. */
 export function nativeAnswersView(answered: readonly Answered[]): Record<string, unknown> {
   return Object.fromEntries(answered.map((one) => [one.question.key, nativeView(one)]));
 }
@@ -40,14 +40,14 @@ function nativeView({ question, probabilities }: Answered): Record<string, unkno
   return {
     type: "score",
     score: meanLevel(probabilities),
-    // As received: a level may be any JSON.
+    // The levels as received, since a level may be any JSON.
     legend: Object.fromEntries(question.options.map(({ label, criterion }) => [label, criterion])),
     probabilities: byName(indices(probabilities.length), probabilities),
     confidence: scoreConfidence(probabilities),
   };
 }
 
-/** Yes/no and choice are the same in both shapes. */
+/** The answer to a yes/no question or a choice, which is the same in both formats. */
 function plainView({ question, probabilities }: Answered): Record<string, unknown> {
   if (question.type === "noul") return { type: "noul", noul: probabilities[0] };
   const labels = question.options.map(({ label }) => label);
@@ -66,7 +66,7 @@ export function meanLevel(probabilities: readonly number[]): number {
   return Math.min(mean, probabilities.length - 1);
 }
 
-/** Equal texts get " (2)", " (3)" …, never a name that another option has. */
+/** Makes texts distinct: equal texts get " (2)", " (3)" and so on, but never the text of another option. */
 export function distinct(texts: readonly string[]): string[] {
   const taken = new Set(texts);
   const used = new Set<string>();
@@ -78,7 +78,7 @@ export function distinct(texts: readonly string[]): string[] {
   });
 }
 
-// `fromEntries` sets own properties whatever their name: an option called __proto__ is an option.
+// `fromEntries` sets own properties, whatever their name, so that an option may be called __proto__.
 function byName(names: readonly string[], probabilities: readonly number[]): Record<string, number> {
   return Object.fromEntries(names.map((name, index) => [name, probabilities[index]!]));
 }

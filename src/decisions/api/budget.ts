@@ -1,20 +1,20 @@
-// Counts the tokens of a decision request for its two limits: state with all questions, and state with the longest one.
-// Counting stops where a limit is exceeded, and yields to other work.
+// Counts the tokens of a decision request for its two limits: the state with all questions, and the state with the longest
+// question. Counting stops when a limit is exceeded, and lets other work run in between.
 
 import { ApiError } from "../../base/errors.ts";
 import { TokenCounter } from "../../tokens/count.ts";
 import { type DecisionRequest, type Question, textOfContent } from "../questions.ts";
 
-/** Documented at docs/reference/http-api.md#post-v1systemone. */
+/** The limits are documented at docs/reference/http-api.md#post-v1systemone. */
 export const TOTAL_TOKENS_MAX = 65_536;
 export const LONGEST_TOKENS_MAX = 32_768;
 
-/** A character is at most three bytes, and a token at least one. */
+/** A character has at most three bytes, and a token at least one. */
 const TOKENS_PER_CHARACTER_MAX = 3;
 
 /**
- * Checks the limits; throws 413 `context_too_large`. Returns a function that counts the billed tokens if the upstream does
- * not: most requests are too small to need counting otherwise.
+ * Checks the limits. Throws 413 `context_too_large`. Returns a function that counts the billed tokens in case the upstream does
+ * not; most requests are so small that nothing else needs to be counted.
  */
 export async function measure(request: Omit<DecisionRequest, "model">): Promise<() => Promise<number>> {
   const state = textOfContent(request.state);
@@ -43,14 +43,14 @@ async function countAll(state: string, questions: readonly string[], param: stri
 }
 
 function tooLarge(what: string, limit: number, param: string): ApiError {
-  const message = `${what} has more than the ${limit} tokens that are allowed. Shrink '${param}'.`;
+  const message = `${what} has more than the allowed ${limit} tokens. Shorten '${param}'.`;
   return new ApiError("context_too_large", message, { param });
 }
 
-/** Shorter question names are not counted: they only identify answers. Longer ones are text. */
+/** Names of questions up to this length are not counted, since they only identify answers. Longer ones count as text. */
 const NAME_CHARACTERS_FREE = 64;
 
-/** The text of a question: its instructions, and the options' names and meanings. */
+/** The text of a question: its instructions, and the names and meanings of its options. */
 function questionText({ key, name = key, type, instructions, options }: Question): string {
   const lines = name.length > NAME_CHARACTERS_FREE ? [name] : [];
   if (instructions !== undefined) lines.push(textOfContent(instructions));

@@ -4,7 +4,7 @@
 /** The name of these formulas in version records. */
 export const CONFIDENCE_FORMULA = "typesafe@1";
 
-/** A choice's confidence: how far the most probable option exceeds an equal share. */
+/** The confidence of a choice: how far the most probable option exceeds an equal share. */
 export function choiceConfidence(probabilities: readonly number[]): number {
   const k = probabilities.length;
   if (k <= 1) return 1;
@@ -12,8 +12,8 @@ export function choiceConfidence(probabilities: readonly number[]): number {
 }
 
 /**
- * A score's confidence: how concentrated the levels' mass is around the most probable one, relative to an even spread around
- * the middle.
+ * The confidence of a score: how much of the probability is concentrated around the most probable level, relative to an even
+ * spread around the middle.
  */
 export function scoreConfidence(probabilities: readonly number[]): number {
   const k = probabilities.length;
@@ -28,7 +28,7 @@ export function scoreConfidence(probabilities: readonly number[]): number {
   return clamp(1 - spread / even);
 }
 
-/** The index of the largest value, the first of equals. */
+/** The index of the largest value; if several are equal, the first. */
 export function argMax(values: readonly number[]): number {
   let best = 0;
   for (let i = 1; i < values.length; i++) if (values[i]! > values[best]!) best = i;

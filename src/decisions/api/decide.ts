@@ -1,6 +1,6 @@
-// Answers one request with one version: trivial questions are answered here, the rest by the version's backend, and
-// everything is calibrated. All questions or none; any upstream failure is 503 `decision_unavailable`, and no other version
-// or backend is used instead (docs/reference/errors.md).
+// Answers one request with one version. Questions with one option are answered here, all others by the version's backend, and the
+// probabilities are calibrated. Either all questions are answered or none. Any failure of an upstream is a 503
+// `decision_unavailable`, and no other version or backend is used instead (docs/reference/errors.md).
 
 import { ApiError } from "../../base/errors.ts";
 import { type BackendAnswer, type DecisionRoute, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
@@ -13,13 +13,13 @@ import { measure } from "./budget.ts";
 
 /** The usage of a request. */
 export interface DecisionCost {
-  /** Billed. */
+  /** Input tokens, which are billed. */
   readonly inputTokens: number;
-  /** Free. */
+  /** Output tokens, which are free. */
   readonly outputTokens: number;
-  /** False if the upstream counted. */
+  /** False if the upstream counted the tokens. */
   readonly estimated: boolean;
-  /** Undefined if no upstream was called. */
+  /** The backend's answer; undefined if no upstream was called. */
   readonly backend: Pick<BackendAnswer, "route" | "spent"> | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface Decision extends DecisionCost {
   readonly backend: BackendAnswer | undefined;
 }
 
-/** Answers the request. Throws `ApiError` 413, 422, 429 or 503, with `param` in the client format's terms. */
+/** Answers the request. Throws `ApiError` 413, 422, 429 or 503, with `param` as named in the client's format. */
 export async function decide(
   version: DecisionVersion,
   request: Omit<DecisionRequest, "model">,
@@ -68,17 +68,17 @@ async function ask(
   }
 }
 
-/** The same error, with `param` in the client format's terms. */
+/** The same error with `param` as named in the client's format. */
 function inWordsOf(names: ParamNames, error: unknown): unknown {
   if (!(error instanceof ApiError) || typeof error.detail.param !== "string") return error;
   const param = names.of(error.detail.param);
   return param === error.detail.param ? error : new ApiError(error.apiCode, error.message, { ...error.detail, param });
 }
 
-/** What a client is told about a failure. */
+/** The error that a client gets for a failure. */
 export function publicError(error: unknown): unknown {
   if (error instanceof NonsenseAnswer)
-    return unavailable("The decision model returned no usable answer. Try again.", error);
+    return unavailable("The decision model did not return a usable answer. Try again.", error);
   if (!(error instanceof ApiError)) return error;
   const { apiCode, detail, message } = error;
   if (apiCode === "provider_rate_limited" || apiCode === "invalid_question") return error;
@@ -88,7 +88,7 @@ export function publicError(error: unknown): unknown {
       cause: error,
     });
   }
-  // An upstream that names a question refuses that question, not the request.
+  // If an upstream's error names a question, it refuses that question and not the whole request.
   if (apiCode === "invalid_request" && detail.param?.startsWith("questions") === true) {
     return new ApiError("invalid_question", message, { param: detail.param, cause: error });
   }
@@ -100,7 +100,7 @@ export function publicError(error: unknown): unknown {
 function refuseTooManyOptions(questions: readonly Question[], most: number): void {
   for (const { key, options } of questions) {
     if (options.length > most) {
-      const message = `This model takes at most ${most} options, not ${options.length}.`;
+      const message = `This model supports at most ${most} options; the question has ${options.length}.`;
       throw badQuestion(`questions.${key}.criteria`, message);
     }
   }
@@ -113,7 +113,7 @@ function unavailable(message: string, cause: unknown, retryAfterSeconds?: number
   });
 }
 
-/** The route that answered, for the usage record; the version's first if none was called. */
+/** The route that answered, for the usage row; the version's first route if none was called. */
 export function routeOf(decision: DecisionCost, version: DecisionVersion): DecisionRoute {
   return decision.backend?.route ?? version.spec.routes[0]!;
 }

@@ -1,5 +1,5 @@
-// OpenAI's Decisions format for clients: a list of questions in, a list of answers in the same order out. The versions are
-// those of `/v1/systemone`; what only this format can express becomes text.
+// OpenAI's Decisions format for clients: a list of questions, and a list of answers in the same order. The versions are those of
+// `/v1/systemone`. Members that only this format has become text of the question.
 
 import { ApiError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
@@ -16,19 +16,19 @@ import {
 import { type Answered, meanLevel } from "./answers.ts";
 import { argMax, choiceConfidence, scoreConfidence } from "./confidence.ts";
 
-/** A question as received, for the format of its answer. */
+/** What is remembered of a question for the format of its answer. */
 interface Asked {
   readonly name: string | null;
-  /** A choice's values, which may be booleans; a score's labels. */
+  /** The values of a choice, which may be booleans, or the labels of a score. */
   readonly values: readonly (string | boolean)[];
 }
 
-/** The parsed request, and the format of its answer. */
+/** A parsed request, with what the format of its answer needs. */
 export interface OpenaiDecisionRequest extends DecisionRequest {
   readonly asked: readonly Asked[];
 }
 
-/** That protocol's own limit. */
+/** The limit of OpenAI's own endpoint. */
 const QUESTIONS_MAX = 400;
 
 /** Reads the body of `POST /v1/decisions`. Throws `ApiError` 400 or 422. */
@@ -53,7 +53,7 @@ export function readOpenaiDecisions(body: Readonly<Record<string, unknown>>): Op
   };
 }
 
-/** `questions.2.criteria.NAME` is `questions[2].choices[1]` here; a question's key is its index. */
+/** Maps `questions.2.criteria.NAME` to `questions[2].choices[1]`. A question's key is its index. */
 function namesFor(questions: readonly Question[]): ParamNames {
   return {
     state: "input",
@@ -69,7 +69,7 @@ function namesFor(questions: readonly Question[]): ParamNames {
 function placeIn({ type, options }: Question, rest: string): string {
   if (!rest.startsWith(".criteria")) return rest;
   const within = rest.slice(".criteria".length);
-  // A predicate has no criteria: its meaning is in its instructions.
+  // A predicate has no criteria; its meaning is in its instructions.
   if (type === "noul") return ".instructions";
   if (type === "score") return `.levels${within}`;
   const at = options.findIndex(({ label }) => within === `.${label}`);
@@ -144,7 +144,7 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** The items as a state: one message is its content, several are a conversation. */
+/** The input items as a state: a single message becomes its content, several become a conversation. */
 function stateOf(input: string | readonly unknown[]): Content {
   if (typeof input === "string") return input;
   const items = input.map((item, at): Content => {
@@ -168,7 +168,7 @@ function contentOf(content: unknown, path: string): Content {
   return joined(content, path);
 }
 
-/** Parts as one text; JSON parts as compact JSON. */
+/** Joins parts to one text. JSON parts become compact JSON. */
 function joined(parts: readonly unknown[], path: string): string {
   return parts
     .map((part, at) => {
@@ -190,7 +190,7 @@ function isData(value: unknown): value is Content {
   return typeof value === "object" && value !== null;
 }
 
-/** `answers` of that format, in the order of the questions. */
+/** The member `answers` of that format, in the order of the questions. */
 export function openaiAnswersView(answered: readonly Answered[], asked: readonly Asked[]): Record<string, unknown>[] {
   return answered.map(({ question, probabilities }, at) => {
     const { name, values } = asked[at]!;

@@ -1,5 +1,6 @@
-// The decision endpoints in their three formats: docs/reference/http-api.md#post-v1systemone, TypeSafe's own under /typesafe,
-// and OpenAI's Decisions. One pipeline: admit, read, resolve, decide, count. Same models, limits and keys.
+// The decision endpoints in their three formats: docs/reference/http-api.md#post-v1systemone, TypeSafe's own under /typesafe, and
+// OpenAI's Decisions. All share the same steps (admit, read, find the model, decide, record), and the same models, limits and
+// keys.
 
 import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
@@ -34,15 +35,15 @@ export interface DecisionCaller extends Spender {
   readonly models: KeyModels;
 }
 
-/** The edge's exchange, as far as it is used here. */
+/** The members of the edge's exchange that are used here. */
 export interface DecisionExchange {
   readonly requestId: string;
   readonly startedMs: number;
   readonly headers: Record<string, string>;
   readonly log: Record<string, unknown>;
-  /** Undefined while tracing is disabled. */
+  /** The span of the request; undefined if tracing is off. */
   readonly span?: TraceSpan | undefined;
-  /** Collects the failed calls. */
+  /** Collects the calls that failed. */
   readonly failedRoutes: FailedRoute[];
   readonly wire?: WireTap;
   /** Whether the request's usage row was written. */
@@ -53,26 +54,26 @@ export interface DecisionExchange {
 
 export interface DecisionRoutesDeps {
   exchangeOf(request: Request): DecisionExchange;
-  /** Key alone; throws 401. */
+  /** Checks only the key. Throws 401. */
   authenticate(request: Request): AtOnce<{ readonly models: KeyModels }>;
-  /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
+  /** Admits a request by key, plan, rate limit and budget. Throws 401, 402, 403 or 429. */
   admit(request: Request): AtOnce<DecisionCaller>;
-  /** Reserves what a request may cost of its caller's budgets. */
+  /** Reserves the maximum cost of a request in its caller's budgets. */
   budgets: Pick<Budgets, "reserve">;
   /** The maximum cost of a request in micro-dollars; 0 if no price is known. */
   worstCaseMicros(asked: DecisionRequest, version: DecisionVersion): Promise<number>;
-  /** The body as text and as a JSON object; throws 400, 408 or 413. */
+  /** Reads the body as text and as a JSON object. Throws 400, 408 or 413. */
   readJson(request: Request): Promise<{ readonly text: string; readonly body: Readonly<Record<string, unknown>> }>;
   models: DecisionModels;
-  /** Unfit versions (whose engines failed their probe) are not listed. */
+  /** Whether a version is listed. Versions whose engines failed their probe are not. */
   isListed(version: DecisionVersion): boolean;
   isChatModel(id: string): boolean;
-  /** The upstreams of a version, for one request. */
+  /** Opens the upstreams of a version for one request. */
   upstream(version: DecisionVersion, deadline: CallDeadline): Upstream;
   timeoutMs(): number;
-  /** Reports which upstream model answered for a version, to notice drift. */
+  /** Called with the upstream model that answered for a version, so that a change is noticed. */
   answered(version: DecisionVersion, answer: BackendAnswer): void;
-  /** Reports an unusable answer, to notice unfit engines. */
+  /** Called for an unusable answer, so that unfit engines are noticed. */
   answeredNonsense(version: DecisionVersion): void;
   record(usage: UsageRecord): void;
   /** The cost of an answered request, in micro-dollars. */
@@ -80,7 +81,7 @@ export interface DecisionRoutesDeps {
   clock: Clock;
 }
 
-/** The endpoints. */
+/** Creates the endpoints. */
 export function decisionRoutes(deps: DecisionRoutesDeps) {
   return new Elysia()
     .get("/v1/systemone/models", async ({ request }) => {
@@ -102,12 +103,12 @@ export function decisionRoutes(deps: DecisionRoutesDeps) {
     .post("/v1/decisions", ({ request }) => answer(request, deps, openaiShape), { parse: "none" });
 }
 
-/** Answers a request in the shape of `/v1/systemone`, at whatever address it came. */
+/** Answers a request in the format of `/v1/systemone`, at whatever path it arrived. */
 export function answerSystemone(request: Request, deps: DecisionRoutesDeps): Promise<Response> {
   return answer(request, deps, systemoneShape);
 }
 
-/** Versions and aliases that a key may use, each once. */
+/** The versions and aliases that a key may use, each once. */
 export async function listed(
   deps: DecisionRoutesDeps,
   models: KeyModels = null,
@@ -172,7 +173,7 @@ async function answer<R extends DecisionRequest>(
   shape: Shape<R>,
 ): Promise<Response> {
   const exchange = deps.exchangeOf(request);
-  // The header name that the format's clients expect, also on errors.
+  // The header that clients of the format expect, also on errors.
   if (shape.path !== "/v1/decisions") exchange.headers["x-typesafe-request-id"] = exchange.requestId;
   const caller = await deps.admit(request);
   const { text, body } = await deps.readJson(request);
@@ -197,7 +198,7 @@ async function answer<R extends DecisionRequest>(
         throw clientGone();
       }
       if (error instanceof ApiError && error.cause instanceof NonsenseAnswer) deps.answeredNonsense(version);
-      // A request refused here reached no upstream and has no usage record.
+      // A request that is refused here has reached no upstream and gets no usage row.
       if (error instanceof ApiError && error.status >= 429) {
         book(undefined, used({ status: error.status, code: error.apiCode }), deps);
       }
@@ -211,7 +212,7 @@ async function answer<R extends DecisionRequest>(
     const { labelMass } = decision.backend;
     if (labelMass !== undefined) {
       exchange.log["label_mass"] = labelMass;
-      // Never rounded up: 1 means that nothing is left for other answers.
+      // Rounded down, so that 1 means that nothing is left for other answers.
       exchange.headers["x-sallyport-label-mass"] = (Math.floor(labelMass * 1000) / 1000).toString();
     }
     deps.answered(version, decision.backend);
@@ -220,7 +221,7 @@ async function answer<R extends DecisionRequest>(
   return Response.json({ model, answers: shape.answers(decision, asked), usage: shape.usage(decision) });
 }
 
-/** The source of the probabilities: fitted here, corrected for a prior, the upstream's own, or estimated by a text model. */
+/** How the probabilities were calibrated: fitted on rows, corrected by a prior, by the upstream itself, or not at all. */
 function calibrationOf({ calibration, spec }: DecisionVersion): "fitted" | "prior" | "upstream" | "none" {
   if (calibration.method === "fitted") return "fitted";
   return backendOf(spec).calibrationOf?.(spec) ?? "none";
@@ -249,12 +250,12 @@ async function withDeadline<T>(
   const trace = { span, headers, stream: false, failedRoutes, wire };
   const ended = new AbortController();
   try {
-    // A late answer is the provider's failure, as elsewhere, so that its breaker counts it.
+    // As in other endpoints, a late answer counts as a failure of the provider, so that its breaker records it.
     return await withinDeadline(request, deps.timeoutMs(), ({ signal, remainingMs }) =>
       work({ signal: AbortSignal.any([signal, ended.signal]), remainingMs, trace }),
     );
   } finally {
-    // Calls of a failed request that are still running.
+    // Aborts the other calls of a request that has failed.
     ended.abort(new ApiError("decision_unavailable", "Another question of the request failed."));
   }
 }
@@ -264,20 +265,20 @@ interface Used {
   readonly caller: DecisionCaller;
   readonly exchange: DecisionExchange;
   readonly endpoint: string;
-  /** The outcome, if it was not answered. */
+  /** The status and code of a request that was not answered. */
   readonly ended: { readonly status: number; readonly code: string } | undefined;
 }
 
-/** Also the status of its log line, and the code under which streams are recorded. */
+/** The status in the log line, and the code under which streams are recorded as well. */
 const GONE: Used["ended"] = { status: ERRORS.request_timeout.status, code: STOPPED };
 
-/** The cost of a request whose client left: it reached the upstream, which will not report its usage. */
+/** The cost of a request whose client left. It reached the upstream, whose report of the usage will not be read. */
 async function sentOf(asked: DecisionRequest, { spec }: DecisionVersion): Promise<DecisionCost> {
   const inputTokens = await (await measure(asked))();
   return { inputTokens, outputTokens: 0, estimated: true, backend: { route: spec.routes[0]! } };
 }
 
-/** The usage row of one request. Input is billed, output is free. */
+/** Writes the usage row of one request. Input is billed, output is free. */
 function book(decision: DecisionCost | undefined, used: Used, deps: DecisionRoutesDeps): void {
   const { version, caller, exchange, endpoint, ended } = used;
   const route = decision === undefined ? version.spec.routes[0]! : routeOf(decision, version);

@@ -1,5 +1,5 @@
-// Answers a version's questions. A backend turns questions into upstream calls and their answers into readings; it knows
-// neither calibration nor the client's format. All questions or none: it throws if any is unanswered.
+// Answers the questions of a version. A backend converts questions to upstream calls, and their answers to readings. It knows
+// nothing of calibration and of the client's format. Either all questions are answered or it throws.
 
 import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
@@ -8,74 +8,77 @@ import type { DecisionFacts } from "../../vendors/vendor.ts";
 import type { Observation } from "../calibration/calibration.ts";
 import type { Content, Question } from "../questions.ts";
 
-/** How a version is answered; part of its record. */
+/** How a version is answered. This is a part of its record. */
 export interface BackendSpec {
   /** The name of a backend. */
   readonly kind: string;
   readonly routes: readonly DecisionRoute[];
-  /** For example `{ questions: 64, options: 26 }`; `options` applies to all, each backend states which others it supports. */
+  /**
+   * The limits of the upstream, for example `{ questions: 64, options: 26 }`. All backends support `options`; each states which
+   * others it supports.
+   */
   readonly limits: Readonly<Record<string, number>>;
-  /** The number of orders in which the options are shown (logprobs, verbalized). */
+  /** In how many orders the options are shown (logprobs, verbalized). */
   readonly orders: number;
-  /** Concurrent upstream calls of one request. */
+  /** The number of concurrent upstream calls of one request. */
   readonly concurrency: number;
-  /** The prompts and formulas. */
+  /** The revision of the prompts and formulas. */
   readonly revision: number;
   /** What is subtracted from each reading: nothing, or the model's answer without a state (logprobs). */
   readonly prior?: "none" | "content_free";
-  /** Also shows levels starting from the middle; for rows from which position biases are learned. */
+  /** Whether levels are also shown starting from the middle, for rows from which position biases are learned. */
   readonly turning?: boolean;
-  /** If the labels have less probability together, a text model did not answer the question (logprobs). */
+  /** If the labels together have less probability than this, the text model did not answer the question (logprobs). */
   readonly minLabelMass: number;
 }
 
-/** An upstream of the version; all routes of a version serve the same model. */
+/** An upstream of the version. All routes of a version serve the same model. */
 export interface DecisionRoute {
   readonly provider: string;
   readonly model: string;
-  /** "" is the backend's default path. */
+  /** The path of the endpoint; "" for the backend's default. */
   readonly path: string;
   readonly priority: number;
   readonly weight: number;
 }
 
-/** The task. Choices with one option are answered before a backend sees them. */
+/** The questions to answer. Choices with one option were answered before. */
 export interface DecisionTask {
   readonly state: Content;
   readonly questions: readonly Question[];
   readonly spec: BackendSpec;
 }
 
-/** An answered JSON call. */
+/** The result of a JSON call. */
 export interface PostResult {
   readonly body: unknown;
   readonly route: DecisionRoute;
 }
 
-/** An answered chat call. */
+/** The result of a chat call. */
 export interface ChatCallResult {
   readonly result: ChatResult;
   readonly route: DecisionRoute;
 }
 
 /**
- * The version's upstreams: each call is tried on its routes, with breakers, retries and the request's deadline. `read` parses
- * an answer; if it throws `NonsenseAnswer`, the next route is tried.
+ * The upstreams of the version. Each call is tried on its routes, with breakers, retries and the request's deadline. `read`
+ * parses an answer; if it throws `NonsenseAnswer`, the next route is tried.
  */
 export interface Upstream {
-  /** `server`: the known kind of server behind a route. */
+  /** Makes a JSON call. `server` is the kind of server behind a route, if it is known. */
   post<T>(
     path: string,
     body: (route: DecisionRoute, server: DecisionFacts) => Readonly<Record<string, unknown>>,
     read: (answer: PostResult) => T,
   ): Promise<T>;
-  /** `tokens`: the tokens to score besides the most probable ones. */
+  /** Makes a chat call. `tokens`: tokens to score in addition to the most probable ones. */
   chat<T>(
     request: (route: DecisionRoute) => ChatRequest,
     read: (answer: ChatCallResult) => T,
     options?: { readonly tokens?: readonly number[] },
   ): Promise<T>;
-  /** The engine's tokenisation of a text, if it offers that. */
+  /** How the engine splits a text into tokens, if it offers that. */
   tokens(text: string): Promise<readonly TextToken[]>;
 }
 
@@ -87,43 +90,46 @@ export interface TextToken {
 
 /** The result. */
 export interface BackendAnswer {
-  /** In the order of the task's questions. */
+  /** The readings, in the order of the task's questions. */
   readonly readings: readonly (readonly Observation[])[];
-  /** The upstream's own count; absent if it has none that can be billed. */
+  /** The upstream's own token count; absent if it has none that can be billed. */
   readonly inputTokens?: number;
   readonly outputTokens: number;
-  /** The total usage of the upstream's calls, if a question is asked several times. */
+  /** The total usage of the upstream's calls, if a question is sent several times. */
   readonly spent?: Usage | undefined;
   readonly route: DecisionRoute;
-  /** The upstream's name for what answered, to notice when a pinned version changed. */
+  /** The upstream's name for the model that answered, to notice when a pinned version has changed. */
   readonly upstreamModel?: string;
   readonly fingerprint?: string;
   /** The lowest total probability of the labels in any reading (logprobs). */
   readonly labelMass?: number;
-  /** How many alternatives of a token the engine returned, if it was asked for more and withheld some (logprobs). */
+  /** How many alternatives of a token the engine returned, if it withheld some of those that were requested (logprobs). */
   readonly capped?: number;
 }
 
 export interface DecisionBackend {
-  /** The word that the configuration uses. */
+  /** The name of the backend in the configuration. */
   readonly kind: string;
-  /** Whether a text model answers: then our prompts are billed, and questions are asked in several orders. */
+  /** Whether a text model answers, so that the gateway's prompts are billed and questions are sent in several orders. */
   readonly asText: boolean;
-  /** Whether an engine's log probabilities are read: its fitness is watched, and position biases are learned. */
+  /** Whether an engine's log probabilities are read, so that its fitness is watched and position biases are learned. */
   readonly readsLogprobs?: boolean;
-  /** Whether the limits affect the prompts, so that they are part of the version. */
+  /** Whether the limits affect the prompts, so that they are a part of the version. */
   readonly limitsDecide?: boolean;
-  /** A remark on its probabilities for the person who calibrates. */
+  /** A remark on the backend's probabilities for the person who calibrates. */
   readonly remark?: string;
-  /** What a version without a fitted calibration is based on; absent: `none`. */
+  /** What the probabilities of a version without a fit are based on; `none` if absent. */
   calibrationOf?(spec: BackendSpec): "upstream" | "prior" | "none";
-  /** The part of a version's configuration that affects the answers, besides what all backends have; part of a version's hash. */
+  /** The settings that affect answers, in addition to those that all backends have; they are part of a version's hash. */
   hashed?(spec: BackendSpec): Readonly<Record<string, unknown>>;
-  /** Throws `NonsenseAnswer`, what the upstream threw, or `ApiError` 422 for what this backend does not support. */
+  /**
+   * Answers the questions. Throws `NonsenseAnswer`, the error of the upstream, or `ApiError` 422 for questions that this backend
+   * does not support.
+   */
   answer(task: DecisionTask, upstream: Upstream): Promise<BackendAnswer>;
 }
 
-/** The upstream answered, but not the question; no other backend may be used instead. The message is for the log. */
+/** The upstream answered, but not the question. No other backend may be used instead. The message is for the log. */
 export class NonsenseAnswer extends Error {
   constructor(message: string) {
     super(message);
@@ -131,14 +137,14 @@ export class NonsenseAnswer extends Error {
   }
 }
 
-/** An upstream's token count if it is valid: a non-negative safe integer. */
+/** An upstream's token count if it is valid, which is a safe integer that is not negative. */
 export function tokensOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
 const COUNTS = ["inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens"] as const;
 
-/** Sums the usage of calls; undefined if one of them did not report any, or an impossible one. */
+/** The sum of the calls' usage; undefined if one call reported none, or an invalid one. */
 export function totalUsage(calls: readonly (Usage | undefined)[]): Usage | undefined {
   const total = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0 };
   for (const usage of calls) {
@@ -152,12 +158,12 @@ export function totalUsage(calls: readonly (Usage | undefined)[]): Usage | undef
   return total;
 }
 
-/** The output tokens of calls, as far as they are reported. */
+/** The sum of the output tokens that calls reported. */
 export function outputOf(calls: readonly (Usage | undefined)[]): number {
   return tokensOf(calls.reduce((sum, usage) => sum + (tokensOf(usage?.outputTokens) ?? 0), 0)) ?? 0;
 }
 
-/** Runs tasks with at most `limit` at once, results in order; the first failure ends it. */
+/** Runs tasks, at most `limit` at once. Results are in the order of the tasks; the first failure ends all. */
 export async function inParallel<T>(jobs: readonly (() => Promise<T>)[], limit: number): Promise<T[]> {
   const results = new Array<T>(jobs.length);
   let next = 0;

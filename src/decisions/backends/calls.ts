@@ -1,5 +1,5 @@
-// Connects a version to its upstreams: each call is tried on the version's routes, as plain JSON or as a chat in the
-// provider's protocol. Failures are reported as by the gateway.
+// Connects a version to its upstreams. Each call is tried on the version's routes, as plain JSON or as a chat in the provider's
+// protocol. Failures are reported as the gateway reports those of chats.
 
 import { ApiError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
@@ -29,36 +29,36 @@ import {
   type Upstream,
 } from "./backend.ts";
 
-/** An attempt on one route. */
+/** One attempt on a route. */
 export interface CallTurn {
   readonly route: { readonly provider: string };
   readonly provider: Provider;
   readonly permit: Permit;
-  /** Trace context for the provider. */
+  /** Headers with the trace context for the provider. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The call has ended. */
+  /** Called when the call has ended. */
   end(how: AttemptEnd): void;
 }
 
 export interface CallDeps {
-  /** Runs `attempt` on the routes in order, with breakers and retries; throws the `ApiError` if none works. */
+  /** Runs `attempt` on the routes in order, with breakers and retries. Throws an `ApiError` if none succeeds. */
   tryRoutes<T>(
     routes: readonly DecisionRoute[],
     options: CallDeadline & { attempt(turn: CallTurn): Promise<T> },
   ): Promise<T>;
-  /** Sends one request and returns the whole answer's text. Throws `UpstreamFault`. */
+  /** Sends one request and returns the text of the whole answer. Throws `UpstreamFault`. */
   send(provider: Provider, request: UpstreamRequest, signal: AbortSignal): Promise<string>;
 }
 
-/** Time limit of a request's calls together. */
+/** The time limit of all calls of a request together. */
 export interface CallDeadline {
   readonly signal: AbortSignal;
   remainingMs(): number;
-  /** What is traced of them. */
+  /** How the calls are traced. */
   readonly trace?: CallTrace;
 }
 
-/** The upstreams of a version, for one request. */
+/** Opens the upstreams of a version for one request. */
 export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDeadline): Upstream {
   const call = <T>(
     traced: Partial<CallTrace>,
@@ -91,7 +91,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
     chat: (requestFor, read, { tokens = [] } = {}) =>
       call({}, async ({ provider: named, headers }, route) => {
         const chat = requestFor(route);
-        // The operator's own path determines the protocol.
+        // If the operator configured a path, it determines the protocol.
         const provider = route.path ? named : spokenFor(named, route.model, chat);
         const request = provider.dialect.request(chat, {
           model: route.model,
@@ -116,7 +116,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
       }),
     tokens: (text) =>
       call({}, async ({ provider }, route) => {
-        // Each engine has its own parameter names.
+        // Each engine has its own names for parameters.
         const body = JSON.stringify({
           model: route.model,
           prompt: text,
@@ -125,7 +125,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
           content: text,
           with_pieces: true,
         });
-        // Relative to the API's version segment.
+        // The path is relative to the version segment of the API.
         const request = { path: "/../tokenize", headers: {}, body, dropped: [] };
         return { answer: readTokens(parse(await deps.send(provider, request, deadline.signal))) };
       }),
@@ -133,8 +133,8 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
 }
 
 /**
- * A chat model's answer. Throws `UpstreamFault` for a failure in it, so that its breaker is updated and other routes are
- * tried.
+ * Parses the answer of a chat model. Throws `UpstreamFault` for a failure in it, so that the breaker is updated and other routes
+ * are tried.
  */
 function resultOf(provider: Provider, text: string): ChatResult {
   try {
@@ -144,7 +144,7 @@ function resultOf(provider: Provider, text: string): ChatResult {
   }
 }
 
-/** Parses an answer within the attempt, so that the next route is tried if it is unusable. */
+/** Parses an answer within the attempt, so that the next route is tried if the answer is unusable. */
 function understood<A, T>(answer: A, read: (answer: A) => T): T {
   try {
     return read(answer);
@@ -155,7 +155,7 @@ function understood<A, T>(answer: A, read: (answer: A) => T): T {
   }
 }
 
-/** Tries the routes; if none gave a usable answer, throws the backend's error. */
+/** Tries the routes. If none gave a usable answer, throws the backend's error. */
 async function wordedBy<T>(
   tryRoutes: CallDeps["tryRoutes"],
   routes: readonly DecisionRoute[],
@@ -184,10 +184,11 @@ function usageOf(body: unknown): Usage | undefined {
   return inputTokens === undefined || outputTokens === undefined ? undefined : { inputTokens, outputTokens };
 }
 
-/** `{tokens:[{id,piece}]}` (llama.cpp) or `{tokens:[id],token_strs:[text]}` (vLLM). Throws `UpstreamFault`. */
+/** Reads `{tokens:[{id,piece}]}` (llama.cpp) or `{tokens:[id],token_strs:[text]}` (vLLM). Throws `UpstreamFault`. */
 function readTokens(body: unknown): TextToken[] {
   const { tokens, token_strs: texts } = isRecord(body) ? body : {};
-  if (!Array.isArray(tokens)) throw new UpstreamFault("unavailable", "The provider did not tell its tokens.");
+  if (!Array.isArray(tokens))
+    throw new UpstreamFault("unavailable", "The provider did not return the tokens of the text.");
   return tokens.flatMap((token: unknown, at) => {
     const [id, text] = isRecord(token)
       ? [token["id"], token["piece"]]
@@ -202,7 +203,7 @@ function scoringOf({ card }: Provider, ids: readonly number[]): Readonly<Record<
   return shown === undefined ? { logprob_token_ids: ids } : { top_logprobs: shown };
 }
 
-/** Decision endpoints have their own error format, whatever protocol the provider uses otherwise. */
+/** Decision endpoints have an error format of their own, whatever protocol the provider uses otherwise. */
 function withDecisionFaults(provider: Provider): Provider {
   return { ...provider, dialect: { ...provider.dialect, fault: decisionFault } };
 }
@@ -214,7 +215,7 @@ function withoutThinking({ card, quirks, dialect }: Provider): Readonly<Record<s
 }
 
 /**
- * The provider of a configuration entry that only answers decisions; undefined for chat kinds. `chat` is the dialect named
+ * The provider of a configuration entry that only answers decisions; undefined for chat kinds. `chat` is the dialect to state
  * where one is required; only errors are parsed with it.
  */
 export function decisionProvider(config: ProviderConfig, chat: Dialect): Provider | undefined {

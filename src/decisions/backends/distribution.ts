@@ -1,20 +1,21 @@
-// Checks an upstream's probabilities: complete, between 0 and 1, and rounded from a distribution. Returns the nearest
-// distribution that rounds to the given values; if there is none, the answer is nonsense and the request fails.
+// Checks an upstream's probabilities, which must be complete and between 0 and 1. Returns the nearest distribution that rounds to
+// the given values. If there is none, values whose sum is close to 1 are scaled; any other answer is unusable, and the request
+// fails.
 
 import { FORMER_REVISION } from "../revision.ts";
 import { NonsenseAnswer } from "./backend.ts";
 import { formerlyScaled } from "./former.ts";
 
-/** Tolerance of a sum besides rounding. */
+/** The tolerance of a sum beyond rounding. */
 const SLACK = 0.02;
-/** A sum this close to 1 is exact, apart from floating-point error. */
+/** A sum this close to 1 is exact, apart from floating-point errors. */
 const EXACT = 1e-9;
-/** Decimals that distinguish rounding from full precision; fewer than two would excuse anything. */
+/** Values with fewer decimals count as rounded to this many, since otherwise rounding would excuse any deviation. */
 const DECIMALS_MIN = 2;
 const DECIMALS_MAX = 6;
 const HALVINGS = 60;
 
-/** The distribution, summing to 1. Throws `NonsenseAnswer`. */
+/** Returns the distribution, which sums to 1. Throws `NonsenseAnswer`. */
 export function soundDistribution(values: readonly unknown[], key: string, revision?: number): number[] {
   const probabilities = values.map((value) => soundProbability(value, key));
   if (revision === FORMER_REVISION) return formerlyScaled(probabilities, key);
@@ -30,8 +31,8 @@ export function soundDistribution(values: readonly unknown[], key: string, revis
 }
 
 /**
- * The distribution within `half` of each value that changes the values least: all by the same amount, within their bounds.
- * Undefined if there is none.
+ * The distribution that is within `half` of each value and changes the values least: all by the same amount, as far as their
+ * bounds allow. Undefined if there is none.
  */
 function nearestWithin(values: readonly number[], half: number): number[] | undefined {
   const moved = (by: number) => values.map((p) => Math.max(0, p + Math.max(-half, Math.min(half, by))));
@@ -45,7 +46,7 @@ function nearestWithin(values: readonly number[], half: number): number[] | unde
   return scaled(moved((low + high) / 2));
 }
 
-/** Half of the last printed decimal; 0 for full precision. */
+/** Half of the last printed decimal; 0 for values in full precision. */
 function halfOfLastDigit(probabilities: readonly number[]): number {
   for (let decimals = DECIMALS_MIN; decimals <= DECIMALS_MAX; decimals++) {
     const scale = 10 ** decimals;
@@ -64,7 +65,7 @@ function totalOf(values: readonly number[]): number {
   return values.reduce((total, p) => total + p, 0);
 }
 
-/** One probability. Throws `NonsenseAnswer`. */
+/** Checks one probability. Throws `NonsenseAnswer`. */
 export function soundProbability(value: unknown, key: string): number {
   if (typeof value !== "number" || !(value >= -1e-9 && value <= 1 + 1e-6)) {
     throw new NonsenseAnswer(`Question ${JSON.stringify(key)} has no probability where one must be.`);
@@ -73,8 +74,7 @@ export function soundProbability(value: unknown, key: string): number {
 }
 
 /**
- * Throws `NonsenseAnswer` if an option that was not offered has a probability: the rest is then not an answer to the
- * question.
+ * Throws `NonsenseAnswer` if an option that was not offered has a probability, as the rest is then not an answer to the question.
  */
 export function refuseUnaskedOptions(
   given: Iterable<readonly [string, unknown]>,

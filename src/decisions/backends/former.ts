@@ -1,11 +1,11 @@
-// How the previous release interpreted upstreams' answers. Versions stored by it are read this way until they are calibrated
-// again: their thresholds and temperatures were fitted to these figures. To be removed with `FORMER_REVISION`.
+// How the previous release interpreted upstreams' answers. Versions that it stored are read like this until they are calibrated
+// again, since their thresholds and temperatures were fitted to these figures. Remove this file together with `FORMER_REVISION`.
 
 import type { QuestionType } from "../questions.ts";
 import { NonsenseAnswer } from "./backend.ts";
 import type { AskedGroup } from "./groups.ts";
 
-/** Choices were only shown in rotations. */
+/** The previous release showed choices in rotations only. */
 export function formerOrders(options: readonly number[], type: QuestionType, count: number): number[][] {
   const most = type === "choice" ? Math.min(count, options.length) : Math.min(count, 2);
   if (most <= 1) return [[...options]];
@@ -16,10 +16,12 @@ export function formerOrders(options: readonly number[], type: QuestionType, cou
   });
 }
 
-/** No option of a large choice is impossible. */
+/** The smallest probability of an option in a large choice. */
 const TAIL_FLOOR = 1e-6;
 
-/** Each group had the mass that it did not give to "none of these", which its finalists shared. */
+/**
+ * In the previous release, each group had the probability that it did not give to "none of these", and its finalists shared it.
+ */
 export function formerlyJoined(groups: readonly AskedGroup[], final: ReadonlyMap<number, number>): number[] {
   const weights: number[] = [];
   for (const { options, shares } of groups) {
@@ -41,7 +43,7 @@ const EXACT = 1e-9;
 const DECIMALS_MIN = 2;
 const DECIMALS_MAX = 6;
 
-/** Rounded values were divided by their sum. Throws `NonsenseAnswer`. */
+/** The previous release divided rounded values by their sum. Throws `NonsenseAnswer`. */
 export function formerlyScaled(probabilities: readonly number[], key: string): number[] {
   const sum = probabilities.reduce((total, p) => total + p, 0);
   if (Math.abs(sum - 1) > SLACK + roundingOf(probabilities) || sum <= 0) {

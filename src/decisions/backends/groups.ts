@@ -1,21 +1,21 @@
-// Choices with more options than the engine's letters can label: asked in groups, each with "none of these", and a final
-// among the best of all groups. Pure: readings in, probabilities out.
+// Choices with more options than the engine's letters can label. They are asked in groups, each with "none of these", followed by
+// a final among the best options of all groups. Pure: takes readings and returns probabilities.
 
 /** A group that was asked. */
 export interface AskedGroup {
   readonly options: readonly number[];
-  /** By index in `options`; they sum to 1 together with `none`. */
+  /** The probabilities by index in `options`; together with `none` they sum to 1. */
   readonly shares: readonly number[];
   /** The probability of "none of these". */
   readonly none: number;
 }
 
-/** No option of a large choice is impossible. */
+/** The smallest probability of an option in a large choice. */
 const TAIL_FLOOR = 1e-6;
-/** Keeps a quotient finite. */
+/** The smallest divisor, which keeps quotients finite. */
 const LEAST = 1e-12;
 
-/** The best of each group as far as they fit, then the best of the rest. */
+/** The best options of each group as far as there is room, then the best of the rest. */
 export function finalistsOf(groups: readonly AskedGroup[], room: number): number[] {
   const weights = new Map(groups.flatMap(({ options, shares }) => options.map((option, at) => [option, shares[at]!])));
   const byWeight = (a: number, b: number) => weights.get(b)! - weights.get(a)! || a - b;
@@ -30,10 +30,10 @@ export function finalistsOf(groups: readonly AskedGroup[], room: number): number
 }
 
 /**
- * Probabilities by option. `final`: each finalist's share of the final. Within a group the options keep their proportions,
- * and a group's mass is that of its finalists in the final, where all were compared under the same conditions. The mass that
- * a group gave to "none of these" says little: a model with a constant probability for "none" gives every group of wrong
- * options the same, and fifteen such groups would outweigh the right one.
+ * The probability of each option. `final`: each finalist's share in the final. Within a group, the options keep their
+ * proportions. The group's total is that of its finalists in the final, where all were compared under the same conditions. The
+ * probability that a group gave to "none of these" means little: a model with a constant probability for it gives it to every
+ * group of wrong options, and fifteen such groups would outweigh the right one.
  */
 export function joinGroups(groups: readonly AskedGroup[], final: ReadonlyMap<number, number>): number[] {
   const scales = scalesOf(groups, final);
@@ -49,7 +49,7 @@ export function joinGroups(groups: readonly AskedGroup[], final: ReadonlyMap<num
   return floored.map((p) => p / sum);
 }
 
-/** By group: the factor from its shares to the final. */
+/** For each group, the factor from its shares to the final. */
 function scalesOf(groups: readonly AskedGroup[], final: ReadonlyMap<number, number>): number[] {
   const own = groups.map(({ options, shares }) => {
     let [inFinal, inGroup] = [0, 0];
@@ -61,8 +61,8 @@ function scalesOf(groups: readonly AskedGroup[], final: ReadonlyMap<number, numb
     });
     return inGroup === 0 ? undefined : inFinal / Math.max(inGroup, LEAST);
   });
-  // More groups than finalists, if an engine shows few alternatives: groups without a finalist are compared by "none of
-  // these" with the least certain group that has one, which is the most similar.
+  // If an engine shows few alternatives, there may be more groups than finalists. A group without a finalist is compared, by
+  // "none of these", with the least certain group that has one, since that group is the most similar.
   let nearest = -1;
   groups.forEach(({ none }, at) => {
     if (own[at] !== undefined && (nearest < 0 || none > groups[nearest]!.none)) nearest = at;

@@ -1,61 +1,61 @@
-// Reads the log probabilities of label letters from the first token of a chat answer, as OpenAI-compatible engines return
-// them. One letter may be several tokens ("A", " A"): their probabilities are added. A letter that is not shown gets an upper
-// bound, and is never impossible.
+// Reads the log probabilities of label letters from the first token of a chat answer, as OpenAI-compatible engines return them.
+// One letter may be several tokens ("A", " A"), whose probabilities are added. A letter that is not shown gets an upper bound, so
+// that no letter is impossible.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { ChatResult } from "../../chat/result.ts";
 import { FORMER_REVISION } from "../revision.ts";
 import { NonsenseAnswer } from "./backend.ts";
 
-/** The reading of the first token. */
+/** What was read of the first token. */
 export interface LabelScores {
-  /** By position, natural logarithms. */
+  /** The natural logarithms of the probabilities, by position. */
   readonly logProbabilities: readonly number[];
-  /** The letters' total probability; the rest went to other tokens. */
+  /** The total probability of the letters; the rest went to other tokens. */
   readonly mass: number;
-  /** The number of alternatives, if the engine showed fewer than requested and withheld some. */
+  /** The number of alternatives, if the engine withheld some of those that were requested. */
   readonly capped?: number;
 }
 
 /** How the letters were requested. */
 export interface LetterAsking {
   readonly count: number;
-  /** Requested alternatives. */
+  /** The number of requested alternatives. */
   readonly top: number;
   readonly revision: number;
 }
 
-/** The smallest probability. */
+/** The smallest probability of a letter. */
 const FLOOR = 1e-9;
-/** If the letters have less together, the engine did not answer the question. */
+/** If the letters together have less probability, the engine did not answer the question. */
 const MASS_MIN = 0.01;
 
-/** A letter alone, with common surrounding characters. */
+/** Matches a letter, with the characters that commonly surround it. */
 const LETTER = /^[\s▁Ġ"'`(*]*([A-Za-z])[\s.:)"'`*]*$/u;
-/** The previous revision counted capitals only. */
+/** The pattern of the previous revision, which only counted capitals. */
 const CAPITAL = /^[\s▁Ġ"'`(*]*([A-Z])[\s.:)"'`*]*$/u;
 
-/** Alternatives whose sum is this close to 1 are complete. */
+/** If the alternatives' sum is at least this, they are complete. */
 const ALL = 0.999;
-/** Maximum total of the letters that an engine omitted; more would be a guess. */
+/** The maximum total probability that is assumed for letters which an engine omitted; more would be a guess. */
 const KEPT_BACK_MAX = 0.02;
 
-/** The engine shows fewer alternatives than requested, and the relevant letters may be among the others. */
+/** The engine shows fewer alternatives than requested, and the letters may be among the others. */
 export class FewAlternatives extends NonsenseAnswer {
   constructor(shown: number, asked: number) {
     const limit = shown === 0 ? "" : `; set limits.top_logprobs to ${shown}`;
-    super(`its engine shows ${shown} alternatives of a token where ${asked} are asked for${limit}`);
+    super(`its engine shows ${shown} alternatives of a token although ${asked} were requested${limit}`);
     this.name = "FewAlternatives";
   }
 }
 
-/** The scores of `count` letters from A. Throws `NonsenseAnswer` if there are none. */
+/** Reads the scores of `count` letters, beginning with A. Throws `NonsenseAnswer` if there are none. */
 export function labelScores(result: ChatResult, { count, top, revision }: LetterAsking): LabelScores {
   const former = revision === FORMER_REVISION;
   const letter = former ? CAPITAL : LETTER;
   const { tokens, alternatives } = firstTokenOf(result);
   const plain = scoresBy(tokens, count, (token) => (letter.exec(token)?.[1]?.toUpperCase().charCodeAt(0) ?? 0) - 65);
-  // Complete: what is not among them has no probability.
+  // The alternatives are complete, so a letter that is not among them has no probability.
   if (alternatives < top && plain.seen > ALL) return plain;
   const scores = former ? plain : withSpellings(plain, tokens);
   if (alternatives >= top) return scores;
@@ -66,25 +66,25 @@ export function labelScores(result: ChatResult, { count, top, revision }: Letter
 /** The number of alternatives that engines show by default. */
 const UNASKED_MAX = 21;
 
-/** The scores of labels that the engine was told to score. Throws `NonsenseAnswer` if it did not. */
+/** Reads the scores of labels that the engine was told to score. Throws `NonsenseAnswer` if it did not score them. */
 export function chosenScores(result: ChatResult, labels: readonly string[]): LabelScores {
   const { tokens: shown } = firstTokenOf(result);
   if (shown.length < labels.length && shown.length <= UNASKED_MAX) {
-    throw new NonsenseAnswer("The engine does not score the tokens it is told to.");
+    throw new NonsenseAnswer("The engine did not score the requested tokens.");
   }
   const places = new Map(labels.map((label, at) => [label, at]));
   return scoresBy(shown, labels.length, (token) => places.get(token.replace(PREFIX, "")) ?? -1);
 }
 
-/** Prefixes of words in tokenizers. */
+/** Marks for the start of a word in tokenizers. */
 const PREFIX = /^[\s▁Ġ]+/u;
 
 interface CountedScores extends LabelScores {
-  /** The total probability of everything shown. */
+  /** The total probability of all tokens that are shown. */
   readonly seen: number;
-  /** The lowest probability shown. */
+  /** The lowest probability that is shown. */
   readonly least: number;
-  /** Upper bound of the labels that were not shown. */
+  /** An upper bound for each label that is not shown. */
   readonly keptBack: number;
 }
 
@@ -100,9 +100,9 @@ function scoresBy(shown: readonly ShownToken[], count: number, placeOf: (token: 
     if (at >= 0 && at < count) found[at]! += p;
   }
   const mass = found.reduce((sum, p) => sum + p, 0);
-  if (mass < MASS_MIN) throw new NonsenseAnswer(`The label letters have a probability of ${mass} together.`);
+  if (mass < MASS_MIN) throw new NonsenseAnswer(`The label letters have a total probability of ${mass}.`);
   const missing = found.filter((p) => p === 0).length;
-  // Not shown: at most as probable as the lowest that was, and as the remainder that all of them share.
+  // A label that is not shown is at most as probable as the lowest one that is, and all of them share the remainder.
   const bound = missing === 0 ? 0 : Math.min(least, Math.max(0, 1 - seen) / missing);
   return {
     logProbabilities: found.map((p) => Math.log(Math.max(p === 0 ? bound : p, FLOOR))),
@@ -114,9 +114,9 @@ function scoresBy(shown: readonly ShownToken[], count: number, placeOf: (token: 
 }
 
 /**
- * Adds spellings that fell below what the engine shows: for a probable letter both "A" and " A" are among the alternatives,
- * for an improbable one only the more common of them, which would favour the probable one. The ratio of the spellings is
- * taken from the letters that show both.
+ * Adds the spellings that an engine omits. For a probable letter, both "A" and " A" are among the alternatives, but for an
+ * improbable one only the more common spelling is, which would favour the probable letter. The ratio of the spellings is taken
+ * from letters that show both.
  */
 function withSpellings(scores: CountedScores, shown: readonly ShownToken[]): CountedScores {
   const bySpelling = spellingsOf(shown, scores.logProbabilities.length);
@@ -137,7 +137,7 @@ function withSpellings(scores: CountedScores, shown: readonly ShownToken[]): Cou
   };
 }
 
-/** Probabilities by spelling, then by position: "A" and "B" have one spelling, " A" and " B" another. */
+/** The probabilities by spelling, then by position: "A" and "B" have the same spelling, " A" and " B" another one. */
 function spellingsOf(shown: readonly ShownToken[], count: number): Map<string, Map<number, number>> {
   const out = new Map<string, Map<number, number>>();
   for (const { token, logprob } of shown) {
@@ -162,16 +162,15 @@ interface ShownToken {
   readonly logprob: number;
 }
 
-/** The first token that is not white space: the chosen one and its alternatives, and their number. */
+/** The first token that is not white space: the chosen token and its alternatives, and the number of alternatives. */
 function firstTokenOf(result: ChatResult): { tokens: ShownToken[]; alternatives: number } {
   const blocks = result.choices[0]?.blocks ?? [];
   const positions = blocks.flatMap((block) => (block.type === "text" ? (block.logprobs ?? []) : []));
   for (const position of positions) {
     if (!isRecord(position)) continue;
     const alternatives = readTokens(Array.isArray(position["top_logprobs"]) ? position["top_logprobs"] : []);
-    // The chosen token is among the alternatives, or below them. Two that look alike are two tokens: a letter and its byte
-    // form.
-    // the byte it is made of.
+    // The chosen token is among the alternatives, or it is less probable than all of them. Two tokens may look alike: a letter,
+    // and the byte of which it consists.
     const chosen = readTokens([position]).filter(({ token }) => alternatives.every((one) => one.token !== token));
     const list = [...chosen, ...alternatives];
     if (list.length > 0 && list.some(({ token }) => token.trim() !== "")) {

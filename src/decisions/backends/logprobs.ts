@@ -1,6 +1,7 @@
-// Any chat model with log probabilities, asked for one letter: one question per call, with the options in several orders so
-// that position biases cancel out. Options that exceed the letters are asked in groups, each with "none of these", and a
-// final among the best of all groups; or, if the engine can score given tokens, all at once.
+// Reads log probabilities of any chat model that returns them. The model is asked for one letter, one question in each call, with
+// the options in several orders so that position biases cancel out. If there are more options than letters, they are asked in
+// groups, each with "none of these", followed by a final among the best of all groups; or, if the engine can score given tokens,
+// all at once.
 
 import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
@@ -28,16 +29,16 @@ import { ordersOf, sorted } from "./orders.ts";
 import { CONTENT_FREE, Priors } from "./prior.ts";
 import { LETTERS, letterPrompt } from "./prompt.ts";
 
-/** OpenAI and vLLM show no more alternatives per token. */
+/** The maximum number of alternatives for each token at OpenAI and vLLM. */
 const TOP_LOGPROBS = 20;
-/** A group leaves room for "none of these" and for letters that occur twice among the alternatives. */
+/** The size of a group. It leaves room for "none of these", and for letters that occur twice among the alternatives. */
 const GROUP_MAX = 16;
-/** Prompt caches begin at about a thousand tokens: a shorter state is not worth waiting for the first call. */
+/** Caches of prompts begin at about a thousand tokens. For a shorter state, waiting for the first call does not pay. */
 const WARM_CHARACTERS_MIN = 4000;
 
 /**
- * Its limits: `top_logprobs`, the most alternatives that the engine shows; `chosen_tokens`, how many given tokens it can
- * score per call. Both are part of the version.
+ * The limits of this backend: `top_logprobs` is the maximum number of alternatives that the engine shows, `chosen_tokens` how
+ * many given tokens it can score in one call. Both are part of the version.
  */
 export const logprobs: DecisionBackend = {
   kind: "logprobs",
@@ -61,14 +62,14 @@ interface Look {
   readonly order: readonly number[];
   readonly orNone?: boolean;
   readonly labels?: readonly TokenLabel[] | undefined;
-  /** Without the state: the model's answer from the options alone. */
+  /** Whether the state is left out, to read the model's answer from the options alone. */
   readonly stateless?: boolean;
 }
 
-/** Shared by all versions: the prompt is part of the key. */
+/** All versions share these, since the prompt is part of the key. */
 const priors = new Priors();
 
-/** One request's calls, counted and bounded together. */
+/** The calls of one request, which are counted and limited together. */
 class Asking {
   readonly #task: DecisionTask;
   readonly #upstream: Upstream;
@@ -92,14 +93,14 @@ class Asking {
   async readingsOf(question: Question): Promise<Observation[]> {
     const count = question.options.length;
     const all = Array.from({ length: count }, (_, option) => option);
-    // Two letters can be told apart even with few alternatives: what is not shown has a bound.
+    // Two letters can be told apart even with few alternatives, since a letter that is not shown has an upper bound.
     if (count <= Math.max(2, this.#top)) return this.#looks(question, all);
     const labels = await this.#labelsFor(count);
     if (labels !== undefined) return this.#looks(question, all, labels);
     return [observationOf(await this.#inGroups(question, all), this.#task.spec.revision)];
   }
 
-  /** Single-token labels, if the engine scores this many at once and its tokenizer has them. */
+  /** Labels of one token each, if the engine can score as many at once and its tokenizer has them. */
   async #labelsFor(count: number): Promise<readonly TokenLabel[] | undefined> {
     if (count > (this.#task.spec.limits["chosen_tokens"] ?? 0)) return undefined;
     this.#labels ??= wholeLabels(this.#upstream);
@@ -107,7 +108,7 @@ class Asking {
     return labels.length < count ? undefined : labels.slice(0, count);
   }
 
-  /** One call. */
+  /** Makes one call. */
   async look(question: Question, look: Look): Promise<LabelScores> {
     const messages = this.#prompt(question, look);
     const scores = await this.#scores(messages, look, this.#task.spec.minLabelMass);
@@ -121,7 +122,7 @@ class Asking {
     return letterPrompt({ state, question, order, orNone, labels: labels?.map(({ text }) => text) });
   }
 
-  /** Asks and reads the labels. Throws `NonsenseAnswer` if they have less than `least` together. */
+  /** Makes a call and reads the labels. Throws `NonsenseAnswer` if their total probability is below `least`. */
   #scores(messages: ChatRequest["messages"], { order, orNone, labels }: Look, least: number): Promise<LabelScores> {
     const count = order.length + (orNone === true ? 1 : 0);
     const { revision } = this.#task.spec;
@@ -139,7 +140,7 @@ class Asking {
                   labels.map(({ text }) => text),
                 );
           if (read.mass >= least) return read;
-          throw new NonsenseAnswer(`The labels have a probability of ${read.mass} together.`);
+          throw new NonsenseAnswer(`The labels have a total probability of ${read.mass}.`);
         },
         { tokens: labels?.map(({ id }) => id) ?? [] },
       ),
@@ -190,10 +191,12 @@ class Asking {
     return ordersOf(options, { type, count, revision, freely: turning });
   }
 
-  /** Probabilities of many options: each group against "none of these", then a final among the best of all groups. */
+  /**
+   * The probabilities of many options: each group is compared with "none of these", then the best of all groups with each other.
+   */
   async #inGroups(question: Question, all: readonly number[]): Promise<number[]> {
     const size = Math.max(2, Math.min(GROUP_MAX, this.#top - 1));
-    // Groups of about equal size: a group of one would win for lack of rivals.
+    // The groups have about equal size, since the option of a group of one would win for lack of rivals.
     const parts = batches(all, Math.ceil(all.length / Math.ceil(all.length / size)));
     const groups = await Promise.all(
       parts.map(async (options): Promise<AskedGroup> => {
@@ -207,7 +210,7 @@ class Asking {
     return isFormer(this.#task.spec) ? formerlyJoined(groups, final) : joinGroups(groups, final);
   }
 
-  /** Each option's probability among these, over all orders; with `orNone` the last is "none of these". */
+  /** The probability of each option among these, over all orders. With `orNone`, the last one is "none of these". */
   async #sharesOf(question: Question, options: readonly number[], orNone = false): Promise<number[]> {
     const orders = this.#orders(question, options);
     const looks = await Promise.all(orders.map((order) => this.look(question, { order, orNone })));
@@ -223,7 +226,7 @@ class Asking {
   }
 }
 
-/** One token, with the most probable alternatives. */
+/** A request for one token with its most probable alternatives. */
 export function letterRequest(route: DecisionRoute, messages: ChatRequest["messages"], top: number): ChatRequest {
   return {
     model: route.model,
@@ -240,8 +243,8 @@ export function letterRequest(route: DecisionRoute, messages: ChatRequest["messa
 }
 
 /**
- * Limits concurrency; waiting calls do not start once one has failed. `cold`: the first call runs alone, so that the others
- * can use its cached prefix.
+ * Limits the number of concurrent calls. Calls that wait do not start after one has failed. `cold`: the first call runs alone, so
+ * that the others can use its cached prefix.
  */
 class Slots {
   #failure: { readonly error: unknown } | undefined;

@@ -1,5 +1,5 @@
-// Versions served by OpenAI's Decisions endpoint. A yes/no question's criteria become part of its text, since that protocol
-// has no field for them; a refusal is not an answer, and one unanswered question fails the request.
+// Versions that OpenAI's Decisions endpoint serves. The criteria of a yes/no question become part of its text, since that
+// protocol has no field for them. A refusal is not an answer, and one unanswered question fails the request.
 
 import { ApiError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
@@ -17,7 +17,7 @@ import {
 import { batches, refuseUnaskedOptions, soundDistribution, soundProbability } from "./distribution.ts";
 import { gather, optionalMember } from "./systemone.ts";
 
-/** That endpoint's own limit; `limits.questions` may lower it. Its 255 options are our own maximum too. */
+/** The limit of that endpoint; `limits.questions` may lower it. Its limit of 255 options is also this gateway's. */
 const QUESTIONS_MAX = 400;
 
 export const openaiDecisions: DecisionBackend = {
@@ -42,7 +42,7 @@ export const openaiDecisions: DecisionBackend = {
   },
 };
 
-/** An error about `questions[2].choices[1]` of a call, naming the question by its key. */
+/** An error about `questions[2].choices[1]` of a call, with the key of the question instead. */
 function aboutOwn(batch: readonly Question[], error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const [, at = "", field = "", item] = PLACE.exec(error.detail.param ?? "") ?? [];
@@ -61,7 +61,7 @@ function placeIn({ options }: Question, field: string, item: string | undefined)
   return option === undefined ? ".criteria" : `.criteria.${option.label}`;
 }
 
-/** Text is sent as text, an object as JSON content. */
+/** The state as that endpoint takes it: text as text, an object as JSON content. */
 function inputOf(state: Content): unknown {
   if (typeof state === "string") return state;
   const parts = textOfParts(state);
@@ -90,12 +90,12 @@ function definitionOf({ key, type, instructions, options }: Question): Record<st
     }));
     return { type, name: key, instructions: asked === "" ? "Which option fits the input best?" : asked, choices };
   }
-  // Labels may have to be unique there, so levels are identified by their number.
+  // Labels may have to be unique there, so levels are identified by their index.
   const levels = options.map(({ label, criterion }) => ({ label, description: textOfContent(criterion ?? "") }));
   return { type, name: key, instructions: asked === "" ? "Which level fits the input best?" : asked, levels };
 }
 
-/** The option names in that protocol's form: none may be empty there. */
+/** The names of the options in that protocol, where none may be empty. */
 function valuesOf(options: readonly Option[]): string[] {
   return distinct(options.map(({ label }) => (label === "" ? "(empty)" : label)));
 }
@@ -120,8 +120,8 @@ function readAnswer(batch: readonly Question[], { body, route }: PostResult, rev
 }
 
 /**
- * The answers in the order of the questions: matched by name, in any order. Without names they are in order by the protocol.
- * Throws `NonsenseAnswer` if the names are not those that were asked.
+ * The answers in the order of the questions. They are matched by name and may be in any order; the protocol defines that answers
+ * without names are in order. Throws `NonsenseAnswer` if the names are not those of the questions.
  */
 function matching(batch: readonly Question[], answers: readonly unknown[]): unknown[] {
   const names = answers.map((answer) => (isRecord(answer) ? (answer["name"] ?? null) : null));

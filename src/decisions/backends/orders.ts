@@ -8,17 +8,18 @@ import { formerOrders } from "./former.ts";
 /** How options are shown. */
 export interface Turning {
   readonly type: QuestionType;
-  /** At most this many orders. */
+  /** The maximum number of orders. */
   readonly count: number;
   readonly revision?: number;
-  /** Also shows levels from the middle: to learn position biases, never to answer. */
+  /** Whether levels are also shown starting from the middle. This is only for learning position biases, never for answering. */
   readonly freely?: boolean;
 }
 
 /**
- * The orders. One: as given. As many as options, or more: rotations, so that each option is in every position once. In
- * between, each rotation is paired with its reverse, so that a bias that rises or falls with the position cancels out; an
- * unpaired one is left out. Levels and yes/no, which have a direction, are only shown upwards and downwards.
+ * The orders in which options are shown. One order: as given. As many orders as options, or more: rotations, so that each option
+ * is in every position once. In between: rotations, each paired with its reverse, so that a bias that rises or falls with the
+ * position cancels out; a rotation without a pair is left out. Levels and yes/no have a direction, so they are only shown upwards
+ * and downwards.
  */
 export function ordersOf(options: readonly number[], { type, count, revision, freely = false }: Turning): number[][] {
   if (revision === FORMER_REVISION) return formerOrders(options, type, count);
@@ -28,7 +29,7 @@ export function ordersOf(options: readonly number[], { type, count, revision, fr
   return rotations(options, Math.floor(most / 2)).flatMap((order) => [order, [...order].reverse()]);
 }
 
-/** This many rotations, evenly spaced. */
+/** Rotations at equal distances, of this number. */
 function rotations(options: readonly number[], count: number): number[][] {
   return Array.from({ length: count }, (_, turn) => {
     const from = Math.floor((turn * options.length) / count);
@@ -37,8 +38,8 @@ function rotations(options: readonly number[], count: number): number[][] {
 }
 
 /**
- * A choice with its options sorted by name: whatever their order in the request, the prompts and results are the same.
- * `restore` puts readings back into the order of the client's options. Levels and yes/no have an order of their own.
+ * A choice with its options sorted by name, so that prompts and results do not depend on the order in the request. `restore` puts
+ * readings back into the order of the client's options. Levels and yes/no keep their own order.
  */
 export function sorted(question: Question): {
   readonly question: Question;

@@ -1,20 +1,23 @@
-// A text model's answer to a question without any state: its bias for positions and words. Subtracting it leaves the effect
-// of the state. Needs no labelled rows, but one more call for each order of a new question.
+// The answer of a text model to a question without a state, which shows its bias for positions and words. Subtracting it leaves
+// the effect of the state. This needs no labelled rows, but one more call for each order of a new question.
 
 import { sha256Hex } from "../../base/ids.ts";
 import type { ChatMessage } from "../../chat/request.ts";
 
-/** Shown instead of a state; says that there is nothing to say. */
+/** The text in place of a state; it means that there is no information. */
 export const CONTENT_FREE = "N/A";
 
-/** A few kilobytes each at most; programs ask the same questions about many states. */
+/** Maximum number of cached answers, of a few kilobytes each. Programs send the same questions about many states. */
 const KEPT_MAX = 2000;
 
-/** Log probabilities by position, keyed by model and prompt. */
+/** Log probabilities by position, by model and prompt. */
 export class Priors {
   readonly #kept = new Map<string, readonly number[]>();
 
-  /** Those of a prompt, from the cache or by `ask`: each request asks for itself, since it may end before its answer arrives. */
+  /**
+   * The log probabilities of a prompt, from the cache or by `ask`. Each request makes its own call, since a request may end
+   * before its answer arrives.
+   */
   async of(
     models: string,
     messages: readonly ChatMessage[],

@@ -1,6 +1,6 @@
-// Suspends routes that answer, but not the question: a separate kind of breaker. The provider's breaker is for providers that
-// are down, and is shared with chats, for which such a route may work well. The caller's input may be the cause of nonsense,
-// so all routes are never suspended: doubtful ones are tried last.
+// Suspends routes that answer, but do not answer the question. This is a breaker of its own: the provider's breaker is for
+// providers that fail, and is shared with chats, for which such a route may work well. Since the caller's input may be the cause,
+// routes are never all suspended; doubtful ones are tried last.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -12,14 +12,14 @@ import type { CallTurn } from "./calls.ts";
 
 export interface SenseDeps {
   clock: Clock;
-  /** When a provider is suspended; undefined for one that is not configured. */
+  /** The settings of a provider's breaker; undefined if the provider is not configured. */
   settingsOf(provider: string): BreakerSettings | undefined;
 }
 
-/** Routes in memory; others only come with new configurations. */
+/** Maximum number of routes in memory; new routes only come with new configurations. */
 const ROUTES_MAX = 1000;
 
-/** The breakers of the routes of versions with several routes. */
+/** The breakers of routes, for versions with several routes. */
 export class SenseBreakers {
   readonly #deps: SenseDeps;
   readonly #byRoute = new Map<string, Breaker>();
@@ -28,7 +28,7 @@ export class SenseBreakers {
     this.#deps = deps;
   }
 
-  /** Runs `attempt` on the healthy routes, then on the others. Throws what `tryRoutes` throws. */
+  /** Runs `attempt` on the healthy routes, then on the others. Throws the error of `tryRoutes`. */
   async tryRoutes<T>(
     routes: readonly DecisionRoute[],
     attempt: (turn: CallTurn) => Promise<T>,

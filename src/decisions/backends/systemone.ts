@@ -1,5 +1,5 @@
-// Versions served by an upstream of the same format: TypeSafe, llama.cpp, Ollama, vLLM's router and others. Questions are
-// sent unchanged, in several calls if there are more than the upstream's limit.
+// Versions that an upstream of the same format serves: TypeSafe, llama.cpp, Ollama, vLLM's router and others. Questions are sent
+// unchanged, in several calls if there are more than the upstream's limit.
 
 import { isRecord } from "../../base/json-object.ts";
 import { distinct } from "../api/answers.ts";
@@ -16,7 +16,7 @@ import {
 import { batches, refuseUnaskedOptions, soundDistribution, soundProbability } from "./distribution.ts";
 import { ASKED } from "./prompt.ts";
 
-/** Its limit: `questions` per call. */
+/** Its limit is `questions`, the number of questions in one call. */
 export const systemone: DecisionBackend = {
   kind: "systemone",
   asText: false,
@@ -40,7 +40,7 @@ export const systemone: DecisionBackend = {
   },
 };
 
-/** For servers that only accept text and always require instructions. */
+/** The question for servers that only accept text and always require instructions. */
 function asText({ key, type, instructions, options }: Question): Question {
   const said = instructions === undefined ? "" : textOfContent(instructions).trim();
   return {
@@ -85,19 +85,18 @@ function probabilitiesOf(question: Question, answer: Readonly<Record<string, unk
     const p = soundProbability(answer["noul"], key);
     return [p, 1 - p];
   }
-  // An upstream that keys a score by the levels' texts may also use the index.
+  // An upstream that keys a score by the levels' texts may use the index as well.
   const byIndex = type === "score" && isRecord(answer["level_probabilities"]);
   const given = answer[byIndex ? "level_probabilities" : "probabilities"];
   if (!isRecord(given)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} has no probabilities.`);
-  // An upstream that omits options with probability zero is distinguished from nonsense by the sum.
+  // Some upstreams omit options with probability zero. The sum shows whether that is the reason.
   const at = (name: string) => (Object.hasOwn(given, name) ? given[name] : 0);
   const labels = options.map(({ label }) => label);
   if (type === "choice") {
     refuseUnaskedOptions(Object.entries(given), labels, key);
     return soundDistribution(labels.map(at), key, revision);
   }
-  // Some servers key a score by the levels' texts, which may be numbers too: the interpretation that explains all values is
-  // used.
+  // Some servers key a score by the levels' texts, which may also be numbers. The reading that explains all keys is used.
   const texts = distinct(options.map(({ criterion }) => textOfContent(criterion ?? "")));
   const explains = (names: readonly string[]) => Object.keys(given).every((name) => names.includes(name));
   const names = explains(labels) || !explains(texts) ? labels : texts;
@@ -108,7 +107,7 @@ function probabilitiesOf(question: Question, answer: Readonly<Record<string, unk
 /** Combines the answers of several calls. */
 export function gather(parts: readonly BackendAnswer[]): BackendAnswer {
   const { inputTokens: _first, ...first } = parts[0]!;
-  // If one of them reported no count there is no sum; nor can a sum beyond the safe integers be billed.
+  // There is no sum if a call reported no count, or if the sum is beyond the safe integers and cannot be billed.
   const sum = (counts: readonly (number | undefined)[]) =>
     tokensOf(counts.reduce<number>((total, count) => total + (count ?? Number.NaN), 0));
   return {
@@ -119,7 +118,7 @@ export function gather(parts: readonly BackendAnswer[]): BackendAnswer {
   };
 }
 
-/** A member that is only present with a value. */
+/** An object with the member, or without it if the value is undefined. */
 export function optionalMember<K extends string, V>(name: K, value: V | undefined): Partial<Record<K, V>> {
   return value === undefined ? {} : ({ [name]: value } as Record<K, V>);
 }

@@ -1,5 +1,5 @@
-// Any chat model, asked to write down each option's probability. This is the model's opinion of its own certainty, not the
-// probability of its output: such versions are uncalibrated until they are fitted.
+// Asks any chat model to write down the probability of each option. This is the model's opinion of its own certainty and not the
+// probability of its output, so such versions are uncalibrated until they are fitted.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { Usage } from "../../chat/event.ts";
@@ -20,12 +20,12 @@ import {
 import { ordersOf, sorted } from "./orders.ts";
 import { estimatePrompt } from "./prompt.ts";
 
-/** The minimum probability, also for what a model omits or calls impossible. */
+/** The smallest probability, also for options that the model omits or calls impossible. */
 const FLOOR = 1e-4;
-/** Numbers with a larger sum are percentages: no model is that wrong about probabilities. */
+/** If the numbers have a larger sum, they are percentages: no model is that wrong about probabilities. */
 const PERCENT_MIN = 1.5;
 /**
- * Output tokens for the JSON, a label and number for each option, and for reasoning before it if the model cannot turn it
+ * Output tokens for the JSON, for the label and number of each option, and for reasoning before it if the model cannot turn that
  * off.
  */
 const TOKENS_BASE = 1024;
@@ -34,7 +34,7 @@ const TOKENS_EACH = 12;
 export const verbalized: DecisionBackend = {
   kind: "verbalized",
   asText: true,
-  remark: "These are probabilities a model wrote down, not ones it acts on.",
+  remark: "These are probabilities that a model wrote down, not those of its output.",
   async answer({ state, questions, spec }, upstream) {
     const usage: (Usage | undefined)[] = [];
     let last: ChatCallResult | undefined;
@@ -101,12 +101,12 @@ function formatOf(count: number): ResponseFormat {
   };
 }
 
-/** Probabilities by position, summing to 1. Throws `NonsenseAnswer`. */
+/** The probabilities by position, which sum to 1. Throws `NonsenseAnswer`. */
 function estimatesOf(result: ChatResult, count: number, key: string): number[] {
   const text = (result.choices[0]?.blocks ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
   const given = estimatesIn(text);
   if (given === undefined) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was not answered with JSON.`);
-  // A truncated answer that was repaired says nothing about the remaining options: this is a missing answer, not a small one.
+  // A truncated answer does not show how probable the remaining options are, so it counts as no answer.
   const cutOff = result.choices[0]?.reason === "length";
   if (cutOff && Object.keys(given).length < count) {
     throw new NonsenseAnswer(`The answer to question ${JSON.stringify(key)} was cut off.`);
@@ -114,7 +114,7 @@ function estimatesOf(result: ChatResult, count: number, key: string): number[] {
   const said = Array.from({ length: count }, (_, at) => numberOf(given[String(at + 1)]));
   const stated = said.reduce<number>((total, value) => total + (value ?? 0), 0);
   if (!(stated > 0)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was answered without probabilities.`);
-  // Omitted options share the rest: "0.7 for yes" alone is not certainty.
+  // Omitted options share the rest: if the answer is only "0.7 for yes", this is not certainty.
   const whole = stated > PERCENT_MIN ? 100 : 1;
   const left = Math.max(0, whole - stated) / said.filter((value) => value === undefined).length;
   const values = said.map((value) => value ?? left);
@@ -124,14 +124,14 @@ function estimatesOf(result: ChatResult, count: number, key: string): number[] {
   return floored.map((value) => value / total);
 }
 
-/** Inline reasoning before the answer; the last block may be unterminated. */
+/** Matches reasoning within the text before the answer; the last block may have no end. */
 const THOUGHT = /<(think|thinking|reasoning)>[\s\S]*?(?:<\/\1>|$)/g;
 /** Texts with more braces than this are not estimates. */
 const BRACES_MAX = 200;
 
 /**
- * The estimates in a model's text: the last JSON object with an option's label, whatever braces surround it. If none is
- * complete, the first is repaired, as for a truncated answer.
+ * The estimates in a model's text: the last JSON object that contains an option's label, whatever braces surround it. If no
+ * object is complete, the first one is repaired, as in a truncated answer.
  */
 function estimatesIn(text: string): Readonly<Record<string, unknown>> | undefined {
   const shown = text.replaceAll(THOUGHT, "");
@@ -148,9 +148,9 @@ function estimatesIn(text: string): Readonly<Record<string, unknown>> | undefine
 
 const LABEL = /^\d+$/;
 
-/** The JSON object that begins there, up to its closing brace. */
+/** The JSON object that begins at this position, up to its closing brace. */
 function objectAt(text: string, from: number): Readonly<Record<string, unknown>> | undefined {
-  // An estimate is flat: a nested object is not one.
+  // Estimates are flat, so an object with a nested one is not an estimate.
   const end = text.indexOf("}", from);
   if (end < 0) return undefined;
   try {
@@ -161,7 +161,7 @@ function objectAt(text: string, from: number): Readonly<Record<string, unknown>>
   }
 }
 
-/** 0.7, "0.7" or "70%"; undefined for everything else. */
+/** Reads 0.7, "0.7" or "70%"; undefined for other values. */
 function numberOf(value: unknown): number | undefined {
   const number = typeof value === "string" ? Number.parseFloat(value) : value;
   return typeof number === "number" && Number.isFinite(number) ? Math.max(0, number) : undefined;

@@ -1,5 +1,5 @@
-// Calibrates a version with labelled rows: queries its upstream, fits on half of the rows and reports on the other half,
-// which the fit never saw. The split depends on the rows' content, so that repeated runs compare the same halves.
+// Calibrates a version with labelled rows: sends them to its upstream, fits on half of the rows, and reports on the other half,
+// which the fit does not use. The split depends on the rows' content, so that repeated runs compare the same halves.
 
 import { sha256Hex } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";
@@ -17,18 +17,18 @@ export interface LabelledRow {
   readonly question: Question;
   readonly truth: number;
   readonly fit: boolean;
-  /** SHA-256 of the line. */
+  /** The SHA-256 of the line. */
   readonly hash: string;
 }
 
-/** Before and after, on rows that the fit never saw. */
+/** The metrics before and after calibration, on rows that the fit did not use. */
 export interface Report {
   /** `all`, or a type of question. */
   readonly type: string;
   readonly before: CalibrationMetrics;
   readonly after: CalibrationMetrics;
   readonly binsBefore: readonly Bin[];
-  /** After calibration. */
+  /** The reliability after calibration. */
   readonly bins: readonly Bin[];
 }
 
@@ -36,29 +36,32 @@ export interface CalibrationRun {
   readonly calibration: Calibration;
   readonly dataset: Dataset;
   readonly fitRows: number;
-  /** Kinds of questions that were left unchanged for lack of informative rows. */
+  /** The kinds of questions that were left unchanged because their rows are too few or too alike. */
   readonly unfitted: readonly { readonly bucket: string; readonly why: string }[];
-  /** For all held-out rows, then for each type of question if there are several. */
+  /** The reports for all held-out rows, then for each type of question if there are several. */
   readonly reports: readonly Report[];
 }
 
-/** The rows that a calibration is based on. */
+/** Identifies the rows of a calibration. */
 export interface Dataset {
-  /** SHA-256 over the rows' own hashes, sorted: the order of the rows does not matter. */
+  /** The SHA-256 over the rows' own hashes, which are sorted so that the order of the rows does not matter. */
   readonly sha256: string;
   /** Number of usable rows. */
   readonly rows: number;
 }
 
-/** Rows of a kind that are read in many orders to learn position biases, and the maximum number of orders. */
+/** Maximum number of rows of a kind that are read in many orders to learn position biases, and the maximum number of orders. */
 const TURNED_ROWS = 25;
 const TURNED_ORDERS = 8;
-/** A diagram has fewer bins than the calibration error: with a few hundred rows more bins would be noise. */
+/**
+ * The number of bins in a diagram. It is lower than that of the calibration error, since with a few hundred rows more bins would
+ * show noise.
+ */
 const DIAGRAM_BINS = 10;
-/** Concurrent rows; each makes its own calls. */
+/** The number of rows that are processed at once; each row makes its own calls. */
 const ROWS_AT_ONCE = 4;
 
-/** Reads JSON lines of `{state, question:{type,instructions,criteria}, label}`. Throws an Error that names the line. */
+/** Reads lines of JSON `{state, question:{type,instructions,criteria}, label}`. Throws an Error that names the line. */
 export function readLabelledRows(text: string): LabelledRow[] {
   return text
     .split("\n")
@@ -80,12 +83,13 @@ function readRow(line: string): LabelledRow {
   const request = readDecisionRequest(body, { criteriaMayAsk: true });
   const question = request.questions[0]!;
   const truth = truthOf(question, row["label"]);
-  if (truth === undefined) throw new Error(`the label ${JSON.stringify(row["label"])} is none of the answers`);
+  if (truth === undefined)
+    throw new Error(`the label ${JSON.stringify(row["label"])} is not one of the question's answers`);
   const hash = sha256Hex(line);
   return { state: request.state, question, truth, fit: Number.parseInt(hash.slice(0, 2), 16) % 2 === 0, hash };
 }
 
-/** Further spellings of true and false in data sets. */
+/** Other values for true and false in data sets. */
 const YES_NO = new Map<unknown, boolean>([
   ["yes", true],
   ["no", false],
@@ -104,7 +108,7 @@ function truthOf({ type, options }: Question, label: unknown): number | undefine
   return at < 0 ? undefined : at;
 }
 
-/** Queries, fits and measures. `asked` is called with the number of finished rows. Throws what the upstream throws. */
+/** Sends the rows, fits and measures. `asked` is called with the number of finished rows. Throws the error of the upstream. */
 export async function runCalibration(
   version: DecisionVersion,
   rows: readonly LabelledRow[],
@@ -116,7 +120,7 @@ export async function runCalibration(
   if (fit.length < FIT_ROWS_MIN || held.length < FIT_ROWS_MIN) {
     throw new Error(`${usable.length} usable rows are too few: each half needs ${FIT_ROWS_MIN}`);
   }
-  // The fit uses this release's prompts and formulas; the current state is measured with the version's own.
+  // The fit uses this release's prompts and formulas. The state before is measured with the version's own.
   const { spec } = renewed(version);
   const former = isOutdatedVersion(version) ? held : [];
   const turnedRows = backendOf(spec).readsLogprobs === true ? rowsToTurn(fit, spec.orders) : [];
@@ -153,12 +157,12 @@ function datasetOf(rows: readonly LabelledRow[]): Dataset {
   return { sha256: sha256Hex(hashes.join("\n")), rows: rows.length };
 }
 
-/** Position biases only remain with fewer orders than options. */
+/** Only questions with more options than orders have position biases that do not cancel out. */
 function rowsToTurn(rows: readonly LabelledRow[], orders: number): LabelledRow[] {
   const taken = new Map<string, number>();
   return rows.filter(({ question: { type, options } }) => {
     const count = options.length;
-    // Levels are only shown upwards and downwards, however many orders there are.
+    // Levels are only shown upwards and downwards, however many orders are configured.
     if (type === "noul" || count <= (type === "score" ? 2 : orders) || count > 20) return false;
     const kind = `${type}:${count}`;
     const had = taken.get(kind) ?? 0;

@@ -1,41 +1,41 @@
-// From a model's readings to calibrated probabilities. A reading is one answer to a question with its options in some order;
-// readings are averaged as log probabilities, corrected for position biases, and scaled by a temperature that was fitted on
-// labelled rows. Without a fit they are only averaged.
+// Calculates calibrated probabilities from a model's readings. A reading is one answer to a question with its options in some
+// order. The log probabilities of the readings are averaged, corrected for position biases, and divided by a temperature that was
+// fitted on labelled rows. Without a fit they are only averaged.
 
 import type { Question, QuestionType } from "../questions.ts";
 import { FORMER_REVISION } from "../revision.ts";
 
-/** One reading: the log probability at each position, and which option was there. */
+/** One reading: the log probability at each position, and the option that was there. */
 export interface Observation {
   readonly order: readonly number[];
   readonly logProbabilities: readonly number[];
-  /** The positions were labels in a prompt, whose bias may be known. */
+  /** Whether the positions were labels in a prompt, for which a bias may be known. */
   readonly labelled: boolean;
-  /** By position, if given as probabilities: without a fit they are passed on exactly. */
+  /** The probabilities by position, if the upstream gave probabilities. Without a fit they are returned exactly. */
   readonly probabilities?: readonly number[];
 }
 
-/** The fit for one type of question and number of options. */
+/** The fit for one type of question and range of numbers of options. */
 export interface BucketParameters {
-  /** Above 1 flattens, below 1 sharpens. */
+  /** A value above 1 flattens the probabilities, a value below 1 sharpens them. */
   readonly temperature: number;
-  /** Yes/no only: added to the log-odds of true. */
+  /** Only for yes/no: added to the log odds of true. */
   readonly bias?: number;
-  /** What a 0 of an upstream that rounds stands for, before scaling. */
+  /** The value that replaces a 0 of an upstream that rounds, before scaling. */
   readonly zero?: number;
-  /** By the exact number of options: the bias of each position. */
+  /** The bias of each position, by the exact number of options. */
   readonly positions?: Readonly<Record<string, readonly number[]>>;
-  /** Number of rows it was fitted on. */
+  /** The number of rows on which it was fitted. */
   readonly rows: number;
 }
 
-/** A version's calibration, by `bucketOf`. */
+/** The calibration of a version, by `bucketOf`. */
 export interface Calibration {
   readonly method: "none" | "fitted";
   readonly buckets: Readonly<Record<string, BucketParameters>>;
 }
 
-/** Without a fit. */
+/** The calibration of a version without a fit. */
 export const UNCALIBRATED: Calibration = { method: "none", buckets: {} };
 
 /** The group of questions that share parameters. */
@@ -46,7 +46,7 @@ export function bucketOf(type: QuestionType, options: number): string {
   return options <= 20 ? `${type}:6-20` : `${type}:>20`;
 }
 
-/** Probabilities in the order of the question's options; they sum to 1. */
+/** The probabilities in the order of the question's options; they sum to 1. */
 export function calibrate(
   question: Pick<Question, "type" | "options">,
   readings: readonly Observation[],
@@ -70,11 +70,11 @@ export function calibrate(
   return softmax(tempered);
 }
 
-/** What is known about a model besides its temperature. */
+/** What is known of a model beside its temperature. */
 export interface KnownHabits {
   /** The bias of each position. */
   readonly positions?: readonly number[] | undefined;
-  /** What a rounded 0 stands for. */
+  /** The value that replaces a rounded 0. */
   readonly zero?: number | undefined;
 }
 
@@ -95,7 +95,7 @@ export function averageScores(
   return scores;
 }
 
-/** Probabilities from log scores; uniform if all are impossible. */
+/** The probabilities for log scores; uniform if all options are impossible. */
 export function softmax(scores: readonly number[]): number[] {
   const top = Math.max(...scores);
   if (top === Number.NEGATIVE_INFINITY) return scores.map(() => 1 / scores.length);
@@ -104,14 +104,14 @@ export function softmax(scores: readonly number[]): number[] {
   return weights.map((weight) => weight / sum);
 }
 
-/** A value printed as 0 with two decimals is below half of the last one. */
+/** A value that is printed as 0 with two decimals is between 0 and 0.005; this is the middle. */
 const PRINTED_ZERO = 0.0025;
-/** Upper bound of the total of all options printed as 0, without further knowledge. */
+/** The largest total of all options printed as 0 that is assumed without a fit. */
 const ZEROS_TOGETHER = 0.01;
 
 /**
- * A reading of an upstream's own probabilities, in the order of the options. If a temperature is applied, a 0 counts as a
- * small value: no temperature would flatten it. How small is fitted.
+ * A reading of an upstream's own probabilities, in the order of the options. For scaling, a 0 is replaced by a small value, since
+ * no temperature could flatten it. A fit may replace that value.
  */
 export function observationOf(probabilities: readonly number[], revision?: number): Observation {
   const zeros = probabilities.filter((p) => p === 0).length;
@@ -126,7 +126,7 @@ export function observationOf(probabilities: readonly number[], revision?: numbe
   };
 }
 
-/** Parses a calibration from a file or the store; undefined if it is invalid. */
+/** Parses a calibration from a file or from the store; undefined if it is invalid. */
 export function readCalibration(value: unknown): Calibration | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { method, buckets } = value as { method?: unknown; buckets?: unknown };

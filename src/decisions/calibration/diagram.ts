@@ -1,11 +1,11 @@
-// Reliability diagrams: how often the most probable option was right, against its stated probability. On the diagonal a model
-// is well calibrated; below it, overconfident.
+// Draws reliability diagrams, which show how often the most probable option was right against its stated probability. A model is
+// well calibrated on the diagonal, and overconfident below it.
 
 import type { Bin } from "./metrics.ts";
 
 const WIDTH = 40;
 
-/** For a terminal: a line per bin, `o` at the stated and `#` up to the actual accuracy. */
+/** A diagram for a terminal. Each bin is a line with `o` at the stated accuracy and `#` up to the actual one. */
 export function reliabilityText(bins: readonly Bin[]): string {
   const lines = bins.map(({ confidence, accuracy, rows }) => {
     const reached = Math.round(accuracy * WIDTH);
@@ -24,7 +24,7 @@ const SIZE = 320;
 const EDGE = 56;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 
-/** For a page: rings before and dots after calibration, with the distance of each from the diagonal. */
+/** A diagram for a page, with rings before and dots after calibration, and the distance of each dot from the diagonal. */
 export function reliabilitySvg(
   { binsBefore, bins }: { readonly binsBefore: readonly Bin[]; readonly bins: readonly Bin[] },
   title: string,
@@ -58,8 +58,8 @@ export function reliabilitySvg(
     ...dots,
     `<circle cx="${left}" cy="${top - 4}" r="5" fill="none" stroke="#b55" stroke-width="1.5" /><text x="${left + 12}" y="${top}">before</text>`,
     `<circle cx="${left}" cy="${top + 14}" r="5" fill="#246" /><text x="${left + 12}" y="${top + 18}">calibrated</text>`,
-    `<text x="${side / 2}" y="${side - 16}" text-anchor="middle">probability said of the most probable answer</text>`,
-    `<text x="14" y="${side / 2}" text-anchor="middle" transform="rotate(-90 14 ${side / 2})">share of them that was right</text>`,
+    `<text x="${side / 2}" y="${side - 16}" text-anchor="middle">stated probability of the most probable answer</text>`,
+    `<text x="14" y="${side / 2}" text-anchor="middle" transform="rotate(-90 14 ${side / 2})">share of right answers</text>`,
     "</svg>",
     "",
   ].join("\n");

@@ -2,10 +2,10 @@
 
 import { type Calibration, readCalibration } from "./calibration.ts";
 
-/** A version has a few small groups. */
+/** Maximum size; a version has only a few small groups of parameters. */
 const FILE_BYTES_MAX = 1024 * 1024;
 
-/** The calibration in the file. Throws an Error that describes the problem. */
+/** The calibration in a file. Throws an Error that describes the problem. */
 export async function readCalibrationFile(path: string): Promise<Calibration> {
   const file = Bun.file(path);
   if (!(await file.exists())) throw new Error(`there is no calibration file ${path}`);

@@ -1,5 +1,5 @@
-// Fits a calibration to labelled rows: by type of question and number of options one temperature, for yes/no also a bias, and
-// position biases. Few parameters on purpose: with a few hundred rows anything richer would overfit.
+// Fits a calibration to labelled rows. For each group of questions it has one temperature, for yes/no also a bias, and position
+// biases. There are few parameters on purpose, since with a few hundred rows more of them would overfit.
 
 import type { Question } from "../questions.ts";
 import {
@@ -18,20 +18,23 @@ export interface LabelledReading {
   readonly truth: number;
 }
 
-/** With fewer rows of a kind its probabilities stay as the model gives them. */
+/** With fewer rows of a kind, its probabilities are not changed. */
 export const FIT_ROWS_MIN = 20;
 /**
- * At least this many rows must have another label than the most frequent one: otherwise a fit would learn to predict that one
+ * At least this many rows must have a label other than the most frequent one. Otherwise a fit would learn to predict that label
  * always.
  */
 const OTHERS_MIN = 5;
 const TEMPERATURE_MIN = 0.05;
 const TEMPERATURE_MAX = 20;
-/** Regularisation towards "no change", with the weight of about one row: separable rows must not lead to certainty. */
+/**
+ * The weight of the regularisation towards "no change", about that of one row. Without it, rows that can be separated perfectly
+ * would lead to certainty.
+ */
 const PRIOR_WEIGHT = 1;
 
 /**
- * The calibration with the highest likelihood. `turned` are rows read in many orders, from which position biases are learned;
+ * The calibration that the rows support. `turned` are rows that were read in many orders, from which position biases are learned;
  * they need no labels.
  */
 export function fitCalibration(
@@ -42,7 +45,8 @@ export function fitCalibration(
   for (const [bucket, own] of groupBy(rows, bucketOfRow)) {
     if (whyNot(own) !== undefined) continue;
     const learned = bucket === "noul" ? {} : positionsOf(turned.filter((row) => bucketOfRow(row) === bucket));
-    // Position biases are learned without labels; the labels must confirm that removing them helps.
+    // Position biases are learned without labels, so they are only used if the labels confirm that this does not make the fit
+    // worse.
     const positions = helpful(learned, own);
     const zero = zeroOf(own, positions);
     const fitted = trusted(scoredBy(own, positions, zero), bucket === "noul");
@@ -54,7 +58,7 @@ export function fitCalibration(
   return { method: Object.keys(buckets).length === 0 ? "none" : "fitted", buckets };
 }
 
-/** The kinds of questions whose rows are not informative, and why. */
+/** The kinds of questions whose rows cannot be fitted, and the reasons. */
 export function unfittable(rows: readonly LabelledReading[]): { bucket: string; why: string }[] {
   return [...groupBy(rows, bucketOfRow)].flatMap(([bucket, own]) => {
     const why = whyNot(own);
@@ -82,14 +86,16 @@ function scoredBy(rows: readonly LabelledReading[], positions: Positions, zero?:
   });
 }
 
-/** Candidate values for a rounded 0, two per factor of ten. */
+/** The candidates for the value of a rounded 0, two for each factor of ten. */
 const ZEROS = Array.from({ length: 13 }, (_, step) => 5e-3 * 10 ** (-step / 2));
-/** The fitted value for a 0 must improve the likelihood by this much over the default: by chance one in twenty does. */
+/**
+ * How much the fitted value of a 0 must improve the likelihood over the default. By chance this happens in one of twenty cases.
+ */
 const ZERO_GAIN_MIN = 4;
 
 /**
- * The value for a 0 of an upstream that rounds, if the rows determine it: how often an option printed as 0 is the right one.
- * A value that is too high makes the model look underconfident, and the temperature is fitted too low.
+ * The value of a 0 of an upstream that rounds, if the rows determine it, that is, how often an option printed as 0 is the right
+ * one. With too high a value, the model looks underconfident, and the fitted temperature is too low.
  */
 function zeroOf(rows: readonly LabelledReading[], positions: Positions): number | undefined {
   if (!rows.some(({ readings }) => readings.some(({ probabilities }) => probabilities?.includes(0) === true))) return;
@@ -113,31 +119,31 @@ interface Scored {
   readonly truth: number;
 }
 
-/** Temperature, and for yes/no a bias. */
+/** A temperature, and for yes/no a bias. */
 interface Parameters {
   readonly temperature: number;
   readonly bias?: number;
 }
 
-/** A fit, and its improvement over no fit: twice the difference of the log likelihoods. */
+/** A fit with its improvement over no fit, which is twice the difference of the log likelihoods. */
 interface Candidate {
   readonly parameters: Parameters;
   readonly gain: number;
-  /** Number of free parameters. */
+  /** The number of free parameters. */
   readonly free: number;
 }
 
 const AS_IT_IS: Parameters = { temperature: 1 };
 
-/** The expected improvement of an irrelevant parameter by chance, doubled. */
+/** Twice the improvement that an irrelevant parameter is expected to give by chance. */
 const CHANCE = 2;
-/** A bias must improve the likelihood by this much over a temperature alone: by chance one in twenty does. */
+/** How much a bias must improve the likelihood over a temperature alone. By chance this happens in one of twenty cases. */
 const BIAS_GAIN_MIN = 4;
 
 /**
- * The parameters that the rows support, shrunk towards "no change" by the share of the improvement that chance would give.
- * With a hundred rows every model seems slightly over- or underconfident; taking that at face value made good models worse.
- * Undefined: the rows show no more than chance.
+ * The parameters that the rows support, moved towards "no change" by the share of the improvement that chance would give. With a
+ * hundred rows, every model seems slightly over- or underconfident, and fitting that fully made good models worse. Undefined if
+ * the rows show no more than chance.
  */
 function trusted(rows: readonly Scored[], yesNo: boolean): Parameters | undefined {
   const plain = lossSum(rows, AS_IT_IS);
@@ -150,7 +156,7 @@ function trusted(rows: readonly Scored[], yesNo: boolean): Parameters | undefine
     if (biased.gain - best.gain > BIAS_GAIN_MIN) best = biased;
   }
   const chance = CHANCE * best.free;
-  // Includes a search that ended very close to "no change" without an improvement.
+  // This includes a search that ended very close to "no change" without an improvement.
   if (!(best.gain > chance)) return undefined;
   const trust = 1 - chance / best.gain;
   const { temperature, bias } = best.parameters;
@@ -166,7 +172,7 @@ function lossOf({ scores, truth }: Scored, { temperature, bias = 0 }: Parameters
   return -Math.log(Math.max(softmax(tempered)[truth]!, LEAST));
 }
 
-/** The log loss has a single minimum over the logarithm of the temperature: golden-section search finds it. */
+/** Finds the temperature by golden-section search, since the loss has a single minimum over its logarithm. */
 function fitTemperature(rows: readonly Scored[]): Parameters {
   const loss = (logT: number): number => {
     const temperature = Math.exp(logT);
@@ -183,11 +189,14 @@ function fitTemperature(rows: readonly Scored[]): Parameters {
   return { temperature: Math.exp((low + high) / 2) };
 }
 
-/** Keeps a logarithm finite. */
+/** The smallest probability in a logarithm, which keeps it finite. */
 const LEAST = 1e-12;
 const NEWTON_STEPS = 50;
 
-/** Platt scaling: the log odds of true times a slope plus a bias, by Newton's method on a convex loss. */
+/**
+ * Platt scaling: the log odds of true are multiplied by a slope, and a bias is added. Both are found by Newton's method, as the
+ * loss is convex.
+ */
 function fitYesNo(rows: readonly Scored[]): Parameters {
   const points = rows.map(({ scores: [yes, no], truth }) => {
     return { x: clampOdds(yes! - no!), y: truth === 0 ? 1 : 0 };
@@ -207,7 +216,7 @@ function fitYesNo(rows: readonly Scored[]): Parameters {
     }
     const det = hss * hbb - hsb * hsb;
     const [ds, db] = [(hbb * gs - hsb * gb) / det, (hss * gb - hsb * gs) / det];
-    // Half steps at most one unit long: the loss is convex, but far out a full step may overshoot.
+    // Each step is at most one unit long. The loss is convex, but far from the minimum a full step may overshoot.
     const scale = Math.min(1, 1 / Math.max(Math.abs(ds), Math.abs(db), 1e-12));
     slope -= ds * scale;
     bias -= db * scale;
@@ -217,12 +226,15 @@ function fitYesNo(rows: readonly Scored[]): Parameters {
   return { temperature: 1 / slope, bias };
 }
 
-/** An upstream may print a rounded 0 or 1. */
+/** Limits the log odds, as an upstream may print a rounded 0 or 1. */
 function clampOdds(odds: number): number {
   return Math.min(30, Math.max(-30, odds));
 }
 
-/** Rows read in several orders separate the score of an option from the bias of its position. */
+/**
+ * The least number of rows that were read in several orders, from which the score of an option can be told from the bias of its
+ * position.
+ */
 const TURNED_ROWS_MIN = 5;
 const ROUNDS = 30;
 
@@ -235,7 +247,7 @@ function positionsOf(rows: readonly Omit<LabelledReading, "truth">[]): Record<st
   return out;
 }
 
-/** Alternates between the scores of each row's options and the position biases over all rows. */
+/** Finds the position biases by computing in turn the scores of each row's options and the biases over all rows. */
 function gainsOf(rows: readonly Omit<LabelledReading, "truth">[], count: number): number[] {
   let gains = new Array<number>(count).fill(0);
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,12 +1,12 @@
-// The measurements of a fitted version, stored beside its row: enough to judge it later without the rows.
+// The measurements of a fitted version. They are stored with it, so that it can be judged later without the rows.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { CalibrationRun, Dataset, Report } from "./calibrate.ts";
 import type { Bin, CalibrationMetrics } from "./metrics.ts";
 
-/** The `metrics` of a stored version. Versions defined by the configuration have none. */
+/** The `metrics` of a stored version. Versions that the configuration defines have none. */
 export interface Measurement {
-  /** The version it was fitted from. */
+  /** The version from which it was fitted. */
   readonly from: string;
   readonly fit_rows: number;
   /** Absent in rows of older releases. */
@@ -14,11 +14,11 @@ export interface Measurement {
   /** Over all held-out rows: `before` with the calibration of `from`, `after` with its own. */
   readonly before: KeptMetrics;
   readonly after: KeptMetrics;
-  /** The same with reliability bins, and for each type of question if there are several; [] in rows of older releases. */
+  /** The same with reliability bins, and for each type of question if there are several; empty in rows of older releases. */
   readonly reports: readonly KeptReport[];
 }
 
-/** What is stored of a run. */
+/** The measurements of a run, as they are stored. */
 export function measurementOf(run: Pick<CalibrationRun, "reports" | "fitRows" | "dataset">, from: string): Measurement {
   const { before, after } = run.reports[0]!;
   return { from, fit_rows: run.fitRows, dataset: run.dataset, before, after, reports: run.reports };
@@ -38,11 +38,11 @@ export function readMeasurement(value: unknown): Measurement | undefined {
   };
 }
 
-/** Rows of older releases lack the expected error by chance. */
+/** Rows of older releases have no expected error by chance. */
 export type KeptMetrics = Omit<CalibrationMetrics, "eceByChance" | "eceByChanceMax"> &
   Partial<Pick<CalibrationMetrics, "eceByChance" | "eceByChanceMax">>;
 
-/** A report as stored. */
+/** A report as it is stored. */
 export type KeptReport = Omit<Report, "before" | "after"> & {
   readonly before: KeptMetrics;
   readonly after: KeptMetrics;

@@ -1,14 +1,14 @@
-// The quality of probabilities on labelled rows. Calibration alone is not quality, so it is reported with accuracy, the
-// majority rate, log loss and Brier score, and with the calibration error that a perfect model would show on as many rows:
-// for few rows this is much of the error, or all of it.
+// The quality of probabilities on labelled rows. Calibration alone is not quality, so it is reported together with accuracy, the
+// majority rate, log loss and the Brier score, and with the calibration error that a perfectly calibrated model would show on as
+// many rows. For few rows, that is most or all of the error.
 
 import { argMax } from "../api/confidence.ts";
 
-/** An answered row. */
+/** A row with its answer. */
 export interface AnsweredRow {
   readonly probabilities: readonly number[];
   readonly truth: number;
-  /** The right answer's, for the majority rate. */
+  /** The label of the right answer, for the majority rate. */
   readonly label: string;
 }
 
@@ -19,9 +19,9 @@ export interface CalibrationMetrics {
   readonly majority: number;
   readonly logLoss: number;
   readonly brier: number;
-  /** Expected calibration error of the most probable option, bins of equal size. */
+  /** The expected calibration error of the most probable option, over bins with equal numbers of rows. */
   readonly ece: number;
-  /** The error that a perfectly calibrated model with the same confidences shows: on average, and in 19 of 20 cases at most. */
+  /** The error that a perfectly calibrated model with the same confidences shows: on average, and at most in 19 of 20 cases. */
   readonly eceByChance: number;
   readonly eceByChanceMax: number;
 }
@@ -35,7 +35,7 @@ export interface Bin {
 
 const BINS = 15;
 const DRAWS = 300;
-/** Maximum loss of a right answer with probability zero. */
+/** The smallest probability of a right answer in the log loss, which keeps the loss finite. */
 const LEAST = 1e-6;
 
 /** Measures the rows; there must be at least one. */
@@ -63,10 +63,10 @@ export function measureRows(rows: readonly AnsweredRow[]): CalibrationMetrics {
   };
 }
 
-/** With fewer rows most of a calibration error is chance. */
+/** With fewer rows, most of a calibration error is chance. */
 const ECE_ROWS_MIN = 150;
 
-/** The remark for a calibration error; undefined if it needs none. */
+/** A remark on a calibration error that proves little; undefined if none is needed. */
 export function cautionOn({ rows, ece, eceByChance, eceByChanceMax }: CalibrationMetrics): string | undefined {
   if (ece > eceByChanceMax && rows >= ECE_ROWS_MIN) return undefined;
   const chance = `a perfectly calibrated model shows ${eceByChance.toFixed(4)} on average on such ${rows} rows, up to ${eceByChanceMax.toFixed(4)} in 19 of 20 cases`;
@@ -75,7 +75,7 @@ export function cautionOn({ rows, ece, eceByChance, eceByChanceMax }: Calibratio
     : `the ECE says nothing: ${chance}. Judge by log-loss and Brier score, or measure on more rows.`;
 }
 
-/** Whether the most probable answer of a row is right. */
+/** Whether the most probable answer of a row is right, and its probability. */
 interface Top {
   readonly confidence: number;
   readonly right: boolean;
@@ -90,7 +90,7 @@ function topsOf(rows: readonly AnsweredRow[]): Top[] {
     .sort((a, b) => a.confidence - b.confidence);
 }
 
-/** The bins of a reliability diagram, least confident first; with equal numbers of rows. */
+/** The bins of a reliability diagram, the least confident first, with equal numbers of rows. */
 export function reliability(rows: readonly AnsweredRow[], bins = BINS): Bin[] {
   return binned(topsOf(rows), bins);
 }
@@ -118,8 +118,8 @@ function calibrationError(tops: readonly Top[]): number {
 }
 
 /**
- * The calibration error of a model whose confidences are exact, from labels drawn by them; always the same draws, so that a
- * report can be repeated. The error itself is biased: bins of few rows deviate by chance.
+ * The calibration error of a model whose confidences are exact, with labels drawn at random by these confidences. The draws are
+ * always the same, so that a report can be repeated. The error is never zero, since bins of few rows deviate by chance.
  */
 function byChance(tops: readonly Top[]): { mean: number; most: number } {
   const random = seeded(tops.length);
@@ -129,7 +129,7 @@ function byChance(tops: readonly Top[]): { mean: number; most: number } {
   return { mean: errors.reduce((sum, one) => sum + one, 0) / DRAWS, most: errors[Math.floor(DRAWS * 0.95)]! };
 }
 
-/** Uniform numbers in [0, 1) from a seed: a 32-bit congruential generator, mixed. */
+/** Creates uniform random numbers in [0, 1) from a seed: a 32-bit congruential generator with mixing. */
 export function seeded(seed: number): () => number {
   let state = (seed ^ 0x5bd1e995) >>> 0;
   return () => {

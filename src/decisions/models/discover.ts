@@ -1,5 +1,5 @@
-// Fetches providers' lists of decision models, so that a key alone is enough to start: only if the configuration names no
-// decision model.
+// Fetches providers' lists of decision models, so that a key alone is enough to start. This is only done if the configuration
+// names no decision model.
 
 import { isRecord } from "../../base/json-object.ts";
 import { withKey } from "../../upstream/ask.ts";
@@ -10,26 +10,26 @@ import type { ListedModel } from "./versions.ts";
 
 const EVERY_MS = 5 * 60_000;
 const TIMEOUT_MS = 10_000;
-/** A list of decision models only, if a server has one: its common list then names its chat models. */
+/** The path of a list of decision models only, if a server has one; its common list then names its chat models. */
 const OWN_LIST = "/systemone/models";
 const COMMON_LIST = "/models";
 /** A longer list is not a list of decision models. */
 const MODELS_MAX = 1000;
 
 export interface DecisionDiscoveryDeps {
-  /** Providers to ask, with their models' plan; empty while the configuration names models itself. */
+  /** The providers to ask, with the plan of their models; empty if the configuration names models itself. */
   providers(): readonly { provider: Provider; tier: string }[];
   now(): number;
-  /** The lists changed. */
+  /** Called when the lists have changed. */
   changed(): void;
   failed(provider: string, error: unknown): void;
 }
 
-/** Providers' lists, fetched every few minutes. */
+/** The lists of providers, fetched every few minutes. */
 export class DecisionDiscovery {
   readonly #deps: DecisionDiscoveryDeps;
   #lists = new Map<string, readonly ListedModel[]>();
-  /** Number of refreshes, and the latest that was applied: a slow one must not undo a newer one. */
+  /** The number of refreshes, and the latest one that was applied, so that a slow refresh does not undo a newer one. */
   #begun = 0;
   #taken = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -39,12 +39,12 @@ export class DecisionDiscovery {
     this.#deps = deps;
   }
 
-  /** The models as last listed, in the order of the providers. */
+  /** The models that were listed last, in the order of the providers. */
   models(): readonly ListedModel[] {
     return [...this.#lists.values()].flat();
   }
 
-  /** Fetches now and at intervals. */
+  /** Fetches the lists now and at intervals. */
   async start(): Promise<void> {
     this.#timer = setInterval(() => void this.refresh(), EVERY_MS);
     await this.refresh();
@@ -55,7 +55,7 @@ export class DecisionDiscovery {
     this.#stopped.abort(new UpstreamFault("timeout", "The gateway is stopping."));
   }
 
-  /** Fetches every provider's list once. A list that cannot be fetched stays unchanged. */
+  /** Fetches every provider's list once. If a list cannot be fetched, the previous one stays. */
   async refresh(): Promise<void> {
     const turn = ++this.#begun;
     const asked = this.#deps.providers();
@@ -81,7 +81,7 @@ export class DecisionDiscovery {
     try {
       return await this.#list(provider, OWN_LIST);
     } catch {
-      // Most servers only have the other list; its error is reported if both fail.
+      // Most servers only have the common list. If both fail, its error is reported.
       return this.#list(provider, COMMON_LIST);
     }
   }
@@ -92,7 +92,7 @@ export class DecisionDiscovery {
       provider.transport(provider.baseUrl + path, {
         headers: { ...provider.card.headers(secret), ...provider.extraHeaders },
         signal,
-        // A redirect would send the credential elsewhere.
+        // A redirect would send the credential to another server.
         redirect: "manual",
       }),
     );
@@ -103,8 +103,8 @@ export class DecisionDiscovery {
 }
 
 /**
- * Ids of a list in any of the common formats: `{models:[{name}]}`, `{data:[{id}]}`, or both, where either may state a model's
- * kind. Throws if it is not a list.
+ * The ids in a list of any common format: `{models:[{name}]}`, `{data:[{id}]}`, or both; either may state the kind of a model.
+ * Throws if the body is not a list.
  */
 export function readModelList(body: unknown): string[] {
   const lists = isRecord(body)
@@ -124,7 +124,7 @@ function nameOf(entry: unknown): string {
   return typeof name === "string" ? name : "";
 }
 
-/** False for models listed as another kind: some servers list their chat models too. */
+/** False for models that are listed as another kind, since some servers list their chat models too. */
 function mayDecide(entry: Readonly<Record<string, unknown>>): boolean {
   const { architecture } = entry;
   const gives = entry["output_modalities"] ?? (isRecord(architecture) ? architecture["output_modalities"] : undefined);

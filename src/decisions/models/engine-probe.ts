@@ -1,5 +1,5 @@
-// Probes an engine with one easy question: whether it returns log probabilities at all, and answers with a letter. Which
-// letter wins does not matter.
+// Probes an engine with one easy question: whether it returns log probabilities at all, and whether it answers with a letter. It
+// does not matter which letter is the most probable.
 
 import { ApiError } from "../../base/errors.ts";
 import { type BackendAnswer, type BackendSpec, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
@@ -7,12 +7,12 @@ import { backendOf } from "../backends/index.ts";
 import { FewAlternatives } from "../backends/labels.ts";
 import type { Question } from "../questions.ts";
 
-/** If the letters have less together, the engine answers with something else first. */
+/** If the letters have a lower total probability, the engine begins its answer with something else. */
 export const MASS_FIT = 0.9;
 
 /** Why the engine is unfit; "" if it is fit, undefined if it could not be asked. */
 export async function probeEngine(asked: BackendSpec, upstream: Upstream): Promise<string | undefined> {
-  // The text about the mass is built here, with the bound for probes.
+  // The probe has a bound of its own for the total probability, and its own text about it.
   const spec = { ...asked, orders: 1, minLabelMass: 0 };
   const ask = (state: string, questions: readonly Question[]) =>
     backendOf(spec).answer({ state, questions, spec }, upstream);
@@ -23,16 +23,17 @@ export async function probeEngine(asked: BackendSpec, upstream: Upstream): Promi
     return await fewAlternatives(spec, (question) => ask("", [question]));
   } catch (error) {
     if (error instanceof NonsenseAnswer) return error.message;
-    // The question is valid: a refusal is about how it is asked, as by reasoning models without log probabilities.
+    // The question itself is valid, so the refusal is about the parameters. Reasoning models without log probabilities answer
+    // like this.
     if (error instanceof ApiError && error.apiCode === "invalid_request") return REFUSED;
-    // An unreachable upstream says nothing about its engine.
+    // An upstream that cannot be reached shows nothing about its engine.
     return undefined;
   }
 }
 
 /**
- * Whether the engine shows as many alternatives as requested: a silent cap only shows if many answers are about equally
- * probable, so it is asked for one of as many as a call can distinguish. Returns the problem, or "".
+ * Whether the engine shows as many alternatives as requested. An unstated limit only shows if many answers are about equally
+ * probable, so the engine is asked for one of as many options as a call can distinguish. Returns the problem, or "".
  */
 async function fewAlternatives(
   { limits }: BackendSpec,
@@ -45,16 +46,16 @@ async function fewAlternatives(
     return capped === undefined || capped >= options.length ? "" : new FewAlternatives(capped, options.length).message;
   } catch (error) {
     if (error instanceof FewAlternatives) return error.message;
-    // A model may answer such an odd question differently; it answered the easy one.
+    // A model may answer such an unusual question differently, and it did answer the easy one.
     if (error instanceof NonsenseAnswer) return "";
     throw error;
   }
 }
 
-/** Without the engine's own text: `/health` is public. */
-const REFUSED = "its engine refuses to be asked for the log-probabilities of one token";
+/** The engine's own text is left out, since `/health` is public. */
+const REFUSED = "its engine refuses requests for the log probabilities of a single token";
 
-/** The text for an engine whose letters have this little. */
+/** The text for an engine whose letters have this low a total probability. */
 export function massReason(mass: number): string {
   return `its engine puts ${Math.floor(mass * 100)} % of the answer in the option letters; ${MASS_FIT * 100} % are needed`;
 }
@@ -73,7 +74,7 @@ const EASY: Question = {
 
 const named = (names: string) => names.split(" ").map((label) => ({ label, criterion: null }));
 
-/** As many as engines commonly show alternatives for, all equally likely. */
+/** As many options as engines commonly show alternatives, all equally likely. */
 const EVEN = named(
   "apple banana cherry date elder fig grape hazel iris juniper kiwi lemon mango nettle olive peach quince rose sage thyme",
 );

@@ -1,19 +1,19 @@
-// Which engines are fit to be read by log probabilities. An engine is a route with its limits: versions that share it share
-// the verdict. Stores verdicts and makes no calls.
+// Which engines are fit to be read by their log probabilities. An engine is a route with its limits, and versions that share it
+// share the verdict. This stores verdicts and makes no calls.
 
 import type { BackendSpec, DecisionRoute } from "../backends/backend.ts";
 import { backendOf } from "../backends/index.ts";
 import type { DecisionVersion } from "./versions.ts";
 
-/** The subject of a verdict. */
+/** An engine to judge. */
 export interface Engine {
   readonly key: string;
   readonly route: DecisionRoute;
-  /** The version with only this route. */
+  /** A version with this route alone. */
   readonly spec: BackendSpec;
 }
 
-/** The engines of a version; [] for backends without log probabilities. */
+/** The engines of a version; none for backends that do not read log probabilities. */
 export function enginesOf({ spec }: Pick<DecisionVersion, "spec">): Engine[] {
   if (backendOf(spec).readsLogprobs !== true) return [];
   const limits = Object.entries(spec.limits).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -23,18 +23,18 @@ export function enginesOf({ spec }: Pick<DecisionVersion, "spec">): Engine[] {
   });
 }
 
-/** An engine that is skipped, and why. */
+/** An engine that is not used, and the reason. */
 export interface UnfitEngine {
   readonly provider: string;
   readonly model: string;
   readonly reason: string;
 }
 
-/** The verdicts. */
+/** The verdicts on engines. */
 export class Fitness {
   readonly #reasons = new Map<string, string>();
 
-  /** Records a verdict; `reason` "" is fit. True if it is newly found unfit. */
+  /** Records a verdict; with `reason` "", the engine is fit. Returns true if it is newly found unfit. */
   judge({ key }: Engine, reason: string): boolean {
     if (reason === "") {
       this.#reasons.delete(key);
@@ -45,18 +45,18 @@ export class Fitness {
     return before !== reason;
   }
 
-  /** Forgets all but these: engines that are no longer configured, or all. */
+  /** Forgets all verdicts but those on these engines. */
   keep(engines: readonly Engine[]): void {
     const keys = new Set(engines.map(({ key }) => key));
     for (const key of this.#reasons.keys()) if (!keys.has(key)) this.#reasons.delete(key);
   }
 
-  /** Why this engine is unfit. */
+  /** Why this engine is unfit; undefined if it is fit. */
   reasonAgainst({ key }: Engine): string | undefined {
     return this.#reasons.get(key);
   }
 
-  /** The version's engines that are skipped. */
+  /** The engines of the version that are not used. */
   unfitOf(version: Pick<DecisionVersion, "spec">): UnfitEngine[] {
     return enginesOf(version).flatMap(({ key, route: { provider, model } }) => {
       const reason = this.#reasons.get(key);
@@ -70,7 +70,7 @@ export class Fitness {
     return engines.length === 0 || engines.some(({ key }) => !this.#reasons.has(key));
   }
 
-  /** The version with its fit engines; with all of them if none is fit. */
+  /** The version with its fit engines only, or with all of them if none is fit. */
   routesOf({ spec }: Pick<DecisionVersion, "spec">): BackendSpec {
     const fit = enginesOf({ spec }).filter(({ key }) => !this.#reasons.has(key));
     if (fit.length === 0 || fit.length === spec.routes.length) return spec;

@@ -1,4 +1,4 @@
-// The current decision models: the configuration's entries, the versions calibrated from them, and the aliases' targets.
+// The current decision models: the entries of the configuration, the versions calibrated from them, and the targets of aliases.
 // Another process may add versions and move aliases; this is noticed within a second.
 
 import type { Clock } from "../../base/clock.ts";
@@ -25,42 +25,42 @@ import {
 
 export interface DecisionModelsDeps {
   configured(): readonly DecisionModelConfig[];
-  /** Decision models that providers list; offered while the configuration has no entry. */
+  /** The decision models that providers list. They are offered if the configuration has no entry. */
   discovered?(): readonly ListedModel[];
-  /** The calibration that a configuration entry names. Throws if the file is invalid. */
+  /** The calibration that an entry of the configuration names. Throws if the file is invalid. */
   readCalibrationFile(path: string): Promise<Calibration>;
   store: Pick<
     DecisionStore,
     "listDecisionVersions" | "addDecisionVersion" | "listDecisionAliases" | "setDecisionAlias" | "listSightings"
   >;
-  /** Changes when another process has written to the database. */
+  /** Counts the writes to the database by other processes. */
   changeCounter(): number;
   clock: Clock;
-  /** A problem that an operator should fix. */
+  /** Reports a problem that an operator should solve. */
   problem(message: string): void;
 }
 
-/** The current state. */
+/** The models at one moment. */
 export interface DecisionSnapshot {
   readonly versions: ReadonlyMap<string, DecisionVersion>;
-  /** Alias → version id; the version may be gone. */
+  /** The id of the version for each alias; that version may no longer exist. */
   readonly aliases: ReadonlyMap<string, string>;
 }
 
 const CHECK_EVERY_MS = 250;
-/** Names that answered under another, cached until they are read from the store. */
+/** Maximum number of upstream names that are cached before they are read from the store. */
 const SIGHTED_MAX = 100;
-/** A valid id of a model. */
+/** Matches a valid id of a model. */
 export const ID = /^[\w.:/@~+-]{1,200}$/;
 
-/** Builds the list; empty until `load`. */
+/** The list of models, which is empty until `load`. */
 export class DecisionModels {
   readonly #deps: DecisionModelsDeps;
   #snapshot: DecisionSnapshot = { versions: new Map(), aliases: new Map() };
   #lowerIds = new Map<string, string>();
   #counter = Number.NaN;
   #checkedMs = Number.NEGATIVE_INFINITY;
-  /** Number of reads, and the latest that is shown: a slow one must not undo a newer one. */
+  /** The number of reads, and the latest one that is shown, so that a slow read does not undo a newer one. */
   #begun = 0;
   #shown = 0;
   #said = new Set<string>();
@@ -70,7 +70,7 @@ export class DecisionModels {
     this.#deps = deps;
   }
 
-  /** Applies the current configuration: stores new versions and their initial aliases. */
+  /** Applies the current configuration: stores new versions and their first aliases. */
   async load(): Promise<void> {
     const { store, configured } = this.#deps;
     for (const entry of configured()) {
@@ -93,12 +93,12 @@ export class DecisionModels {
     return this.#snapshot;
   }
 
-  /** Whether it is an id or alias as last seen; for endpoints that only need to know the kind of a model. */
+  /** Whether a name is an id or alias by the last read, for endpoints that only need the kind of a model. */
   has(id: string): boolean {
     return this.find(id) !== undefined;
   }
 
-  /** The version that an id or alias names, as last seen. */
+  /** The version for an id or alias, by the last read. */
   find(id: string): DecisionVersion | undefined {
     const { versions, aliases } = this.#snapshot;
     const lower = this.#lowerIds.get(id.toLowerCase()) ?? "";
@@ -111,7 +111,7 @@ export class DecisionModels {
     );
   }
 
-  /** What answered under a floating name can from now on be requested by its own: so a caller can pin it. */
+  /** Lets callers request a model, which answered under a floating name, by its own name, so that they can pin it. */
   sighted(version: DecisionVersion, { provider }: { readonly provider: string }, upstreamModel: string): void {
     if (version.floating !== true || this.#snapshot.versions.has(upstreamModel)) return;
     if (this.#sighted.length >= SIGHTED_MAX || this.#sighted.some((one) => one.upstreamModel === upstreamModel)) return;
@@ -120,7 +120,7 @@ export class DecisionModels {
     this.#checkedMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** Every name by which a version can be requested. */
+  /** All names by which a version can be requested. */
   namesOf({ id }: DecisionVersion): { id: string; aliases: readonly string[] } {
     const aliases = [...this.#snapshot.aliases].flatMap(([alias, target]) => (target === id ? [alias] : []));
     return { id, aliases };
@@ -135,7 +135,7 @@ export class DecisionModels {
     }
     if (!keyMayUse(models, this.namesOf(version))) throw keyMayNotUse(id);
     if (!tierIncludes(tier, version.tier)) {
-      const message = `The model ${quoted(version.id)} needs the ${version.tier} tier; your plan is ${tier}.`;
+      const message = `The model ${quoted(version.id)} requires the ${version.tier} plan; your plan is ${tier}.`;
       throw new ApiError("tier_required", message, { param: "model" });
     }
     return version;
@@ -143,7 +143,7 @@ export class DecisionModels {
 
   async #read(): Promise<void> {
     const turn = ++this.#begun;
-    // Before the rows: what is written meanwhile is then read again instead of missed.
+    // The counter is read before the rows, so that rows written meanwhile are read again instead of missed.
     this.#counter = this.#deps.changeCounter();
     try {
       const snapshot = await this.#snapshotNow();
@@ -173,7 +173,7 @@ export class DecisionModels {
     const versions = new Map<string, DecisionVersion>();
     for (const entry of configured()) {
       const configured = await this.#configuredVersion(entry);
-      // Its calibration cannot be read: the stored version of the entry needs none, and continues to answer.
+      // Its calibration cannot be read. The stored version of the entry does not need the file and continues to answer.
       const origin = configured ?? versionOfConfig(entry, WITHOUT_CALIBRATION);
       for (const row of rows) {
         if (row.id === entry.id && row.origin !== entry.id) this.#complain(takenFrom(row));
@@ -182,7 +182,7 @@ export class DecisionModels {
         if (version === undefined) this.#complain(`The stored decision model ${quoted(row.id)} cannot be read.`);
         else {
           const asStored = isAsStored(version);
-          // Its hash depends on the prompts even if its entry was not changed.
+          // The hash depends on the prompts, even if the entry was not changed.
           const edited = row.id === entry.id && asStored && configured !== undefined && isEdited(version, configured);
           if (!asStored) this.#complain(askedOtherwise(row.id));
           if (isOutdatedVersion(version)) this.#complain(outdated(version));
@@ -193,7 +193,7 @@ export class DecisionModels {
     }
     const listings = configured().length === 0 ? (this.#deps.discovered?.() ?? []) : [];
     for (const listed of listings) {
-      // An id listed by two providers belongs to the first: they may be different models.
+      // If two providers list the same id, it belongs to the first one, since they may be different models.
       if (!versions.has(listed.model)) versions.set(listed.model, versionOfListing(listed));
     }
     for (const { version, provider, upstreamModel } of [...sightings, ...this.#sighted]) {
@@ -213,7 +213,7 @@ export class DecisionModels {
       return versionOfConfig(entry, calibration);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.#complain(`${unreadable}: ${why}. Only what was stored of the entry before answers.`);
+      this.#complain(`${unreadable}: ${why}. Until it can be read, only the stored version of the entry answers.`);
       return undefined;
     }
   }
@@ -230,23 +230,23 @@ function takenFrom({ id, origin }: Pick<StoredVersion, "id" | "origin">): string
 }
 
 function askedOtherwise(id: string): string {
-  return `The stored decision model ${quoted(id)} is asked otherwise by this program than by the one it was made with. Calibrate it again.`;
+  return `The stored decision model ${quoted(id)} was made by a release with other prompts. Calibrate it again.`;
 }
 
 /** What an operator should do about a version of the previous revision. */
 export function outdated({ id, calibration }: Pick<DecisionVersion, "id" | "calibration">): string {
   const repair =
     calibration.method === "fitted"
-      ? "`sallyport calibrate --write` makes its successor"
-      : "`sallyport calibrate --write`, or a new id for its entry, makes its successor";
-  return `The decision model ${quoted(id)} is outdated: it answers by the words and formulas of the release before, for this release. ${repair}.`;
+      ? "`sallyport calibrate --write` creates its successor"
+      : "`sallyport calibrate --write`, or a new id for its entry, creates its successor";
+  return `The decision model ${quoted(id)} is outdated: it still uses the prompts and formulas of the previous release, which only this release supports. ${repair}.`;
 }
 
 function changed(id: string): string {
-  return `decisions.models: ${quoted(id)} was changed under the same id. The version as first defined goes on answering; give the changed one a new id.`;
+  return `decisions.models: ${quoted(id)} was changed under the same id. The version as first defined still answers. Give the changed one a new id.`;
 }
 
-/** Routes, an upstream's limits and concurrency follow the configuration as long as they lead to the same models. */
+/** Routes, the limits of an upstream and concurrency follow the configuration, as long as the routes lead to the same models. */
 function reroute(version: DecisionVersion, origin: DecisionVersion): DecisionVersion {
   const models = (of: DecisionVersion) => [...new Set(of.spec.routes.map(({ model }) => model))].sort().join("\n");
   if (version.spec.kind !== origin.spec.kind || models(version) !== models(origin)) return version;

@@ -1,5 +1,5 @@
-// The operator's view of decision models: every version that can be used, what it is based on and its measured quality. Plain
-// values that a page can show directly; nothing here is for clients.
+// The operator's view of decision models: every version that can be used, its basis and its measured quality. The values are
+// plain, so that a page can show them directly. Nothing here is for clients.
 
 import type { TierId } from "../../config/schema.ts";
 import type { StoredSighting } from "../../store/decisions/decisions.ts";
@@ -14,14 +14,14 @@ import type { DecisionHealth } from "./watch.ts";
 /** The parameters for one type of question and number of options. */
 export interface ShownParameters extends BucketParameters {
   readonly type: QuestionType;
-  /** `2`, `3-5`, `6-20` or `>20`. */
+  /** The number of options: `2`, `3-5`, `6-20` or `>20`. */
   readonly options: string;
 }
 
 /** One version of a decision model. */
 export interface ShownVersion {
   readonly id: string;
-  /** The configuration entry that it derives from. */
+  /** The entry of the configuration from which it derives. */
   readonly origin: string;
   readonly name: string;
   readonly description: string;
@@ -30,32 +30,32 @@ export interface ShownVersion {
   readonly aliases: readonly string[];
   readonly backend: string;
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
-  /** US dollars per million input tokens, as configured or publicly known; null: unknown. */
+  /** US dollars for a million input tokens, as configured or publicly known; null if unknown. */
   readonly inputPrice: number | null;
-  /** SHA-256 of everything that determines its answers. */
+  /** The SHA-256 of everything that determines its answers. */
   readonly hash: string;
   /** Null for a model that is offered because a provider lists it. */
   readonly createdAtMs: number | null;
   readonly calibration: "none" | "fitted";
-  /** By type of question, then by number of options; [] without a fit. */
+  /** By type of question, then by number of options; empty without a fit. */
   readonly parameters: readonly ShownParameters[];
-  /** Dataset, accuracy, majority rate, log-loss, Brier score, calibration error with its interval, reliability bins. */
+  /** The dataset, accuracy, majority rate, log loss, Brier score, calibration error with its interval, and reliability bins. */
   readonly measured: Measurement | null;
-  /** What answered for it, in its upstreams' words, oldest first. */
+  /** The names of the models that answered for it, as its upstreams state them, oldest first. */
   readonly sightings: readonly Omit<StoredSighting, "version">[];
-  /** One of its upstreams now reports another model name. */
+  /** Whether one of its upstreams now reports another model name. */
   readonly drifted: boolean;
-  /** It answers as the previous release did, for this release only; create its successor. */
+  /** Whether it answers like the previous release, which only this release supports; create its successor. */
   readonly outdated: boolean;
   /** Why it is not listed; null if it is. */
   readonly unfit: string | null;
-  /** Why no alias is moved to it; null if it may be. */
+  /** Why no alias may be moved to it; null if one may. */
   readonly worse: string | null;
   /** Further remarks for the operator, one sentence each. */
   readonly notes: readonly string[];
 }
 
-/** All that can be used now, in the order of the configuration. */
+/** All versions that can be used now, in the order of the configuration. */
 export function decisionOverview(
   { versions, aliases }: DecisionSnapshot,
   {
@@ -95,16 +95,16 @@ export function decisionOverview(
 function notesOn(version: DecisionVersion, health: DecisionHealth): string[] {
   const notes = health.unfit_routes
     .filter(({ model }) => model === version.id)
-    .map(({ provider, reason }) => `The route by ${provider} is passed over: ${reason}.`);
+    .map(({ provider, reason }) => `The route by ${provider} is not used: ${reason}.`);
   if (version.createdAtMs !== null && !isAsStored(version)) {
     notes.push(
-      "This program asks it otherwise than the one that made it did: what was measured may no longer hold. Calibrate anew.",
+      "It was made by a release with other prompts, so its measurements may no longer hold. Calibrate it again.",
     );
   }
   if (isOutdatedVersion(version)) notes.push(outdated(version));
   if (version.edited === true) {
     notes.push(
-      "Its entry in the configuration was changed. It goes on answering as it was first defined; give the changed one a new id.",
+      "Its entry in the configuration was changed. It still answers as it was first defined. Give the changed one a new id.",
     );
   }
   return notes;

@@ -1,4 +1,4 @@
-// The cost of a decision: its input tokens at the version's own price, else at the upstream's public price. Output is free.
+// The cost of a decision: its input tokens at the version's own price, or else at the upstream's public price. Output is free.
 
 import { costMicros, type Prices } from "../../catalog/prices.ts";
 import { worstCostMicros } from "../../gateway/worst-case.ts";
@@ -10,27 +10,27 @@ import { backendOf } from "../backends/index.ts";
 import type { DecisionRequest } from "../questions.ts";
 import type { DecisionVersion } from "./versions.ts";
 
-/** What is known about the upstreams. */
+/** What is known of the upstreams. */
 export interface PriceDeps {
   baseUrl(provider: string): string | undefined;
-  /** Prices of a chat model. */
+  /** The prices of a chat model. */
   chatPrices(provider: string, model: string): Prices | undefined;
 }
 
-/** The cost of a request in whole micro-dollars; 0 where no price is known. */
+/** The cost of a request in whole micro-dollars; 0 if no price is known. */
 export function decisionCostMicros(spent: DecisionCost, version: DecisionVersion, deps: PriceDeps): number {
   const { backend, inputTokens } = spent;
-  // A request answered here costs nothing.
+  // A request that needed no upstream costs nothing.
   if (backend === undefined) return 0;
   const prices = pricesOf(version, backend.route, deps);
-  // Each question is a separate prompt for a text model, so what was sent determines the cost.
+  // Each question is a prompt of its own for a text model, so the tokens that were sent determine the cost.
   const own = version.inputPrice === undefined && backendOf(version.spec).asText ? backend.spent : undefined;
   return prices === undefined ? 0 : costMicros(prices, { ...(own ?? { inputTokens }), outputTokens: 0 });
 }
 
-/** The prompt around a question for a text model, in tokens. */
+/** The tokens of the prompt around a question for a text model. */
 const PROMPT_TOKENS = 300;
-/** Other vocabularies than the one used here split a text into up to this many times the tokens. */
+/** Other vocabularies split a text into up to this many times as many tokens. */
 const VOCABULARY_FACTOR = 1.5;
 
 /** The maximum cost of a request in whole micro-dollars, by its most expensive route; 0 if no price is known. */
@@ -42,13 +42,13 @@ export async function decisionWorstCaseMicros(
   const prices = version.spec.routes.flatMap((route) => pricesOf(version, route, deps) ?? []);
   if (prices.length === 0) return 0;
   const counted = await (await measure(asked))();
-  // A text model reads the state again for each question and each order of its options.
+  // A text model reads the state again for each question and for each order of its options.
   const calls = backendOf(version.spec).asText ? asked.questions.length * Math.max(1, version.spec.orders) : 1;
   const inputTokens = Math.ceil((counted + PROMPT_TOKENS) * VOCABULARY_FACTOR) * calls;
   return Math.max(...prices.map((each) => worstCostMicros(each, { inputTokens, outputTokens: 0 })));
 }
 
-/** The price of a million input tokens by the version's first route, in US dollars; null if unknown. */
+/** The price of a million input tokens in US dollars, by the version's first route; null if it is unknown. */
 export function inputPriceOf(version: DecisionVersion, deps: PriceDeps): number | null {
   return pricesOf(version, version.spec.routes[0]!, deps)?.input ?? null;
 }
@@ -65,7 +65,7 @@ function pricesOf(
   return known === undefined ? undefined : { input: known.input, output: 0 };
 }
 
-/** Output is free. */
+/** Prices in which output is free. */
 function inputOnly(prices: Prices | undefined): Prices | undefined {
   return prices && { ...prices, output: 0, tiers: prices.tiers?.map((tier) => ({ ...tier, output: 0 })) };
 }

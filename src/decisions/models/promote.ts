@@ -1,5 +1,5 @@
-// Moves an alias to a version, by rules shared by the operator's command and page: the version exists, the alias is not
-// itself a version, and a version that was measured as worse than its origin, or than the alias's current target, is refused.
+// Moves an alias to a version. The operator's command and page share these rules: the version must exist, the alias must not be a
+// version itself, and a version that was measured as worse than its origin, or than the alias's current target, is refused.
 
 import { isRecord } from "../../base/json-object.ts";
 import type { DecisionStore } from "../../store/decisions/decisions.ts";
@@ -7,15 +7,15 @@ import { readMeasurement } from "../calibration/measurement.ts";
 import type { DecisionModels } from "./models.ts";
 import type { DecisionVersion } from "./versions.ts";
 
-/** The operator's request. */
+/** A request of the operator. */
 export interface Promotion {
   readonly version: string;
   readonly alias: string;
-  /** Even if the version was measured as worse. */
+  /** Whether to move the alias even if the version was measured as worse. */
   readonly force?: boolean;
 }
 
-/** Why an alias was not moved; `message` is for the operator. */
+/** The reason why an alias was not moved. The message is for the operator. */
 export class PromotionRefused extends Error {
   readonly reason: "no_version" | "alias_unfit" | "worse";
 
@@ -26,10 +26,10 @@ export class PromotionRefused extends Error {
   }
 }
 
-/** A valid alias. */
+/** Matches a valid alias. */
 const ALIAS = /^[\w.:/@~+-]{1,200}$/;
 
-/** Moves the alias and returns its previous target, null if it is new. Throws `PromotionRefused`. */
+/** Moves the alias and returns its previous target, or null if the alias is new. Throws `PromotionRefused`. */
 export async function promoteVersion(
   { models, store }: { models: Pick<DecisionModels, "current">; store: Pick<DecisionStore, "setDecisionAlias"> },
   { version: id, alias, force = false }: Promotion,
@@ -50,7 +50,7 @@ export async function promoteVersion(
 }
 
 /**
- * Why no alias is moved to the version: it does worse on held-out rows than its origin, or than the alias's current target.
+ * Why no alias may be moved to the version: it is worse on held-out rows than its origin, or than the alias's current target.
  * Null if it may be moved.
  */
 export function reasonAgainst(version: DecisionVersion, current?: DecisionVersion): string | null {
@@ -67,7 +67,7 @@ export function reasonAgainst(version: DecisionVersion, current?: DecisionVersio
   return own ?? (comparable ? worseThan(theirs?.after.logLoss, ` of ${current?.id}`) : null);
 }
 
-/** Includes rows that hold too little to be shown. */
+/** The log loss, also of rows that contain too little to be shown. */
 function logLossOf(metrics: DecisionVersion["metrics"], which: "before" | "after"): number | undefined {
   const part = metrics?.[which];
   const value = isRecord(part) ? part["logLoss"] : undefined;

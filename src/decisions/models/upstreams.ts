@@ -1,5 +1,5 @@
-// The providers of decision models: the chat providers, and those that only answer decisions. Built from the configuration,
-// rebuilt when it changes.
+// The providers of decision models: the chat providers, and those that only answer decisions. They are created from the
+// configuration, and again when it changes.
 
 import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/schema.ts";
@@ -14,22 +14,22 @@ import { SenseBreakers } from "../backends/sense.ts";
 
 export interface DecisionUpstreamsDeps extends Omit<AttemptDeps, "provider"> {
   config(): Config;
-  /** A chat provider by its name. */
+  /** Finds a chat provider by its name. */
   chatProvider(name: string): Provider | undefined;
   clock: Clock;
 }
 
 /** The upstreams of all decision models. */
 export interface DecisionUpstreams {
-  /** The upstreams of a version, for one request. */
+  /** Opens the upstreams of a version for one request. */
   open(spec: BackendSpec, deadline: CallDeadline): Upstream;
-  /** The providers that only answer decisions, in the configuration's order. */
+  /** The providers that only answer decisions, in the order of the configuration. */
   own(): ReadonlyMap<string, Provider>;
   /** Applies the current configuration. */
   reconfigure(): void;
 }
 
-/** Builds them; nothing is called yet. */
+/** Creates the providers. Nothing is called yet. */
 export function createUpstreams(deps: DecisionUpstreamsDeps): DecisionUpstreams {
   let own = new Map<string, Provider>();
   const reconfigure = () => {

@@ -1,5 +1,5 @@
-// A version of a decision model: everything that determines its answers, under a hash. A version never changes; an edited
-// configuration entry with the same id does not replace it.
+// A version of a decision model: everything that determines its answers, with a hash of it. A version never changes, so an edited
+// entry of the configuration with the same id does not replace it.
 
 import { sha256Hex } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";
@@ -19,27 +19,30 @@ export type DecisionModelConfig = Config["decisions"]["models"][number];
 /** A version that can be used. */
 export interface DecisionVersion {
   readonly id: string;
-  /** The configuration entry that it derives from. */
+  /** The entry of the configuration from which it derives. */
   readonly origin: string;
   readonly name: string;
   readonly description: string;
   readonly tier: TierId;
   readonly spec: BackendSpec;
   readonly calibration: Calibration;
-  /** US dollars per million input tokens as configured; undefined: the public price. */
+  /** US dollars for a million input tokens as configured; undefined for the public price. */
   readonly inputPrice?: number | undefined;
   readonly hash: string;
-  /** Null before it was stored. */
+  /** Null if it was not stored yet. */
   readonly createdAtMs: number | null;
-  /** Offered because its provider lists it: the name may be an alias there, and the upstream reports what answered. */
+  /**
+   * Whether it is offered because its provider lists it. Its name may be an alias there, and the upstream reports which model
+   * answered.
+   */
   readonly floating?: boolean;
-  /** Its entry in the configuration has changed. */
+  /** Whether its entry in the configuration has changed. */
   readonly edited?: boolean;
   /** The measurements of its calibration. */
   readonly metrics: Readonly<Record<string, unknown>> | null;
 }
 
-/** The version for a configuration entry. */
+/** The version for an entry of the configuration. */
 export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibration): DecisionVersion {
   const { backend } = entry;
   const spec: BackendSpec = {
@@ -67,7 +70,7 @@ export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibra
   };
 }
 
-/** A model from a provider's list, under its name there. */
+/** A version for a model of a provider's list, under its name there. */
 export function versionOfListing({ provider, model, tier }: ListedModel): DecisionVersion {
   const route = { provider, model, path: "", priority: 1, weight: 1 };
   const spec: BackendSpec = {
@@ -94,17 +97,17 @@ export function versionOfListing({ provider, model, tier }: ListedModel): Decisi
   };
 }
 
-/** A decision model from a provider's own list. */
+/** A decision model of a provider's own list. */
 export interface ListedModel {
   readonly provider: string;
   readonly model: string;
   readonly tier: string;
 }
 
-/** As in the configuration's default. */
+/** The same number as the default of the configuration. */
 const LISTED_CONCURRENCY = 20;
 
-/** A version from the store, with its origin's current names and plan. Undefined if the row cannot be read. */
+/** A version from the store, with the current names and plan of its origin. Undefined if the row cannot be read. */
 export function versionOfRow(row: StoredVersion, origin: DecisionVersion): DecisionVersion | undefined {
   const calibration = readCalibration(row.record["calibration"]);
   const spec = row.record["spec"];
@@ -116,7 +119,7 @@ export function versionOfRow(row: StoredVersion, origin: DecisionVersion): Decis
     spec: {
       ...(spec as unknown as BackendSpec),
       revision: revisionOf(row, calibration),
-      // The operator decides what is too uncertain; it does not change the answer.
+      // The operator decides when an answer is too uncertain; this does not change the answer.
       minLabelMass: origin.spec.minLabelMass,
     },
     calibration,
@@ -126,46 +129,46 @@ export function versionOfRow(row: StoredVersion, origin: DecisionVersion): Decis
   };
 }
 
-/** The revision with which the row was stored, according to its hash; the current one if that is unknown. */
+/** The revision with which the row was stored, according to its hash; the current one if that cannot be told. */
 function revisionOf({ hash, record }: StoredVersion, calibration: Calibration): number {
   const spec = record["spec"] as BackendSpec;
   const of = (revision: number) => hashOf({ ...spec, revision }, calibration) === hash;
   return of(FORMER_REVISION) ? FORMER_REVISION : REVISION;
 }
 
-/** False for a stored version whose prompts and formulas this release no longer has: its answers would differ. */
+/** False for a stored version whose prompts and formulas this release no longer has, so that its answers would differ. */
 export function isAsStored({ spec, calibration, hash }: DecisionVersion): boolean {
   return hashOf(spec, calibration) === hash;
 }
 
-/** Whether a version still uses the prompts and formulas of the previous release. */
+/** Whether a version uses the prompts and formulas of the previous release. */
 export function isOutdatedVersion({ spec }: Pick<DecisionVersion, "spec">): boolean {
   return isFormer(spec);
 }
 
-/** The same with the prompts and formulas of this release. */
+/** The version with the prompts and formulas of this release. */
 export function renewed(version: DecisionVersion): DecisionVersion {
   const spec = { ...version.spec, revision: REVISION };
   return { ...version, spec, hash: hashOf(spec, version.calibration) };
 }
 
-/** Whether the entry differs from the stored version of its id, apart from the revision. */
+/** Whether the entry differs from the stored version with its id, apart from the revision. */
 export function isEdited(stored: DecisionVersion, entry: DecisionVersion): boolean {
   return hashOf({ ...entry.spec, revision: stored.spec.revision }, entry.calibration) !== stored.hash;
 }
 
-/** The row that stores a version. */
+/** The row in which a version is stored. */
 export function rowOf(version: DecisionVersion): Omit<StoredVersion, "createdAtMs"> {
   const { id, origin, hash, spec, calibration, metrics } = version;
   return { id, origin, hash, record: { spec, calibration }, metrics };
 }
 
-/** The next version of a model with another calibration, with this release's prompts and formulas. */
+/** The next version of a model, with another calibration and this release's prompts and formulas. */
 export function recalibrated(version: DecisionVersion, id: string, calibration: Calibration): DecisionVersion {
   return { ...renewed({ ...version, calibration }), id, name: id, createdAtMs: null };
 }
 
-/** `x-1.2.3` → `x-1.3.0`, skipping existing ids; an id without a version gets one. */
+/** The next id: `x-1.2.3` becomes `x-1.3.0`, or a later one if that exists. An id without a version gets one. */
 export function nextVersionId(id: string, taken: ReadonlySet<string>): string {
   const match = /^(.*?)(\d+)\.(\d+)\.(\d+)$/.exec(id);
   const [stem, major, minor] = match === null ? [`${id}-`, 1, -1] : [match[1]!, Number(match[2]), Number(match[3])];
@@ -179,8 +182,8 @@ export function nextVersionId(id: string, taken: ReadonlySet<string>): string {
 export const WITHOUT_CALIBRATION: Calibration = UNCALIBRATED;
 
 /**
- * Includes only what determines the answers: not names, plan, an upstream's limits, concurrency or a second route to the same
- * model.
+ * The hash of what determines the answers. It does not include names, the plan, the limits of an upstream, concurrency, or a
+ * second route to the same model.
  */
 function hashOf(spec: BackendSpec, calibration: Calibration): string {
   const { asText, limitsDecide, hashed } = backendOf(spec);
@@ -189,10 +192,10 @@ function hashOf(spec: BackendSpec, calibration: Calibration): string {
       kind: spec.kind,
       models: [...new Set(spec.routes.map(({ model }) => model))].sort(),
       ...(asText ? { orders: spec.orders } : {}),
-      // The previous one differed in its prompts only.
+      // The previous revision only differed in its prompts.
       ...(isFormer(spec) ? (asText ? { prompt: FORMER_REVISION } : {}) : { revision: spec.revision }),
       ...hashed?.(spec),
-      // The number of options per prompt affects the answers, too.
+      // The number of options in a prompt affects the answers as well.
       ...(limitsDecide === true && Object.keys(spec.limits).length > 0 ? { limits: spec.limits } : {}),
       calibration,
       confidence: CONFIDENCE_FORMULA,

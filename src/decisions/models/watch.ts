@@ -1,6 +1,6 @@
-// Watches what versions depend on. Drift: the upstream of a pinned version reports another model name. Fitness: an
-// engine read by log-probabilities returns none, or its answers are not among the option letters, is skipped; a version
-// that has no other is out of the list.
+// Watches what versions depend on. Drift: the upstream of a pinned version reports another model name. Fitness: an engine that is
+// read by log probabilities returns none, or its answers are not among the option letters. Such an engine is not used, and a
+// version without another engine is not listed.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -17,34 +17,36 @@ export interface VersionWatchDeps {
   upstream(spec: BackendSpec, deadline: CallDeadline): Upstream;
   clock: Clock;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
-  /** Half an hour, shorter in tests. */
+  /** The interval of probes: half an hour, in tests less. */
   probeEveryMs?: number;
 }
 
-/** The decision models' part of `/health`. */
+/** The part of `/health` about decision models. */
 export interface DecisionHealth {
   readonly status: "ok" | "degraded" | "disabled";
   readonly models: number;
-  /** Not listed: none of their engines is fit. */
+  /** Models that are not listed, because none of their engines is fit. */
   readonly unfit: readonly { model: string; reason: string }[];
-  /** Skipped engines of models that have others. */
+  /** Engines that are not used, of models that have others. */
   readonly unfit_routes: readonly { model: string; provider: string; reason: string }[];
-  /** Models whose upstream reported different names over time. */
+  /** Models whose upstream has reported different names over time. */
   readonly drifted: readonly string[];
 }
 
 const PROBE_EVERY_MS = 30 * 60_000;
 const PROBE_TIMEOUT_MS = 30_000;
-/** Engines probed concurrently. */
+/** The number of engines that are probed at once. */
 const PROBES_AT_ONCE = 4;
-/** An engine that real answers speak against is probed at most this often: callers' input must not cause many calls. */
+/**
+ * The least interval between probes of an engine that real answers cast doubt on, so that callers' input cannot cause many calls.
+ */
 const DOUBT_EVERY_MS = 60_000;
-/** A real answer with less than this speaks against the engine. */
+/** A real answer whose labels have a lower total probability casts doubt on the engine. */
 const MASS_UNFIT = 0.5;
-/** Cached sightings, so that only new ones are written. */
+/** Maximum number of cached sightings, so that only new ones are written. */
 const KNOWN_MAX = 10_000;
 
-/** The watch; `start` begins the probes. */
+/** The watch. `start` begins the probes. */
 export class DecisionWatch {
   readonly #deps: VersionWatchDeps;
   readonly #known = new Set<string>();
@@ -52,7 +54,7 @@ export class DecisionWatch {
   readonly #drifted = new Set<string>();
   readonly #doubtedMs = new Map<string, number>();
   #timer: ReturnType<typeof setInterval> | undefined;
-  /** The current probes; those started before a change are ignored. */
+  /** The current round of probes. Results of earlier rounds, from before a change, are ignored. */
   #round = 0;
   readonly #stopped = new AbortController();
 
@@ -65,12 +67,12 @@ export class DecisionWatch {
     return this.#fitness.isFit(version);
   }
 
-  /** The version without its unfit engines, if there are others. */
+  /** The version without its unfit engines, if it has others. */
   asAsked(version: DecisionVersion): BackendSpec {
     return this.#fitness.routesOf(version);
   }
 
-  /** Records what answered. Never throws: the answer is already being sent. */
+  /** Records which model answered. Never throws, since the answer is already being sent. */
   answered(version: DecisionVersion, answer: BackendAnswer): void {
     const { upstreamModel = "", fingerprint = "", route, labelMass } = answer;
     if (labelMass !== undefined) this.#weigh(version, route, labelMass);
@@ -83,17 +85,18 @@ export class DecisionWatch {
     if (version.floating !== true && isOtherVersion(route.model, upstreamModel)) this.#isOther(sighting, route.model);
     this.#deps.store.noteSighting(sighting).then(
       (others) => this.#compare(sighting, others),
-      (error: unknown) => this.#deps.warn("what answered for a decision model could not be noted", { error }),
+      (error: unknown) =>
+        this.#deps.warn("the model that answered for a decision model could not be recorded", { error }),
     );
   }
 
-  /** Probes the version's engines again soon: the answer was unusable. */
+  /** Probes the version's engines again soon, because an answer was unusable. */
   doubt(version: DecisionVersion): void {
     if (!this.probes) return;
     for (const engine of enginesOf(version)) this.#doubt(engine);
   }
 
-  /** Reads earlier drift. */
+  /** Reads the drift that was recorded earlier. */
   async restore(): Promise<void> {
     const seen = new Map<string, Sighting>();
     const versions = new Map((await this.#deps.versions()).map((version) => [version.id, version]));
@@ -110,21 +113,23 @@ export class DecisionWatch {
     }
   }
 
-  /** Probes now and at intervals. */
+  /** Probes the engines now and at intervals. */
   async start(): Promise<void> {
     if (this.#timer !== undefined || this.#stopped.signal.aborted) return;
     const again = () =>
-      void this.probe().catch((error: unknown) => this.#deps.warn("engines were not asked", { error }));
+      void this.probe().catch((error: unknown) =>
+        this.#deps.warn("the engines of decision models could not be probed", { error }),
+      );
     this.#timer = setInterval(again, this.#deps.probeEveryMs ?? PROBE_EVERY_MS);
     await this.probe();
   }
 
-  /** True between `start` and `pause`. */
+  /** Whether probing is on: after `start` and before `pause`. */
   get probes(): boolean {
     return this.#timer !== undefined;
   }
 
-  /** Stops the probes and forgets their results: nothing would ever correct them. */
+  /** Stops the probes and forgets their results, as nothing would ever correct them. */
   pause(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -150,7 +155,7 @@ export class DecisionWatch {
     await inParallel(jobs, PROBES_AT_ONCE);
   }
 
-  /** For `/health`. */
+  /** The state for `/health`. */
   async health(): Promise<DecisionHealth> {
     const versions = await this.#deps.versions();
     const ids = new Set(versions.map(({ id }) => id));
@@ -176,8 +181,8 @@ export class DecisionWatch {
   }
 
   /**
-   * A real answer that speaks against its engine, or for one that was found unfit. The caller's input may be the reason, so
-   * the engine is probed again; only if probing is disabled does the answer itself decide.
+   * Handles a real answer that casts doubt on its engine, or that is good although the engine was found unfit. The caller's input
+   * may be the reason, so the engine is probed again. Only if probing is disabled does the answer itself decide.
    */
   #weigh(version: DecisionVersion, { provider, model, path }: BackendAnswer["route"], mass: number): void {
     const engine = enginesOf(version).find(
@@ -202,13 +207,13 @@ export class DecisionWatch {
   #note(engine: Engine, reason: string): void {
     if (!this.#fitness.judge(engine, reason)) return;
     const { provider, model } = engine.route;
-    this.#deps.warn("an engine of decision models is passed over", { provider, model, reason });
+    this.#deps.warn("an engine of decision models is no longer used", { provider, model, reason });
   }
 
-  /** It is requested by the name of one version and reports another: this is drift from the first answer on. */
+  /** If a version is requested by its name and the upstream reports another one, this is drift from the first answer on. */
   #isOther({ version, provider, upstreamModel, fingerprint }: Sighting, pinned: string): void {
     this.#drifted.add(version);
-    this.#deps.warn("the upstream of a pinned decision model names itself as another version", {
+    this.#deps.warn("the upstream of a pinned decision model reports another version", {
       model: version,
       provider,
       now: upstreamModel,
@@ -219,7 +224,7 @@ export class DecisionWatch {
 
   #compare(sighting: Sighting, others: readonly Sighting[]): void {
     if (others.length === 0 || !this.#differs(sighting, others)) return;
-    this.#deps.warn("the upstream of a pinned decision model names itself otherwise than before", {
+    this.#deps.warn("the upstream of a pinned decision model reports another name than before", {
       model: sighting.version,
       provider: sighting.provider,
       now: sighting.upstreamModel,
@@ -228,7 +233,7 @@ export class DecisionWatch {
     });
   }
 
-  /** A different model is drift. A fingerprint alone changes with every deployment of some upstreams: this counts too. */
+  /** Another model is drift. At some upstreams, the fingerprint alone changes with every deployment; this counts too. */
   #differs(sighting: Sighting, others: readonly Sighting[]): boolean {
     const differs = others.some(
       (other) => other.upstreamModel !== sighting.upstreamModel || other.fingerprint !== sighting.fingerprint,
@@ -238,17 +243,17 @@ export class DecisionWatch {
   }
 }
 
-/** `jev-1.13.0` and `jev-1.14.0`, but not `jev-1.13` and `jev-1.13.0`, nor names that have no version. */
+/** True for `jev-1.13.0` and `jev-1.14.0`, but not for `jev-1.13` and `jev-1.13.0`, nor for names without a version. */
 export function isOtherVersion(pinned: string, named: string): boolean {
   const [mine, theirs] = [pinned, named].map((name) => VERSION.exec(name)?.[0].split("."));
   if (mine === undefined || theirs === undefined) return false;
   return mine.some((part, at) => theirs[at] !== undefined && theirs[at] !== part);
 }
 
-/** The version in a model's name: numbers separated by points, at its end or before a `-`. */
+/** Matches the version in a model's name: numbers separated by points, at the end or before a `-`. */
 const VERSION = /(?<![\d.])\d+(?:\.\d+)+(?=$|-)/;
 
-/** Why a version is not listed; each engine's own reason if there are several. */
+/** Why a version is not listed: the reason of each engine if there are several. */
 function reasonOf(engines: readonly UnfitEngine[]): string {
   const reasons = new Set(engines.map(({ reason }) => reason));
   if (reasons.size === 1) return engines[0]!.reason;

@@ -11,7 +11,7 @@ export const crawlStatusTool: McpTool = {
   name: "crawl_status",
   title: "Read a job's results",
   description:
-    "Returns the state of a job and what it has found so far: the pages of a crawl, or the result of an extract or llmstxt " +
+    "Returns the state of a job and its results so far: the pages of a crawl, or the result of an extract or llmstxt " +
     "that answered with status `processing`. Ask again every few seconds until `status` is neither `scraping` nor " +
     "`processing`. A crawl's pages come ten at a time: raise `offset` for the next ones. Free of the rate limit.",
   endpoint: "GET /v1/crawl/:id",
@@ -22,7 +22,7 @@ export const crawlStatusTool: McpTool = {
     input: {
       type: "object",
       properties: {
-        job_id: { type: "string", description: "What crawl, extract or llmstxt returned." },
+        job_id: { type: "string", description: "The id that crawl, extract or llmstxt returned." },
         offset: { type: "integer", minimum: 0, default: 0, description: "Pages of a crawl to skip." },
         limit: { type: "integer", minimum: 1, maximum: PAGES_MAX, default: PAGES, description: "Most pages." },
       },
@@ -33,7 +33,7 @@ export const crawlStatusTool: McpTool = {
       type: "object",
       properties: {
         ...commonOf(output["properties"] as JsonRecord),
-        data: { type: ANY_JSON, description: "Pages, or what was found." },
+        data: { type: ANY_JSON, description: "The pages or the result." },
       },
       required: ["job_id", "status"],
     },
@@ -45,7 +45,7 @@ export const crawlStatusTool: McpTool = {
   },
 };
 
-/** The members that all kinds of jobs share. */
+/** The members that all kinds of jobs have. */
 function commonOf({ job_id, total, completed, creditsUsed, created_at, expires_at }: JsonRecord): JsonRecord {
   return { job_id, status: { type: "string" }, total, completed, creditsUsed, created_at, expires_at };
 }

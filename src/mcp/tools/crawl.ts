@@ -1,5 +1,4 @@
-// `crawl`: reads a site page by page, as a job. The tool can wait for the job, which clients of the REST API do by
-// polling.
+// `crawl` reads a site page by page, as a job. The tool can wait for the job, for which clients of the REST API poll.
 
 import { ApiError } from "../../base/errors.ts";
 import { pause } from "../../base/retry.ts";
@@ -56,8 +55,8 @@ function readWait(value: unknown): number {
 }
 
 /**
- * The state of the crawl when it has ended or the time is up. If the client disconnects earlier, it has no id to poll,
- * so the crawl is cancelled.
+ * The state of the crawl when it has ended or the time is up. If the client disconnects earlier, it never gets the id to poll, so
+ * the crawl is cancelled.
  */
 async function waitFor(id: string, seconds: number, { look, end, progress, signal }: ToolRun): Promise<JsonRecord> {
   const endsMs = performance.now() + seconds * 1000;

@@ -2,7 +2,7 @@
 
 import type { JsonRecord, McpTool } from "../tool.ts";
 
-/** The limit of listed models; a model would have to read a longer list in full and could hardly choose from it. */
+/** Maximum number of listed models. A model would have to read a longer list in full and could hardly choose from it. */
 const MODELS_MAX = 50;
 
 /** The tool `decide`. */
@@ -21,7 +21,7 @@ export const decideTool: McpTool = {
   async schemas({ input, output }, models) {
     const known = (await models()).slice(0, MODELS_MAX);
     const properties = input["properties"] as Record<string, JsonRecord>;
-    const model = { type: "string", examples: known, description: `Default ${known[0] ?? "the first there is"}.` };
+    const model = { type: "string", examples: known, description: `Default ${known[0] ?? "the first model"}.` };
     const required = (input["required"] as string[]).filter((name) => name !== "model");
     return { input: { ...input, properties: { ...properties, model }, required }, output };
   },

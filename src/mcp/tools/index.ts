@@ -1,4 +1,4 @@
-// The list of tools: one line each, in the order in which clients see them.
+// The list of tools, with one line for each, in the order in which clients see them.
 
 import type { McpTool } from "../tool.ts";
 import { crawlTool } from "./crawl.ts";

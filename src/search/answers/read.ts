@@ -10,22 +10,22 @@ import type { AnswerReadTask } from "./task.ts";
 
 /** Parses responses. */
 export interface AnswerReader {
-  /** The engine's result for its response. Throws `PoolFull`, or the signal's reason. */
+  /** The result in an engine's response. Throws `PoolFull`, or the signal's reason. */
   read(engine: SearchEngine, response: EngineResponse, context: EngineContext, signal: AbortSignal): Promise<Parsed>;
   close(): void;
 }
 
-/** Parsing this much markup takes some milliseconds. */
+/** Markup up to this length is parsed directly, which takes a few milliseconds. */
 const MARKUP_CHARS_MAX = 32_000;
-/** JSON is parsed ten times as fast. */
+/** JSON up to this length is parsed directly; it is parsed ten times as fast. */
 const CHARS_MAX = 512_000;
-/** Half a megabyte of markup takes two tenths of a second. */
+/** The time limit in a thread. Half a megabyte of markup takes two tenths of a second. */
 const TIMEOUT_MS = 5000;
 const THREADS_MAX = 2;
-/** Bytes of responses that wait for a thread. */
+/** Maximum number of characters in responses that wait for a thread. */
 const WAITING_CHARS_MAX = 64_000_000;
 
-/** Creates a parser; its threads start on first use. */
+/** Creates a parser. Its threads start on first use. */
 export function createAnswerReader(): AnswerReader {
   const pool = createPool<AnswerReadTask, Parsed>({
     start: () => startThread("./search/answers/worker.ts", new URL("./worker.ts", import.meta.url)),
@@ -35,7 +35,7 @@ export function createAnswerReader(): AnswerReader {
   });
   return {
     async read(engine, response, context, signal) {
-      // The thread only knows the engines of the list.
+      // The thread only has the engines of the list.
       if (!isLarge(response.body) || !ENGINES.includes(engine)) return engine.parse(response, context);
       const task = { engine: engine.name, response: { ...response, headers: [...response.headers] }, context };
       try {

@@ -2,10 +2,10 @@
 
 import type { EngineContext, EngineResponse } from "../engine.ts";
 
-/** A response to parse, and its engine's name. */
+/** A response to parse, with the name of its engine. */
 export interface AnswerReadTask {
   readonly engine: string;
-  /** Headers as pairs: a Headers object cannot be sent. */
+  /** The headers are pairs, since a Headers object cannot be sent. */
   readonly response: Omit<EngineResponse, "headers"> & { readonly headers: readonly (readonly [string, string])[] };
   readonly context: EngineContext;
 }

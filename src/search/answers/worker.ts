@@ -1,4 +1,4 @@
-// The thread that parses responses too large for the event loop. A separate entry point in the built program.
+// The thread that parses responses which are too large for the event loop. It is an entry point of its own in the built program.
 
 import { serveTasks } from "../../workers/serve.ts";
 import type { Parsed } from "../engine.ts";

@@ -52,10 +52,10 @@ export const arxiv: SearchEngine = {
       xml: true,
       failure(page) {
         if (page.texts("url").some((id) => /\/api\/errors/.test(id)))
-          return failed("refused", "The engine would not take the query.");
+          return failed("refused", "The engine refused the query.");
         const total = page.text("total");
         if (page.texts("results").length === 0 && /^[1-9]/.test(total))
-          return failed("changed_markup", "The answer counts hits and holds none.");
+          return failed("changed_markup", "The answer states a number of hits but contains none.");
         return undefined;
       },
       draft(fields) {

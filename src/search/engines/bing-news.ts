@@ -1,4 +1,4 @@
-// Bing News, by its feeds. Their terms are for feed readers, so the operator must enable it.
+// Bing News, by its feeds. Their terms of use are for feed readers, so the operator must enable it.
 
 import { address, primaryLanguage, regionOf } from "../address.ts";
 import type { EngineContext, SearchEngine, TimeRange } from "../engine.ts";
@@ -64,7 +64,7 @@ export const bingNews: SearchEngine = {
     }),
 };
 
-/** Links are click trackers; the publisher's address is one of their parameters. */
+/** The publisher's address in a link. Links count clicks and contain that address as a parameter. */
 function publisherOf(link: string | undefined): string | undefined {
   if (link === undefined) return undefined;
   const url = new URL(link);

@@ -1,4 +1,4 @@
-// Bing's web page. It serves some clients unrelated hits, so the operator must enable it.
+// Bing's web page. It serves unrelated hits to some clients, so the operator must enable it.
 
 import { address, browserHeaders, primaryLanguage, regionOf } from "../address.ts";
 import type { EngineContext, SearchEngine } from "../engine.ts";
@@ -63,7 +63,7 @@ function market(context: EngineContext): string {
   return `${language}-${regionOf(context) ?? REGIONS[language] ?? language}`;
 }
 
-/** Links may be click trackers; the address is one of their parameters, in base64 after "a1". */
+/** The address in a link. Some links count clicks and contain the address as a parameter, in base64 after "a1". */
 function unwrapped(link: string | undefined): string | undefined {
   if (link === undefined) return undefined;
   const url = new URL(link);

@@ -1,4 +1,4 @@
-// Posts on Bluesky. Searching needs a session, which an account's app password opens; it is kept for an hour.
+// Posts on Bluesky. Searching needs a session, which is opened with the app password of an account and kept for an hour.
 
 import { address, jsonHeaders, jsonPost, pageSize, primaryLanguage, rangeStart } from "../address.ts";
 import {
@@ -14,7 +14,7 @@ import { failed, statusFailure } from "../reading/status.ts";
 import { counted, joined } from "../reading/text.ts";
 
 const SEARCH = "search";
-/** Sessions last about two hours. */
+/** How long a session is kept; it lasts about two hours. */
 const SESSION_MS = 3_600_000;
 
 /** Bluesky. */

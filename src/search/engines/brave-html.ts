@@ -1,4 +1,4 @@
-// Brave Search's web page. It often refuses programs, so the operator must enable it; `brave` is the API with a key.
+// Brave Search's web page. It often refuses programs, so the operator must enable it. `brave` is the API, which needs a key.
 
 import { address, browserHeaders, cookies, regionOf } from "../address.ts";
 import type { SearchEngine, TimeRange } from "../engine.ts";
@@ -51,7 +51,7 @@ export const braveHtml: SearchEngine = {
   parse: (response, context) =>
     readMarkup(response, context, {
       engine: braveHtml,
-      // Relative addresses are advertisements.
+      // Relative addresses belong to advertisements.
       skips: (fields) => !/^https?:/.test(fields.text("url")),
       draft: (fields) => ({ snippet: withoutDate(fields) }),
       more(page) {
@@ -61,7 +61,7 @@ export const braveHtml: SearchEngine = {
     }),
 };
 
-/** The date precedes the text. */
+/** The text of a hit, without the date before it. */
 function withoutDate(fields: MarkupFields): string {
   const [text, date] = [fields.text("snippet"), fields.text("date")];
   return date !== "" && text.startsWith(date) ? text.slice(date.length).replace(/^[\s\-–—·]+/, "") : text;

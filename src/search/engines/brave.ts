@@ -8,7 +8,7 @@ import { failed } from "../reading/status.ts";
 const RANGES: Readonly<Record<TimeRange, string>> = { day: "pd", week: "pw", month: "pm", year: "py" };
 const QUERY_CHARS_MAX = 400;
 const QUERY_WORDS_MAX = 50;
-/** The members of a response without pages; anything else means that the format has changed. */
+/** The members of a response without pages. If there are others, the format has changed. */
 const OTHER_NAMES = new Set(
   "type query mixed videos news discussions faq infobox locations summarizer rich".split(" "),
 );
@@ -65,7 +65,7 @@ export const brave: SearchEngine = {
           return failed("rate_limited", "The key is used too often.", seconds > 0 ? seconds * 1000 : undefined);
         }
         if (typeof code === "string" && /TOKEN|SUBSCRIPTION/.test(code))
-          return failed("bad_key", "The engine does not take the key.");
+          return failed("bad_key", "The engine does not accept the key.");
         return undefined;
       },
       isEmpty: (body) =>

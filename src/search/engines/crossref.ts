@@ -48,7 +48,7 @@ export const crossref: SearchEngine = {
       engine: crossref,
       markup: ["title"],
       draft(fields) {
-        // A component is a figure or table of a work that is listed itself.
+        // A component is a figure or table of a work, which is listed itself.
         if (fields.literal("type") === "component") return undefined;
         return {
           snippet: joined([

@@ -55,9 +55,7 @@ export const dailymotion: SearchEngine = {
         const code = valueAt(body, "error.code");
         if (code === undefined || status >= 500) return undefined;
         if (code === 429) return failed("rate_limited", "The engine accepts no more requests at the moment.");
-        return status === 200 || status === 400
-          ? failed("refused", "The engine would not take the request.")
-          : undefined;
+        return status === 200 || status === 400 ? failed("refused", "The engine refused the request.") : undefined;
       },
       draft: (fields) => ({ snippet: joined([fields.text("snippet"), clock(Number(fields.raw("duration")))]) }),
     }),

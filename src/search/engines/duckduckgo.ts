@@ -1,5 +1,5 @@
-// DuckDuckGo's page for browsers without scripts. It blocks programs that it detects, so the operator must enable it; no
-// second page is requested, because that needs a token of the first and is how programs are detected.
+// DuckDuckGo's page for browsers without scripts. It blocks clients that it recognises as programs, so the operator must enable
+// it. No second page is requested, because that needs a token of the first and is how programs are recognised.
 
 import { address, browserHeaders, cookies, encoded, primaryLanguage, regionOf } from "../address.ts";
 import type { EngineContext, SearchEngine, TimeRange } from "../engine.ts";
@@ -69,14 +69,14 @@ export const duckduckgo: SearchEngine = {
       "sec-fetch-user": "?1",
       cookie: cookies({ kl, df }),
     });
-    // The first page's form sends an empty `b`.
+    // The form on the first page sends an empty `b`.
     const body = `${encoded({ q: askable(context.query.text) })}&b=&${encoded({ kl, df })}`;
     return { method: "POST", url, headers, body };
   },
   parse: (response, context) =>
     readMarkup(response, context, {
       engine: duckduckgo,
-      // A query without results is redirected.
+      // Queries without results are redirected.
       failure: (page, { url, request, status }) =>
         status < 300 && url !== request.url && page.texts("results").length === 0
           ? { kind: "hits", hits: [] }
@@ -85,7 +85,7 @@ export const duckduckgo: SearchEngine = {
     }),
 };
 
-/** Words with a leading "!" would redirect to another site. */
+/** The query without words that begin with "!", which would redirect to another site. */
 function askable(text: string): string {
   return text
     .slice(0, QUERY_CHARS_MAX)
@@ -103,7 +103,7 @@ function region(context: EngineContext): string {
   return wanted ?? ALL_REGIONS;
 }
 
-/** Links may be click trackers; the address is one of their parameters. */
+/** The address in a link. Some links count clicks and contain the address as a parameter. */
 function unwrapped(link: string | undefined): string | undefined {
   if (link === undefined) return undefined;
   const url = new URL(link);

@@ -1,4 +1,5 @@
-// GDELT: world news of the last three months. It accepts one request every five seconds and is slow, so it must be enabled.
+// GDELT: world news of the last three months. It accepts one request every five seconds and is slow, so the operator must enable
+// it.
 
 import { address, jsonHeaders, pageSize, primaryLanguage } from "../address.ts";
 import type { SearchEngine, TimeRange } from "../engine.ts";
@@ -85,12 +86,12 @@ export const gdelt: SearchEngine = {
         const text = whole.slice(0, SENTENCE_CHARS_MAX);
         if (body !== undefined || (status !== 200 && status !== 429)) return undefined;
         if (/limit requests/i.test(text))
-          return failed("rate_limited", "The engine takes one request every five seconds.");
+          return failed("rate_limited", "The engine accepts one request every five seconds.");
         if (
           /\b(?:query|phrase|keyword|search)\b[^<]*\b(?:too|short|long|common|invalid|illegal)\b/i.test(text) &&
           !text.includes("<")
         )
-          return failed("refused", "The engine would not take the query.");
+          return failed("refused", "The engine refused the query.");
         return undefined;
       },
       isEmpty: (body) => namesOf(body)?.length === 0,

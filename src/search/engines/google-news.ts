@@ -1,4 +1,4 @@
-// Google News, by its feeds. Links lead through Google's own site; the publisher's address is not in them.
+// Google News, by its feeds. Its links lead through Google's own site and do not contain the publisher's address.
 
 import { address, primaryLanguage, regionOf } from "../address.ts";
 import type { EngineContext, SearchEngine, TimeRange } from "../engine.ts";
@@ -6,7 +6,7 @@ import { readMarkup } from "../reading/markup.ts";
 import { failed } from "../reading/status.ts";
 
 const WHEN: Readonly<Record<TimeRange, string>> = { day: "1d", week: "7d", month: "30d", year: "1y" };
-/** The default edition of each language, unless the language has a region. */
+/** The default edition of each language, for languages without a region. */
 const REGIONS: Readonly<Record<string, string>> = {
   ar: "EG",
   bg: "BG",
@@ -79,9 +79,7 @@ export const googleNews: SearchEngine = {
       engine: googleNews,
       xml: true,
       failure: (_page, { url }) =>
-        /^\/sorry(?:\/|$)/.test(new URL(url).pathname)
-          ? failed("captcha", "The engine asks for a proof that a person is there.")
-          : undefined,
+        /^\/sorry(?:\/|$)/.test(new URL(url).pathname) ? failed("captcha", "The engine shows a captcha.") : undefined,
       draft(fields) {
         const [title, source] = [fields.text("title"), fields.text("source")];
         const end = ` - ${source}`;

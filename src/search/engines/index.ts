@@ -1,4 +1,4 @@
-// Every search engine. A new one is a file, a line here and a folder of samples in test/search/samples.
+// The list of search engines. A new engine is a file, a line here, and a folder of samples in test/search/samples.
 
 import type { SearchEngine } from "../engine.ts";
 import { arxiv } from "./arxiv.ts";
@@ -43,7 +43,7 @@ import { wikimediaCommons } from "./wikimedia-commons.ts";
 import { wikipedia } from "./wikipedia.ts";
 import { youtube } from "./youtube.ts";
 
-/** In the order of preference among equal engines. */
+/** Engines that are equal otherwise are preferred in this order. */
 export const ENGINES: readonly SearchEngine[] = [
   brave,
   tavily,

@@ -32,11 +32,11 @@ export const mojeek: SearchEngine = {
     const url = address(context, "https://www.mojeek.com", "/search", {
       q: query.text,
       safe: query.safe === "off" ? 0 : 1,
-      // It would be refused on the first page.
+      // The parameter would be refused on the first page.
       s: query.page > 1 ? (query.page - 1) * 10 : undefined,
       since: rangeStart(context)?.toISOString().slice(0, 10).replaceAll("-", ""),
     });
-    // As parameters these two would be refused.
+    // As parameters, these two values would be refused.
     const cookie = cookies({ lb: primaryLanguage(context), arc: regionOf(context) ?? "none" });
     return { method: "GET", url, headers: browserHeaders(context, { cookie }) };
   },

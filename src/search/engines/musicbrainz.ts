@@ -64,7 +64,7 @@ export const musicbrainz: SearchEngine = {
     }),
 };
 
-/** The artists with their join phrases: "Queen & David Bowie". */
+/** The names of the artists with the phrases that join them: "Queen & David Bowie". */
 function creditOf(credit: unknown): string {
   if (!Array.isArray(credit)) return "";
   const words = credit.map((one) => `${valueAt(one, "name|artist.name") ?? ""}${valueAt(one, "joinphrase") ?? ""}`);

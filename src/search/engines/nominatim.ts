@@ -1,4 +1,4 @@
-// Places of OpenStreetMap, by Nominatim. Its usage policy allows one request per second and asks for a contact.
+// Places of OpenStreetMap, by Nominatim. Its usage policy allows one request a second and requires a contact address.
 
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";

@@ -1,4 +1,4 @@
-// OpenAlex, with a free key. Abstracts come as an inverted index.
+// OpenAlex, with a free key. Its abstracts are inverted indexes.
 
 import { address, jsonHeaders, pageSize, primaryLanguage, rangeStart } from "../address.ts";
 import { type EngineContext, type SearchEngine, TIME_RANGES } from "../engine.ts";
@@ -72,7 +72,7 @@ function filterOf(context: EngineContext): string | undefined {
   return joined([language && `language:${language}`, since && `from_publication_date:${since}`], ",") || undefined;
 }
 
-/** The abstract's words in order. */
+/** The words of an abstract in their order. */
 function inOrder(index: unknown): string {
   if (typeof index !== "object" || index === null) return "";
   const words: string[] = [];

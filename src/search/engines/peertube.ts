@@ -1,5 +1,5 @@
-// A PeerTube server that searches its own index. Sepia Search queries such an index directly, so this engine is for operators
-// who name a server of their own.
+// A PeerTube server that searches its own index. Sepia Search queries such an index directly, so this engine is for operators who
+// name a server of their own.
 
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
 import { readJsonAnswer } from "../reading/json.ts";

@@ -88,7 +88,7 @@ function articles(context: EngineContext, ids: readonly string[]): EngineRequest
 }
 
 function readArticles(response: EngineResponse, context: EngineContext): Parsed {
-  // `ids` is a path in the first response, which is JSON.
+  // `ids` is a path in the first response, which is JSON, so it is no selector here.
   const { ids: _, ...selectors } = selectorsOf(pubmed, context);
   return readMarkup(response, settled(context), {
     engine: { selectors },
@@ -101,7 +101,7 @@ function readArticles(response: EngineResponse, context: EngineContext): Parsed 
   });
 }
 
-/** Months are numbers or English names; day and month may be missing. */
+/** The date of an article. Months are numbers or English names; the day and the month may be missing. */
 function dateOf(fields: MarkupFields): string | undefined {
   const month = fields.text("month");
   const named = MONTHS.indexOf(month.slice(0, 3).toLowerCase()) + 1;

@@ -1,4 +1,4 @@
-// Posts on Reddit, which only serves registered programs; their token is kept for half of its lifetime.
+// Posts on Reddit, which only serves registered programs. Their token is kept for half of its lifetime.
 
 import { address, encoded, jsonHeaders, pageSize } from "../address.ts";
 import {
@@ -14,7 +14,7 @@ import { failed, statusFailure } from "../reading/status.ts";
 import { counted, joined, webAddress } from "../reading/text.ts";
 
 const SEARCH = "search";
-/** Half of the token's lifetime of a day. */
+/** How long a token is kept: half of its lifetime of a day. */
 const TOKEN_MS = 43_200_000;
 
 /** Reddit. */
@@ -61,9 +61,9 @@ function readToken(response: EngineResponse, context: EngineContext): Parsed {
   const failure = statusFailure(response, { keyed: true });
   if (failure !== undefined) return { kind: "failure", failure };
   const body = parsedJson(response.body);
-  if (valueAt(body, "error") !== undefined) return failed("bad_key", "The engine does not take the key.");
+  if (valueAt(body, "error") !== undefined) return failed("bad_key", "The engine does not accept the key.");
   const token = valueAt(body, selectorsOf(reddit, context)["token"] ?? "");
-  if (typeof token !== "string") return failed("changed_markup", "The engine gave no token.");
+  if (typeof token !== "string") return failed("changed_markup", "The engine returned no token.");
   return { kind: "next", request: search(context, token), remember: { value: token, forMs: TOKEN_MS } };
 }
 

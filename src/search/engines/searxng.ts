@@ -1,4 +1,4 @@
-// A SearXNG instance that allows JSON. Its hits name its engines.
+// A SearXNG instance that allows JSON. Its hits name the engines that found them.
 
 import { address, jsonHeaders } from "../address.ts";
 import { CATEGORIES, type SafeSearch, type SearchEngine, TIME_RANGES } from "../engine.ts";
@@ -7,7 +7,7 @@ import { failed } from "../reading/status.ts";
 import { oneLine } from "../reading/text.ts";
 
 const SAFE: Readonly<Record<SafeSearch, number>> = { off: 0, moderate: 1, strict: 2 };
-/** More names than an instance has engines. */
+/** Maximum number of engine names; no instance has as many engines. */
 const NAMES_MAX = 50;
 
 /** A SearXNG instance. */
@@ -57,7 +57,7 @@ export const searxng: SearchEngine = {
       engine: searxng,
       failure(body, { status }) {
         if (status === 403)
-          return failed("blocked", "The instance refuses: json may be missing in its search.formats.");
+          return failed("blocked", "The instance refused the request. Its setting search.formats may lack json.");
         const selectors = selectorsOf(searxng, context);
         const results = valueAt(body, selectors["results"] ?? "");
         const unresponsive = valueAt(body, selectors["unresponsive"] ?? "");

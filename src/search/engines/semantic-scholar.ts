@@ -1,4 +1,4 @@
-// Semantic Scholar. Without a key all users share one rate limit, so it often refuses.
+// Semantic Scholar. Without a key, all users share one rate limit, so it often refuses requests.
 
 import { address, jsonHeaders, offset, pageSize, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";

@@ -5,7 +5,7 @@ import { type EngineContext, type SearchEngine, TIME_RANGES } from "../engine.ts
 import { type ItemFields, type PartialHit, readJsonAnswer } from "../reading/json.ts";
 import { clock, counted, joined } from "../reading/text.ts";
 
-/** Selectors for the responses of every server with PeerTube's search API. */
+/** The selectors for responses of all servers with PeerTube's search API. */
 export const VIDEO_SELECTORS = {
   results: "data",
   title: "name",
@@ -37,7 +37,7 @@ export const sepiasearch: SearchEngine = {
   parse: (response, context) => readJsonAnswer(response, context, { engine: sepiasearch, draft: videoDraft }),
 };
 
-/** A video search request for PeerTube and its index. */
+/** A request for videos, for PeerTube and its index. */
 export function videoRequest(context: EngineContext, origin: string, more: Readonly<Record<string, string>>) {
   const size = pageSize(context, 20);
   const language = primaryLanguage(context);
@@ -55,7 +55,7 @@ export function videoRequest(context: EngineContext, origin: string, more: Reado
   return { method: "GET", url, headers: jsonHeaders(context) } as const;
 }
 
-/** A video as a hit. */
+/** A hit for a video. */
 export function videoDraft(fields: ItemFields): PartialHit {
   return {
     snippet: joined([

@@ -1,5 +1,5 @@
-// Startpage's web page. Its home page gives a token that a search needs, so there are two requests, or one while the token is
-// valid. It changes often, so the operator must enable it.
+// Startpage's web page. A search needs a token from its home page, so there are two requests, or one while the token is valid.
+// The page changes often, so the operator must enable it.
 
 import { address, browserHeaders, cookies, encoded, primaryLanguage } from "../address.ts";
 import type {
@@ -68,8 +68,7 @@ export const startpage: SearchEngine = {
     return { method: "GET", url: address(context, ORIGIN, "/"), headers: browserHeaders(context) };
   },
   parse(response, context) {
-    if (/\/sp\/captcha\b/.test(new URL(response.url).pathname))
-      return failed("captcha", "The engine asks for a proof that a person is there.");
+    if (/\/sp\/captcha\b/.test(new URL(response.url).pathname)) return failed("captcha", "The engine shows a captcha.");
     const strange = strangeSelector(startpage, context);
     if (strange !== undefined) return strange;
     const failure = statusFailure(response);
@@ -121,7 +120,7 @@ function preferences(language: string): string {
 function readResults(response: EngineResponse, context: EngineContext): Parsed {
   const selectors = selectorsOf(startpage, context);
   const state = objectAfter(response.body, selectors["state"] ?? "");
-  if (state === undefined) return failed("changed_markup", "The page's script holds no results.");
+  if (state === undefined) return failed("changed_markup", "The page's script contains no results.");
   const groups = valueAt(state, selectors["groups"] ?? "");
   if (!Array.isArray(groups)) return failed("changed_markup", `The answer has no list at "${selectors["groups"]}".`);
   if (groups.length === 0) return { kind: "hits", hits: [] };
@@ -139,6 +138,6 @@ function readResults(response: EngineResponse, context: EngineContext): Parsed {
   });
 }
 
-/** A snippet that starts with its date: "18 Jun 2023 ... The text". */
+/** Matches a snippet that begins with its date: "18 Jun 2023 ... The text". */
 const DATED =
   /^(\d+ (?:minute|hour|day|week)s? ago|\d{1,2} [A-Z][a-z]{2,8} \d{4}|[A-Z][a-z]{2,8} \d{1,2}, \d{4}) (?:\.\.\.|…) (.*)$/;

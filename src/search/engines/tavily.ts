@@ -35,7 +35,7 @@ export const tavily: SearchEngine = {
   parse: (response, context) =>
     readJsonAnswer(response, context, {
       engine: tavily,
-      // Two non-standard statuses: the plan is used up, or its pay-as-you-go limit is.
+      // Two statuses that are not standard: the plan is used up, or its pay-as-you-go limit is.
       failure: (_body, { status }) =>
         status === 432 || status === 433 ? failed("bad_key", "The key's plan is used up.") : undefined,
     }),

@@ -6,7 +6,7 @@ import { namesOf, readJsonAnswer } from "../reading/json.ts";
 import { mediaWikiFailure } from "../reading/mediawiki.ts";
 import { joined } from "../reading/text.ts";
 
-/** The members of a complete response besides hits; one of these alone means no hits. */
+/** The members of a complete response without hits. */
 const EMPTY_NAMES = new Set(["batchcomplete", "limits", "warnings"]);
 
 /** Wikimedia Commons. */

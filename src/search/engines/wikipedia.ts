@@ -5,7 +5,7 @@ import type { EngineContext, SearchEngine } from "../engine.ts";
 import { readJsonAnswer } from "../reading/json.ts";
 import { mediaWikiFailure } from "../reading/mediawiki.ts";
 
-/** The largest editions; for other languages English is searched. */
+/** The languages of the largest editions. For other languages, the English edition is searched. */
 const LANGUAGES =
   "en de fr es it pt ru ja zh nl pl sv ar uk vi fa ca id ko no fi hu cs tr ro he da eo sr bg hy sk et el simple be lt sl eu hr gl nn az ka hi uz th la ms ta kk bn te mk cy ur af sq is lv mr ml sw pa gu kn ne si my km".split(
     " ",
@@ -44,7 +44,7 @@ export const wikipedia: SearchEngine = {
       formatversion: 2,
     });
     const { language } = context.query;
-    // The Chinese edition supports several scripts; the header selects one.
+    // The Chinese edition has several scripts, and the header selects one.
     return { method: "GET", url, headers: jsonHeaders(context, language ? { "accept-language": language } : {}) };
   },
   parse: (response, context) =>

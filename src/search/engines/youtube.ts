@@ -1,4 +1,5 @@
-// YouTube's result page, read from its script's data. Its terms are for people, so the operator must enable it.
+// YouTube's result page, of which the data in its script is read. Its terms of use are for people, so the operator must enable
+// it.
 
 import { address, browserHeaders, cookies } from "../address.ts";
 import type { SearchEngine, TimeRange } from "../engine.ts";
@@ -41,7 +42,7 @@ export const youtube: SearchEngine = {
     const { query } = context;
     const url = address(context, "https://www.youtube.com", "/results", {
       search_query: query.text,
-      // The page expects the parameter to be escaped twice.
+      // The page expects that the parameter is escaped twice.
       sp: query.timeRange && `EgII${RANGES[query.timeRange]}%3D%3D`,
     });
     return { method: "GET", url, headers: browserHeaders(context, { cookie: cookies({ CONSENT: "YES+" }) }) };
@@ -54,14 +55,14 @@ export const youtube: SearchEngine = {
     const selectors = selectorsOf(youtube, context);
     const state = objectAfter(response.body, selectors["state"] ?? "");
     if (state === undefined && new URL(response.url).hostname.startsWith("consent."))
-      return failed("blocked", "The engine wants a person to agree to its terms.");
+      return failed("blocked", "The engine requires that a person agrees to its terms.");
     const sections = valueAt(state, selectors["sections"] ?? "");
     if (!Array.isArray(sections))
       return failed("changed_markup", `The answer has no list at "${selectors["sections"]}".`);
     const items = sections.flatMap((section) => listAt(section, selectors["results"] ?? ""));
     const videos = items.flatMap((item) => valueAt(item, selectors["video"] ?? "") ?? []);
     const isEmpty = items.some((item) => valueAt(item, selectors["none"] ?? "") !== undefined);
-    if (videos.length === 0 && !isEmpty) return failed("changed_markup", "The answer holds no videos.");
+    if (videos.length === 0 && !isEmpty) return failed("changed_markup", "The answer contains no videos.");
     return readItems({ videos }, settled(context), {
       engine: { selectors: { ...selectors, results: "videos" } },
       draft(fields) {
@@ -84,7 +85,7 @@ function listAt(value: unknown, path: string): unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** A text is one string, or a list of runs. */
+/** The text of a value, which is one string or a list of runs. */
 function textOf(value: unknown): string {
   const simple = valueAt(value, "simpleText");
   if (typeof simple === "string") return oneLine(simple);

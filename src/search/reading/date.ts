@@ -1,6 +1,6 @@
-// Parses the dates of responses to ISO 8601. An invalid date gives none: a wrong one would be worse.
+// Converts the dates in responses to ISO 8601. An invalid date gives none, as a wrong one would be worse.
 
-/** A date in any spelling that engines use: ISO 8601, RFC 822, seconds or milliseconds, 20260102T030405Z, "2 days ago". */
+/** Reads a date in any form that engines use: ISO 8601, RFC 822, seconds or milliseconds, 20260102T030405Z, "2 days ago". */
 export function isoDate(value: unknown, nowMs?: number): string | undefined {
   if (typeof value === "number") return fromMs(value >= MS_LEAST ? value : value * 1000);
   if (typeof value !== "string") return undefined;
@@ -17,11 +17,11 @@ export function isoDate(value: unknown, nowMs?: number): string | undefined {
   if (ago !== null) return nowMs === undefined ? undefined : before(nowMs, ago[1] ?? "", ago[2] ?? "");
   if (!/\d{4}/.test(text)) return undefined;
   const iso = fromMs(Date.parse(HAS_ZONE.test(text) ? text : `${text}${/T\d\d:\d\d/.test(text) ? "Z" : " UTC"}`));
-  // "3 March 2024" has no time either.
+  // A date such as "3 March 2024" has no time either.
   return /\d:\d\d/.test(text) ? iso : iso?.slice(0, 10);
 }
 
-/** Year, month and day as a list, as Crossref sends them; a missing month or day is left out. */
+/** Reads year, month and day from a list, as Crossref sends them. A missing month or day is left out. */
 export function dateOfParts(parts: unknown): string | undefined {
   if (!Array.isArray(parts)) return undefined;
   const numbers = parts.filter((part): part is number => Number.isInteger(part) && part > 0);
@@ -33,7 +33,7 @@ export function dateOfParts(parts: unknown): string | undefined {
 }
 
 const DATE_CHARS_MAX = 100;
-/** A number above this is in milliseconds: as seconds it would be the year 5138. */
+/** Larger numbers are milliseconds: as seconds, this one would be in the year 5138. */
 const MS_LEAST = 100_000_000_000;
 const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d|\b(?:GMT|UTC|[ECMP][SD]T))\s*(?:\([^)]*\))?$/;
 
@@ -51,7 +51,7 @@ function before(nowMs: number, count: string, unit: string): string | undefined 
   const seconds = SECONDS[unit.toLowerCase()] ?? Number.NaN;
   const many = /^an?$/i.test(count) ? 1 : Number(count);
   const iso = fromMs(nowMs - many * seconds * 1000);
-  // "3 days ago" has no time.
+  // A date such as "3 days ago" has no time.
   return seconds >= 86_400 ? iso?.slice(0, 10) : iso;
 }
 

@@ -1,5 +1,5 @@
-// Parses markup within limits that no real result page reaches. A hostile page could otherwise take minutes: searching a
-// tree, and matching end tags, take time proportional to its depth.
+// Parses markup within limits that no real result page reaches. Without them, a hostile page could take minutes, since searching
+// a tree and matching end tags take time in proportion to its depth.
 
 import type { AnyNode, Document } from "domhandler";
 import { lazily } from "../../base/lazily.ts";

@@ -1,4 +1,4 @@
-// Reads hits from HTML and XML, by CSS selectors. A page without hits is only empty if it says so; otherwise it has changed.
+// Reads hits from HTML and XML by CSS selectors. A page without hits is only empty if it says so; otherwise it has changed.
 
 import type { AnyNode, Document, Element } from "domhandler";
 import { lazily } from "../../base/lazily.ts";
@@ -24,32 +24,32 @@ const selecting = lazily((): typeof import("css-select") => require("css-select"
 /** Reads values below an element by the names in the engine's selectors. */
 export interface MarkupFields {
   readonly element: AnyNode;
-  /** The text, or the attribute if the selector ends in `@name`, as one plain line; empty if missing. */
+  /** The text, or the attribute if the selector ends in `@name`, as one plain line; empty if it is missing. */
   text(name: string): string;
-  /** Each of several, without empty ones. */
+  /** The texts of all matching elements, without empty ones. */
   texts(name: string): string[];
   /** A text that contains markup itself, as in feeds. */
   inner(name: string): string;
   date(name: string): string | undefined;
-  /** A web address, resolved against the response's own. */
+  /** A web address, resolved against that of the response. */
   address(name: string): string | undefined;
 }
 
 /**
- * How an engine's markup is read, besides its selectors: `results` are the hits, `none` marks an empty page, `captcha` a bot
- * check, `hidden` what is not part of any text.
+ * How an engine's markup is read, in addition to its selectors: `results` are the hits, `none` marks an empty page, `captcha`
+ * marks a bot check, and `hidden` is not part of any text.
  */
 export interface MarkupReading {
   readonly engine: Read;
   readonly xml?: true;
   /**
-   * Adds to, or replaces, the values of the selectors `title`, `url`, `snippet`, `date` and `thumbnail`; undefined skips the
+   * Adds to the values of the selectors `title`, `url`, `snippet`, `date` and `thumbnail`, or replaces them; undefined skips the
    * item.
    */
   draft?(fields: MarkupFields): PartialHit | undefined;
-  /** Skips an item before it counts: an advertisement. */
+  /** Whether an item is skipped before it counts, such as an advertisement. */
   skips?(fields: MarkupFields): boolean;
-  /** A failure within a page of status 200, or that overrides the status. */
+  /** The failure that a page reports although its status is 200, or that takes precedence over the status. */
   failure?(page: MarkupFields, response: EngineResponse): Parsed | undefined;
   more?(page: MarkupFields): More;
 }
@@ -63,11 +63,10 @@ export function readMarkup(response: EngineResponse, context: EngineContext, rea
   if (broken !== undefined) return failed("changed_markup", `The selector "${broken}" cannot be read.`);
   const document = parseMarkup(response.body, { xml: reading.xml === true });
   if (document === undefined)
-    return failed("changed_markup", "The answer is larger or deeper than any page of results.");
+    return failed("changed_markup", "The answer is larger or more deeply nested than any result page.");
   const place: Place = { response, context, hidden: new Set<AnyNode>(all(document, selectors["hidden"] ?? "")) };
   const page = fieldsOf(document, selectors, place);
-  if (has(document, selectors["captcha"]))
-    return failed("captcha", "The engine asks for a proof that a person is there.");
+  if (has(document, selectors["captcha"])) return failed("captcha", "The engine shows a captcha.");
   const told = reading.failure?.(page, response);
   if (told !== undefined) return told;
   const failure = statusFailure(response, { keyed: isKeyed(reading.engine, context) });
@@ -75,7 +74,7 @@ export function readMarkup(response: EngineResponse, context: EngineContext, rea
   return hitsOf(document, { selectors, reading, place, page });
 }
 
-/** The first text, or attribute, at a selector of an HTML page; empty if missing. */
+/** The first text, or attribute, at a selector in an HTML page; empty if it is missing. */
 export function firstText(html: string, selector: string): string {
   const { css, attribute } = parted(selector);
   if (brokenSelector({ selector }) !== undefined || css === "") return "";
@@ -105,7 +104,7 @@ function hitsOf(document: Document, { selectors, reading, place, page }: Work): 
       `The answer has nothing at "${selectors["results"]}", and does not say that it is empty.`,
     );
   }
-  // The last item of a truncated response may be incomplete.
+  // The last item of a truncated response may be incomplete, so it is dropped.
   const whole = isComplete ? wanted : wanted.slice(0, -1);
   const hits = whole.flatMap((fields) => {
     const own = reading.draft === undefined ? {} : reading.draft(fields);
@@ -116,13 +115,13 @@ function hitsOf(document: Document, { selectors, reading, place, page }: Work): 
   return { kind: "hits", hits, ...reading.more?.(page) };
 }
 
-/** A selector with its attribute: `a.title@href`. */
+/** The parts of a selector with an attribute, such as `a.title@href`. */
 function parted(selector: string): { css: string; attribute: string | undefined } {
   const at = /@([\w:-]+)$/.exec(selector);
   return at === null ? { css: selector, attribute: undefined } : { css: selector.slice(0, at.index), attribute: at[1] };
 }
 
-/** The first invalid selector; undefined if all are valid. An empty one means the item itself. */
+/** The first invalid selector; undefined if all are valid. An empty selector means the item itself. */
 export function brokenSelector(selectors: Readonly<Record<string, string>>): string | undefined {
   return Object.values(selectors).find((selector) => {
     const { css } = parted(selector);
@@ -136,7 +135,7 @@ export function brokenSelector(selectors: Readonly<Record<string, string>>): str
   });
 }
 
-/** Whether the response is complete: it has the end tag of the page, or of the outermost element. */
+/** Whether the response is complete: it contains the end tag of the page, or of its outermost element. */
 function isWhole(document: Document, body: string): boolean {
   if (/<\/html\s*>/i.test(body)) return true;
   const root = document.children.find((node): node is Element => node.type === "tag");
@@ -144,7 +143,7 @@ function isWhole(document: Document, body: string): boolean {
   return body.trimEnd().endsWith(`</${root.name}>`);
 }
 
-/** Names as written: XML distinguishes `Title` from `title`, and HTML's are lower case. */
+/** Names are compared as they are written: XML distinguishes `Title` from `title`, and the names of HTML are in lower case. */
 const OPTIONS = { xmlMode: true } as const;
 
 function all(below: AnyNode, selector: string): Element[] {
@@ -205,7 +204,7 @@ function drafted(fields: MarkupFields, selectors: Readonly<Record<string, string
   };
 }
 
-/** The text below a node; elements that break lines separate words. Not recursive: hostile responses nest deeply. */
+/** The text below a node. Elements that break lines separate words. It is not recursive, since hostile responses nest deeply. */
 function textOf(root: AnyNode, hidden: ReadonlySet<AnyNode>): string {
   let text = "";
   const open: (AnyNode | string)[] = [root];

@@ -1,8 +1,8 @@
-// JSON within a page's script.
+// Reads JSON within the script of a page.
 
 import { parsedJson } from "./json.ts";
 
-/** The object after a mark; undefined if the mark or the object's end is missing. */
+/** The object after a mark; undefined if the mark, or the end of the object, is missing. */
 export function objectAfter(text: string, mark: string): unknown {
   const at = text.indexOf(mark);
   const start = at < 0 ? -1 : text.indexOf("{", at + mark.length);
@@ -12,7 +12,7 @@ export function objectAfter(text: string, mark: string): unknown {
   return end === undefined ? undefined : parsedJson(text.slice(start, end));
 }
 
-/** The position after the brace that closes the one at `start`. */
+/** The position after the brace that closes the object at `start`. */
 function endOf(text: string, start: number): number | undefined {
   let depth = 0;
   let isString = false;
