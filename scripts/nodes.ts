@@ -1,7 +1,8 @@
-// Shows that several nodes are right: three processes of the built program over one PostgreSQL and one Redis of its own, under load,
-// while nodes and engines fail. Usage: bun scripts/nodes.ts [--binary FILE] [--short] [--phase SECONDS] [--without PART]
-//   --short    about a minute
-//   --phase    how long the load goes on under each fault; 75 seconds, so that a window of the rate limits passes
+// Checks that several nodes work correctly together: three processes of the built program share a PostgreSQL and a
+// Redis server, under load, while nodes and engines fail. Usage:
+// bun scripts/nodes.ts [--binary FILE] [--short] [--phase SECONDS] [--without PART]
+//   --short    takes about a minute
+//   --phase    how long the load continues under each fault; 75 seconds, so that a window of the rate limits passes
 //   --without  own-redis, no-redis or no-postgres: nodes that share less, with which the trial must fail
 // The last line is `N passed, N failed`.
 

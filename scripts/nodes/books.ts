@@ -1,16 +1,16 @@
-// Compares the record of usage with what the clients had: every whole answer is written down once with what the provider charged
-// for it, and nothing else is charged.
+// Compares the recorded usage with the answers that clients received: every complete answer is recorded once, with the
+// provider's charge, and nothing else is charged.
 
 import postgres from "postgres";
 import type { TrialNode } from "./cluster.ts";
 import type { Entry, Journal } from "./journal.ts";
 
-/** Clients see answers in another order than their node wrote them down. */
+/** Clients receive answers in another order than their node records them. */
 const DISORDER_MAX = 50;
 
 export interface Books {
   readonly problems: string[];
-  /** Answers that a killed node did not write down, and how many that may be. */
+  /** The answers that a killed node did not record, and how many of them are allowed. */
   readonly lost: number;
   readonly most: number;
   readonly rows: number;
@@ -30,7 +30,7 @@ interface Sums {
   output: number;
 }
 
-/** Reads the database; no node may be writing. */
+/** Reads the database. No node may be writing. */
 export async function readBooks(url: string, journal: Journal, nodes: readonly TrialNode[]): Promise<Books> {
   const sql = postgres(url, { max: 1, onnotice: () => undefined });
   try {
@@ -63,7 +63,7 @@ function compare(rows: readonly Row[], journal: Journal, nodes: readonly TrialNo
   const asked = Map.groupBy(journal.entries, ({ requestId }) => requestId);
   for (const [requestId, entries] of asked) {
     const had = sumOf(entries.filter(({ outcome }) => outcome === "whole"));
-    // Whoever got nothing does not know whether the provider had answered.
+    // A client that received nothing does not know whether the provider had answered.
     const unknown = entries.filter(({ outcome }) => outcome === "none").length;
     const books = charged.get(requestId) ?? { count: 0, input: 0, output: 0 };
     const over = books.count - had.count;
@@ -83,8 +83,8 @@ function compare(rows: readonly Row[], journal: Journal, nodes: readonly TrialNo
 }
 
 /**
- * What killed nodes may lose: as many answers as waited to be written when the node said so last, and those since then. Which ones
- * is known but for their order.
+ * The answers that killed nodes may lose: as many as were waiting to be written when the node last reported it, and all
+ * later ones. Which ones they are is known except for their order.
  */
 function lossesOf(journal: Journal, nodes: readonly TrialNode[]): { most: number; mayLack: ReadonlySet<Entry> } {
   let most = 0;

@@ -1,4 +1,4 @@
-// The clients of the trial. They believe nothing: an answer must be whole, and the one that belongs to its question.
+// The clients of the trial, which check everything: an answer must be complete and belong to its question.
 
 import type { TrialNode } from "./cluster.ts";
 import type { Entry, Journal } from "./journal.ts";
@@ -10,10 +10,10 @@ export interface Key {
   readonly text: string;
 }
 
-/** A request may hang while its node does; the trial goes on. */
+/** The time limit of a request, since a node may hang. The trial continues. */
 const ANSWER_MS_MAX = 30_000;
 
-/** Asks one question; the entry says how it ended. */
+/** Sends one question; the entry records its outcome. */
 export async function ask(
   journal: Journal,
   node: TrialNode,
@@ -50,7 +50,7 @@ export async function ask(
   return entry;
 }
 
-/** Answers that no client may ever get. */
+/** Answers that no client may receive. */
 export function wrongAnswers(journal: Journal): string[] {
   return journal.entries.filter(({ why }) => why.startsWith("the answer")).map(told);
 }

@@ -1,5 +1,5 @@
-// Several processes of the built program on loopback addresses of their own, over one PostgreSQL and one Redis. Each node reaches
-// each engine through a proxy of its own.
+// Several processes of the built program with their own loopback addresses, and one PostgreSQL and one Redis server.
+// Each node reaches each server through its own proxy.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,23 +8,23 @@ import { type TestDatabase, type TestServer, testPostgres } from "../../test/sup
 import { startRedis, type TestRedis } from "../../test/support/redis.ts";
 import { startTcpProxy, type TcpProxy } from "../../test/support/tcp-proxy.ts";
 
-/** What may be left out of the cluster, to see the trial fail. */
+/** The parts that can be left out of the cluster, so that the trial must fail. */
 export type Sabotage = "own-redis" | "no-redis" | "no-postgres";
 
 export interface ClusterOptions {
   readonly binary: string;
   readonly names: readonly string[];
-  /** The part of the configuration that concerns no engine. */
+  /** The part of the configuration that is independent of the servers. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly sabotage?: Sabotage | undefined;
   /** All nodes on one address, straight to the engines: to be measured, not to fail. */
   readonly oneAddress?: boolean;
 }
 
-/** A node that was ended without notice. */
+/** A node that was killed. */
 export interface Kill {
   readonly atMs: number;
-  /** When the node said last how much waited to be written, and how much. */
+  /** The time when the node last reported how many records were waiting to be written, and their number. */
   readonly saidMs: number;
   readonly unwritten: number;
 }
@@ -35,12 +35,12 @@ export interface TrialNode {
   readonly url: string;
   readonly redis: TcpProxy;
   readonly postgres: TcpProxy;
-  /** Whether a load balancer would send it requests. */
+  /** Whether a load balancer would send requests to it. */
   ready: boolean;
   readonly kills: Kill[];
   start(): Promise<void>;
   kill(): Promise<void>;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM; resolves with the exit code. */
   leave(): Promise<number>;
   command(...args: string[]): Promise<Record<string, unknown>>;
   rssMegabytes(): number;
@@ -64,7 +64,7 @@ const TICK_MS = 10;
 const START_MS_MAX = 30_000;
 const ALARM = /unexpected error|unhandled rejection|uncaught exception/;
 
-/** Starts the engines; the nodes are started by the caller. */
+/** Starts the servers; the caller starts the nodes. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const home = mkdtempSync(join(tmpdir(), "sallyport-nodes-"));
   const server = await testPostgres();

@@ -1,10 +1,10 @@
-// What the clients of the trial saw, and the faults that explain what went wrong.
+// The outcomes of the clients' requests, and the faults that explain failures.
 
 import type { Cost } from "./questions.ts";
 
 /** One request of a client. */
 export interface Entry {
-  /** In the question; the request's id is `requestId`. */
+  /** The number in the question; the id of the request is `requestId`. */
   readonly question: string;
   readonly requestId: string;
   readonly kind: "chat" | "stream" | "decision";
@@ -16,13 +16,13 @@ export interface Entry {
   outcome: "whole" | "refused" | "none";
   status: number;
   code: string;
-  /** What went wrong, in words. */
+  /** A description of the failure. */
   why: string;
-  /** The provider's charge for a whole answer. */
+  /** The provider's charge for a complete answer. */
   cost: Cost | undefined;
 }
 
-/** A time in which an answer may fail. */
+/** A period in which answers may fail. */
 export interface Fault {
   readonly name: string;
   readonly fromMs: number;
@@ -31,12 +31,12 @@ export interface Fault {
   explains(entry: Entry): boolean;
 }
 
-/** The clients' record. */
+/** The record of all clients. */
 export class Journal {
   readonly entries: Entry[] = [];
   readonly #faults: Fault[] = [];
 
-  /** Notes the beginning of a fault; the result ends it. */
+  /** Records the beginning of a fault; the result ends it. */
   fault(name: string, explains: (entry: Entry) => boolean): () => void {
     const fault: Fault = { name, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY, explains };
     this.#faults.push(fault);
@@ -45,12 +45,12 @@ export class Journal {
     };
   }
 
-  /** Whether a fault fell into this time. */
+  /** Whether there was a fault during this time. */
   isFaulty(fromMs: number, toMs: number): boolean {
     return this.#faults.some((fault) => fault.fromMs <= toMs && fromMs <= fault.toMs);
   }
 
-  /** Failures that no fault explains; refusals by a key's limit are none. */
+  /** Failures that no fault explains. Refusals because of a key's limit are not failures. */
   unexplained(limited: (key: string) => boolean): Entry[] {
     return this.entries.filter((entry) => {
       if (entry.outcome === "whole" || (entry.status === 429 && limited(entry.key))) return false;
@@ -59,7 +59,7 @@ export class Journal {
     });
   }
 
-  /** The number of answers by outcome, for people. */
+  /** The number of answers by outcome, as text. */
   summary(): string {
     const counts = new Map<string, number>();
     for (const { outcome, status, code } of this.entries) {

@@ -1,5 +1,5 @@
-// The load: chats, streams and decisions through every node that a load balancer would choose, crawls that are read through another
-// node than the one that they were started on, and people who sign in here and are known there.
+// The load: chats, streams and decisions on every node that a load balancer would choose; crawls that are read on
+// another node than the one on which they were started; and sign-ins whose sessions are used on another node.
 
 import type { FakeSite } from "../../test/support/fake-site.ts";
 import { ask, type Key } from "./client.ts";
@@ -15,11 +15,11 @@ export interface LoadDeps {
   readonly person: { readonly email: string; readonly password: string };
 }
 
-/** What the load found besides the journal. */
+/** Problems that the load found and that are not in the journal. */
 export interface Load {
   readonly problems: string[];
   readonly counts: { crawls: number; signIns: number };
-  /** Ends the load and waits for what is under way. */
+  /** Stops the load and waits for requests in progress. */
   stop(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ const SIGN_IN_PAUSE_MS = 1000;
 const READY_PAUSE_MS = 100;
 const READY_MS_MAX = 2000;
 const ANSWER_MS_MAX = 20_000;
-/** A crawl of a node that was killed goes on elsewhere when its lease has run out. */
+/** After a node was killed, another node continues its crawl when the lease has expired. */
 const CRAWL_MS_MAX = 120_000;
 
 /** Starts the load. */
@@ -73,7 +73,7 @@ export function startLoad(deps: LoadDeps): Load {
   };
 }
 
-/** As a load balancer chooses; where no node says that it is ready, any. */
+/** Chooses a node as a load balancer does; if no node is ready, any node. */
 export function choose(nodes: readonly TrialNode[]): TrialNode | undefined {
   const ready = nodes.filter((node) => node.ready);
   const among = ready.length > 0 ? ready : nodes;
@@ -97,7 +97,7 @@ async function watchReadiness(node: TrialNode, going: () => boolean): Promise<vo
   }
 }
 
-/** Sends a request again, to another node where there is one, until it is answered well: as a patient program does. */
+/** Repeats a request, on another node if there is one, until it succeeds, as a patient client does. */
 async function patiently({ nodes, journal }: LoadDeps, path: string, init: RequestInit = {}): Promise<Response> {
   for (const untilMs = performance.now() + CRAWL_MS_MAX; ; await Bun.sleep(READY_PAUSE_MS)) {
     const node = choose(nodes);
@@ -121,7 +121,7 @@ interface Crawl {
   errors: { url: string; code: string }[];
 }
 
-/** A whole crawl; what was wrong with it. */
+/** Runs a whole crawl and returns its problem, if there is one. */
 async function crawlOnce(deps: LoadDeps): Promise<string | undefined> {
   const { key, site, sitePages } = deps;
   const headers = { authorization: `Bearer ${key.text}`, "content-type": "application/json" };
@@ -143,7 +143,7 @@ async function crawlOnce(deps: LoadDeps): Promise<string | undefined> {
   return `crawl ${id} did not end`;
 }
 
-/** A sign-in on one node, whose session another node knows; what was wrong with it. */
+/** Signs in on one node and uses the session on another; returns the problem, if there is one. */
 async function signInOnce({ nodes, person }: LoadDeps): Promise<string | undefined> {
   const [node, other] = [choose(nodes), choose(nodes)];
   const signal = AbortSignal.timeout(ANSWER_MS_MAX);

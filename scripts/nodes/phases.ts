@@ -1,4 +1,4 @@
-// The faults of the trial, one function each, and what must hold during and after them.
+// The faults of the trial, one function for each, and what must be true during and after them.
 
 import { ask, type Key } from "./client.ts";
 import type { Cluster, TrialNode } from "./cluster.ts";
@@ -9,12 +9,12 @@ export interface Trial {
   readonly cluster: Cluster;
   readonly journal: Journal;
   readonly upstream: TrialUpstream;
-  /** A key without a limit that matters. */
+  /** A key whose limit is never reached. */
   readonly key: Key;
   newKey(name: string, rpm: number): Promise<Key>;
-  /** How long the load goes on under each fault. */
+  /** How long the load continues under each fault. */
   readonly phaseMs: number;
-  /** Counts a check: it holds when there is no problem. */
+  /** Counts a check, which passes if there is no problem. */
   check(name: string, problems: readonly string[], figures?: string): void;
 }
 
@@ -30,7 +30,7 @@ const STREAMS = 20;
 const SLOW_PACE_MS = 150;
 const RECOVERY_MS = 2000;
 
-/** Everything is there: limits are exact, and each request counts though all have one id. */
+/** Without a fault: limits are exact, and each request counts although all have the same id. */
 export async function calm(trial: Trial): Promise<void> {
   const { cluster, check } = trial;
   const key = await trial.newKey("calm", RPM);
@@ -43,7 +43,7 @@ export async function calm(trial: Trial): Promise<void> {
   );
 }
 
-/** 1,000 requests with one X-Request-ID; the books are compared at the end. */
+/** Sends 1,000 requests with the same X-Request-ID. Their records are compared at the end. */
 async function sameId({ cluster, journal, key, check }: Trial): Promise<void> {
   const requestId = `same-${crypto.randomUUID()}`;
   let left = SAME_ID;
@@ -63,7 +63,7 @@ async function sameId({ cluster, journal, key, check }: Trial): Promise<void> {
   );
 }
 
-/** A node is ended without notice, and started again when the others have noticed. */
+/** A node is killed, and started again when the others have noticed it. */
 export async function killNode(trial: Trial, node: TrialNode): Promise<void> {
   const { cluster, journal, check } = trial;
   const other = cluster.nodes.find((one) => one !== node)!;
@@ -83,7 +83,7 @@ export async function killNode(trial: Trial, node: TrialNode): Promise<void> {
   check("started again it is counted within 30 s", missed(back), `${back?.toFixed(0)} ms`);
 }
 
-/** A node leaves while it streams. */
+/** A node stops while it streams. */
 export async function leaveNode(trial: Trial, node: TrialNode): Promise<void> {
   const { journal, upstream, key, check } = trial;
   const usual = upstream.pace.ms;
@@ -109,7 +109,7 @@ export async function leaveNode(trial: Trial, node: TrialNode): Promise<void> {
   await node.start();
 }
 
-/** A node loses Redis: it admits its share, and hears of a revoked key from PostgreSQL. */
+/** A node loses Redis: it admits its share of each limit, and learns of a revoked key from PostgreSQL. */
 export async function cutRedis(trial: Trial, node: TrialNode): Promise<void> {
   const { cluster, journal, check } = trial;
   const [first] = cluster.nodes.filter((one) => one !== node);
@@ -143,7 +143,7 @@ export async function cutRedis(trial: Trial, node: TrialNode): Promise<void> {
   check("when Redis is there again it shares limits again", missed(shared), `${shared?.toFixed(0)} ms`);
 }
 
-/** Redis is ended without notice and comes back empty. */
+/** Redis is killed and is empty when it starts again. */
 export async function restartRedis(trial: Trial): Promise<void> {
   const { cluster, check } = trial;
   const key = await trial.newKey("emptied", RPM);
@@ -154,7 +154,7 @@ export async function restartRedis(trial: Trial): Promise<void> {
   await cluster.redis.start();
   const entries = await hammering;
   const live = cluster.nodes.length;
-  // What the nodes had admitted is forgotten; each still counts its own against its share.
+  // The shared counts are lost, but each node still counts its own requests against its share.
   const most = RPM + (live - 1) * Math.floor(RPM / live);
   const admitted = busiestMinute(entries);
   check(
@@ -164,7 +164,7 @@ export async function restartRedis(trial: Trial): Promise<void> {
   );
 }
 
-/** PostgreSQL is ended without notice and started again. */
+/** PostgreSQL is killed and started again. */
 export async function restartPostgres(trial: Trial): Promise<void> {
   const { cluster, journal, check } = trial;
   const ended = journal.fault("PostgreSQL restarts", ({ outcome, status }) => outcome === "refused" && status === 503);
@@ -184,7 +184,7 @@ export async function restartPostgres(trial: Trial): Promise<void> {
   await Bun.sleep(trial.phaseMs / 2);
 }
 
-/** Asks with one key on every node at once, as fast as answers come. */
+/** Sends requests with one key on every node as fast as answers arrive. */
 async function hammer({ cluster, journal }: Trial, key: Key, forMs: number): Promise<Entry[]> {
   const untilMs = performance.now() + forMs;
   const entries: Entry[] = [];
@@ -198,7 +198,7 @@ async function hammer({ cluster, journal }: Trial, key: Key, forMs: number): Pro
   return entries;
 }
 
-/** The most that were surely admitted within one minute. */
+/** The largest number of requests that were certainly admitted within one minute. */
 function busiestMinute(entries: readonly Entry[]): number {
   const admitted = entries.filter(({ status }) => status === 200).sort((a, b) => a.startMs - b.startMs);
   return Math.max(
@@ -209,7 +209,7 @@ function busiestMinute(entries: readonly Entry[]): number {
   );
 }
 
-/** How long it took until `holds`; undefined when it took longer than `mostMs`. */
+/** The time until `holds` is true; undefined if that took longer than `mostMs`. */
 async function untilMs(mostMs: number, holds: () => Promise<boolean>): Promise<number | undefined> {
   for (const began = performance.now(); ; await Bun.sleep(20)) {
     const held = await holds();
@@ -221,7 +221,7 @@ async function untilMs(mostMs: number, holds: () => Promise<boolean>): Promise<n
 
 const missed = (tookMs: number | undefined): string[] => (tookMs === undefined ? ["it did not"] : []);
 
-/** 0: nobody answers. */
+/** 0 means that nothing answers. */
 const statusOf = (url: string): Promise<number> =>
   fetch(url, { signal: AbortSignal.timeout(12_000) }).then(
     ({ status }) => status,

@@ -1,7 +1,7 @@
-// The questions of the trial and the answers that belong to them: both sides, the fake provider and the client, make the answer
-// from the question's id alone, so that an answer to another question is seen.
+// The questions of the trial and their answers. Both the fake provider and the client derive the answer from the
+// question's id alone, so that an answer to another question is noticed.
 
-/** What an answer costs, by the provider's word. */
+/** The usage that the provider reports for an answer. */
 export interface Cost {
   readonly input: number;
   readonly output: number;
@@ -10,15 +10,15 @@ export interface Cost {
 const WORDS = "stone river lantern copper orchard signal harbour velvet thunder meadow compass ember".split(" ");
 const ID = /question-[0-9a-f-]{36}/;
 
-/** A new question's id. */
+/** Creates the id of a new question. */
 export const newQuestion = (): string => `question-${crypto.randomUUID()}`;
 
-/** The id within a request's text. */
+/** Finds the id in the text of a request. */
 export function questionIn(text: string): string | undefined {
   return ID.exec(text)?.[0];
 }
 
-/** The words of the answer, the first of which is the id. */
+/** The words of the answer. The first one is the id. */
 export function answerTo(id: string): string[] {
   const seed = Number(Bun.hash.crc32(id));
   return [id, ...Array.from({ length: 5 + (seed % 20) }, (_, at) => ` ${WORDS[(seed + at * 7) % WORDS.length]}`)];
@@ -28,6 +28,6 @@ export function costOf(id: string): Cost {
   return { input: 10 + (Number(Bun.hash.crc32(id)) % 50), output: answerTo(id).length };
 }
 
-/** The probability that answers a typed decision, and what it costs. */
+/** The probability that answers a typed decision, and its usage. */
 export const probabilityOf = (id: string): number => 0.05 + (Number(Bun.hash.crc32(id)) % 90) / 100;
 export const DECISION_COST: Cost = { input: 20, output: 2 };

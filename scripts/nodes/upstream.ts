@@ -1,19 +1,20 @@
-// The provider of the trial: answers chats, streams and decisions with what belongs to the question, and keeps its own books.
+// The provider of the trial. It answers chats, streams and decisions with the answer to the question, and records its
+// charges.
 
 import { answerTo, costOf, DECISION_COST, probabilityOf, questionIn } from "./questions.ts";
 
 export interface TrialUpstream {
   readonly baseUrl: string;
-  /** How often each question was answered to its end. */
+  /** How often each question was answered completely. */
   readonly answered: ReadonlyMap<string, number>;
   /** Streams in progress. */
   open(): number;
-  /** Pause between two words of a stream. */
+  /** The pause between two words of a stream. */
   readonly pace: { ms: number };
   stop(): Promise<void>;
 }
 
-/** Starts it on a free port. */
+/** Starts the provider on a free port. */
 export function startTrialUpstream(): TrialUpstream {
   const answered = new Map<string, number>();
   const note = (id: string) => void answered.set(id, (answered.get(id) ?? 0) + 1);
@@ -75,7 +76,7 @@ function decision(text: string, id: string): Response {
 
 interface StreamHooks {
   paceMs(): number;
-  /** The frame that tells the cost is on its way. */
+  /** The frame with the usage was sent. */
   charged(): void;
   ended(): void;
 }

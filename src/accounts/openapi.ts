@@ -14,7 +14,7 @@ const newPassword = () =>
   Type.String({
     minLength: PASSWORD_CHARS_MIN,
     maxLength: PASSWORD_CHARS_MAX,
-    description: "The new password; none of the commonest.",
+    description: "The new password. The most common passwords are refused.",
   });
 
 const SUCCESS = Type.Object({ success: Type.Literal(true) }, { $id: "Success" });
@@ -22,9 +22,9 @@ const SUCCESS = Type.Object({ success: Type.Literal(true) }, { $id: "Success" })
 const PAIR = Type.Object(
   {
     access_token: Type.String({ description: "For the endpoints of accounts. Short-lived." }),
-    refresh_token: Type.String({ description: "Gives the next pair, once." }),
+    refresh_token: Type.String({ description: "Returns the next pair of tokens, once." }),
     token_type: Type.Literal("bearer"),
-    expires_in: Type.Integer({ description: "Seconds until the access token ends." }),
+    expires_in: Type.Integer({ description: "Seconds until the access token expires." }),
   },
   { $id: "TokenPair" },
 );
@@ -51,13 +51,13 @@ function endpoint(method: ApiEndpoint["method"], path: string, told: Told): ApiE
   const { id, summary, description, access = "token", parameters, body, schema = SUCCESS, errors } = told;
   const answer = told.redirects
     ? {
-        ...{ status: 302, description: "Go on there.", headers: { Location: "Where to go on." } },
+        ...{ status: 302, description: "Redirect.", headers: { Location: "The address of the redirect." } },
         instead: {
           description: told.answer ?? "The page at the end of the redirects, for clients that follow them.",
           ...(told.schema === undefined ? {} : { schema: told.schema }),
         },
       }
-    : { description: told.answer ?? "It is done.", schema };
+    : { description: told.answer ?? "Done.", schema };
   return {
     ...{ method, path, id, group: "Accounts" as const, summary, description, access, answer },
     ...(parameters === undefined ? {} : { parameters }),
@@ -120,7 +120,7 @@ const TOKENS: readonly ApiEndpoint[] = [
   endpoint("GET", "/v1/auth/me", {
     id: "getProfile",
     summary: "Read your account",
-    description: "Who is signed in.",
+    description: "The signed-in account.",
     answer: "The account.",
     schema: Type.Object(
       {
@@ -140,7 +140,7 @@ const TOKENS: readonly ApiEndpoint[] = [
   endpoint("DELETE", "/v1/auth/me", {
     id: "deleteAccount",
     summary: "Delete your account",
-    description: "At once and for good: keys, threads, files, jobs, sessions and usage of the account are gone.",
+    description: "At once and permanently, with the account's keys, threads, files, jobs, sessions and usage.",
   }),
 ];
 
@@ -148,7 +148,7 @@ const PROOFS: readonly ApiEndpoint[] = [
   endpoint("POST", "/v1/auth/email-verification/send-code", {
     id: "sendVerificationCode",
     summary: "Mail a code to your address",
-    description: "Six digits that are good for ten minutes. One mail a minute.",
+    description: "The code has six digits and is valid for ten minutes. One mail per minute.",
     answer: "The code was sent, or is not needed.",
     schema: Type.Object(
       {
@@ -163,7 +163,7 @@ const PROOFS: readonly ApiEndpoint[] = [
   endpoint("POST", "/v1/auth/email-verification/verify-code", {
     id: "verifyEmail",
     summary: "Verify your address",
-    description: "With the code that was mailed. Five tries.",
+    description: "With the mailed code. Each code allows five attempts.",
     body: { name: "VerifyCode", members: { code: text("The six digits.") }, example: { code: "123456" } },
     answer: "The address is verified.",
     schema: Type.Object({ success: Type.Literal(true), email_verified: Type.Literal(true) }, { $id: "Verified" }),
@@ -172,7 +172,7 @@ const PROOFS: readonly ApiEndpoint[] = [
   endpoint("POST", "/v1/auth/password-reset/request", {
     id: "requestPasswordReset",
     summary: "Mail a link to set a new password",
-    description: "Answers the same whether there is such an account or not.",
+    description: "The answer is the same whether or not the account exists.",
     access: "open",
     body: {
       name: "PasswordResetRequest",
@@ -183,7 +183,7 @@ const PROOFS: readonly ApiEndpoint[] = [
   }),
   endpoint("POST", "/v1/auth/password-reset/confirm", {
     id: "confirmPasswordReset",
-    summary: "Set a new password by the mailed link",
+    summary: "Set a new password with the mailed link",
     description: "Ends all sessions of the account.",
     access: "open",
     body: {
@@ -207,15 +207,15 @@ const PROOFS: readonly ApiEndpoint[] = [
 ];
 
 const DEVICE = {
-  device: Type.String({ description: "Browser and system, as far as they can be told." }),
+  device: Type.String({ description: "Browser and operating system, as far as they are known." }),
   address: Type.String(),
 };
 
 const SESSIONS: readonly ApiEndpoint[] = [
   endpoint("GET", "/v1/auth/sessions", {
     id: "listSessions",
-    summary: "List where you are signed in",
-    description: "Sessions of the dashboard among them.",
+    summary: "List your sessions",
+    description: "Including those of the dashboard.",
     answer: "The sessions.",
     schema: Type.Object(
       {
@@ -229,7 +229,7 @@ const SESSIONS: readonly ApiEndpoint[] = [
               created_at: Type.String(),
               last_used_at: Type.String(),
               expires_at: Type.String(),
-              current: Type.Boolean({ description: "The one that asks." }),
+              current: Type.Boolean({ description: "Whether it is the session of this request." }),
             },
             { $id: "Session" },
           ),
@@ -246,7 +246,7 @@ const SESSIONS: readonly ApiEndpoint[] = [
       {
         name: "keep_current",
         in: "query",
-        schema: Type.Boolean({ default: false, description: "Keep the session that asks." }),
+        schema: Type.Boolean({ default: false, description: "Keep the session of this request." }),
       },
     ],
     answer: "How many were ended.",
@@ -261,10 +261,14 @@ const SESSIONS: readonly ApiEndpoint[] = [
   }),
   endpoint("GET", "/v1/auth/audit", {
     id: "listAudit",
-    summary: "List what happened to your account",
+    summary: "List the security events of your account",
     description: "Newest first; kept for a year.",
     parameters: [
-      { name: "limit", in: "query", schema: Type.Integer({ minimum: 1, description: "Most entries; 200 at most." }) },
+      {
+        name: "limit",
+        in: "query",
+        schema: Type.Integer({ minimum: 1, description: "Maximum number of entries, up to 200." }),
+      },
       { name: "before", in: "query", schema: Type.Integer({ minimum: 1, description: "Entries older than this id." }) },
     ],
     answer: "The entries.",
@@ -277,7 +281,7 @@ const SESSIONS: readonly ApiEndpoint[] = [
               id: Type.Integer(),
               event: Type.String(),
               ...DEVICE,
-              detail: Type.Unknown({ description: "What belongs to the event." }),
+              detail: Type.Unknown({ description: "Further data of the event." }),
               created_at: Type.String(),
             },
             { $id: "AuditEntry" },
@@ -296,9 +300,11 @@ const ONWARD: readonly ApiParameter[] = [
   {
     name: "redirect_uri",
     in: "query",
-    schema: Type.String({ description: "Where to end up; the dashboard, or an address that the operator lists." }),
+    schema: Type.String({
+      description: "The address to return to: the dashboard, or an address that the operator allows.",
+    }),
   },
-  { name: "state", in: "query", schema: Type.String({ description: "Handed back as it is." }) },
+  { name: "state", in: "query", schema: Type.String({ description: "Returned unchanged." }) },
 ];
 
 const START_ERRORS = [
@@ -313,7 +319,7 @@ const OAUTH: readonly ApiEndpoint[] = [
   endpoint("GET", "/v1/auth/oauth/:provider/start", {
     id: "startOauth",
     summary: "Sign in with another provider",
-    description: "For browsers: leads to the provider.",
+    description: "For browsers: redirects to the provider.",
     access: "open",
     parameters: ONWARD,
     redirects: true,
@@ -322,7 +328,8 @@ const OAUTH: readonly ApiEndpoint[] = [
   endpoint("GET", "/v1/auth/oauth/:provider/connect/start", {
     id: "startOauthConnect",
     summary: "Link another provider to your account",
-    description: "Leads to the provider; with `Accept: application/json` it answers 200 `{authorization_url}` instead.",
+    description:
+      "Redirects to the provider. With `Accept: application/json` the answer is 200 `{authorization_url}` instead.",
     parameters: ONWARD,
     redirects: true,
     answer: "With `Accept: application/json`: where to go on.",
@@ -331,13 +338,13 @@ const OAUTH: readonly ApiEndpoint[] = [
   }),
   endpoint("GET", "/v1/auth/oauth/:provider/callback", {
     id: "oauthCallback",
-    summary: "Where providers send people back",
-    description: "Clients do not call it. Leads to `redirect_uri` with a one-time `code`, or with `error`.",
+    summary: "Callback of sign-in providers",
+    description: "Clients do not call it. Redirects to `redirect_uri` with a one-time `code`, or with `error`.",
     access: "open",
     parameters: [
       PROVIDER,
-      { name: "code", in: "query", schema: Type.String({ description: "The provider's." }) },
-      { name: "state", in: "query", schema: Type.String({ description: "Ours." }) },
+      { name: "code", in: "query", schema: Type.String({ description: "The provider's code." }) },
+      { name: "state", in: "query", schema: Type.String({ description: "The state of the sign-in." }) },
     ],
     redirects: true,
     errors: ["oauth_provider_not_found", "invalid_state", "too_many_attempts", "server_busy"],
@@ -345,7 +352,7 @@ const OAUTH: readonly ApiEndpoint[] = [
   endpoint("POST", "/v1/auth/oauth/exchange", {
     id: "exchangeOauthCode",
     summary: "Get tokens for a sign-in with a provider",
-    description: "For the one-time code of the callback, within a minute.",
+    description: "In exchange for the one-time code of the callback, within a minute.",
     access: "open",
     body: {
       name: "OauthExchange",

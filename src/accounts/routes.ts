@@ -79,7 +79,7 @@ function tokenRoutes(accounts: Accounts) {
     );
 }
 
-/** What a mail proves: addresses and password resets. */
+/** Actions that a mail confirms: verifying addresses and resetting passwords. */
 function mailRoutes({ authenticate, verification, passwordReset }: Accounts) {
   return new Elysia()
     .post(

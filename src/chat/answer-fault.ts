@@ -37,7 +37,10 @@ export interface AnswerFault {
   reported?: AnswerFaultCode;
 }
 
-/** After content was sent nothing can be done about a failure, whatever the provider's reason: the answer broke off. */
+/**
+ * After content was sent, the gateway can do nothing about a failure, so every failure is reported as a broken-off
+ * answer.
+ */
 export function afterContent(fault: AnswerFault, committed: boolean): AnswerFault {
   const { code } = fault;
   if (!committed || code === "tool_arguments_invalid" || code === "provider_stream_interrupted") return fault;

@@ -11,7 +11,7 @@ import type { Store } from "../store/engine/store.ts";
 /** 24 of 62 characters: 142 bits. */
 const PASSWORD_CHARS = 24;
 
-/** What the operator sees once: neither password nor key can be recovered. */
+/** The credentials that the operator sees once. Neither the password nor the key can be recovered. */
 export interface FirstAccount {
   readonly email: string;
   readonly username: string;

@@ -51,7 +51,7 @@ export function isoTime(timeMs: number | null): string | null {
   return timeMs === null ? null : new Date(timeMs).toISOString();
 }
 
-/** Now, for what a command stores. */
+/** The current time, for rows that a command stores. */
 export function nowMs(): number {
   return systemClock.now();
 }

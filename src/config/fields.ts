@@ -187,5 +187,5 @@ export function optional<S extends TSchema>(schema: S) {
   return Type.Optional(rest as S);
 }
 
-/** The program's form of what a schema describes. */
+/** The form in which the program uses values of a schema. */
 export type ResolvedStatic<S extends TSchema> = Resolved<Static<S>>;

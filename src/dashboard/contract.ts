@@ -7,7 +7,7 @@ export const BASE = "/dashboard";
 /** The path of the dashboard's own API, which accepts only the session cookie. */
 export const API = `${BASE}/api`;
 
-/** The page's first data, which the HTML contains so that the page can be drawn without another request. */
+/** The page's first data. The HTML contains it, so that the page can be rendered without another request. */
 export interface Boot {
   readonly profile: Profile | null;
   /** Who may create an account; `first`: only the person who has the link that the server printed. */
@@ -51,7 +51,7 @@ export interface Profile {
   readonly debugged_keys: readonly { readonly id: string; readonly name: string; readonly until: string }[];
 }
 
-/** What an account may spend. */
+/** The budget of an account. */
 export interface BudgetView {
   readonly usd: number;
   readonly spent_usd: number;

@@ -45,8 +45,8 @@ const HEALTH = Type.Object(
 /** The endpoints. */
 export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
   get("/", "getService", {
-    summary: "What this is",
-    description: "Name and version, and where documentation and dashboard are.",
+    summary: "Describe the service",
+    description: "Name and version, and the addresses of the documentation and the dashboard.",
     answer: "The service.",
     schema: Type.Object(
       {
@@ -71,13 +71,13 @@ export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
     ],
   }),
   get("/livez", "getLiveness", {
-    summary: "Is the program running?",
-    description: "200 while it serves. For supervisors.",
+    summary: "Check that the program runs",
+    description: "200 while the program serves requests. For supervisors.",
     answer: "It does.",
     schema: STATE,
   }),
   get("/readyz", "getReadiness", {
-    summary: "Can it take requests?",
+    summary: "Check that it accepts requests",
     description:
       "200 while the database answers and the program is not stopping, else 503 with `status` `unavailable`. For load balancers.",
     answer: "It can.",
@@ -87,12 +87,14 @@ export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
     ],
   }),
   get("/v1/status/runtime", "getRuntime", {
-    summary: "Nodes, models, uptime",
+    summary: "Read nodes, models and uptime",
     description: "Public figures of the running service.",
     answer: "The figures.",
     schema: Type.Object(
       {
-        active_nodes: Type.Integer({ description: "Live nodes of this database; one that left is gone within 30 s." }),
+        active_nodes: Type.Integer({
+          description: "Live nodes of this database. A node that has stopped is left out after 30 s at the latest.",
+        }),
         active_models: Type.Integer(),
         uptime_seconds: Type.Integer(),
       },
@@ -101,7 +103,7 @@ export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
   }),
   get("/v1/status/models", "getModelStatus", {
     summary: "Health of each model",
-    description: "Judged every few minutes from traffic and from what providers list.",
+    description: "Judged every few minutes from traffic and from the providers' model lists.",
     answer: "The models.",
     schema: Type.Object(
       {
@@ -120,7 +122,7 @@ export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
     ),
   }),
   get("/v1/stats/tokens", "getTokenStats", {
-    summary: "Tokens over all time",
+    summary: "Read the tokens of all time",
     description: "Public totals.",
     answer: "The totals.",
     schema: Type.Object(
@@ -136,8 +138,8 @@ export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
     ),
   }),
   get("/v1/stats/tokens/leaderboard", "getLeaderboard", {
-    summary: "Most used models, busiest users",
-    description: "Users appear under pseudonyms that stay the same and do not lead back to an account.",
+    summary: "List the most used models and the most active users",
+    description: "Users appear under stable pseudonyms, from which no account can be identified.",
     answer: "The leaderboard.",
     schema: Type.Object(
       {
@@ -152,8 +154,8 @@ export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
     ),
   }),
   get("/v1/capabilities", "getCapabilities", {
-    summary: "What this gateway can do",
-    description: "Flags that clients check at start. False: not available now.",
+    summary: "Read the capabilities of this gateway",
+    description: "Flags that clients check when they start. False: not available now.",
     answer: "The flags.",
     schema: Type.Object(
       {

@@ -11,7 +11,7 @@ export const llamacpp: Vendor = {
     kind: "openai",
     baseUrl: "http://127.0.0.1:8080/v1",
     dialects: { "openai-chat": { max_tokens_field: "max_tokens", image_urls: false, developer_role: false } },
-    // The context size it was started with if reported, else the one the model was trained for.
+    // The context size with which the server was started, if it is reported; otherwise that of the model's training.
     models: { path: "/models", facts: { contextLength: ["meta.n_ctx", "meta.n_ctx_train"] } },
     decisions: {
       body: { chat_template_kwargs: { enable_thinking: false }, cache_prompt: true },

@@ -25,7 +25,8 @@ const SMALL = `model_list:
   - model_name: m
     litellm_params: {model: openai/x, api_key: os.environ/MY_KEY, rpm: 5}
 `;
-const NOTE = "model_list[0].litellm_params.rpm: limits are set per plan and key; share load with weight";
+const NOTE =
+  "model_list[0].litellm_params.rpm: not converted: here limits are set for plans and keys, and `weight` shares the load";
 
 test("it is printed with what it lacks as comments, and said on stderr", async () => {
   const { source, run } = place(SMALL);

@@ -21,7 +21,7 @@ describe.skipIf(server === undefined)("with database.url", () => {
     await database?.drop();
   });
 
-  /** Finds the database by the variable, as a shell beside the server would. */
+  /** The variable names the database, as in a shell beside the server. */
   async function run(...argv: string[]) {
     const io = new FakeTerminal({ stdin: "" });
     const surroundings = { env: { SALLYPORT_DATABASE_URL: database.url }, cwd: app.dataDir };

@@ -1,5 +1,5 @@
-// An upgrade of several nodes, one after the other: versions that differ by migrations share a database on PostgreSQL where the
-// migrations say that they can, and only there.
+// Upgrades several nodes one after the other. Versions whose migrations differ share a PostgreSQL database only if the
+// migrations allow it.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { tmpdir } from "node:os";
@@ -34,11 +34,11 @@ describe.skipIf(server === undefined)("versions that share a database", () => {
     await database?.drop();
   });
 
-  /** What a program that knows `steps` does when it starts. */
+  /** Starts as a program does whose migrations are `steps`. */
   const start = async (steps: readonly Migration[], node = "later") => {
     return migratePostgres(store.pool, { nowMs: 0, create: true, node, steps });
   };
-  /** Leaves only the migrations of `steps`. */
+  /** Removes all migrations except `steps`. */
   const reset = async () => {
     await store.pool.query("DELETE FROM _migrations WHERE name >= '9' AND name < 'a'", []);
     await store.pool.query("ALTER TABLE accounts DROP COLUMN IF EXISTS colour", []);
@@ -80,7 +80,7 @@ describe.skipIf(server === undefined)("versions that share a database", () => {
     await expect(start([...STEPS, ADDED, DROPPED])).rejects.toThrow(
       `The node old (version 0.9.0) could not use the database any more after migration ${DROPPED.name}. Stop all nodes`,
     );
-    // All or nothing.
+    // All of them are applied, or none.
     expect(await start([...STEPS, ADDED])).toEqual([ADDED.name]);
     await store.pool.query("DELETE FROM nodes", []);
     await seen("old", KNOWN_STEPS, 60_000);

@@ -1,12 +1,13 @@
-// A TCP proxy on loopback between a program and a server it depends on. It can be cut off, stalled, and restored, as a network is.
+// A TCP proxy on loopback between a program and a server that it depends on. Like a network, it can be cut off, stalled
+// and restored.
 
 import { connect, createServer, type Server, type Socket } from "node:net";
 
 export interface TcpProxy {
   readonly port: number;
-  /** Ends every connection at once, and every new one. */
+  /** Ends every connection at once, including new ones. */
   cut(): void;
-  /** Lets nothing pass, without ending anything: what was sent arrives after `restore`. */
+  /** Stops all traffic without ending connections. Data that was sent arrives after `restore`. */
   stall(): void;
   restore(): void;
   stop(): Promise<void>;

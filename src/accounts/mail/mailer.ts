@@ -158,7 +158,7 @@ class MailQueue implements Mailer {
     this.#failing = true;
     if (tried >= tries || isHopeless(error)) {
       this.#failed++;
-      log.error("a mail could not be sent and is given up", { subject: mail.subject, tries: tried, error });
+      log.error("a mail could not be sent and was discarded", { subject: mail.subject, tries: tried, error });
       return;
     }
     const waitMs = backoffMs(waiting.tried, backoff, Math.random);

@@ -105,7 +105,7 @@ function fallbacksOf(places: readonly Mapping[], notes: Notes): ReadonlyMap<stri
       const texts = textsOf(wanted);
       out.set(name, [...(out.get(name) ?? []), ...texts]);
       if (texts.length !== (listOf(wanted)?.length ?? 1)) {
-        notes.add(`fallbacks of ${name}`, "a fallback with parameters of its own has no counterpart here");
+        notes.add(`fallbacks of ${name}`, "a fallback with its own parameters cannot be converted");
       }
     }
   }

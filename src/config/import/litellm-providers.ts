@@ -73,7 +73,8 @@ export function readDeployment(entry: Mapping | undefined, options: DeploymentPl
 }
 
 function reasonOf(key: string): string | undefined {
-  if (key === "rpm" || key === "tpm") return "limits are set per plan and key; share load with weight";
+  if (key === "rpm" || key === "tpm")
+    return "not converted: here limits are set for plans and keys, and `weight` shares the load";
   if (key === "api_version") return "the v1 path of the API needs none";
   return undefined;
 }

@@ -136,7 +136,7 @@ function placeOf(query: URLSearchParams): { before?: JobPlace } {
   if (before === null) return {};
   const [, ms, id] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(before) ?? [];
   if (ms !== undefined && id !== undefined) return { before: { createdAtMs: Number(ms), id } };
-  throw new ApiError("invalid_request", "before must be the `next` of the page before it.", { param: "before" });
+  throw new ApiError("invalid_request", "before must be the `next` of the preceding page.", { param: "before" });
 }
 
 function refOf({ who, params }: MemberRequest): JobRef {

@@ -1,5 +1,5 @@
-// Ending the debugging of a key before its time: by the holder of the key, and by operators for every key. It is begun with
-// `sallyport key debug` only.
+// Ends the debugging of a key before its time: by the holder of the key, or by operators for any key. Only `sallyport
+// key debug` begins it.
 
 import { ApiError } from "../../base/errors.ts";
 import type { KeyDebugStore } from "../../store/access/key-debug.ts";
@@ -22,7 +22,7 @@ export function keyDebugApi(deps: KeyDebugApiDeps): Endpoint[] {
   ];
 }
 
-/** Everything that was kept is deleted too. */
+/** Everything that was recorded is deleted too. */
 async function end(
   deps: KeyDebugApiDeps,
   visit: MemberRequest,

@@ -6,7 +6,7 @@ import { API, type ErrorAnswer } from "../contract.ts";
 export class Refused extends Error {
   readonly status: number;
   readonly code: string;
-  /** The form field that is wrong, where one is. */
+  /** The form field that is wrong, if there is one. */
   readonly param: string | null;
   /** The request id, by which an operator can find the request. */
   readonly requestId: string | null;
@@ -67,7 +67,7 @@ export async function refusalOf(response: Response): Promise<Refused> {
   });
 }
 
-/** The time of the next attempt, in words. */
+/** The time of the next attempt as text. */
 function waitOf(response: Response): string {
   const seconds = Number(response.headers.get("retry-after"));
   if (!(seconds > 0)) return "";

@@ -70,10 +70,7 @@ export function storageStore(store: Store, limitBytes: () => number) {
 
     makeRoom,
 
-    /**
-     * Reserves space for what is about to be stored, so that concurrent requests do not exceed the quota together. Returns a
-     * function that ends the reservation, once the row is written or will not be; undefined if there is no space.
-     */
+    /** Reserves space, so that concurrent requests stay within the quota; undefined if there is none. The result ends it. */
     async claim(accountId: string, bytes: number): Promise<(() => void) | undefined> {
       // One call at a time, so that nothing else is reserved between the check and the reservation.
       return inTurn(accountId, async () => {

@@ -19,7 +19,7 @@ export interface ChatReply {
   readonly finish: string | undefined;
 }
 
-/** Durations, and what can be known only from the network. */
+/** Durations, and data that is only known while the request is sent. */
 export interface WireExchange {
   /** Milliseconds to the first word, and in total. */
   readonly firstMs?: number;

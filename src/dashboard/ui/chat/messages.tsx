@@ -301,7 +301,7 @@ function figuresOf({ reply, exchange, failure }: Answer, model: ModelChoice | un
   if (totalMs !== undefined && failure === undefined) figures.push(`${seconds(totalMs)} in total`);
   // The first word is not counted, since its time was spent on reading the input.
   if (totalMs !== undefined && firstMs !== undefined && outputTokens !== undefined && totalMs - firstMs > RATE_MS_MIN) {
-    figures.push(`${((outputTokens - 1) / ((totalMs - firstMs) / 1000)).toFixed(0)}tokens/s`);
+    figures.push(`${((outputTokens - 1) / ((totalMs - firstMs) / 1000)).toFixed(0)} tokens/s`);
   }
   if (finish !== undefined && !["stop", "completed", "end_turn"].includes(finish)) figures.push(`ended: ${finish}`);
   return figures;

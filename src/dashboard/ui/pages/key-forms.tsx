@@ -139,7 +139,7 @@ export function RotateKey(props: { of: KeyView; changed: () => Promise<void>; do
       <h2>Rotate {of.name}</h2>
       <p>
         You get a new key with the same name and limits.
-        {of.budget_usd !== null && "While both work, each has what is left of the budget."}
+        {of.budget_usd !== null && " While both work, each has what is left of the budget."}
       </p>
       <div class="inline">
         <Choice name="overlap" label="The old key still works for" options={OVERLAPS} />

@@ -5,7 +5,7 @@ import { refreshSession } from "../session.ts";
 import { confirmed } from "./confirm.tsx";
 import { say } from "./notice.tsx";
 
-/** `path`: the key in the API; `changed` loads again what shows it. */
+/** `path`: the key's path in the API; `changed` reloads the data that shows it. */
 export function EndDebug({ path, name, changed }: { path: string; name: string; changed?: () => Promise<void> }) {
   const end = async () => {
     const text = "What was kept of its requests and answers is deleted.";
@@ -13,7 +13,7 @@ export function EndDebug({ path, name, changed }: { path: string; name: string; 
     try {
       await call("DELETE", `${path}/debug`);
       say(`The key ${name} is no longer debugged.`);
-      // The notice of every page goes too.
+      // The notice on every page must disappear too.
       await Promise.all([changed?.(), refreshSession()]);
     } catch (error) {
       say(error instanceof Error ? error.message : String(error), "danger");

@@ -147,7 +147,7 @@ function Help({ account, changed }: { account: AccountView; changed: () => Promi
           };
       if (!(await confirmed({ ...question, action: admin ? "Remove rights" : "Make admin" }))) return;
       await call("POST", `/admin/accounts/${id}/admin`, { admin: !admin });
-      say(admin ? `${username}is no longer an administrator.` : `${username} is an administrator.`);
+      say(admin ? `${username} is no longer an administrator.` : `${username} is an administrator.`);
     });
   return (
     <section class="card" aria-label="Help">

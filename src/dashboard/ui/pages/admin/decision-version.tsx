@@ -97,7 +97,7 @@ function Facts({ version }: { version: DecisionVersionView }) {
         <dd>
           {version.input_price === null
             ? "Unknown: counted as free"
-            : `$${version.input_price}per million input tokens; output is free`}
+            : `$${version.input_price} per million input tokens; output is free`}
         </dd>
         <dt>Created</dt>
         <dd>

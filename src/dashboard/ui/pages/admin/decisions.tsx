@@ -96,7 +96,7 @@ function Versions({ versions }: { versions: readonly DecisionVersionRow[] }) {
   );
 }
 
-/** Short labels for what an operator should know. */
+/** Short labels for conditions that an operator should know. */
 export function VersionState({ of: version }: { of: DecisionVersionRow }) {
   return (
     <span class="badges">
