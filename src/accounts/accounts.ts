@@ -102,7 +102,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     settings: verbs.settings,
     name: "daily_mails",
     limit: DAILY_MAILS,
-    failed: (error) => log.error("the count of mails could not be kept", { error }),
+    failed: (error) => log.error("the count of mails could not be stored", { error }),
   });
   const count = counting(deps);
   const daily = deps.shareAttempts?.("daily_mails", { local: keptDaily, limit: () => DAILY_MAILS }) ?? keptDaily;

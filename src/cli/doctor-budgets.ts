@@ -39,7 +39,7 @@ export async function checkBudgets(config: Config): Promise<Finding[]> {
   }
   return [
     note === undefined
-      ? { name, status: "ok", message: "every model that they are for has a price" }
+      ? { name, status: "ok", message: "every model of accounts and keys with a budget has a price" }
       : { name, status: "warning", message: note },
   ];
 }

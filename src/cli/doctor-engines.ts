@@ -31,7 +31,7 @@ export async function checkEngines(context: Context, name: string | undefined): 
   const config = context.config();
   const all = ENGINES.map((engine) => engine.name);
   if (name !== undefined && !all.includes(name))
-    throw new UsageError(`no search engine is called ${name}: there are ${all.join(", ")}`);
+    throw new UsageError(`there is no search engine ${name}; the engines are ${all.join(", ")}`);
   const off = ENGINES.filter((engine) => whyOff(engine, config.search) !== undefined);
   const asked = name === undefined ? all.filter((one) => !off.some((engine) => engine.name === one)) : [name];
   const known = await rememberedHealth(config);
@@ -74,7 +74,7 @@ function asChecked(name: string, probe: Probe, known: Known | undefined): Checke
 }
 
 function lineOf({ name, status, ms, hits, error, failing_since: since, last_ok: lastOk }: Checked): string {
-  const said = error ?? (hits === 0 ? "answered without a hit" : `${hits} ${hits === 1 ? "hit" : "hits"}`);
+  const said = error ?? (hits === 0 ? "answered without results" : `${hits} ${hits === 1 ? "hit" : "hits"}`);
   const when =
     since === undefined ? "" : ` (failing since ${since}${lastOk === undefined ? "" : `, last answer ${lastOk}`})`;
   return `${status.padEnd(7)}  ${name.padEnd(20)}  ${String(ms).padStart(6)} ms  ${said}${when}\n`;

@@ -62,7 +62,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { engines, engineSeconds } = searchSeries(registry);
   const statusName = statusNamer();
   let openStreams = 0;
-  registry.gauge("sallyport_open_streams", "Streamed answers under way.", [], () => [[[], openStreams]]);
+  registry.gauge("sallyport_open_streams", "Streamed answers in progress.", [], () => [[[], openStreams]]);
   addProcess(registry, options);
 
   return {
@@ -118,11 +118,13 @@ function ownSeries(registry: Registry) {
       ["route"],
       FIRST_BYTE_SECONDS,
     ),
-    errors: registry.counter("sallyport_errors_total", "Errors told to clients.", ["code"]),
-    rejected: registry.counter("sallyport_rate_limited_total", "Requests over their key's rate.", []).get(),
+    errors: registry.counter("sallyport_errors_total", "Errors sent to clients.", ["code"]),
+    rejected: registry
+      .counter("sallyport_rate_limited_total", "Requests refused because of their key's rate limit.", [])
+      .get(),
     database: registry.histogram(
       "sallyport_database_seconds",
-      "Time of database work on the request path and behind it.",
+      "Duration of database work, on the request path and in the background.",
       ["operation"],
       DATABASE_SECONDS,
     ),
@@ -131,33 +133,36 @@ function ownSeries(registry: Registry) {
 
 function upstreamSeries(registry: Registry) {
   return {
-    upstream: registry.counter("sallyport_upstream_requests_total", "Tries at providers.", ["provider", "outcome"]),
+    upstream: registry.counter("sallyport_upstream_requests_total", "Attempts at providers.", ["provider", "outcome"]),
     upstreamSeconds: registry.histogram(
       "sallyport_upstream_duration_seconds",
-      "From a try at a provider to its end.",
+      "Duration of an attempt at a provider.",
       ["provider"],
       REQUEST_SECONDS,
     ),
-    retries: registry.counter("sallyport_upstream_retries_total", "Tries that failed and were followed by another.", [
-      "provider",
-    ]),
-    tokens: registry.counter("sallyport_tokens_total", "Tokens; cached, cache_write and reasoning are parts.", [
-      "model",
-      "kind",
-    ]),
-    cost: registry.counter("sallyport_cost_usd_total", "Cost of the tokens by the known prices.", ["model"]),
+    retries: registry.counter(
+      "sallyport_upstream_retries_total",
+      "Attempts that failed and were followed by another.",
+      ["provider"],
+    ),
+    tokens: registry.counter(
+      "sallyport_tokens_total",
+      "Tokens. Those of cached, cache_write and reasoning are included in input and output.",
+      ["model", "kind"],
+    ),
+    cost: registry.counter("sallyport_cost_usd_total", "Cost in US dollars, at the known prices.", ["model"]),
   };
 }
 
 function searchSeries(registry: Registry) {
   return {
-    engines: registry.counter("sallyport_search_engine_requests_total", "Questions to search engines.", [
+    engines: registry.counter("sallyport_search_engine_requests_total", "Queries to search engines.", [
       "engine",
       "outcome",
     ]),
     engineSeconds: registry.histogram(
       "sallyport_search_engine_duration_seconds",
-      "From a question to a search engine to its end.",
+      "Duration of a query to a search engine.",
       ["engine"],
       ENGINE_SECONDS,
     ),
@@ -179,9 +184,12 @@ function statusNamer(): (status: number) => string {
 
 /** The usual names, which ready-made dashboards expect. */
 function addProcess(registry: Registry, options: MetricsOptions): void {
-  registry.gauge("sallyport_build_info", "Always 1; what runs is in the labels.", ["version", "commit"], () => [
-    [[options.version, options.commit], 1],
-  ]);
+  registry.gauge(
+    "sallyport_build_info",
+    "Always 1. The labels contain the version and the commit.",
+    ["version", "commit"],
+    () => [[[options.version, options.commit], 1]],
+  );
   registry.gauge("process_start_time_seconds", "Start of the process since the epoch.", [], () => [
     [[], options.startedAtMs / 1000],
   ]);

@@ -1,4 +1,4 @@
-// Addresses of other services: each behaves over HTTP as the path that it stands for.
+// Paths of other services: each behaves over HTTP like the path of which it is an alias.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";
@@ -70,7 +70,7 @@ describe("chat", () => {
     expect(upstream.received.map(({ json }) => (json as { model: string }).model)).toEqual(["up-odd", "up-odd"]);
     expect((await ask({ "api-key": "sk-wrong" }, { messages })).status).toBe(401);
     expect((await ask({}, { messages })).status).toBe(401);
-    // Elsewhere the header is no credential.
+    // On other paths the header is not a credential.
     const plain = await fetch(`${app.url}/v1/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json", "api-key": app.key },

@@ -1,5 +1,5 @@
-// A graceful stop as others see it: load balancers by /readyz, the other nodes by the table of nodes, and clients by their
-// streams, which end whole.
+// A graceful stop, as others see it: load balancers by /readyz, the other nodes by the table of nodes, and clients by
+// their streams, which end completely.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openDatabase } from "../../src/store/engine/database.ts";
@@ -10,7 +10,7 @@ import { whileSteady } from "../support/real-time.ts";
 import { HAS_REDIS, startRedis, type TestRedis } from "../support/redis.ts";
 import { chatChunk, type FakeUpstream, framesOf, sse, startUpstream } from "../support/upstream.ts";
 
-/** A stream that goes on until it is released. */
+/** A stream that continues until it is released. */
 function heldStream() {
   const held = Promise.withResolvers<void>();
   const pieces = [chatChunk({ content: "first" }), held.promise, chatChunk({ content: " last" }, { finish: "stop" })];

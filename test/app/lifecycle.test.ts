@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { createLifecycle, type Service } from "../../src/app/lifecycle.ts";
 
-/** A lifecycle of the named services that notes what is done to them, and what failed. */
+/** A lifecycle with these services. It records what is called, and what failed. */
 function program(services: Record<string, Service>) {
   const seen: string[] = [];
   const failures: string[] = [];

@@ -1,4 +1,5 @@
-// Two nodes on one PostgreSQL and one Redis, over HTTP: one limit, one set of keys, and every request is written down once.
+// Two nodes with one PostgreSQL and one Redis, over HTTP: they share limits and keys, and every request is recorded
+// once.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
@@ -34,7 +35,7 @@ describe.skipIf(!CAN_RUN)("two nodes", () => {
     await database?.drop();
   });
 
-  /** A key of the first account with a limit. */
+  /** A key of the first account, with a limit. */
   async function newKey(rpm: number): Promise<{ id: string; key: string }> {
     const store = await openDatabase({ dataDir: nodes[0]!.dataDir, database: { url: database.url } });
     try {

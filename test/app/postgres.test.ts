@@ -1,11 +1,11 @@
-// The program on PostgreSQL, over HTTP: what a client does with a gateway, and what it finds again after a restart elsewhere.
+// The program with PostgreSQL, over HTTP: the usual requests of a client, and their results after a restart elsewhere.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { HAS_POSTGRES, type TestDatabase, testPostgres } from "../support/postgres.ts";
 
 const server = HAS_POSTGRES ? await testPostgres() : undefined;
-/** One pixel. */
+/** A picture of one pixel. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 let database: TestDatabase;
 let app: TestApp;

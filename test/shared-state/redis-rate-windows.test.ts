@@ -1,5 +1,5 @@
-// Rate windows that nodes share through a real Redis: exact while it is there, a stated share while it is not, and nothing
-// multiplied when it comes back empty.
+// Rate windows that nodes share through a real Redis: exact while it is available, each node's share while it is not,
+// and never multiplied after Redis was emptied.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -12,7 +12,7 @@ import { HAS_REDIS, startRedis, type TestRedis } from "../support/redis.ts";
 interface Node {
   readonly limiter: RateLimiter;
   readonly redis: SharedRedis;
-  /** Resolves when the connection is as wanted. */
+  /** Resolves when the connection is in the wanted state. */
   becomes(isUp: boolean): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ function join(url: string, { nodes = 3, onFailure = "local" as "local" | "closed
   return { limiter, redis, becomes };
 }
 
-/** How many of so many requests are admitted, sent over the nodes in turn, all at once. */
+/** The number of admitted requests out of this many, which are sent to the nodes in turn, all at once. */
 async function admitted(nodes: readonly Node[], key: string, { limit, requests }: { limit: number; requests: number }) {
   const asked = Array.from({ length: requests }, async (_, n) => nodes[n % nodes.length]!.limiter.admit(key, limit));
   const verdicts = await Promise.all(asked);
@@ -76,7 +76,7 @@ describe.skipIf(!HAS_REDIS)("over a real Redis", () => {
   test("a window counted in slices admits exactly the limit too", async () => {
     const key = newKey();
     const limit = EXACT_LIMIT_MAX + 1;
-    // Most of it is written at once: only the end is interesting.
+    // Most of the window is written at once, since only its end is tested.
     await nodes[0]!.limiter.admit(key, limit);
     const slices = `sallyport:rate:${key}:slices`;
     const first = Number(await redis.ask("HGET", slices, "first"));
@@ -140,7 +140,7 @@ describe.skipIf(!HAS_REDIS)("when Redis is gone", () => {
     expect(await admitted(nodes, key, { limit: 9, requests: 60 })).toBe(0);
     await redis.start();
     await Promise.all(nodes.map((node) => node.becomes(true)));
-    // It came back empty: each node learns of that by its first request, and holds to its share from then on.
+    // Redis was emptied. Each node learns of it with its first request, and then admits only its share.
     expect(await admitted(nodes, key, { limit: 9, requests: 60 })).toBeLessThanOrEqual(9);
     for (const node of nodes) await node.limiter.admit(newKey(), 9);
     expect(await admitted(nodes, key, { limit: 9, requests: 60 })).toBe(0);
@@ -179,7 +179,7 @@ describe.skipIf(!HAS_REDIS)("when Redis is gone", () => {
       return let_in;
     });
     const total = (await Promise.all(load)).reduce((sum, one) => sum + one, 0);
-    // The limit through Redis, and each node's share of it without.
+    // The limit with Redis, and each node's share of it without.
     expect(total).toBeLessThanOrEqual(2 * limit);
     await redis.start();
     await Promise.all(nodes.map((node) => node.redis.close()));

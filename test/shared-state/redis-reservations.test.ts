@@ -1,5 +1,5 @@
-// Budgets over nodes through a real Redis: what fits is admitted, what does not is not, on whichever node; and a reservation ends
-// with its request, or with its node.
+// Budgets of several nodes through a real Redis: on any node, what fits is admitted and what does not fit is refused. A
+// reservation ends with its request or with its node.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -57,7 +57,7 @@ describe.skipIf(!HAS_REDIS)("over a real Redis", () => {
           const asked = costs.map((micros, at) => nodes[at % 3]!.reserve([budget], micros));
           const held = (await Promise.all(asked)).flatMap((one, at) => (isHold(one) ? [costs[at]!] : []));
           const sum = held.reduce((total, one) => total + one, 0);
-          // The only one in progress may be more than what is left.
+          // The only request in progress may exceed what is left.
           expect(held.length).toBeGreaterThanOrEqual(1);
           if (held.length > 1) expect(sum).toBeLessThanOrEqual(left);
         },
@@ -116,7 +116,7 @@ describe.skipIf(!HAS_REDIS)("over a real Redis", () => {
     whole.release();
     expect(await other!.reserve([budget], 10)).toMatchObject({ why: "in_use" });
     further.release();
-    // It is taken back a moment later: until what it cost has been read everywhere.
+    // The reservation is removed a moment later, when the recorded cost has been read everywhere.
     for (;;) {
       const next = await other!.reserve([budget], 10);
       if (isHold(next)) break;

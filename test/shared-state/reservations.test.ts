@@ -1,11 +1,11 @@
-// Requests that run side by side over budgets: whatever their order, a budget is overdrawn by one request at most.
+// Concurrent requests that count against budgets: in any order, a budget is overdrawn by at most one request.
 
 import "../support/seed.ts";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Budget, type Hold, memoryReservations } from "../../src/shared-state/reservations.ts";
 
-/** A budget, what was spent of it, and the requests that hold some of it. */
+/** A budget, the amount spent of it, and the requests that have reserved some of it. */
 class Account implements Budget {
   readonly of = "key";
   readonly id: string;
@@ -29,13 +29,13 @@ const step = fc.oneof(
       { weight: 1, arbitrary: fc.constant(0) },
       { weight: 6, arbitrary: fc.integer({ min: 1, max: 60 }) },
     ),
-    /** Of the first budget, the second or both. */
+    /** Only the first budget, only the second, or both. */
     of: fc.constantFrom([0], [1], [0, 1]),
   }),
   fc.record({
     do: fc.constant("end" as const),
     which: fc.nat(),
-    /** Hundredths of its worst case: 0 for what failed or whose client left. */
+    /** The cost in hundredths of the maximum; 0 for a failed request, or one whose client disconnected. */
     cost: fc.integer({ min: 0, max: 100 }),
   }),
 );
@@ -56,8 +56,8 @@ test("no order of arrivals and ends overdraws a budget by more than one request'
             const alone = of.every(({ underWay }) => underWay === 0);
             const someLeft = of.every((account) => account.leftMicros() > 0);
             if ("why" in hold) {
-              // No one waits for ever: what would be alone is admitted while something is left, and is told when
-              // nothing is.
+              // No request waits forever: one that would be alone is admitted while something is left, and refused if
+              // nothing is left.
               if (alone) expect([hold.why, someLeft]).toEqual(["spent", false]);
               if (hold.why === "spent")
                 expect([hold.budget.leftMicros() <= 0, alone || !someLeft]).toEqual([true, true]);
@@ -80,7 +80,7 @@ test("no order of arrivals and ends overdraws a budget by more than one request'
           }
           for (const { spent, limit, dearest } of accounts) expect(spent).toBeLessThanOrEqual(limit + dearest);
         }
-        // What was held is given back to the last micro-dollar.
+        // The reserved amount is released to the last micro-dollar.
         for (const { hold } of open) hold.release();
         for (const account of accounts) {
           const rest = account.leftMicros();
@@ -115,13 +115,13 @@ test("a part of a request is not kept out by the request's own reservation, but 
   expect(await reservations.reserve([budget], 5)).toMatchObject({ why: "in_use" });
   const part = await reservations.reserve([budget], 5, whole);
   if ("why" in part) throw new Error("refused");
-  // Two parts side by side share what is left.
+  // Two concurrent parts share what is left.
   expect(await reservations.reserve([budget], 6, whole)).toMatchObject({ why: "in_use" });
   part.release();
   whole.release();
   const other = await reservations.reserve([budget], 6);
   if ("why" in other) throw new Error("refused");
-  // What is over counts for nothing.
+  // Requests that have ended no longer count.
   expect(await reservations.reserve([budget], 5, whole)).toMatchObject({ why: "in_use" });
   other.release();
   expect(await reservations.reserve([budget], 5)).not.toHaveProperty("why");

@@ -113,7 +113,7 @@ class MailQueue implements Mailer {
     clearTimeout(timer);
     this.#stopped = true;
     const left = lost + this.#ready.length + this.#running;
-    if (left > 0) log.error("mails were lost at the stop", { mails: left });
+    if (left > 0) log.error("mails were lost when the program stopped", { mails: left });
   }
 
   #queued(): number {

@@ -139,7 +139,7 @@ function plainProvider(config: OAuthConfig): SignInProvider {
 function subjectOf(id: unknown): string {
   if (typeof id === "string" && id.trim() !== "" && isStorable(id)) return id;
   if (typeof id === "number" && Number.isSafeInteger(id) && id > 0) return String(id);
-  throw new Error("the provider names no person");
+  throw new Error("the provider's answer identifies no person");
 }
 
 /** The primary address if it is verified, else none: the profile's address may be anyone's. */

@@ -41,7 +41,7 @@ export const embeddings: ModelEndpoint = {
  */
 function inAskedFormat(answer: JsonObject, body: JsonObject): JsonObject | undefined {
   const { data } = answer;
-  if (!Array.isArray(data)) throw new TypeError("An answer has a list of vectors.");
+  if (!Array.isArray(data)) throw new TypeError("The answer has no list of vectors.");
   const first = (data[0] as JsonObject | undefined)?.["embedding"];
   const wantsText = body["encoding_format"] === "base64";
   if (first === undefined || wantsText === (typeof first === "string")) return undefined;

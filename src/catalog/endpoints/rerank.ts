@@ -69,11 +69,11 @@ const TEI: OtherWords = {
 function ranked(answer: JsonObject, body: JsonObject): JsonObject {
   const documents = body["documents"] as readonly unknown[];
   const { id, results, ...rest } = answer;
-  if (!Array.isArray(results)) throw new TypeError("An answer has a list of results.");
+  if (!Array.isArray(results)) throw new TypeError("The answer has no list of results.");
   const shown = (results as JsonObject[]).map((result) => {
     const { index, relevance_score: score } = result;
     if (!Number.isInteger(index) || documents[index as number] === undefined || typeof score !== "number") {
-      throw new TypeError("A result has the place of a document and its score.");
+      throw new TypeError("A result must have the index of a document and a score.");
     }
     const { document: _given, ...bare } = result;
     const document = { text: textOf(documents[index as number]) };

@@ -28,7 +28,7 @@ export function optionalSwitch(body: Readonly<Record<string, unknown>>, name: st
 export function optionalTexts(body: Readonly<Record<string, unknown>>, name: string): readonly string[] {
   const value = body[name] ?? [];
   if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value;
-  throw new ApiError("invalid_request", `${name}: expected a list of texts.`, { param: name });
+  throw new ApiError("invalid_request", `${name}: expected a list of strings.`, { param: name });
 }
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;

@@ -117,7 +117,7 @@ async function download(jobs: JobsApiDeps["jobs"], visit: MemberRequest): Promis
   const files = await jobs.files(ref);
   if (files !== undefined) return file(zipped(files), { name: `${ref.id}.zip`, type: "application/zip" });
   if ((await jobs.read(ref)) === undefined) throw notThere();
-  throw new ApiError("invalid_request", "This job makes no Markdown. Download it as JSON.", { param: "format" });
+  throw new ApiError("invalid_request", "This job produces no Markdown. Download it as JSON.", { param: "format" });
 }
 
 function file(body: ReadableStream<Uint8Array>, { name, type }: { name: string; type: string }): Response {

@@ -192,7 +192,7 @@ function newKeyOf(
 function passthroughOf(body: Readonly<Record<string, unknown>>, { admin }: Pick<Account, "admin">): boolean {
   const wanted = optionalSwitch(body, "passthrough");
   if (wanted && !admin) {
-    const message = "Only an administrator may make a key that reaches every path of a provider.";
+    const message = "Only an administrator may create a key that can call every path of a provider.";
     throw new ApiError("permission_denied", message, { param: "passthrough" });
   }
   return wanted;

@@ -177,7 +177,7 @@ function engineView({ name, categories, whyOff, suspended, ...health }: EngineSt
 }
 
 function hitsText(hits: number): string {
-  if (hits === 0) return "It answered without a hit.";
+  if (hits === 0) return "It answered without results.";
   return `It answered with ${hits} ${hits === 1 ? "hit" : "hits"}.`;
 }
 

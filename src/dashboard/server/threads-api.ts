@@ -51,7 +51,7 @@ function nameOf({ who, params }: MemberRequest): { accountId: string; kind: Thre
 }
 
 function notThere(): ApiError {
-  return new ApiError("thread_not_found", "There is no such conversation: it may be deleted or expired.");
+  return new ApiError("thread_not_found", "There is no such conversation: it may have been deleted or have expired.");
 }
 
 function isoTimeOf(ms: number): string {
