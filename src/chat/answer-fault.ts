@@ -23,7 +23,7 @@ export type AnswerFaultCode = (typeof ANSWER_FAULTS)[number];
 export interface ErrorWords {
   /** The provider's own code. */
   readonly code?: string;
-  /** The request parameter that it blames. */
+  /** The request parameter that caused the error, if the provider names one. */
   readonly param?: string | null;
   readonly details?: unknown;
 }

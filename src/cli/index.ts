@@ -114,7 +114,7 @@ export const COMMANDS: readonly Listed[] = [
   },
   {
     name: "decisions",
-    summary: "list decision models, move their aliases",
+    summary: "list decision models and move their aliases",
     load: async () => (await import("./decisions.ts")).decisions,
   },
   {

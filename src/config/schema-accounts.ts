@@ -6,11 +6,11 @@ import { age, choice, duration, element, flag, formatted, integer, list, map, se
 const OAuthProvider = section("A sign-in provider. It is enabled when it has a client_id.", {
   client_id: text("From the provider's registration of this gateway."),
   client_secret: text("From the same registration.", "", { secret: true }),
-  issuer: formatted("url", "OpenID Connect issuer; everything else is discovered from it."),
-  authorize_url: formatted("url", "Where the user is sent (without an issuer)."),
-  token_url: formatted("url", "Where the code is exchanged (without an issuer)."),
-  user_url: formatted("url", "Where the profile is read (without an issuer)."),
-  emails_url: formatted("url", "Where the mail addresses are read (without an issuer)."),
+  issuer: formatted("url", "OpenID Connect issuer, from which everything else is discovered."),
+  authorize_url: formatted("url", "URL to which the user is redirected. Required without an issuer."),
+  token_url: formatted("url", "URL at which the code is exchanged. Required without an issuer."),
+  user_url: formatted("url", "URL of the user's profile. Required without an issuer."),
+  emails_url: formatted("url", "URL of the user's e-mail addresses, for providers without an issuer."),
 });
 
 /** `auth` */

@@ -44,7 +44,10 @@ export const DatabaseSection = section("Where accounts, keys, usage, jobs and ot
 
 /** `node` */
 export const NodeSection = section("Identifies this program among those that share a database.", {
-  name: text("Unique among nodes, and the same after a restart. Empty: the host's name and a number.", ""),
+  name: text(
+    "A name that is unique among nodes and stays the same after a restart. Empty: the host's name and a number.",
+    "",
+  ),
 });
 
 /** `server` */

@@ -4,7 +4,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 
-/** Every quirk, as the configuration writes it. */
+/** Every quirk, with its name in the configuration. */
 export const QuirksSchema = Type.Object(
   {
     stream_options: flag("false: `stream_options` is refused."),

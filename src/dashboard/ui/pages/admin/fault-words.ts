@@ -1,6 +1,6 @@
 // The labels of the kinds of provider failures.
 
-/** Kind → words. */
+/** Kind → label. */
 export const FAULT_WORDS: Readonly<Record<string, string>> = {
   auth: "refused our credentials",
   bad_request: "refused a request",
