@@ -75,106 +75,104 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
     await upstream?.stop();
   });
 
+  /** The playground with two models, one of which has answered before. */
+  async function comparing(look: { width: number; dark: boolean }) {
+    const name = `judge-${crypto.randomUUID().slice(0, 8)}`;
+    await app.addAccount(name);
+    const visitor = await browser.visitor({ ...look, address: freshAddress() });
+    const { page } = visitor;
+    await page.goto(`${app.app.url}/dashboard/playground`);
+    await page.getByLabel("Username").fill(name);
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("Model", { exact: true }).selectOption("quick");
+    const ask = async (text: string) => {
+      await page.getByLabel("Message", { exact: true }).fill(text);
+      await page.keyboard.press("Enter");
+    };
+    /** The answer of a model to a question, counted from 0. */
+    const lane = (round: number, at: number) => page.locator(".lanes").nth(round).locator(".lane").nth(at);
+    upstream.release();
+    await ask("before");
+    await page.getByText("in total").waitFor();
+    await page.getByLabel("Compare with").selectOption("slow");
+    return { ...visitor, ask, lane };
+  }
+
   test.each([
     { width: 1440, dark: false, beside: true },
     { width: 390, dark: true, beside: false },
   ])(
     "at $width px: both models stream the answer to one message, each with its own request, cost and times",
     async ({ width, dark, beside }) => {
-      const name = `judge-${width}`;
-      await app.addAccount(name);
-      const { page, complaints, context } = await browser.visitor({ width, dark, address: freshAddress() });
-      await page.goto(`${app.app.url}/dashboard/playground`);
-      await page.getByLabel("Username").fill(name);
-      await page.getByLabel("Password").fill(PASSWORD);
-      await page.getByRole("button", { name: "Sign in" }).click();
-      const ask = async (text: string) => {
-        await page.getByLabel("Message", { exact: true }).fill(text);
-        await page.keyboard.press("Enter");
-      };
-      const lane = (at: number) => page.locator(".lanes").last().locator(".lane").nth(at);
-      await page.getByLabel("Model", { exact: true }).selectOption("quick");
-      upstream.release();
-      await ask("before");
-      await page.getByText(/quick begins and ends/).waitFor();
-      await page.getByText(/in total/).waitFor();
-
+      const { page, complaints, context, ask, lane } = await comparing({ width, dark });
+      const [quick, slow] = [lane(0, 0), lane(0, 1)];
       upstream.hold();
-      await page.getByLabel("Compare with").selectOption("slow");
       await ask("both");
       // Both have begun, and neither has ended.
-      await lane(0).getByText("quick begins").waitFor();
-      await lane(1).getByText("slow begins").waitFor();
+      await quick.getByText("quick begins").waitFor();
+      await slow.getByText("slow begins").waitFor();
       await page.getByRole("button", { name: "Stop" }).waitFor();
       upstream.release();
-      await lane(0)
-        .getByText(/quick begins and ends/)
-        .waitFor();
-      await lane(1)
-        .getByText(/slow begins and ends/)
-        .waitFor();
+      await quick.getByText("quick begins and ends").waitFor();
+      await slow.getByText("slow begins and ends").waitFor();
       // Prices are for a million tokens.
-      await expectFigures(lane(0), ["quick", "2,000 in, 1,000 out", "$0.004"]);
-      await expectFigures(lane(1), ["slow", "1,000 in, 1,000 out", "$0.03"]);
-      for (const [at, model] of [
-        [0, "quick"],
-        [1, "slow"],
+      await expectFigures(quick, ["quick", "2,000 in, 1,000 out", "$0.004"]);
+      await expectFigures(slow, ["slow", "1,000 in, 1,000 out", "$0.03"]);
+      for (const [answer, model] of [
+        [quick, "quick"],
+        [slow, "slow"],
       ] as const) {
-        await lane(at).getByText("Request and response").click();
-        await lane(at).getByRole("tabpanel").getByText(`"model": "${model}"`).waitFor();
-        await lane(at).getByRole("tab", { name: "Response" }).click();
-        await lane(at).getByRole("tabpanel").getByText(`${model} begins`).waitFor();
+        await answer.getByText("Request and response").click();
+        await answer.getByRole("tabpanel").getByText(`"model": "${model}"`).waitFor();
+        await answer.getByRole("tab", { name: "Response" }).click();
+        await answer.getByRole("tabpanel").getByText(`${model} begins`).waitFor();
       }
-      const [first, second] = [await lane(0).boundingBox(), await lane(1).boundingBox()];
+      const [first, second] = [await quick.boundingBox(), await slow.boundingBox()];
       expect(first!.x === second!.x).toBe(!beside);
       expect(first!.y === second!.y).toBe(beside);
       expect(await faults(page)).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
 
-      // Each model reads what was said before the comparison, and its own answers only.
+  test(
+    "each model reads its own answers, one that fails is tried again alone, and a reload restores both",
+    async () => {
+      const { page, complaints, context, ask, lane } = await comparing({ width: 1440, dark: true });
+      const bothEnd = async (round: number) => {
+        for (const at of [0, 1]) await lane(round, at).getByText("in total").waitFor();
+      };
+      await ask("both");
+      await bothEnd(0);
       await ask("again");
-      await lane(1)
-        .getByText(/slow begins and ends/)
-        .waitFor();
-      await lane(0)
-        .getByText(/in total/)
-        .waitFor();
+      await bothEnd(1);
       const of = (model: string) => upstream.bodies.findLast((body) => body.model === model)?.messages ?? [];
       const said = (model: string) => of(model).map(({ content }) => content.replace(/ begins.*/, ""));
       expect(said("quick")).toEqual(["before", "quick", "both", "quick", "again"]);
       expect(said("slow")).toEqual(["before", "quick", "both", "slow", "again"]);
 
-      // One that fails leaves the other alone, and is tried again alone.
       const asked = upstream.bodies.length;
       await ask("break");
-      await lane(1).getByText("slow is broken").waitFor();
-      await lane(0)
-        .getByText(/quick begins and ends/)
-        .waitFor();
-      await lane(0)
-        .getByText(/in total/)
-        .waitFor();
-      await lane(1).getByRole("button", { name: "Try again" }).click();
+      await lane(2, 1).getByText("slow is broken").waitFor();
+      await lane(2, 0).getByText("in total").waitFor();
+      await lane(2, 1).getByRole("button", { name: "Try again" }).click();
       while (upstream.bodies.length < asked + 3) await new Promise((resolve) => setImmediate(resolve));
-      expect(
-        upstream.bodies
-          .slice(asked)
-          .map(({ model }) => model)
-          .sort(),
-      ).toEqual(["quick", "slow", "slow"]);
-      await lane(1).getByRole("button", { name: "Try again" }).waitFor();
+      const models = upstream.bodies.slice(asked).map(({ model }) => model);
+      expect(models.sort()).toEqual(["quick", "slow", "slow"]);
+      await lane(2, 1).getByRole("button", { name: "Try again" }).waitFor();
 
       await page.reload();
-      await lane(1).getByText("slow is broken").waitFor();
+      await lane(2, 1).getByText("slow is broken").waitFor();
       expect(await page.locator(".lanes").count()).toBe(3);
       // The list of models arrives after the conversation.
       await page.getByLabel("Compare with").getByRole("option", { name: "slow" }).waitFor({ state: "attached" });
       expect(await page.getByLabel("Compare with").inputValue()).toBe("slow");
       await page.getByLabel("Compare with").selectOption("");
-      await page
-        .getByText(/quick begins and ends/)
-        .nth(3)
-        .waitFor();
+      await page.getByText("quick begins and ends").nth(3).waitFor();
       expect(await page.locator(".lanes").count()).toBe(0);
       expect(await page.content()).not.toContain("slow begins");
       await page.getByRole("button", { name: "Clear" }).click();
