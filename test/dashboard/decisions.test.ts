@@ -169,7 +169,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       expect(await page.getByRole("button", { name: "Promote" }).count()).toBe(0);
       await page.goto(`${app.app.url}/dashboard/admin/decisions/${encodeURIComponent(LONG)}`);
       await page.getByText("No measurements.").waitFor();
-      await page.getByText("$0.5 for a million input tokens").waitFor();
+      await page.getByText("$0.5 per million input tokens").waitFor();
       expect(await fits()).toBe(true);
       expect(complaints).toEqual([]);
       await context.close();

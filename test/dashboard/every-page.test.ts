@@ -172,6 +172,10 @@ function wrongIn(page: Page): Promise<string[]> {
       );
       wrong.push(`wider than the window: ${wide?.tagName} ${wide?.className}`);
     }
+    // A long name must not push the button beside it out of the menu, nor a long code the last column out of its table.
+    const boxes = innerWidth > 1400 ? ".foot, .table-card" : ".foot";
+    for (const box of document.querySelectorAll(boxes))
+      if (box.scrollWidth > box.clientWidth) wrong.push(`a part of ${box.className} is hidden`);
     const headings = document.querySelectorAll("h1");
     if (headings.length !== 1 || headings[0]?.textContent === "") wrong.push(`${headings.length} headings`);
     if (!document.title.includes("·")) wrong.push(`title ${document.title}`);

@@ -44,6 +44,8 @@ export function Shell({
   const here = path.value;
   useEffect(() => {
     open.value = false;
+    // In a low window the menu itself is scrolled.
+    document.querySelector('#menu [aria-current="page"]')?.scrollIntoView({ block: "nearest" });
   }, [here]);
   return (
     <div class={open.value ? "shell open" : "shell"}>

@@ -68,7 +68,7 @@ export function ChatSettings(props: { chat: ChatState; list: readonly ModelChoic
           label="Max output tokens"
           value={maxTokens}
           bounds={{ min: 1 }}
-          placeholder="4096, or the model's limit"
+          placeholder="4096 or less"
           change={(value) => chat.change({ maxTokens: value })}
         />
       </div>

@@ -21,8 +21,11 @@ const TOP = 8;
 const TICKS = 4;
 /** The width of a label, including a gap before the next one. */
 const LABEL_WIDTH = 64;
+const LONG_LABEL_WIDTH = 92;
 /** Half the width of a label, so that the last one is not cut off. */
 const EDGE = 16;
+const LONG_EDGE = 36;
+const DAY_HOURS = 24;
 
 /** The chart. `format` formats a value; `what` describes the values; `whole`: ticks only at whole numbers. */
 export function Bars(props: {
@@ -38,10 +41,12 @@ export function Bars(props: {
   const [frame, width] = useWidth();
   const at = useSignal<number | undefined>(undefined);
   const totals = days.map((_, day) => series.reduce((sum, one) => sum + (one.values[day] ?? 0), 0));
-  const top = Math.max(niceTop(Math.max(...totals, 0)), whole ? TICKS : 0);
+  const most = niceTop(Math.max(...totals, 0));
+  const top = whole ? Math.ceil(most / TICKS) * TICKS : most;
   const step = (width - LEFT) / days.length;
   const y = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / top);
-  const every = Math.ceil((days.length * LABEL_WIDTH) / (width - LEFT));
+  const labels = labelsOf(days, unit);
+  const every = Math.ceil((days.length * labels.width) / (width - LEFT));
   const shown = at.value;
   return (
     <figure class="chart" ref={frame}>
@@ -74,8 +79,8 @@ export function Bars(props: {
               />
             ))}
             {(days.length - 1 - index) % every === 0 && (
-              <text x={Math.min(LEFT + (index + 0.5) * step, width - EDGE)} y={HEIGHT - 6} text-anchor="middle">
-                {tickText(day, unit)}
+              <text x={Math.min(LEFT + (index + 0.5) * step, width - labels.edge)} y={HEIGHT - 6} text-anchor="middle">
+                {labels.text(day)}
               </text>
             )}
           </g>
@@ -99,11 +104,19 @@ export function Bars(props: {
 
 const hourAndMinute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
-/** The label of a bar: days are UTC days, shorter spans use the reader's time zone. */
-export function tickText(day: string, unit: string): string {
-  return unit === "day"
-    ? `${Number(day.slice(5, 7))}/${Number(day.slice(8, 10))}`
-    : hourAndMinute.format(new Date(day));
+/** The labels of the bars: days are UTC days, shorter spans use the reader's time zone. */
+export function labelsOf(starts: readonly string[], unit: string) {
+  const short = { width: LABEL_WIDTH, edge: EDGE };
+  if (unit === "day")
+    return { ...short, text: (day: string) => `${Number(day.slice(5, 7))}/${Number(day.slice(8, 10))}` };
+  const time = (start: string) => hourAndMinute.format(new Date(start));
+  if (unit !== "hour" || starts.length <= DAY_HOURS) return { ...short, text: time };
+  // Over several days a time alone is ambiguous.
+  const text = (start: string) => {
+    const at = new Date(start);
+    return `${at.getMonth() + 1}/${at.getDate()} ${time(start)}`;
+  };
+  return { width: LONG_LABEL_WIDTH, edge: LONG_EDGE, text };
 }
 
 /** The time that a bar covers. */

@@ -1,6 +1,6 @@
 // A line chart over time with a scale that starts at zero. A table with the same figures serves screen readers.
 
-import { slotText, tickText, useWidth } from "./chart.tsx";
+import { labelsOf, slotText, useWidth } from "./chart.tsx";
 
 /** One line; a value is null where nothing was measured. */
 export interface Line {
@@ -13,9 +13,6 @@ const LEFT = 56;
 const TOP = 8;
 const BOTTOM = 22;
 const TICKS = 4;
-/** The width of a label, including a gap before the next one. */
-const LABEL_WIDTH = 64;
-const EDGE = 16;
 
 /** The chart. */
 export function Lines(props: {
@@ -27,7 +24,8 @@ export function Lines(props: {
 }) {
   const { starts, unit, lines, format, what } = props;
   const [frame, width] = useWidth();
-  const every = Math.ceil((starts.length * LABEL_WIDTH) / (width - LEFT));
+  const labels = labelsOf(starts, unit);
+  const every = Math.ceil((starts.length * labels.width) / (width - LEFT));
   const top = Math.max(1, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))) * 1.05;
   const x = (at: number) => LEFT + ((width - LEFT) * (at + 0.5)) / starts.length;
   const y = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / top);
@@ -45,8 +43,8 @@ export function Lines(props: {
         {starts.map(
           (start, at) =>
             (starts.length - 1 - at) % every === 0 && (
-              <text key={start} x={Math.min(x(at), width - EDGE)} y={HEIGHT - 6} text-anchor="middle">
-                {tickText(start, unit)}
+              <text key={start} x={Math.min(x(at), width - labels.edge)} y={HEIGHT - 6} text-anchor="middle">
+                {labels.text(start)}
               </text>
             ),
         )}
