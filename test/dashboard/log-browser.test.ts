@@ -103,7 +103,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByRole("region", { name: "By model" }).getByRole("link", { name: "demo-echo" }).waitFor();
       await page.getByRole("cell", { name: "no price" }).first().waitFor();
       await page.goto(`${base}/log?status=stopped`);
-      await page.getByText("No request of this span matches").waitFor();
+      await page.getByText("No request in this span matches").waitFor();
       await page.getByRole("button", { name: "Clear filters" }).click();
       await details(page).waitFor();
       expect(complaints).toEqual([]);
@@ -154,7 +154,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       expect(await page.content()).not.toContain("words that nobody keeps");
       expect([await faults(page), await fits(page)]).toEqual([[], true]);
       await page.goto(`${base}/log?error=model_not_found&request=${id}-none`);
-      await page.getByText("The gateway refused the request before asking a provider").waitFor();
+      await page.getByText("The gateway refused the request before calling a provider").waitFor();
       expect(complaints).toEqual([]);
       await context.close();
     },
@@ -169,7 +169,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       const door = startDoor();
       const base = await signIn(page, "watcher", door.url);
       await page.goto(`${base}/log?request=none`);
-      await page.getByText("No request of this span matches").waitFor();
+      await page.getByText("No request in this span matches").waitFor();
       await page.getByRole("button", { name: "Clear filters" }).click();
       await details(page).first().waitFor();
       const before = await details(page).count();

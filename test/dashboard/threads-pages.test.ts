@@ -44,7 +44,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByLabel("Username").fill(name);
       await page.getByLabel("Password").fill(PASSWORD);
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByText("No conversation is kept.").waitFor();
+      await page.getByText("No conversations are stored.").waitFor();
       await sound(page);
 
       const client = dashboardClient(app);
@@ -74,7 +74,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByText("2 messages").waitFor();
       await page.getByRole("button", { name: "Delete", exact: true }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Delete conversation" }).click();
-      await page.getByText("No conversation is kept.").waitFor();
+      await page.getByText("No conversations are stored.").waitFor();
       await page.goto(`${base}/threads/thread/gone`);
       await page.getByText("There is no such conversation").waitFor();
       await sound(page);

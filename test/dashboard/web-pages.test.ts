@@ -124,7 +124,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByText("Options").click();
       await page.getByLabel("JSON Schema").fill("{");
       await page.getByRole("button", { name: "Start extraction" }).click();
-      await page.getByText("JSON Schema is not JSON").waitFor();
+      await page.getByText("JSON Schema is not valid JSON").waitFor();
       await page.getByLabel("JSON Schema").fill('{"type": "object", "properties": {"name": {"type": "string"}}}');
       await page.getByRole("button", { name: "Start extraction" }).click();
       await page.getByLabel("Result").getByText("Turner").first().waitFor();
