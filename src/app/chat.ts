@@ -30,6 +30,7 @@ import { createSpools } from "../http/spool.ts";
 import { createAddressGuard } from "../net/address-guard.ts";
 import { createFetch } from "../net/fetch.ts";
 import { createResolve } from "../net/resolve.ts";
+import type { Flights } from "../shared-state/flights.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -54,6 +55,7 @@ export interface ChatDeps {
   isDecisionModel(id: string): boolean;
   /** Seals threads and summaries. */
   readonly compactionSecret: string;
+  readonly flights: Flights;
   /** How long a stream's headers wait for its first event. */
   readonly peekMs: number | undefined;
 }
@@ -79,6 +81,7 @@ export function createChat(deps: ChatDeps) {
     secret: deps.compactionSecret,
     settings: () => config().compaction,
     model: (id) => resolveModel(fleet.catalog(), id),
+    flights: deps.flights,
     ask: pipeline,
     authenticate,
     warn: (message, fields) => log.warn(message, fields),

@@ -30,6 +30,7 @@ export interface SharedState {
   /** Undefined if nothing is shared: each of them has its own in memory. */
   readonly breakers: SharedBreakers | undefined;
   readonly hosts: HostTurns | undefined;
+  readonly addresses: RateLimiter | undefined;
   readonly attempts: AttemptSharing | undefined;
   /** Windows that only this process has: they are stored over a restart. Undefined if Redis stores them. */
   readonly ownWindows: MemoryRateLimiter | undefined;
@@ -48,7 +49,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
   const { url } = config().redis;
   if (url === "") {
     const own = { limiter: local, ownWindows: local, reservations: memoryReservations(), flights: ownFlights };
-    const none = { breakers: undefined, hosts: undefined, attempts: undefined, state: undefined };
+    const none = { breakers: undefined, hosts: undefined, addresses: undefined, attempts: undefined, state: undefined };
     return { ...own, ...none, stop: async () => undefined };
   }
   // Loaded only if used: most programs run alone.
@@ -87,8 +88,10 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
   const common = { redis, onFailure, liveNodes: deps.liveNodes, node };
   const reservations = sharedReservations(common);
   const breakers = sharedBreakers(common);
+  const limiter = sharedRateLimiter({ ...common, local, now: () => clock.now() });
   return {
-    limiter: sharedRateLimiter({ ...common, local, now: () => clock.now() }),
+    limiter,
+    addresses: limiter,
     reservations,
     flights: sharedFlights(common),
     breakers,

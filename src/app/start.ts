@@ -104,6 +104,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
     createChat({
       ...{ live, log, clock, verbs, calls, fleet, metrics, authenticate, isDecisionModel },
       compactionSecret: config().compaction.secret || (await verbs.secrets.secret("compaction")),
+      flights: base.shared.flights,
       peekMs,
     }),
   );

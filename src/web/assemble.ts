@@ -158,11 +158,12 @@ function searchOf(
   return createSearch({ config, clock, fetch, engines: ENGINES, asked: metrics.searchEngine, unexpected, flights });
 }
 
-function anonymousOf({ clock, config, anonymousRpm, metrics }: WebDeps) {
+function anonymousOf({ clock, config, anonymousRpm, metrics, acrossNodes }: WebDeps) {
   return createAnonymous({
     clock,
     allowed: () => config().search.compat.anonymous,
     rpm: anonymousRpm,
+    limiter: acrossNodes?.addresses,
     rejected: metrics.rateLimited,
   });
 }

@@ -20,6 +20,7 @@ import { scheduledFetch, scheduledRenderer } from "../pages/schedule/scheduled-f
 import { readSitemaps, type SitemapDeps, type SitemapOptions } from "../pages/sitemap.ts";
 import type { Flights } from "../shared-state/flights.ts";
 import type { HostTurns } from "../shared-state/host-turns.ts";
+import type { RateLimiter } from "../shared-state/rate-windows.ts";
 
 /** The tools. */
 export interface WebTools {
@@ -66,6 +67,8 @@ export interface WebToolsDeps {
 export interface WebSharing {
   readonly hosts: HostTurns | undefined;
   readonly flights: Flights;
+  /** The rate windows of addresses that may search without a key. */
+  readonly addresses: RateLimiter | undefined;
 }
 
 /** Creates the tools. The browser and the threads start on first use. */

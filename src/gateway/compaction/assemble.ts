@@ -3,6 +3,7 @@
 import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
+import type { Flights } from "../../shared-state/flights.ts";
 import type { ThreadStore } from "../../store/work/threads.ts";
 import { askModel, type ModelCallDeps } from "../ask.ts";
 import { HeldThreads } from "../threads/held.ts";
@@ -27,6 +28,7 @@ export interface CompactionDeps {
   /** Finds a model by its id. */
   model(id: string): { model: CatalogModel; routes: readonly ModelRoute[] } | undefined;
   /** What the call of the summarising model needs. */
+  flights: Flights;
   ask: ModelCallDeps;
   warn(message: string, fields: Record<string, unknown>): void;
   /** Identifies the account of a request. Throws 401 without a valid key. */
@@ -50,6 +52,7 @@ export function createCompaction(deps: CompactionDeps) {
   const compactor = new Compactor({
     tokens,
     memory,
+    flights: deps.flights,
     nowMs,
     failed: (error) => deps.warn("a conversation could not be summarised; its oldest messages are left out", { error }),
   });

@@ -4,6 +4,8 @@
 
 import { uuid } from "../../base/ids.ts";
 import type { Element, EntryFormat } from "../../chat/entries.ts";
+import type { Flights } from "../../shared-state/flights.ts";
+import { madeOnce } from "./made-once.ts";
 import type { MeasuredElement, TokenMemory } from "./measure.ts";
 import { type Compaction, type CompactionMemory, type ConversationName, endOf, keyOf } from "./memory.ts";
 import { type ConversationRecord, parseConversationRecord, recordText } from "./record.ts";
@@ -56,6 +58,8 @@ export interface Shortened {
 export interface CompactorDeps {
   tokens: TokenMemory;
   memory: CompactionMemory;
+  /** Lets one node compact a stored conversation. */
+  flights: Flights;
   nowMs(): number;
   /** Called when a summary could not be obtained. */
   failed(error: unknown, threadId: string | undefined): void;
@@ -193,12 +197,11 @@ export class Compactor {
   /** Starts a compaction and registers it at once, so that no second one starts for the same conversation. */
   #start(conversation: Conversation, measure: Measure): Promise<Made> {
     const key = keyOf(measure.name);
-    const making = this.#deps.memory.match(measure.name, measure.list).then((before) => {
-      const tail = tailStart(measure.list, {
-        keepLast: conversation.keepLast,
-        tokens: tailTokens(measure, conversation.space),
-      });
-      return this.#make(conversation, measure, { before, tail });
+    const tokens = tailTokens(measure, conversation.space);
+    const tail = tailStart(measure.list, { keepLast: conversation.keepLast, tokens });
+    const making = madeOnce<Made>(this.#deps, measure, {
+      make: (before) => this.#make(conversation, measure, { before, tail }),
+      use: (compaction) => ({ compaction, action: compaction.record === undefined ? "cleared" : "compacted" }),
     });
     const flight = making.then(
       () => undefined,

@@ -92,6 +92,11 @@ export class CompactionMemory {
     if (kept !== undefined && !compaction.truncated) await this.#store.save(kept, compaction);
   }
 
+  /** Reads a stored conversation's compactions anew: another node has stored one. */
+  reload(name: ConversationName): void {
+    this.#drop(keyOf(name));
+  }
+
   /** Forgets a conversation. Requests that are in progress can no longer record anything for it. */
   forget(name: ConversationName): void {
     const key = keyOf(name);
@@ -161,6 +166,11 @@ function charsOf(compactions: readonly Compaction[]): number {
 /** The name under which the compactions are stored; undefined if they are not stored. */
 function keptName({ accountId, threadId, keeps }: ConversationName): ThreadName | undefined {
   return threadId === undefined || keeps === "nothing" ? undefined : { accountId, kind: keeps ?? "thread", threadId };
+}
+
+/** Whether its compactions are stored. */
+export function isStored(name: ConversationName): boolean {
+  return keptName(name) !== undefined;
 }
 
 /** The key of a conversation in the memory. */

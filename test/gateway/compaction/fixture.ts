@@ -6,6 +6,7 @@ import { TokenMemory } from "../../../src/gateway/compaction/measure.ts";
 import { CompactionMemory, type CompactionStore } from "../../../src/gateway/compaction/memory.ts";
 import { spaceOf } from "../../../src/gateway/compaction/space.ts";
 import type { AskSummary } from "../../../src/gateway/compaction/summarise.ts";
+import { type Flights, ownFlights } from "../../../src/shared-state/flights.ts";
 import { chatEntries } from "../../../src/wire/chat-completions/entries.ts";
 import { messagesEntries } from "../../../src/wire/messages/entries.ts";
 import { responsesEntries } from "../../../src/wire/responses/entries.ts";
@@ -103,12 +104,13 @@ export const noStore: CompactionStore = { load: async () => [], save: async () =
 /** A compactor with its own memory. */
 export function newCompactor(
   store: CompactionStore = noStore,
+  flights: Flights = ownFlights,
 ): Compactor & { failures: unknown[]; tokens: TokenMemory } {
   const failures: unknown[] = [];
   const tokens = new TokenMemory();
   const nowMs = () => 1;
   const memory = new CompactionMemory(store, nowMs);
-  const compactor = new Compactor({ tokens, memory, nowMs, failed: (error) => failures.push(error) });
+  const compactor = new Compactor({ tokens, memory, flights, nowMs, failed: (error) => failures.push(error) });
   return Object.assign(compactor, { failures, tokens });
 }
 
