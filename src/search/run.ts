@@ -139,7 +139,11 @@ export function createSearch(deps: SearchDeps): Search {
         const anew = () => searchAnew(request, { chosen, round, isSafe: config().search.safe }, stop);
         // Nodes with other settings find other results.
         const name = `search ${key} ${limit} ${made}`;
-        const { value: found, leftMs } = await nodes.share(name, anew, { keptMs: keptMsOf(limit), signal: stop });
+        const { value: found, leftMs } = await nodes.share(name, anew, {
+          keptMs: keptMsOf(limit),
+          signal: stop,
+          waitMs: timeoutMs,
+        });
         if (leftMs > 0 && changes === begunAfter)
           recent.keep(key, { ...found, limit }, { chars: JSON.stringify(found).length, forMs: leftMs });
         return found;

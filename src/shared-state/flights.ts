@@ -14,6 +14,8 @@ export interface FlightOptions<T> {
   keptMs(value: T): number | undefined;
   /** A value that exists already is not used. */
   readonly anew?: boolean | undefined;
+  /** After waiting this long for another node, this one works too; a minute if absent. */
+  readonly waitMs?: number | undefined;
   /** Ends the wait for another node. */
   readonly signal?: AbortSignal | undefined;
 }

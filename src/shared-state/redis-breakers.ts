@@ -135,8 +135,12 @@ class SharedBreaker implements Peers {
 
   /** Takes over a change, unless a later one is known. */
   learn(at: number, news: News): void {
-    if (news.state !== "released" && at <= this.#at) return;
-    this.#at = Math.max(this.#at, at);
+    if (news.state !== "released") {
+      if (at <= this.#at) return;
+      this.#at = at;
+      // It is replaced by this one.
+      this.isUntold = false;
+    }
     this.breaker.adopt(news);
   }
 
@@ -151,7 +155,9 @@ class SharedBreaker implements Peers {
     askRedis(this.#redis, TELL, { keys: keysOf(this.#name), args }).then(
       ([at]) => {
         this.isUntold = false;
-        this.#at = Math.max(this.#at, Number(at));
+        // A later change of another node may have been heard already.
+        if (Number(at) <= this.#at) return;
+        this.#at = Number(at);
         // What was read meanwhile is older than what was told.
         const isOpen = this.breaker.openForMs() !== undefined;
         if (!onlyNew && isOpen !== (state === "open")) this.breaker.adopt(newsOf(state, forMs ?? 0));

@@ -93,9 +93,13 @@ export function sharedFlights({ redis, node }: SharedFlightsOptions): Flights {
   };
 
   return {
-    async share<T>(key: string, work: () => Promise<T>, { keptMs, anew = false, signal }: FlightOptions<T>) {
+    async share<T>(
+      key: string,
+      work: () => Promise<T>,
+      { keptMs, anew = false, signal, waitMs = WAIT_MAX_MS }: FlightOptions<T>,
+    ) {
       const names = namesOf(key, `${node}:${++count}`);
-      const endsMs = performance.now() + WAIT_MAX_MS;
+      const endsMs = performance.now() + waitMs;
       for (let isFirst = true; performance.now() < endsMs; isFirst = false) {
         const woken = waiting.on(names.value);
         try {
@@ -103,7 +107,7 @@ export function sharedFlights({ redis, node }: SharedFlightsOptions): Flights {
           if (what === undefined) break;
           if (what === "take") return { value: JSON.parse(text ?? "") as T, leftMs: Number(ms) };
           if (what === "make") return await make(names, work, keptMs);
-          if ((await untilAborted(woken.within(LOOK_AGAIN_MS), signal)) === "failed") break;
+          if ((await untilAborted(woken.within(Math.min(LOOK_AGAIN_MS, waitMs)), signal)) === "failed") break;
         } finally {
           woken.end();
         }

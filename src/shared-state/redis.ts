@@ -41,6 +41,8 @@ export interface RedisScript {
 const COMMAND_MS = 500;
 const CONNECT_MS = 2000;
 const RETRY_MS_MAX = 2000;
+/** A connection on which nothing is answered for this long after a command has failed so is given up. */
+const SILENT_MS = 1000;
 
 const CONNECTION = {
   commandTimeout: COMMAND_MS,
@@ -100,15 +102,16 @@ export function connectRedis({ url, changed, problem }: RedisOptions): SharedRed
   });
   const channel = (topic: string) => `${KEY_PREFIX}${redis.options.db ?? 0}:${topic}`;
   const messages = openMessages(redis);
+  const silence = silenceOf(redis);
   return {
     isUp: () => up,
-    async run({ source, sha1 }, keys, args) {
+    run: async ({ source, sha1 }, keys, args) => {
       try {
-        return await redis.evalsha(sha1, keys.length, ...keys, ...args);
+        return await silence.watch(redis.evalsha(sha1, keys.length, ...keys, ...args));
       } catch (error) {
         // A Redis that was restarted has no scripts, so the command did not run.
         if (!(error instanceof Error) || !error.message.startsWith("NOSCRIPT")) throw error;
-        return await redis.eval(source, keys.length, ...keys, ...args);
+        return await silence.watch(redis.eval(source, keys.length, ...keys, ...args));
       }
     },
     channel,
@@ -121,6 +124,32 @@ export function connectRedis({ url, changed, problem }: RedisOptions): SharedRed
     async close() {
       messages.close();
       redis.disconnect();
+    },
+  };
+}
+
+/**
+ * Gives up a connection on which nothing is answered any more: a network that drops packets does not close it, and every
+ * command would wait for its timeout.
+ */
+function silenceOf(redis: Redis) {
+  let sinceMs: number | undefined;
+  return {
+    watch: async (command: Promise<unknown>): Promise<unknown> => {
+      try {
+        const reply = await command;
+        sinceMs = undefined;
+        return reply;
+      } catch (error) {
+        if (!(error instanceof Error) || !error.message.includes("timed out")) throw error;
+        const nowMs = performance.now();
+        sinceMs ??= nowMs;
+        if (nowMs - sinceMs >= SILENT_MS) {
+          sinceMs = undefined;
+          redis.disconnect(true);
+        }
+        throw error;
+      }
     },
   };
 }

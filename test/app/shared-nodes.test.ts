@@ -63,6 +63,7 @@ describe.skipIf(!HAS_ENGINES)("two nodes", () => {
         ],
       },
       web: { allow_hosts: [site.host] },
+      search: { only: ["searxng"], engines: { searxng: { base_url: site.url } } },
       auth: {
         login_limit: { failures: LOGIN_FAILURES, window: "15m" },
         oauth: { github: github.config },
@@ -141,6 +142,22 @@ describe.skipIf(!HAS_ENGINES)("two nodes", () => {
     }
     expect([site.count("/robots.txt"), site.count("/secret")]).toEqual([1, 0]);
   }, 60_000);
+
+  test("ask a search engine once", async () => {
+    const results = ["a", "b"].map((one) => ({
+      url: `https://${one}.example/`,
+      title: `sloths ${one}`,
+      content: "sloths",
+    }));
+    site.set("/search", () => Response.json({ results, suggestions: [] }));
+    const found: string[][] = [];
+    for (const node of nodes) {
+      const answer = await node.post("/v1/search", { query: "sloths", limit: 2 });
+      found.push(((await answer.json()) as { results: { url: string }[] }).results.map(({ url }) => url));
+    }
+    expect(found).toEqual([results.map(({ url }) => url), results.map(({ url }) => url)]);
+    expect(site.hits.filter((hit) => hit.startsWith("/search?"))).toHaveLength(1);
+  }, 30_000);
 
   test("count wrong passwords together", async () => {
     await both.addAccount("ann");

@@ -78,7 +78,10 @@ export function createRobots(deps: RobotsDeps): Robots {
 
   const load = async (origin: string): Promise<Found> => {
     const key = `robots ${userAgent()} ${origin}`;
-    const { value: file, leftMs } = await flights.share(key, () => fileOf(origin, deps), { keptMs: keptMsOf });
+    const { value: file, leftMs } = await flights.share(key, () => fileOf(origin, deps), {
+      keptMs: keptMsOf,
+      waitMs: TIMEOUT_MS,
+    });
     if (file.kind === "none") return { rules: NO_RULES, keptMs: leftMs, bytes: 0 };
     if (file.kind === "unread") return unread(file, leftMs);
     try {
