@@ -29,18 +29,52 @@ const SAME_ID_AT_ONCE = 25;
 const STREAMS = 20;
 const SLOW_PACE_MS = 150;
 const RECOVERY_MS = 2000;
+/** A node waits for Redis for half a second; one that stood still for a part of that may have waited in vain. */
+const STANDSTILL_MS = 250;
+const TRIES = 3;
 
 /** Without a fault: limits are exact, and each request counts although all have the same id. */
 export async function calm(trial: Trial): Promise<void> {
   const { cluster, check } = trial;
-  const key = await trial.newKey("calm", RPM);
-  const [entries] = await Promise.all([hammer(trial, key, trial.phaseMs), sameId(trial)]);
-  const most = busiestMinute(entries);
+  const [first] = await Promise.all([limited(trial, "calm"), sameId(trial)]);
+  let seen = first;
+  // A node that stood still took a slow Redis for one that is gone, and admitted its share. Once more, then.
+  for (let again = 2; !seen.isSteady && again <= TRIES; again++) seen = await limited(trial, `calm ${again}`);
+  const most = seen.isSteady ? RPM + 1 : mostAfterALoss(cluster);
+  const { admitted, asked, isSteady } = seen;
   check(
     "in normal running a key's limit holds over all nodes, within one request",
-    most > RPM + 1 || most < RPM ? [`${most} were admitted in a minute at a limit of ${RPM}`] : [],
-    `${most} of ${RPM}, asked ${entries.length} times on ${cluster.nodes.length} nodes`,
+    admitted > most || admitted < RPM ? [`${admitted} were admitted in a minute, ${RPM} to ${most} may`] : [],
+    `${admitted} of ${RPM}, asked ${asked} times on ${cluster.nodes.length} nodes${isSteady ? "" : "; the machine stood still, so that a share may come on top"}`,
   );
+}
+
+/** Asks with a key of a limit for a phase; whether all nodes ran on meanwhile. */
+async function limited(trial: Trial, name: string) {
+  const key = await trial.newKey(name, RPM);
+  let isOver = false;
+  const slowest = Promise.all(trial.cluster.nodes.map((node) => slowestAnswer(node, () => isOver)));
+  const entries = await hammer(trial, key, trial.phaseMs);
+  isOver = true;
+  const isSteady = Math.max(...(await slowest)) < STANDSTILL_MS;
+  return { entries, admitted: busiestMinute(entries), asked: entries.length, isSteady };
+}
+
+/** The longest time that a node took to say that it lives. */
+async function slowestAnswer({ url }: TrialNode, isOver: () => boolean): Promise<number> {
+  let slowestMs = 0;
+  while (!isOver()) {
+    const began = performance.now();
+    await statusOf(`${url}/livez`);
+    slowestMs = Math.max(slowestMs, performance.now() - began);
+    await Bun.sleep(HAMMER_PAUSE_MS);
+  }
+  return slowestMs;
+}
+
+/** What nodes may admit together when each counts its own share beside what Redis has counted. */
+function mostAfterALoss({ nodes }: Cluster): number {
+  return RPM + (nodes.length - 1) * Math.floor(RPM / nodes.length);
 }
 
 /** Sends 1,000 requests with the same X-Request-ID. Their records are compared at the end. */
@@ -113,27 +147,27 @@ export async function leaveNode(trial: Trial, node: TrialNode): Promise<void> {
 export async function cutRedis(trial: Trial, node: TrialNode): Promise<void> {
   const { cluster, journal, check } = trial;
   const [first] = cluster.nodes.filter((one) => one !== node);
-  const key = await trial.newKey("cut", RPM);
   const revoked = await trial.newKey("revoked", 1_000_000);
   await ask(journal, node, { kind: "chat", key: revoked });
   node.redis.cut();
-  const hammering = hammer(trial, key, trial.phaseMs);
+  const hammering = limited(trial, "cut");
   const ended = journal.fault("a key is revoked", (entry) => entry.key === "revoked" && entry.status === 401);
   await first!.command("key", "revoke", "--id", revoked.id);
   const refused = async () => (await ask(journal, node, { kind: "chat", key: revoked })).status === 401;
   const heardMs = await untilMs(REVOKED_MS_MAX, refused);
   ended();
   check("a node without Redis refuses a revoked key within 10 s", missed(heardMs), `${heardMs?.toFixed(0)} ms`);
-  const entries = await hammering;
+  const { entries, isSteady } = await hammering;
   const alone = busiestMinute(entries.filter((entry) => entry.node === node.name));
   const all = busiestMinute(entries);
+  const most = isSteady ? RPM + 1 : mostAfterALoss(cluster);
   const live = await activeNodes(first!);
   const share = Math.max(1, Math.floor(RPM / live));
   check(
     "cut off from Redis it admits its share of the limit, and the others the limit",
     [
       ...(alone > share ? [`it admitted ${alone}, its share is ${share}`] : []),
-      ...(all - alone > RPM + 1 ? [`the others admitted ${all - alone}`] : []),
+      ...(all - alone > most ? [`the others admitted ${all - alone}`] : []),
       ...(alone === 0 ? ["it admitted nothing"] : []),
     ],
     `${alone} alone, ${all - alone} on the others, share ${share} of ${RPM}`,
@@ -153,9 +187,8 @@ export async function restartRedis(trial: Trial): Promise<void> {
   await Bun.sleep(RECOVERY_MS / 4);
   await cluster.redis.start();
   const entries = await hammering;
-  const live = cluster.nodes.length;
   // The shared counts are lost, but each node still counts its own requests against its share.
-  const most = RPM + (live - 1) * Math.floor(RPM / live);
+  const most = mostAfterALoss(cluster);
   const admitted = busiestMinute(entries);
   check(
     "a Redis that is emptied lets each node admit at most its share once more",
