@@ -11,6 +11,7 @@ import { isEmbedded } from "../vendors/protocols.ts";
 import type { Command } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import type { CommandOption, Flags } from "./flags.ts";
+import { isTerminal } from "./terminal.ts";
 import { ONLY_DEMO } from "./workspace.ts";
 
 /** Options of `serve` and `up`. */
@@ -46,7 +47,7 @@ export function listenFlags(flags: Flags): { host?: string; port?: number } {
 /** A logger on stderr as configured. */
 export function loggerOf(live: LiveConfig): Logger {
   const { level, format } = live.get().log;
-  const terminal = process.stderr.isTTY === true;
+  const terminal = isTerminal();
   // https://no-color.org: any non-empty value turns colours off.
   const noColour = (environment()["NO_COLOR"] ?? "") !== "";
   return createLogger({

@@ -1,6 +1,7 @@
 // The public status page: HTML without scripts and external resources. It shows only what the public status and
 // statistics endpoints return.
 
+import { lazily } from "../base/lazily.ts";
 import { HEALTH_DAYS, type HealthDay } from "./health-days.ts";
 import type { ModelHealthView, ModelStatus } from "./model-health.ts";
 import { PAGE_STYLE } from "./page-style.ts";
@@ -195,8 +196,8 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
-const whole = new Intl.NumberFormat("en");
-const number = (value: number) => whole.format(value);
+const whole = lazily(() => new Intl.NumberFormat("en"));
+const number = (value: number) => whole().format(value);
 const milliseconds = (ms: number) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 

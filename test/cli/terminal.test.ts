@@ -1,0 +1,22 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { isTerminal } from "../../src/cli/terminal.ts";
+
+const FILE = join(import.meta.dir, "../../src/cli/terminal.ts");
+const SCRIPT = `import { isTerminal } from ${JSON.stringify(FILE)}; await Bun.write(process.argv[1], String(isTerminal()));`;
+
+async function said(options: Parameters<typeof Bun.spawn>[1]): Promise<string> {
+  const answer = join(process.env["TMPDIR"] ?? "/tmp", `terminal-${crypto.randomUUID()}`);
+  const child = Bun.spawn([process.execPath, "-e", SCRIPT, answer], options);
+  expect(await child.exited).toBe(0);
+  const text = await Bun.file(answer).text();
+  await Bun.file(answer).delete();
+  return text;
+}
+
+test("a pipe, nothing and a terminal", async () => {
+  expect(isTerminal()).toBe(process.stderr.isTTY === true);
+  expect(await said({ stderr: "pipe" })).toBe("false");
+  expect(await said({ stderr: "ignore" })).toBe("false");
+  expect(await said({ terminal: {} })).toBe("true");
+});
