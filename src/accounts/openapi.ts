@@ -83,7 +83,7 @@ const TOKENS: readonly ApiEndpoint[] = [
     access: "open",
     body: {
       name: "SignIn",
-      members: { username_or_email: text("`username` and `email` are taken too."), password: text("The password.") },
+      members: { username_or_email: text("`username` and `email` are accepted too."), password: text("The password.") },
       example: { username_or_email: "tester", password: "correct horse battery staple" },
     },
     schema: PAIR,

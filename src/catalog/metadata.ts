@@ -37,7 +37,10 @@ export async function loadMetadata(): Promise<MetadataLookup> {
   };
 }
 
-/** Also by the name without its snapshot, for the vendor's aliases; an exact match takes precedence. */
+/**
+ * Models are also found by their name without its snapshot, since vendors have such aliases. An exact match takes
+ * precedence.
+ */
 function limitsByName(limits: Readonly<Record<string, PackedLimits>>): Map<string, PackedLimits> {
   const byName = new Map<string, PackedLimits>();
   for (const [id, own] of Object.entries(limits)) byName.set(id.toLowerCase(), own);

@@ -27,7 +27,7 @@ export function resolveProviders(
       const why =
         provider.preset === undefined
           ? `"${name}" is not a preset: ${PRESET_NAMES.join(", ")}`
-          : `"${provider.preset}" has none of its own`;
+          : `the preset "${provider.preset}" has no base_url`;
       problems.push({ path: `${at}.base_url`, message: `is required (${why})` });
     }
     if (entry.retry.maxMs < entry.retry.baseMs) {

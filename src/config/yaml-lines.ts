@@ -5,7 +5,10 @@
 /** A path in a parsed text: keys of groups and indexes of lists. */
 export type Path = readonly (string | number)[];
 
-/** The line of a path, counted from 1; the nearest group's if the path itself has none, undefined if none has. */
+/**
+ * The line of a path, counted from 1. If the path has no line of its own, that of the closest group; undefined if there
+ * is none.
+ */
 export type LineOf = (path: Path) => number | undefined;
 
 /** Reads the lines of a text once. */

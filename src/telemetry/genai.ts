@@ -18,7 +18,7 @@ export interface GenAiCall {
   readonly stream: boolean;
 }
 
-/** Its result. */
+/** The result of a call to a model. */
 export interface GenAiAnswer {
   readonly model?: string | undefined;
   readonly id?: string | undefined;

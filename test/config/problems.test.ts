@@ -116,7 +116,7 @@ describe("each rule says what was expected", () => {
     ["tiers: {free: {rpm: 0}}", "tiers.free.rpm: expected a whole number from 1 to 1000000000, got 0"],
     // Providers.
     ["providers: {mine: {}}", 'providers.mine.base_url: is required ("mine" is not a preset: '],
-    ["providers: {azure: {}}", 'providers.azure.base_url: is required ("azure" has none of its own)'],
+    ["providers: {azure: {}}", 'providers.azure.base_url: is required (the preset "azure" has no base_url)'],
     ["providers: {mine: {base_url: foo}}", 'providers.mine.base_url: expected a URL, got "foo"'],
     ["providers: {mine: {preset: opnai}}", "providers.mine.preset: expected one of openai, anthropic, "],
     [

@@ -70,7 +70,7 @@ export interface LiveKey {
 export type KeyStore = ReturnType<typeof keyStore>;
 
 const KEY_PREFIX = "sk-";
-/** Prefix of internal keys; never authenticates. */
+/** The prefix of internal keys, which can never be used to authenticate. */
 export const HOUSE_KEY = "house-";
 // 48 of 62 characters: 285 bits, so a plain hash of it cannot be reversed by guessing.
 const KEY_RANDOM_CHARS = 48;
@@ -263,7 +263,10 @@ function keyChanging({ db, clock, ...store }: Store) {
   const liveOf = (id: string, accountId: string) =>
     and(eq(apiKeys.id, id), eq(apiKeys.accountId, accountId), isNull(apiKeys.revokedAtMs), notHouse);
   return {
-    /** Changes a key of the account; false if there is no such live key. What was spent stays; a first budget begins now. */
+    /**
+     * Changes a key of the account; false if there is no such live key. The spent amount stays; a first budget begins
+     * now.
+     */
     async updateKey(id: string, accountId: string, change: KeyChange): Promise<boolean> {
       requireStorable({ name: change.name });
       return store.transaction(function* (): Work<boolean> {
