@@ -84,9 +84,9 @@ export const ProviderSection = section("An upstream that serves models.", {
   ),
   quirks: asWritten(QuirksSchema),
   timeout: section("Time limits.", {
-    connect: duration("Until the connection is established.", "5s"),
-    first_byte: duration("Until the first byte of the answer.", "120s"),
-    idle: duration("Between two chunks of a stream.", "120s"),
+    connect: duration("Time limit for establishing the connection.", "5s"),
+    first_byte: duration("Time limit until the first byte of the answer.", "120s"),
+    idle: duration("Time limit between two chunks of a stream.", "120s"),
   }),
   discover: flag("Whether the models it lists are offered.", true),
   discover_tier: choice("The tier of the models that it lists.", "free", TIER_IDS),

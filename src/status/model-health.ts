@@ -1,10 +1,11 @@
-// The health of each listed model. The rule, applied every interval:
-// 1. Every route's breaker open: unavailable.
-// 2. At least three requests in the last quarter hour: half or more failed by the provider's fault: unavailable; a tenth or
-//    more: degraded; else healthy.
-// 3. Less traffic: each route is good or bad by its breaker and the provider's model list (a failed listing or a list
-//    without the model is bad, no listing is good), or by a one-token call where the operator pays for that. All bad:
-//    unavailable; some: degraded; none: healthy.
+// Judges the health of each listed model, at every interval:
+// 1. If the breaker of every route is open, the model is unavailable.
+// 2. With at least three requests in the last quarter of an hour, it is unavailable if half or more of them failed
+// because of the provider, degraded if a tenth or more did, and otherwise healthy.
+// 3. With less traffic, a one-token call decides about a chat model, if the operator pays for such calls: without an
+// answer the model is unavailable, with one it is degraded if any breaker is open, and otherwise healthy.
+// 4. Without such a call, a route is bad if its breaker is open, or if the provider's last model list failed or lacks
+// the model. If all routes are bad, the model is unavailable; if some are, it is degraded; otherwise it is healthy.
 
 import type { Clock } from "../base/clock.ts";
 import type { ModelKind } from "../vendors/model-kind.ts";
