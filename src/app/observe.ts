@@ -15,7 +15,7 @@ import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/span.ts";
 import { loadTracer } from "../telemetry/trace.ts";
 import { tracingFromEnv } from "../telemetry/trace-settings.ts";
-import type { UpstreamFault } from "../upstream/fault.ts";
+import { UpstreamFault } from "../upstream/fault.ts";
 
 export interface ObserverDeps {
   clock: Clock;
@@ -118,7 +118,7 @@ export function createObserver({ clock, log, metrics, mayQuote, record }: Observ
     discoveryFailed(provider: string, cause: unknown, kept: number): void {
       const { status = 0 } = cause as { readonly status?: number };
       keepFault(provider, status === 401 || status === 403 ? "auth" : "model_list", status);
-      log.warn("a provider's model list could not be fetched", { provider, kept, error: reasonOf(cause) });
+      log.warn("a provider's model list could not be fetched", { provider, kept, error: listProblem(provider, cause) });
     },
     /** Records the figures of one upstream call. */
     spent(row: UsageRecord): void {
@@ -129,10 +129,17 @@ export function createObserver({ clock, log, metrics, mayQuote, record }: Observ
   };
 }
 
-/** A network or system error has a code, and its stack adds nothing; anything else is logged completely. */
-function reasonOf(cause: unknown): unknown {
-  const { code } = cause as { code?: unknown };
-  return cause instanceof Error && typeof code === "string" ? `${code}: ${cause.message}` : cause;
+/** What is wrong with a provider's list, and what to look at. Only an error that nobody expected is logged with its stack. */
+function listProblem(provider: string, cause: unknown): unknown {
+  const { code, status = 0 } = cause as { readonly code?: unknown; readonly status?: number };
+  if (status === 401 || status === 403) return `status ${status}: check providers.${provider}.api_key`;
+  if (status === 404)
+    return `status 404: check providers.${provider}.base_url, or set discover: false if it has no list`;
+  if (cause instanceof UpstreamFault) return cause.message;
+  if (cause instanceof Error && typeof code === "string") {
+    return `${code}: is it running, and is providers.${provider}.base_url correct?`;
+  }
+  return cause;
 }
 
 async function time<T>(metrics: Metrics, operation: string, work: () => Promise<T>): Promise<T> {

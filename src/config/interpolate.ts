@@ -45,6 +45,14 @@ export function interpolate(text: string, surroundings: Surroundings): Interpola
   }
 }
 
+/** Why a file cannot be read, in words. */
+export function unreadable(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  if (code === "ENOENT" || code === "ENOTDIR") return "there is no such file";
+  if (code === "EACCES" || code === "EPERM") return "the user that runs this program may not read it";
+  return error instanceof Error ? error.message : String(error);
+}
+
 function lookUp(word: string, { env, readFile }: Surroundings): { value: string; secret: boolean } | string {
   if (word.startsWith("file:")) {
     const path = word.slice("file:".length);
@@ -52,7 +60,7 @@ function lookUp(word: string, { env, readFile }: Surroundings): { value: string;
       // Editors and `echo` end a file with a newline that is not part of the value.
       return { value: readFile(path).replace(/\r?\n$/, ""), secret: true };
     } catch (error) {
-      return `cannot read the file ${path} (${error instanceof Error ? error.message : String(error)})`;
+      return `cannot read the file ${path} (${unreadable(error)})`;
     }
   }
   const match = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/.exec(word);

@@ -5,6 +5,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { crossCheck } from "./check.ts";
 import type { KnownNames } from "./fields.ts";
+import { unreadable } from "./interpolate.ts";
 import type { Origin } from "./origin.ts";
 import { childOf, withEnvironment, withoutKey, withValue } from "./overrides.ts";
 import { EMBEDDED_PRESETS, type PresetName, presetsOf } from "./presets.ts";
@@ -105,7 +106,7 @@ function readFileForm(path: string): { value: unknown; text: string } | { proble
   try {
     text = readBounded(path, FILE_BYTES_MAX);
   } catch (error) {
-    return { problem: `cannot be read (${error instanceof Error ? error.message : String(error)})` };
+    return { problem: `cannot be read (${unreadable(error)})` };
   }
   const parsed = parseYaml(text);
   return "problem" in parsed ? parsed : { ...parsed, text };

@@ -42,6 +42,8 @@ export function errorJson(
 export function errorResponse(error: ApiError, envelope?: (body: ErrorBody) => Record<string, unknown>): Response {
   const { retryAfterSeconds, headers } = error.detail;
   const response = Response.json(errorJson(error, envelope), { status: error.status });
+  // Claude Code sends a request with a wrong token again for minutes, without a word, unless it is told not to.
+  if (error.status === 401) response.headers.set("x-should-retry", "false");
   for (const [name, value] of Object.entries(headers ?? {})) response.headers.set(name, value);
   if (retryAfterSeconds !== undefined) {
     response.headers.set("retry-after", String(Math.min(RETRY_SECONDS_MAX, Math.max(1, Math.ceil(retryAfterSeconds)))));
@@ -54,5 +56,7 @@ const PATH_CHARS_MAX = 200;
 
 /** The 404 for an address without a route. */
 export function noEndpoint({ method, url }: Pick<Request, "method" | "url">): ApiError {
-  return new ApiError("route_not_found", `No endpoint ${method} ${pathOf(url).slice(0, PATH_CHARS_MAX)}.`);
+  const path = pathOf(url);
+  const twice = path.startsWith("/v1/v1/") ? " The client adds /v1 to its base URL: set the base URL without /v1." : "";
+  return new ApiError("route_not_found", `No endpoint ${method} ${path.slice(0, PATH_CHARS_MAX)}.${twice}`);
 }

@@ -227,7 +227,7 @@ describe("the configuration a command is given", () => {
     ]);
     const missing = await runWith({}, "--config", "no-such.yaml");
     expect(missing.code).toBe(1);
-    expect(missing.stderr).toStartWith("no-such.yaml: cannot be read (");
+    expect(missing.stderr).toStartWith("no-such.yaml: cannot be read (there is no such file)");
     expect(missing.stderr.trim().split("\n")).toHaveLength(1);
   });
   test("a variable that names no key is reported by a program that stays", async () => {

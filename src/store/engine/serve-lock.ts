@@ -23,7 +23,11 @@ const WAIT_MS = 300;
 /** Takes the lock of `dataDir`, which must exist; throws StoreError when another server holds it. */
 export function acquireServeLock(dataDir: string): ServeLock {
   const lock = tryLock(dataDir, WAIT_MS);
-  if (lock === undefined) throw new StoreError(`Another server is running on the data directory ${dataDir}.`);
+  if (lock === undefined) {
+    throw new StoreError(
+      `Another server is running on the data directory ${dataDir}. Stop it, or choose another directory with --data-dir.`,
+    );
+  }
   return lock;
 }
 

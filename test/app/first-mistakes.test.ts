@@ -1,0 +1,67 @@
+// What people are told of the mistakes that are easily made when a gateway is new.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { type FakeUpstream, startUpstream } from "../support/upstream.ts";
+
+let app: TestApp;
+let refusing: FakeUpstream;
+const elsewhere = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => answerOf(new URL(request.url)) });
+
+/** A provider without a list, and one that refuses the key. */
+function answerOf({ pathname }: URL): Response {
+  return new Response("{}", { status: pathname.startsWith("/refusing/") ? 401 : 404 });
+}
+
+beforeAll(async () => {
+  refusing = startUpstream();
+  const gone = refusing.baseUrl;
+  await refusing.stop();
+  const at = `http://127.0.0.1:${elsewhere.port}`;
+  app = await startTestApp({
+    config: {
+      providers: {
+        refusing: { kind: "openai", base_url: `${at}/refusing/v1`, api_key: "sk-wrong" },
+        short: { kind: "openai", base_url: at, api_key: "k" },
+        gone: { kind: "openai", base_url: gone, api_key: "k" },
+      },
+    },
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await elsewhere.stop(true);
+});
+
+test("the log says of a provider without a list what to look at, and shows no stack", async () => {
+  // Lists are asked for at the start; the start waits for none of them.
+  await app.call("/v1/models");
+  const lines = () => app.logs.filter(({ msg }) => msg === "a provider's model list could not be fetched");
+  while (lines().length < 3) {
+    await app.flushLogs();
+    await new Promise(setImmediate);
+  }
+  expect(Object.fromEntries(lines().map(({ provider, error }) => [provider, error]))).toEqual({
+    refusing: "status 401: check providers.refusing.api_key",
+    short: "status 404: check providers.short.base_url, or set discover: false if it has no list",
+    gone: expect.stringMatching(/^\w+: is it running, and is providers\.gone\.base_url correct\?$/),
+  });
+});
+
+test("a wrong key is answered with the header by which clients do not try again", async () => {
+  for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses"]) {
+    const response = await app.call(path, { method: "POST", body: "{}", headers: { authorization: "Bearer sk-no" } });
+    expect([response.status, response.headers.get("x-should-retry")]).toEqual([401, "false"]);
+  }
+});
+
+test("an address with /v1 twice is told from one that nobody has", async () => {
+  const messageOf = async (path: string) => {
+    const response = await app.call(path, { method: "POST", body: "{}" });
+    return ((await response.json()) as { error: { message: string } }).error.message;
+  };
+  expect(await messageOf("/v1/v1/messages")).toBe(
+    "No endpoint POST /v1/v1/messages. The client adds /v1 to its base URL: set the base URL without /v1.",
+  );
+  expect(await messageOf("/v1/chat/completion")).toBe("No endpoint POST /v1/chat/completion.");
+});
