@@ -82,6 +82,8 @@ function startFailure(error: unknown, { server: { host, port }, dataDir }: Confi
     return `cannot listen on ${host}:${port}: this user may not use that port (--port or server.port)`;
   if (code === "EACCES" || code === "EPERM" || code === "EROFS")
     return `cannot write to ${path ?? dataDir}: this user may not (--data-dir or data_dir)`;
+  if (code === "ENOENT" && syscall === "mkdir")
+    return `cannot create the data directory ${path ?? dataDir} (--data-dir or data_dir)`;
   if (code === "EEXIST" || code === "ENOTDIR")
     return `cannot use ${path ?? dataDir} as the data directory: it is not a directory (--data-dir or data_dir)`;
   return error instanceof Error ? error.message : String(error);

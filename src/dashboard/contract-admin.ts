@@ -148,6 +148,8 @@ export interface GatewayView {
   readonly subsystems: readonly {
     readonly name: string;
     readonly status: "ok" | "degraded" | "unavailable" | "disabled";
+    /** What an administrator should know of it although it works. */
+    readonly note?: string;
   }[];
   readonly database: { readonly bytes: number; readonly free_bytes: number; readonly log_bytes: number };
   /** A peer outside `server.trusted_proxies` that recently sent a proxy's headers. */

@@ -60,6 +60,11 @@ writeFileSync(FILE, "");
 const FAILURES: [name: string, argv: string[], says: string][] = [
   ["an address that no interface has", ["--host", "192.0.2.1", "--port", "0"], 'no address "192.0.2.1" (--host'],
   ["a file as data directory", ["--port", "0", "--data-dir", FILE], `cannot use ${FILE} as the data directory`],
+  [
+    "a data directory that cannot be",
+    ["--port", "0", "--data-dir", "/proc/x"],
+    "cannot create the data directory /proc/x",
+  ],
   ["a file above the data directory", ["--port", "0", "--data-dir", join(FILE, "x")], "it is not a directory"],
 ];
 test.each(FAILURES)("serve refuses %s in one line", async (_name, argv, says) => {

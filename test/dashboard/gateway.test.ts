@@ -94,6 +94,8 @@ test("the parts of the program are shown", async () => {
   expect(json.version).toBe((await app.ask("GET", "/health")).json.version);
   expect(json.uptime_seconds).toBeGreaterThanOrEqual(0);
   expect(json.subsystems).toContainEqual({ name: "database", status: "ok" });
+  const note = "files in outbox/, no email.smtp_url";
+  expect(json.subsystems).toContainEqual({ name: "mail", status: "ok", note });
   expect(json.database.bytes).toBeGreaterThan(4096);
   expect(json.web).toContainEqual({ what: "jobs", running: 0, waiting: 0 });
 });

@@ -45,7 +45,7 @@ export interface GatewayFigures {
       readonly latency_p99_ms?: number;
     }[];
   };
-  subsystems(): Promise<Readonly<Record<string, { readonly status: GatewayView["subsystems"][number]["status"] }>>>;
+  subsystems(): Promise<Readonly<Record<string, Subsystem>>>;
   /** The bytes of the database file, of its free part, and of the log beside it. */
   database(): Promise<{ readonly bytes: number; readonly freeBytes: number; readonly logBytes: number }>;
   /** The address of a peer that may be a proxy missing from `trusted_proxies`. */
@@ -125,6 +125,15 @@ function dayByDay<Row>(read: (day: number) => Promise<readonly Row[]>) {
   };
 }
 
+/** Mails that nobody receives would otherwise look sent. */
+const OUTBOX = "files in outbox/, no email.smtp_url";
+
+interface Subsystem {
+  readonly status: GatewayView["subsystems"][number]["status"];
+  /** How mails leave. */
+  readonly transport?: string;
+}
+
 const othersTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 async function gatewayView({ version, gateway }: GatewayApiDeps): Promise<GatewayView> {
@@ -160,7 +169,10 @@ async function gatewayView({ version, gateway }: GatewayApiDeps): Promise<Gatewa
       p99_ms: model.latency_p99_ms ?? null,
       checked_at: model.last_checked,
     })),
-    subsystems: Object.entries(subsystems).map(([name, { status }]) => ({ name, status })),
+    subsystems: Object.entries(subsystems).map(([name, { status, transport }]) => ({
+      ...{ name, status },
+      ...(transport === "outbox" ? { note: OUTBOX } : {}),
+    })),
     database: { bytes: database.bytes, free_bytes: database.freeBytes, log_bytes: database.logBytes },
     untrusted_proxy: proxy ?? null,
     web: Object.entries(await gateway.web()).map(([what, { running, waiting }]) => ({ what, running, waiting })),

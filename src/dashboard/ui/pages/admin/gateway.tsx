@@ -91,9 +91,10 @@ function Parts({ gateway }: { gateway: GatewayView }) {
         <dt>Parts</dt>
         <dd>
           <span class="badges">
-            {gateway.subsystems.map(({ name, status }) => (
+            {gateway.subsystems.map(({ name, status, note }) => (
               <Badge key={name} kind={STATES[status]}>
                 {name}: {status}
+                {note !== undefined && ` (${note})`}
               </Badge>
             ))}
           </span>

@@ -72,20 +72,24 @@ export function ByDay({ report }: { report: Report | undefined }) {
 /** The sums and their changes. */
 export function UsageTotals({ report }: { report: Report | undefined }) {
   const latency = report?.latency;
-  const tile = (name: string, of: (sums: UsageSumsView) => number, format: (value: number) => string) => (
+  const tile = (
+    name: string,
+    of: (sums: UsageSumsView) => number,
+    shown: (sums: UsageSumsView) => string = (sums) => short(of(sums)),
+  ) => (
     <div>
       <dt>{name}</dt>
-      <dd>{report === undefined ? "–" : format(of(report.total))}</dd>
+      <dd>{report === undefined ? "–" : shown(report.total)}</dd>
       <dd class="change">{report === undefined ? "\u00a0" : change(of(report.total), of(report.before))}</dd>
     </div>
   );
   return (
     <dl class="tiles">
-      {tile("Requests", ({ requests }) => requests, short)}
-      {tile("Errors", ({ errors }) => errors, short)}
-      {tile("Input tokens", ({ input_tokens }) => input_tokens, short)}
-      {tile("Output tokens", ({ output_tokens }) => output_tokens, short)}
-      {tile("Cost", ({ cost_usd }) => cost_usd, usd)}
+      {tile("Requests", ({ requests }) => requests)}
+      {tile("Errors", ({ errors }) => errors)}
+      {tile("Input tokens", ({ input_tokens }) => input_tokens)}
+      {tile("Output tokens", ({ output_tokens }) => output_tokens)}
+      {tile("Cost", ({ cost_usd }) => cost_usd, costOf)}
       {latency !== undefined && (
         <div>
           <dt>Latency, p50 · p99</dt>
