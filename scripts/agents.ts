@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { hereOf, type SnippetWorld, snippetsUnder } from "../test/docs/snippets.ts";
 import { startTestApp, type TestApp } from "../test/support/app.ts";
 import { type DialectName, KINDS, type Said, say } from "../test/support/fake-model.ts";
 import { type FakeUpstream, type Received, startUpstream } from "../test/support/upstream.ts";
@@ -121,8 +122,8 @@ async function runCase(one: Case, app: TestApp, upstream: FakeUpstream): Promise
   });
   const recorder = record(app.url);
   const { args, env } = {
-    claude: () => ({ args: claudeArgs(dialect), env: claudeEnv(recorder.url, app.key, one.compacts) }),
-    codex: () => ({ args: codexArgs(dialect, recorder.url, compacts), env: codexEnv(home, app.key) }),
+    claude: () => ({ args: claudeArgs(dialect), env: claudeEnv(worldOf(dialect, recorder.url, app), one.compacts) }),
+    codex: () => ({ args: codexArgs(compacts), env: codexEnv(home, worldOf(dialect, recorder.url, app), compacts) }),
     opencode: () => ({ args: opencodeArgs(work, dialect, recorder.url), env: { SALLYPORT_KEY: app.key } }),
   }[agent]();
   const child = Bun.spawn(args, {
@@ -163,7 +164,17 @@ function claudeArgs(dialect: DialectName): string[] {
   return [binary, "-p", TASK, "--dangerously-skip-permissions", "--model", `claude-${dialect}`];
 }
 
-function claudeEnv(url: string, key: string, compacts: Case["compacts"]): Record<string, string> {
+const GUIDE = "guides/agents.md";
+
+/** What the guide's text means here. */
+function worldOf(dialect: DialectName, url: string, { key }: TestApp): SnippetWorld {
+  return { url, key, site: url, words: { "your-model": `gpt-5.5-${dialect}` } };
+}
+
+/** With the variables that the guide gives. */
+function claudeEnv(world: SnippetWorld, compacts: Case["compacts"]): Record<string, string> {
+  const [shell] = snippetsUnder(GUIDE, "Claude Code");
+  const lines = [...hereOf(shell?.code ?? "", world).matchAll(/^export (\w+)=(.*)$/gm)];
   return {
     // For an unknown model it assumes a window of a million tokens. This is the smallest that can be set.
     ...(compacts === "counted"
@@ -171,9 +182,7 @@ function claudeEnv(url: string, key: string, compacts: Case["compacts"]): Record
       : {}),
     // Run as root, it requires a statement that it is in a sandbox.
     IS_SANDBOX: "1",
-    ANTHROPIC_BASE_URL: url,
-    // As docs/guides/agents.md describes.
-    ANTHROPIC_AUTH_TOKEN: key,
+    ...Object.fromEntries(lines.map(([, name = "", value = ""]) => [name, value])),
     DISABLE_TELEMETRY: "1",
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   };
@@ -181,21 +190,15 @@ function claudeEnv(url: string, key: string, compacts: Case["compacts"]): Record
 
 /** The arguments with the guide's configuration, for this address and model. */
 function opencodeArgs(work: string, dialect: DialectName, url: string): string[] {
-  const guide = readFileSync(join(import.meta.dir, "../docs/guides/agents.md"), "utf8");
-  const [, config] = /## opencode\n[\s\S]*?```json\n([\s\S]*?)```/.exec(guide) ?? [];
-  if (config === undefined) throw new Error("docs/guides/agents.md has no configuration for opencode.");
-  const here = config.replace("http://127.0.0.1:8787", url).replaceAll("your-model", `gpt-5.5-${dialect}`);
+  const [file] = snippetsUnder(GUIDE, "opencode");
+  if (file === undefined) throw new Error("docs/guides/agents.md has no configuration for opencode.");
+  const here = file.code.replace("http://127.0.0.1:8787", url).replaceAll("your-model", `gpt-5.5-${dialect}`);
   writeFileSync(join(work, "opencode.json"), here);
   return [join(folder, "node_modules/.bin/opencode"), "run", TASK];
 }
 
-function codexArgs(dialect: DialectName, url: string, compacts: boolean): string[] {
-  // With a provider of this name it requests compaction by the protocol; with others it summarises by itself.
-  const name = compacts ? "OpenAI" : "gw";
-  const provider = `model_providers.gw={name="${name}",base_url="${url}/v1",env_key="GATEWAY_KEY",wire_api="responses"}`;
+function codexArgs(compacts: boolean): string[] {
   const settings = [
-    "model_provider=gw",
-    provider,
     "check_for_update_on_startup=false",
     "analytics.enabled=false",
     "features.plugins=false",
@@ -207,16 +210,20 @@ function codexArgs(dialect: DialectName, url: string, compacts: boolean): string
     "exec",
     "--skip-git-repo-check",
     "--dangerously-bypass-approvals-and-sandbox",
-    "-m",
-    `gpt-5.5-${dialect}`,
     ...settings.flatMap((setting) => ["-c", setting]),
     TASK,
   ];
 }
 
-function codexEnv(home: string, key: string): Record<string, string> {
-  mkdirSync(join(home, ".codex"));
-  return { CODEX_HOME: join(home, ".codex"), GATEWAY_KEY: key };
+/** With the configuration that the guide gives. */
+function codexEnv(home: string, world: SnippetWorld, compacts: boolean): Record<string, string> {
+  const place = join(home, ".codex");
+  mkdirSync(place);
+  const [file] = snippetsUnder(GUIDE, "Codex");
+  const text = hereOf(file?.code ?? "", world);
+  // Of a provider of this name it asks for compaction by protocol; of others it makes its own.
+  writeFileSync(join(place, "config.toml"), compacts ? text.replace('name = "Sallyport"', 'name = "OpenAI"') : text);
+  return { CODEX_HOME: place, SALLYPORT_KEY: world.key };
 }
 
 /** The model's behaviour: it writes the file with the tool that it is given, and then reports it. */
