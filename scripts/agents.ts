@@ -15,6 +15,8 @@ import { installAgents } from "./agents/install.ts";
 
 type Json = Record<string, unknown>;
 
+/** What the agents are configured with. */
+const GUIDE = "guides/agents.md";
 const TASK = "Create hello.txt in the current folder with the content: hello from the gateway";
 const CONTENT = "hello from the gateway";
 const RUN_TIMEOUT_MS = 120_000;
@@ -163,8 +165,6 @@ function claudeArgs(dialect: DialectName): string[] {
   const binary = join(folder, "node_modules/.bin/claude");
   return [binary, "-p", TASK, "--dangerously-skip-permissions", "--model", `claude-${dialect}`];
 }
-
-const GUIDE = "guides/agents.md";
 
 /** What the guide's text means here. */
 function worldOf(dialect: DialectName, url: string, { key }: TestApp): SnippetWorld {

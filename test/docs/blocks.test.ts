@@ -41,7 +41,8 @@ describe("every block", () => {
   });
 
   test.each(Object.entries(ELSEWHERE))("%s is looked up in %s", (name, file) => {
-    const [document = "", heading = ""] = name.split(", ");
+    const [document = "", ...rest] = name.split(", ");
+    const heading = rest.slice(0, -1).join(", ");
     const source = existsSync(join(import.meta.dir, "../..", file))
       ? readFileSync(join(import.meta.dir, "../..", file), "utf8")
       : "";

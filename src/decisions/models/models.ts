@@ -131,7 +131,11 @@ export class DecisionModels {
     await this.current();
     const version = this.find(id);
     if (version === undefined) {
-      throw new ApiError("model_not_found", `There is no decision model ${quoted(id)}.`, { param: "model" });
+      throw new ApiError(
+        "model_not_found",
+        `There is no decision model ${quoted(id)}; GET /v1/systemone/models lists yours.`,
+        { param: "model" },
+      );
     }
     if (!keyMayUse(models, this.namesOf(version))) throw keyMayNotUse(id);
     if (!tierIncludes(tier, version.tier)) {
