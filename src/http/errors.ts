@@ -42,7 +42,7 @@ export function errorJson(
 export function errorResponse(error: ApiError, envelope?: (body: ErrorBody) => Record<string, unknown>): Response {
   const { retryAfterSeconds, headers } = error.detail;
   const response = Response.json(errorJson(error, envelope), { status: error.status });
-  // Claude Code sends a request with a wrong token again for minutes, without a word, unless it is told not to.
+  // Some clients repeat a request with a wrong key for minutes, without a message, unless they are told not to.
   if (error.status === 401) response.headers.set("x-should-retry", "false");
   for (const [name, value] of Object.entries(headers ?? {})) response.headers.set(name, value);
   if (retryAfterSeconds !== undefined) {
