@@ -57,6 +57,8 @@ const PATH_CHARS_MAX = 200;
 /** The 404 for an address without a route. */
 export function noEndpoint({ method, url }: Pick<Request, "method" | "url">): ApiError {
   const path = pathOf(url);
-  const twice = path.startsWith("/v1/v1/") ? " The client adds /v1 to its base URL: set the base URL without /v1." : "";
-  return new ApiError("route_not_found", `No endpoint ${method} ${path.slice(0, PATH_CHARS_MAX)}.${twice}`);
+  // The most common wrong base URL: clients add the version themselves.
+  const twice = /^\/([^/]{1,20})\/\1\//.exec(path)?.[1];
+  const hint = twice === undefined ? "" : ` /${twice} is in it twice: set the base URL of the client without it.`;
+  return new ApiError("route_not_found", `No endpoint ${method} ${path.slice(0, PATH_CHARS_MAX)}.${hint}`);
 }

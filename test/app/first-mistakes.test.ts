@@ -61,7 +61,7 @@ test("an address with /v1 twice is told from one that nobody has", async () => {
     return ((await response.json()) as { error: { message: string } }).error.message;
   };
   expect(await messageOf("/v1/v1/messages")).toBe(
-    "No endpoint POST /v1/v1/messages. The client adds /v1 to its base URL: set the base URL without /v1.",
+    "No endpoint POST /v1/v1/messages. /v1 is in it twice: set the base URL of the client without it.",
   );
   expect(await messageOf("/v1/chat/completion")).toBe("No endpoint POST /v1/chat/completion.");
 });
