@@ -2,9 +2,10 @@
 // of the tools; a scripted model tells them to. Run it by hand: `bun scripts/agent-tools.ts [--keep FOLDER]`. The
 // agents are installed into a folder outside the repository.
 
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hereOf, snippetsUnder } from "../test/docs/snippets.ts";
 import { startTestApp, type TestApp } from "../test/support/app.ts";
 import { say } from "../test/support/fake-model.ts";
 import { page, startFakeSite } from "../test/support/fake-site.ts";
@@ -22,27 +23,18 @@ const argv = process.argv.slice(2);
 const keep = argv.includes("--keep") ? argv[argv.indexOf("--keep") + 1] : undefined;
 const folder = keep ?? mkdtempSync(join(tmpdir(), "sallyport-agents-"));
 
-/** An agent, with the commands that give it the tools and start it. */
+/** An agent, and which of its blocks in the guide gives it the tools. */
 interface Case {
   readonly name: string;
-  readonly model: string;
-  /** Commands of the agent that run first. */
-  prepare(place: Place): readonly (readonly string[])[];
-  run(place: Place): readonly string[];
+  readonly heading: "Claude Code" | "Codex";
+  readonly block: number;
 }
 
-interface Place {
-  readonly url: string;
-  readonly key: string;
-  readonly config: string;
-}
+const GUIDE = "guides/mcp.md";
+const agent = (name: string) => join(folder, "node_modules/.bin", name);
 
-const claude = () => join(folder, "node_modules/.bin/claude");
-const codex = () => join(folder, "node_modules/.bin/codex");
-const local = ({ config }: Place) => [process.execPath, MAIN, "mcp", "--config", config];
-
-const claudeRun = () => [claude(), "-p", TASK, "--dangerously-skip-permissions", "--model", "claude-reader"];
-const codexRun = ({ url }: Place, server: string) => {
+const claudeRun = () => [agent("claude"), "-p", TASK, "--dangerously-skip-permissions", "--model", "claude-reader"];
+const codexRun = (url: string) => {
   const provider = `model_providers.gw={name="gw",base_url="${url}/v1",env_key="SALLYPORT_KEY",wire_api="responses"}`;
   const settings = [
     "model_provider=gw",
@@ -50,57 +42,33 @@ const codexRun = ({ url }: Place, server: string) => {
     "check_for_update_on_startup=false",
     "analytics.enabled=false",
     "features.tool_search=false",
-    server,
   ];
   const flags = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "reader"];
-  return [codex(), "exec", ...flags, ...settings.flatMap((setting) => ["-c", setting]), TASK];
+  return [agent("codex"), "exec", ...flags, ...settings.flatMap((setting) => ["-c", setting]), TASK];
 };
 
 const CASES: readonly Case[] = [
-  {
-    name: "Claude Code over HTTP",
-    model: "claude-reader",
-    prepare: ({ url, key }) => [
-      [
-        claude(),
-        "mcp",
-        "add",
-        "--transport",
-        "http",
-        "sallyport",
-        `${url}/mcp`,
-        "--header",
-        `Authorization: Bearer ${key}`,
-      ],
-    ],
-    run: claudeRun,
-  },
-  {
-    name: "Claude Code over stdio",
-    model: "claude-reader",
-    prepare: (place) => [[claude(), "mcp", "add", "sallyport", "--", ...local(place)]],
-    run: claudeRun,
-  },
-  {
-    name: "Codex over HTTP",
-    model: "reader",
-    prepare: () => [],
-    run: (place) =>
-      codexRun(
-        place,
-        `mcp_servers.sallyport={url="${place.url}/mcp",bearer_token_env_var="SALLYPORT_KEY",required=true}`,
-      ),
-  },
-  {
-    name: "Codex over stdio",
-    model: "reader",
-    prepare: () => [],
-    run: (place) => {
-      const [command, ...args] = local(place);
-      return codexRun(place, `mcp_servers.sallyport={command="${command}",args=${JSON.stringify(args)},required=true}`);
-    },
-  },
+  { name: "Claude Code over HTTP", heading: "Claude Code", block: 0 },
+  { name: "Claude Code over stdio", heading: "Claude Code", block: 1 },
+  { name: "Codex over HTTP", heading: "Codex", block: 0 },
+  { name: "Codex over stdio", heading: "Codex", block: 1 },
 ];
+
+/** What the guide tells a person to run, or to write into a file. */
+function textOf({ heading, block }: Case, { url, key }: TestApp): string {
+  const snippet = snippetsUnder(GUIDE, heading)[block];
+  if (snippet === undefined) throw new Error(`${GUIDE} has too few blocks under "${heading}".`);
+  return hereOf(snippet.code, { url, key, site: url });
+}
+
+/** A folder with the program under its name, which reads this configuration. */
+function programFolder(config: string): string {
+  const bin = join(folder, "bin");
+  mkdirSync(bin, { recursive: true });
+  const line = `exec '${process.execPath}' '${MAIN}' "$@" --config '${config}'`;
+  writeFileSync(join(bin, "sallyport"), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+  return bin;
+}
 
 process.exit(await run());
 
@@ -148,9 +116,8 @@ async function runCase(one: Case, app: TestApp, config: string): Promise<{ out: 
   const home = mkdtempSync(join(folder, "home-"));
   const work = mkdtempSync(join(folder, "work-"));
   mkdirSync(join(home, ".codex"));
-  const place = { url: app.url, key: app.key, config };
   const env = {
-    PATH: process.env["PATH"],
+    PATH: `${programFolder(config)}:${join(folder, "node_modules/.bin")}:${process.env["PATH"]}`,
     HOME: home,
     CODEX_HOME: join(home, ".codex"),
     SALLYPORT_KEY: app.key,
@@ -163,8 +130,11 @@ async function runCase(one: Case, app: TestApp, config: string): Promise<{ out: 
   };
   const problems: string[] = [];
   let out = "";
-  for (const command of [...one.prepare(place), one.run(place)]) {
-    const child = Bun.spawn([...command], { cwd: work, env, stdio: ["ignore", "pipe", "pipe"] });
+  const text = textOf(one, app);
+  if (one.heading === "Codex") writeFileSync(join(home, ".codex", "config.toml"), text);
+  const commands = one.heading === "Codex" ? [codexRun(app.url)] : [["sh", "-euc", text], claudeRun()];
+  for (const command of commands) {
+    const child = Bun.spawn(command, { cwd: work, env, stdio: ["ignore", "pipe", "pipe"] });
     const timer = setTimeout(() => child.kill(), RUN_TIMEOUT_MS);
     const [said, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     if ((await child.exited) !== 0)

@@ -152,7 +152,7 @@ const CLIENTS: Readonly<Record<string, (snippet: Snippet, code: string, key: str
   },
   "guides/mcp.md, Codex, toml 2": async (_, code) => {
     const { sallyport } = (Bun.TOML.parse(code) as { mcp_servers: Record<string, Json> }).mcp_servers;
-    expect(sallyport).toEqual({ command: "sallyport", args: ["mcp"] });
+    expect(sallyport).toEqual({ command: "sallyport", args: ["mcp"], required: true });
   },
   "guides/mcp.md, Cursor, json": async (_, code, key) => {
     const read = JSON.parse(settings(code, key)) as {
