@@ -1,5 +1,8 @@
+import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import postgres from "postgres";
 import { runCommandLine } from "../../src/cli/run.ts";
 import { type Account, accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
@@ -61,6 +64,20 @@ async function fill(dataDir: string): Promise<void> {
   await writer.close();
   store.close();
 }
+
+/** Runs the command in a process of its own, and kills that as soon as `when` is true. */
+async function killedWhen(when: () => Promise<boolean>, ...argv: string[]): Promise<void> {
+  const main = join(import.meta.dir, "../../src/main.ts");
+  const child = Bun.spawn([process.execPath, main, "migrate-database", ...argv], {
+    env: { PATH: process.env["PATH"] ?? "", HOME: tempDir() },
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  while (!(await when()) && child.exitCode === null) await Bun.sleep(1);
+  child.kill("SIGKILL");
+  expect(await child.exited).not.toBe(0);
+}
+
+const countUsage = (sqlite: Database) => sqlite.query<{ n: number }, []>("SELECT COUNT(*) AS n FROM usage").get()?.n;
 
 /** The content of a store that a user would notice. */
 async function seen(store: Store) {
@@ -144,6 +161,53 @@ describe.skipIf(server === undefined)("migrate-database", () => {
     await store.close();
   }, 60_000);
 
+  test("killed in the middle of either direction, goes on and copies all", async () => {
+    const [dataDir, back, url] = [join(tempDir(), "data"), join(tempDir(), "back"), await database()];
+    await fill(dataDir);
+    const original = openStore({ dataDir });
+    // More than is copied before the kill is noticed.
+    original.sqlite.run(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10)
+      INSERT INTO usage SELECT NULL, request_id, account_id, key_id, model, provider, upstream_model, endpoint, status,
+        error_code, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost_micros,
+        latency_ms, ttfb_ms, stream, created_at, NULL, attempts, repeats FROM usage, n`);
+    const before = await seen(original);
+    const rows = countUsage(original.sqlite);
+    original.close();
+
+    const direct = postgres(url, { max: 1, onnotice: () => undefined });
+    const isThere = async () =>
+      (await direct`SELECT to_regclass('copy_notes') IS NOT NULL AS is`)[0]?.["is"] === true &&
+      (await direct`SELECT 1 FROM copy_notes WHERE name = 'usage'`).length > 0;
+    await killedWhen(isThere, "--to", url, "--data-dir", dataDir);
+    await expect(openPostgres({ url, dataDir })).rejects.toThrow("copied in part");
+    expect(await run({}, "migrate-database", "--to", url, "--data-dir", dataDir)).toMatchObject({ code: 0 });
+    expect(await direct`SELECT COUNT(*)::INT AS n FROM usage`).toMatchObject([{ n: rows }]);
+    await direct.end();
+    const store = await openPostgres({ url, dataDir });
+    expect(await seen(store)).toEqual(before);
+    await store.close();
+
+    const half = join(back, "copying", "sallyport.db");
+    const isBack = async () => {
+      if (!existsSync(half)) return false;
+      const file = new Database(half, { readonly: true });
+      try {
+        return file.query("SELECT 1 FROM copy_notes WHERE name = 'usage'").get() !== null;
+      } catch {
+        return false;
+      } finally {
+        file.close();
+      }
+    };
+    await killedWhen(isBack, "--from", url, "--data-dir", back);
+    expect(existsSync(join(back, "sallyport.db"))).toBe(false);
+    expect(await run({}, "migrate-database", "--from", url, "--data-dir", back)).toMatchObject({ code: 0 });
+    const returned = openStore({ dataDir: back });
+    expect([countUsage(returned.sqlite), await seen(returned)]).toEqual([rows, before]);
+    expect(returned.integrityCheck()).toEqual([]);
+    returned.close();
+  }, 90_000);
+
   test("refuses what is not empty, and wrong addresses", async () => {
     const [dataDir, url] = [join(tempDir(), "data"), await database()];
     await fill(dataDir);
@@ -156,7 +220,7 @@ describe.skipIf(server === undefined)("migrate-database", () => {
     expect(there).toMatchObject({ code: 1, err: expect.stringContaining("already") });
     for (const argv of [[], ["--to", "mysql://x"], ["--to", url, "--from", url]])
       expect(await run({}, "migrate-database", ...argv)).toMatchObject({ code: 2 });
-  });
+  }, 30_000);
 
   test("backup and restore give the same file on either engine", async () => {
     const [dataDir, file, url, other] = [
