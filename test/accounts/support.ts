@@ -5,7 +5,7 @@ import { hashPassword, nobodysHash } from "../../src/accounts/passwords/password
 import type { Clock } from "../../src/base/clock.ts";
 import { sha256Hex } from "../../src/base/ids.ts";
 import { type Account, accountStore, type NewAccount } from "../../src/store/access/accounts.ts";
-import { openStore, type SqliteStore as Store } from "../../src/store/engine/open.ts";
+import type { Store } from "../../src/store/engine/store.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 
 /** The password of every account. */
@@ -69,7 +69,7 @@ export async function startAccountsApp(options: TestAppOptions & { realHashes?: 
   const clock = new MovableClock();
   const config = { server: { trusted_proxies: ["127.0.0.1"] }, ...options.config };
   const app = await startTestApp({ ...options, config, clock, ...(realHashes ? {} : { hasher: QUICK }) });
-  const store = openStore({ dataDir: app.dataDir, clock });
+  const store = await app.openStore(clock);
   const accounts = accountStore(store);
   const ask = async (method: string, path: string, { as, body, headers = {} }: Ask = {}): Promise<Answer> => {
     const response = await fetch(app.url + path, {
@@ -116,7 +116,7 @@ export async function startAccountsApp(options: TestAppOptions & { realHashes?: 
       return json;
     },
     async stop() {
-      store.close();
+      await store.close();
       await app.stop();
     },
   };

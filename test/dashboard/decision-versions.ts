@@ -4,7 +4,7 @@
 import { measurementOf } from "../../src/decisions/calibration/measurement.ts";
 import { type AnsweredRow, measureRows, reliability, seeded } from "../../src/decisions/calibration/metrics.ts";
 import { decisionStore } from "../../src/store/decisions/decisions.ts";
-import type { SqliteStore as Store } from "../../src/store/engine/open.ts";
+import type { Store } from "../../src/store/engine/store.ts";
 
 /** The part of the configuration that defines them. */
 export const DECISION_CONFIG = {

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
-import { openStore, type SqliteStore as Store } from "../../src/store/engine/open.ts";
+import type { Store } from "../../src/store/engine/store.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 import { chatAnswer, chatChunk, type FakeUpstream, HANG, sse, startUpstream } from "../support/upstream.ts";
 
@@ -72,11 +72,11 @@ const SPENT: [number, string, string | null] = [402, "budget_exceeded", null];
 const IN_USE: [number, string, string | null] = [429, "rate_limit_exceeded", "2"];
 
 async function beside<T>(app: TestApp, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = openStore({ dataDir: app.dataDir });
+  const store = await app.openStore();
   try {
     return await work(store);
   } finally {
-    store.close();
+    await store.close();
   }
 }
 

@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
-import { openStore } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { DIALECTS, KINDS, say } from "../support/fake-model.ts";
 import { type FakeUpstream, framesOf, startUpstream } from "../support/upstream.ts";
@@ -24,11 +23,11 @@ const config = (enabled = true) => ({
 beforeAll(async () => {
   upstream = startUpstream();
   app = await startTestApp({ config: config() });
-  const store = openStore({ dataDir: app.dataDir });
+  const store = await app.openStore();
   const account = await accountStore(store).createAccount({ username: "bob", email: "b@x.example", tier: "premium" });
   if ("refused" in account) throw new Error(account.refused);
   ({ key: stranger } = await keyStore(store).createKey({ accountId: account.id, name: "b" }));
-  store.close();
+  await store.close();
 });
 afterAll(async () => {
   await app.stop();
@@ -262,12 +261,12 @@ test("together with previous_response_id it is refused; an unknown one and anoth
 test("nothing of it can be read in the database, and it is gone with its retention", async () => {
   const id = await begin({ items: [user("a secret word")], metadata: { topic: "secretive" } });
   await turn({ input: "another secret", conversation: id, store: false });
-  const store = openStore({ dataDir: app.dataDir });
-  const rows = store.sqlite.query<{ state: Uint8Array }, []>(
+  const store = await app.openStore();
+  const rows = store.statement<{ state: Uint8Array }>(
     "SELECT state FROM threads UNION ALL SELECT state FROM thread_items",
   );
-  const bytes = Buffer.concat(rows.all().map(({ state }) => state)).toString("latin1");
-  store.close();
+  const bytes = Buffer.concat((await rows.all()).map(({ state }) => state)).toString("latin1");
+  await store.close();
   expect(bytes.length).toBeGreaterThan(100);
   expect(bytes).not.toContain("secret");
 });

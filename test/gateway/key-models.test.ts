@@ -2,7 +2,6 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { keyStore } from "../../src/store/access/keys.ts";
-import { openStore } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { chatAnswer, type FakeUpstream, startUpstream } from "../support/upstream.ts";
 
@@ -31,7 +30,7 @@ beforeAll(async () => {
       tiers: { premium: { rpm: 1_000_000 } },
     },
   });
-  const store = openStore({ dataDir: app.dataDir });
+  const store = await app.openStore();
   const make = async (name: string, models: readonly string[] | null) => {
     keys[name] = (await keyStore(store).createKey({ accountId: app.accountId, name, models })).key;
   };
@@ -40,7 +39,7 @@ beforeAll(async () => {
   await make("best", ["best"]);
   await make("none", ["nothing-like-it"]);
   await make("all", null);
-  store.close();
+  await store.close();
 });
 afterAll(async () => {
   await app.stop();

@@ -2,7 +2,6 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { keyStore } from "../../src/store/access/keys.ts";
-import { openStore } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { DIALECTS, KINDS, say } from "../support/fake-model.ts";
 import { type FakeUpstream, startUpstream } from "../support/upstream.ts";
@@ -26,9 +25,9 @@ beforeAll(async () => {
       tiers: { premium: { rpm: 1_000_000 } },
     },
   });
-  const store = openStore({ dataDir: app.dataDir });
+  const store = await app.openStore();
   const { key } = await keyStore(store).createKey({ accountId: app.accountId, name: "n", noStore: true });
-  store.close();
+  await store.close();
   headers = { authorization: `Bearer ${key}` };
 });
 afterAll(async () => {
@@ -44,13 +43,15 @@ const send = async (path: string, body: unknown, own = headers) => bodyOf(await 
 const errorOf = (json: Json) => json["error"] as Json;
 
 /** Rows of every table that could hold what was said. */
-function kept(): number {
-  const store = openStore({ dataDir: app.dataDir });
+async function kept(): Promise<number> {
+  const store = await app.openStore();
   const tables = ["responses", "threads", "thread_items", "thread_summaries", "files"];
-  const rows = tables.map(
-    (name) => store.sqlite.query<{ n: number }, []>(`SELECT COUNT(*) AS n FROM ${name}`).get()?.n ?? 0,
+  const rows = await Promise.all(
+    tables.map(
+      async (name) => (await store.statement<{ n: number }>(`SELECT COUNT(*) AS n FROM ${name}`).get())?.n ?? 0,
+    ),
   );
-  store.close();
+  await store.close();
   return rows.reduce((sum, n) => sum + n, 0);
 }
 
@@ -64,7 +65,7 @@ test.each([...DIALECTS])("over %s: answered, and nothing is left", async (model)
   expect((await send("/v1/messages", { model, messages, max_tokens: 9, thread_id: "t" }))[0]).toBe(200);
   const streamed = await app.post("/v1/responses", { model, input: "hi", ...said, stream: true }, headers);
   expect(await streamed.text()).toContain("response.completed");
-  expect(kept()).toBe(0);
+  expect(await kept()).toBe(0);
   // The provider is not asked to keep anything either.
   if (model === "openai-responses" || model === "openai-chat") {
     expect(upstream.received.filter(({ json }) => json?.["store"] === true)).toEqual([]);
@@ -103,5 +104,5 @@ test("what only makes sense when something is kept is refused", async () => {
   // To look and to delete is allowed.
   expect((await app.call(one, { headers })).status).toBe(200);
   expect((await app.call(one, { method: "DELETE", headers })).status).toBe(200);
-  expect(kept()).toBe(0);
+  expect(await kept()).toBe(0);
 });

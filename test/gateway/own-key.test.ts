@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
-import { openStore } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { chatAnswer, startUpstream } from "../support/upstream.ts";
 
@@ -30,14 +29,14 @@ beforeAll(async () => {
       models: [{ id: "priced", prices: { input: 1, output: 2 }, routes: [{ provider: "up", model: "m" }] }],
     },
   });
-  const store = openStore({ dataDir: app.dataDir, clock });
+  const store = await app.openStore(clock);
   const make = async (name: string, more: object) => {
     keys[name] = (await keyStore(store).createKey({ accountId: app.accountId, name, ...more })).key;
   };
   await make("plain", {});
   await make("monthly", { budgetMicros: 2_000_000, budgetPeriodMs: 30 * DAY_MS, expiresAtMs: startMs + 90 * DAY_MS });
   await make("once", { budgetMicros: 1_000_000 });
-  store.close();
+  await store.close();
 });
 afterAll(async () => {
   await app.stop();

@@ -1,7 +1,6 @@
 // Every counted request has a usage row for its owner, however it ended; requests without a valid key have none.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openStore } from "../../src/store/engine/open.ts";
 import { usageStore } from "../../src/store/usage/usage.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, startFakeSite } from "../support/fake-site.ts";
@@ -101,9 +100,9 @@ test("one row each, with the route that failed and why", async () => {
   // Writes what waits.
   await app.restart();
 
-  const store = openStore({ dataDir: app.dataDir });
+  const store = await app.openStore();
   const rows = (await usageStore(store).listLog({ accountId: app.accountId }, { limit: 1000 })).rows.toReversed();
-  store.close();
+  await store.close();
   const seen = rows.map(({ model, endpoint, status, errorCode, provider, attempts }) => ({
     model,
     endpoint,

@@ -104,6 +104,6 @@ test("an account that goes takes its sum along", async () => {
   await upload(as);
   const leaver = await accountStore(app.store).findAccountByEmail("leaver@example.com");
   await accountStore(app.store).deleteAccount(leaver?.id ?? "");
-  const left = app.store.sqlite.query("SELECT * FROM account_storage WHERE account_id = ?").all(leaver?.id ?? "");
+  const left = await app.store.statement("SELECT * FROM account_storage WHERE account_id = ?").all([leaver?.id ?? ""]);
   expect(left).toEqual([]);
 });

@@ -4,7 +4,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
-import { openStore } from "../../src/store/engine/open.ts";
 import { responseStore } from "../../src/store/work/responses.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { chatAnswer, chatChunk, framesOf, type Received, sse, startUpstream } from "../support/upstream.ts";
@@ -259,7 +258,7 @@ test("history with images needs a model that sees", async () => {
 });
 
 test("another account's answers are unknown", async () => {
-  const store = openStore({ dataDir: app.dataDir });
+  const store = await app.openStore();
   const account = await accountStore(store).createAccount({
     username: "eve",
     email: "eve@example.com",
@@ -268,7 +267,7 @@ test("another account's answers are unknown", async () => {
   });
   if ("refused" in account) throw new Error(account.refused);
   const { key } = await keyStore(store).createKey({ accountId: account.id, name: "eve" });
-  store.close();
+  await store.close();
   const { id } = await create({ model: "translated", input: "I am Ada" });
   const headers = { authorization: `Bearer ${key}` };
   expect((await app.call(`/v1/responses/${id}`, { headers })).status).toBe(404);
@@ -305,9 +304,9 @@ test("the operator says what is stored where the client does not, and for how lo
   expect((await own.call(`/v1/responses/${quiet["id"]}`)).status).toBe(404);
   const kept = await ask({ store: true });
   expect((await own.call(`/v1/responses/${kept["id"]}`)).status).toBe(200);
-  const store = openStore({ dataDir: own.dataDir });
+  const store = await own.openStore();
   const row = await responseStore(store).findResponse(own.accountId, String(kept["id"]));
   expect((row?.expiresAtMs ?? 0) - (row?.createdAtMs ?? 0)).toBeWithin(900, 1100);
-  store.close();
+  await store.close();
   await own.stop();
 });

@@ -1,11 +1,9 @@
 // Threads that clients name: what is stored of them, for whom and how; and what happens if a prompt does not fit.
 
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
-import { openStore } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { DIALECTS, KINDS, say } from "../support/fake-model.ts";
 import { type FakeUpstream, startUpstream } from "../support/upstream.ts";
@@ -74,9 +72,15 @@ describe.each(FORMAT_NAMES)("%s", (format) => {
     expect(JSON.stringify(kept)).not.toContain("a secret wish");
     const whole = JSON.stringify(await thread(id, "?include=messages"));
     for (const said of ["a secret wish", "the answer"]) expect(whole).toContain(said);
-    const file = await Bun.file(join(app.dataDir, "sallyport.db")).text();
-    const log = await Bun.file(join(app.dataDir, "sallyport.db-wal")).text();
-    expect(file + log).not.toContain("a secret wish");
+    // With PostgreSQL there are none here.
+    for (const name of ["sallyport.db", "sallyport.db-wal"]) {
+      const file = Bun.file(join(app.dataDir, name));
+      if (await file.exists()) expect(await file.text()).not.toContain("a secret wish");
+    }
+    const store = await app.openStore();
+    const states = await store.statement<{ state: Uint8Array }>("SELECT state FROM threads").all();
+    await store.close();
+    expect(Buffer.concat(states.map(({ state }) => state)).toString("latin1")).not.toContain("a secret wish");
   });
 
   test("a long one goes up short, says so, and its summary is kept and reused after a restart", async () => {
@@ -153,11 +157,11 @@ test("`thread_id` stands in `metadata` of messages too", async () => {
 test("a thread is its account's alone, and goes when its owner says so", async () => {
   await (await post("openai-chat", "openai-chat", hello, { thread_id: "mine" })).text();
   await thread("mine");
-  const store = openStore({ dataDir: app.dataDir });
+  const store = await app.openStore();
   const other = await accountStore(store).createAccount({ username: "other", email: "o@example.com", tier: "premium" });
   if ("refused" in other) throw new Error(other.refused);
   const { key } = await keyStore(store).createKey({ accountId: other.id, name: "k" });
-  store.close();
+  await store.close();
   const as = { headers: { authorization: `Bearer ${key}` } };
   for (const method of ["GET", "DELETE"]) {
     const answer = await app.call("/v1/threads/mine", { method, ...as });
@@ -191,9 +195,9 @@ test("a thread that is deleted while its summary or its answer is made stays del
   }
   // Whatever is kept is kept by the time the program has stopped.
   await app.restart();
-  const database = new Database(join(app.dataDir, "sallyport.db"), { readonly: true });
-  const kept = database.query("SELECT thread_id FROM threads WHERE thread_id LIKE 'deleted-at-%'").all();
-  database.close();
+  const database = await app.openStore();
+  const kept = await database.statement("SELECT thread_id FROM threads WHERE thread_id LIKE 'deleted-at-%'").all();
+  await database.close();
   expect(kept).toEqual([]);
   // The name may be used again.
   await (await post("openai-chat", "openai-chat", hello, { thread_id: "deleted-at-answer" })).text();
@@ -205,9 +209,9 @@ test("with compaction off nothing is kept and nothing is shortened", async () =>
   const answer = await post("openai-chat", "openai-chat", long, { thread_id: "off" });
   expect(answer.headers.get("x-sallyport-compaction")).toBeNull();
   await answer.text();
-  const database = new Database(join(app.dataDir, "sallyport.db"), { readonly: true });
-  expect(database.query("SELECT count(*) AS n FROM threads WHERE thread_id = 'off'").get()).toEqual({ n: 0 });
-  database.close();
+  const database = await app.openStore();
+  expect(await database.statement("SELECT count(*) AS n FROM threads WHERE thread_id = 'off'").get()).toEqual({ n: 0 });
+  await database.close();
   expect((await app.call("/v1/threads/off")).status).toBe(404);
   await app.reconfigure(config());
 });
@@ -223,8 +227,8 @@ test("a configured model summarises, and its tokens are the key's", async () => 
   expect(seen.summaries.length).toBeGreaterThan(0);
   expect(upstream.received.some(({ path }) => path.includes("gemini") || path.includes(":generateContent"))).toBe(true);
   await app.restart(config());
-  const database = new Database(join(app.dataDir, "sallyport.db"), { readonly: true });
-  const rows = database.query("SELECT provider, key_id AS key FROM usage WHERE provider = 'gemini'").all();
-  database.close();
+  const database = await app.openStore();
+  const rows = await database.statement("SELECT provider, key_id AS key FROM usage WHERE provider = 'gemini'").all();
+  await database.close();
   expect(rows.length).toBe(seen.summaries.length);
 });

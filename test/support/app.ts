@@ -44,7 +44,7 @@ export interface TestApp {
   accountId: string;
   dataDir: string;
   /** The program's database, opened once more; close it. */
-  openStore(): Promise<Store>;
+  openStore(clock?: Clock): Promise<Store>;
   /** The log lines so far, parsed. */
   logs: Record<string, unknown>[];
   /** `fetch` with the key, and JSON for an object body. */
@@ -109,7 +109,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     key,
     accountId,
     dataDir,
-    openStore: () => openDatabase({ dataDir, database: { url: own?.url ?? urlOf(options.config) } }),
+    openStore: (clock = systemClock) =>
+      openDatabase({ dataDir, database: { url: own?.url ?? urlOf(options.config) } }, { clock }),
     logs,
     call,
     post: (path, body, headers = {}) =>

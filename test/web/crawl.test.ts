@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
-import { openStore } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
 import { crawl, ended, pathsOf, poll, startCrawl, webConfig } from "./support.ts";
@@ -275,7 +274,7 @@ describe("a crawl's life", () => {
 
   test("it is its account's alone, and unknown jobs are unknown", async () => {
     const id = await startCrawl(app, { url: at("/d/3") });
-    const store = openStore({ dataDir: app.dataDir });
+    const store = await app.openStore();
     const stranger = await accountStore(store).createAccount({
       username: "eve",
       email: "eve@example.com",
@@ -283,7 +282,7 @@ describe("a crawl's life", () => {
     });
     if ("refused" in stranger) throw new Error(stranger.refused);
     const { key } = await keyStore(store).createKey({ accountId: stranger.id, name: "eve" });
-    store.close();
+    await store.close();
     const asks: [string, Record<string, string>][] = [
       [id, { authorization: `Bearer ${key}` }],
       ["crawl_unknown", {}],

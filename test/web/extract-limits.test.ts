@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
-import { openStore } from "../../src/store/engine/open.ts";
 import { jobStore } from "../../src/store/work/jobs.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, startFakeSite } from "../support/fake-site.ts";
@@ -55,9 +54,9 @@ async function extract(paths: readonly string[], key = app.key): Promise<{ http:
 }
 
 test("questions wait for each other where a budget has room for one at a time", async () => {
-  const store = openStore({ dataDir: app.dataDir });
+  const store = await app.openStore();
   const { key } = await keyStore(store).createKey({ accountId: app.accountId, name: "poor", budgetMicros: 2000 });
-  store.close();
+  await store.close();
   let [running, most] = [0, 0];
   model.script(async (asked) => {
     most = Math.max(most, ++running);
@@ -79,7 +78,7 @@ test("a job is gone when its time is over", async () => {
 });
 
 test("an account has so many jobs under way, and so much room", async () => {
-  const store = openStore({ dataDir: app.dataDir });
+  const store = await app.openStore();
   const jobs = jobStore(store);
   // Of a kind that no one takes up.
   const job = (n: number) => ({ id: `job_${n}`, kind: "none", accountId: app.accountId, input: {}, deadlineAtMs: 0 });
@@ -88,7 +87,7 @@ test("an account has so many jobs under way, and so much room", async () => {
   expect([full.http, full.json.error.code]).toEqual([502, "extract_unavailable"]);
   for (let n = 0; n < 100; n++)
     await jobs.cancelJob({ kind: "none", accountId: app.accountId, id: `job_${n}`, ttlMs: 60_000 });
-  store.close();
+  await store.close();
   await app.reconfigure(config({ limits: { storage_per_account: "1KiB" } }));
   const { http, json } = await extract(items);
   expect([http, json.error.code]).toEqual([413, "request_too_large"]);
@@ -97,7 +96,7 @@ test("an account has so many jobs under way, and so much room", async () => {
 });
 
 test("a job goes on after a stop, with the key it began with, and fails where that has ended", async () => {
-  const store = openStore({ dataDir: app.dataDir });
+  const store = await app.openStore();
   const { id: keyId } = await keyStore(store).createKey({ accountId: app.accountId, name: "k" });
   const begin = (id: string) =>
     jobStore(store).createJob({
@@ -127,6 +126,6 @@ test("a job goes on after a stop, with the key it began with, and fails where th
   expect(await ended("extract_stopped")).toMatchObject({ status: "completed", data: { item: ["number /item/0"] } });
   await keyStore(store).revokeKey(keyId);
   await begin("extract_revoked");
-  store.close();
+  await store.close();
   expect(await ended("extract_revoked")).toMatchObject({ status: "failed", error_code: "invalid_api_key" });
 }, 60_000);

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
-import { openStore } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
 import { startAcme } from "./llmstxt-site.ts";
@@ -184,11 +183,11 @@ test("a finished job stays as it is when it is deleted", async () => {
 
 test("a job is its account's alone, and unknown ones are 404", async () => {
   const { json } = await ask({ url: site.url, max_urls: 1 });
-  const store = openStore({ dataDir: app.dataDir });
+  const store = await app.openStore();
   const eve = await accountStore(store).createAccount({ username: "eve", email: "eve@example.com", tier: "premium" });
   if ("refused" in eve) throw new Error(eve.refused);
   const { key: stranger } = await keyStore(store).createKey({ accountId: eve.id, name: "eve" });
-  store.close();
+  await store.close();
   for (const [id, key] of [
     [json.id, stranger],
     ["llmstxt_00000000000000000000000000000000", app.key],
