@@ -1,4 +1,4 @@
-// What the document says of the audio endpoints.
+// The OpenAPI description of the audio endpoints.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf } from "../../http/endpoint.ts";
@@ -7,11 +7,11 @@ import { FILE_PART, MODEL, MODEL_ERRORS, MODEL_HEADERS, passedOn, STREAM, UPLOAD
 const TRANSCRIPTION_FORMATS = ["json", "text", "srt", "verbose_json", "vtt", "diarized_json"];
 
 const TRANSCRIPT = {
-  description: "The text, as `response_format` says: JSON, or plain text for `text`, `srt` and `vtt`.",
+  description: "The text in the requested `response_format`: JSON, or plain text for `text`, `srt` and `vtt`.",
   schema: Type.Object(
     {
       text: Type.String(),
-      usage: Type.Optional(anyObject("Tokens (`type: tokens`) or seconds (`type: duration`).")),
+      usage: Type.Optional(anyObject("What is billed: tokens (`type: tokens`) or seconds (`type: duration`).")),
     },
     { $id: "Transcription", additionalProperties: true },
   ),
@@ -20,8 +20,10 @@ const TRANSCRIPT = {
 
 const COMMON = {
   model: MODEL,
-  file: FILE_PART("The audio, in a format that the provider reads."),
-  prompt: Type.Optional(Type.String({ description: "Names and words to expect, or the text before." })),
+  file: FILE_PART("The audio file, in a format that the provider can read."),
+  prompt: Type.Optional(
+    Type.String({ description: "Names and words that may occur, or the text that precedes the audio." }),
+  ),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
 };
 
@@ -30,20 +32,22 @@ const TRANSCRIBE: ApiEndpoint = {
   path: "/v1/audio/transcriptions",
   id: "createTranscription",
   group: "Audio and images",
-  summary: "Write down what is said in an audio file",
-  description: `The format of OpenAI's transcriptions. Needs a model whose \`type\` is \`transcription\`.${UPLOAD_LIMITS}`,
+  summary: "Transcribe an audio file",
+  description: `Uses the format of OpenAI's transcriptions API. Requires a model whose \`type\` is \`transcription\`.${UPLOAD_LIMITS}`,
   access: "counted",
   body: {
     type: "multipart/form-data",
     schema: Type.Object(
       {
         ...COMMON,
-        language: Type.Optional(Type.String({ description: "Language of the audio, as `en`." })),
+        language: Type.Optional(Type.String({ description: "The language of the audio, for example `en`." })),
         response_format: Type.Optional(oneOf(TRANSCRIPTION_FORMATS, { default: "json" })),
         stream: STREAM,
-        "timestamp_granularities[]": passedOn("`word`, `segment` or both, for `verbose_json`."),
+        "timestamp_granularities[]": passedOn(
+          "The timestamps to include with `verbose_json`: `word`, `segment` or both.",
+        ),
         "include[]": passedOn("`logprobs`."),
-        chunking_strategy: passedOn("How long audio is cut."),
+        chunking_strategy: passedOn("How long audio is divided into pieces."),
       },
       { $id: "TranscriptionRequest", additionalProperties: true },
     ),
@@ -52,7 +56,8 @@ const TRANSCRIBE: ApiEndpoint = {
   answer: {
     ...TRANSCRIPT,
     events: {
-      description: "With `stream`: `transcript.text.delta` for each piece, `transcript.text.done` at the end.",
+      description:
+        "With `stream`, the answer consists of one `transcript.text.delta` event for each piece and `transcript.text.done` at the end.",
       schema: Type.Object(
         { type: Type.String(), delta: Type.Optional(Type.String()), text: Type.Optional(Type.String()) },
         { $id: "TranscriptionEvent", additionalProperties: true },
@@ -67,8 +72,8 @@ const TRANSLATE: ApiEndpoint = {
   path: "/v1/audio/translations",
   id: "createTranslation",
   group: "Audio and images",
-  summary: "Write down in English what is said in an audio file",
-  description: `The format of OpenAI's translations. Needs a model whose \`type\` is \`transcription\`.${UPLOAD_LIMITS}`,
+  summary: "Translate an audio file into English text",
+  description: `Uses the format of OpenAI's translations API. Requires a model whose \`type\` is \`transcription\`.${UPLOAD_LIMITS}`,
   access: "counted",
   body: {
     type: "multipart/form-data",
@@ -82,5 +87,5 @@ const TRANSLATE: ApiEndpoint = {
   errors: MODEL_ERRORS,
 };
 
-/** The endpoints. */
+/** The audio endpoints. */
 export const AUDIO_ENDPOINTS: readonly ApiEndpoint[] = [TRANSCRIBE, TRANSLATE];

@@ -1,4 +1,4 @@
-// The OpenAPI description of conversations that clients of the Responses API store here.
+// The OpenAPI description of the conversations that clients of the Responses API store here.
 
 import { Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../../base/errors.ts";
@@ -8,13 +8,13 @@ const CONVERSATION = Type.Object(
   {
     id: Type.String({ description: "Begins with `conv_`." }),
     object: Type.Literal("conversation"),
-    created_at: Type.Integer({ description: "Unix time in seconds." }),
+    created_at: Type.Integer({ description: "The time of creation as a Unix time in seconds." }),
     metadata: anyObject("Texts of yours."),
   },
   { $id: "Conversation" },
 );
 
-const ITEM = anyObject("An item, as `output` and `input` of `POST /v1/responses` have them, with its `id`.");
+const ITEM = anyObject("An item as in `input` and `output` of `POST /v1/responses`, with its `id`.");
 
 const ITEMS = Type.Object(
   {
@@ -27,15 +27,15 @@ const ITEMS = Type.Object(
   { $id: "ConversationItemList" },
 );
 
-const METADATA = anyObject("Texts of yours, by names of yours.");
+const METADATA = anyObject("Your own key-value pairs.");
 const NEW_ITEMS = Type.Array(ITEM, { maxItems: 20, description: "Items to append, oldest first." });
 
-const ID = pathId("id", "Id of the conversation.", "conv_01a204b1c159705394b214d6bf6f3ad5");
-const ITEM_ID = pathId("item", "Id of the item.", "msg_01a204b1c159705394b214d6bf6f3ad5");
+const ID = pathId("id", "The id of the conversation.", "conv_01a204b1c159705394b214d6bf6f3ad5");
+const ITEM_ID = pathId("item", "The id of the item.", "msg_01a204b1c159705394b214d6bf6f3ad5");
 const INCLUDE: ApiParameter = {
   name: "include",
   in: "query",
-  schema: Type.Array(Type.String(), { description: "`reasoning.encrypted_content` shows sealed reasoning." }),
+  schema: Type.Array(Type.String(), { description: "`reasoning.encrypted_content` includes sealed reasoning." }),
 };
 const PAGE: readonly ApiParameter[] = [
   {
@@ -48,7 +48,7 @@ const PAGE: readonly ApiParameter[] = [
     in: "query",
     schema: oneOf(["asc", "desc"], { description: "`asc`: oldest first.", default: "desc" }),
   },
-  { name: "after", in: "query", schema: Type.String({ description: "Items after this one." }) },
+  { name: "after", in: "query", schema: Type.String({ description: "The id of an item. The list begins after it." }) },
   INCLUDE,
 ];
 
@@ -62,17 +62,17 @@ const endpoint = (
 
 const MISSING: readonly ErrorCode[] = ["conversation_not_found"];
 const ITEM_MISSING: readonly ErrorCode[] = [...MISSING, "conversation_item_not_found"];
-/** The error for keys that may not store. */
+/** The errors of endpoints that store data, which need a key that may store. */
 const KEEPING: readonly ErrorCode[] = [...MISSING, "storage_not_allowed"];
 const MESSAGE = { type: "message", role: "user", content: [{ type: "input_text", text: "Hello." }] };
 
-/** The endpoints. */
+/** The conversation endpoints. */
 export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
   endpoint("POST", "/v1/conversations", {
     id: "createConversation",
     summary: "Begin a conversation",
     description:
-      "A history that is kept here and that `POST /v1/responses` goes on from by `conversation`, over every provider. Your " +
+      "Creates a history that is stored here. `POST /v1/responses` continues it by `conversation`, with any provider. Your " +
       "account's alone.",
     body: {
       required: false,
@@ -95,8 +95,8 @@ export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
   }),
   endpoint("POST", "/v1/conversations/:id", {
     id: "changeConversation",
-    summary: "Give a conversation other metadata",
-    description: "What is sent takes the place of what was there.",
+    summary: "Replace the metadata of a conversation",
+    description: "The metadata in the request replaces all previous metadata.",
     parameters: [ID],
     body: {
       schema: Type.Object({ metadata: METADATA }, { $id: "ConversationChange", additionalProperties: true }),
@@ -108,7 +108,7 @@ export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
   endpoint("DELETE", "/v1/conversations/:id", {
     id: "deleteConversation",
     summary: "Delete a conversation",
-    description: "Its items are gone.",
+    description: "Its items are deleted too.",
     parameters: [ID],
     answer: {
       description: "It is deleted.",
@@ -123,7 +123,7 @@ export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
   endpoint("GET", "/v1/conversations/:id/items", {
     id: "listConversationItems",
     summary: "List a conversation's items",
-    description: "Newest first, unless `order` says otherwise.",
+    description: "The newest items come first, unless `order` is `asc`.",
     parameters: [ID, ...PAGE],
     answer: { description: "The items.", schema: ITEMS },
     errors: [...ITEM_MISSING, "invalid_request"],
@@ -131,19 +131,19 @@ export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
   endpoint("POST", "/v1/conversations/:id/items", {
     id: "addConversationItems",
     summary: "Append items to a conversation",
-    description: "As if they had been said.",
+    description: "The items become part of the history, as if they had been sent in a chat.",
     parameters: [ID, INCLUDE],
     body: {
       schema: Type.Object({ items: NEW_ITEMS }, { $id: "NewConversationItems", additionalProperties: true }),
       examples: { plain: { items: [MESSAGE] } },
     },
-    answer: { description: "The items that were appended.", schema: ITEMS },
+    answer: { description: "The appended items.", schema: ITEMS },
     errors: KEEPING,
   }),
   endpoint("GET", "/v1/conversations/:id/items/:item", {
     id: "getConversationItem",
     summary: "Read one item",
-    description: "Of a conversation of your account.",
+    description: "The conversation must belong to your account.",
     parameters: [ID, ITEM_ID, INCLUDE],
     answer: { description: "The item.", schema: ITEM },
     errors: ITEM_MISSING,
@@ -151,7 +151,7 @@ export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
   endpoint("DELETE", "/v1/conversations/:id/items/:item", {
     id: "deleteConversationItem",
     summary: "Delete one item",
-    description: "Answers with its conversation.",
+    description: "Answers with the conversation that contained the item.",
     parameters: [ID, ITEM_ID],
     answer: { description: "The conversation.", schema: CONVERSATION },
     errors: ITEM_MISSING,

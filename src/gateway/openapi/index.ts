@@ -1,4 +1,4 @@
-// The OpenAPI descriptions of the gateway's endpoints: a line for each file.
+// The OpenAPI descriptions of all gateway endpoints, one line for each file.
 
 import type { ApiEndpoint } from "../../http/endpoint.ts";
 import { AUDIO_ENDPOINTS } from "./audio.ts";
@@ -12,7 +12,7 @@ import { PASSTHROUGH } from "./passthrough.ts";
 import { RESPONSE_ENDPOINTS } from "./responses.ts";
 import { SYNTHESIS_ENDPOINTS } from "./synthesis.ts";
 
-/** Every one. */
+/** The descriptions of all gateway endpoints. */
 export const GATEWAY_ENDPOINTS: readonly ApiEndpoint[] = [
   CHAT_COMPLETIONS,
   ...RESPONSE_ENDPOINTS,

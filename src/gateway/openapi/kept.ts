@@ -1,4 +1,4 @@
-// The OpenAPI description of files, threads and moderation.
+// The OpenAPI description of the endpoints for files, threads and moderation.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
@@ -12,17 +12,18 @@ const FILE = Type.Object(
     purpose: Type.String(),
     status: Type.Literal("processed"),
     created_at: Type.Union([Type.Integer(), Type.String()], {
-      description: "Unix time in seconds; with an `anthropic-version` header a date.",
+      description:
+        "The time of creation: a Unix time in seconds, or a date if the request has an `anthropic-version` header.",
     }),
-    type: Type.Optional(Type.Literal("file", { description: "With an `anthropic-version` header." })),
-    mime_type: Type.Optional(Type.String({ description: "With an `anthropic-version` header." })),
-    size_bytes: Type.Optional(Type.Integer({ description: "With an `anthropic-version` header." })),
-    downloadable: Type.Optional(Type.Boolean({ description: "With an `anthropic-version` header." })),
+    type: Type.Optional(Type.Literal("file", { description: "Only with an `anthropic-version` header." })),
+    mime_type: Type.Optional(Type.String({ description: "Only with an `anthropic-version` header." })),
+    size_bytes: Type.Optional(Type.Integer({ description: "Only with an `anthropic-version` header." })),
+    downloadable: Type.Optional(Type.Boolean({ description: "Only with an `anthropic-version` header." })),
   },
   { $id: "File" },
 );
 
-const FILE_ID = pathId("id", "Id of the file.", "file-01a204b1c159705394b214d6bf6f3ad5");
+const FILE_ID = pathId("id", "The id of the file.", "file-01a204b1c159705394b214d6bf6f3ad5");
 
 const FILES: readonly ApiEndpoint[] = [
   {
@@ -32,8 +33,8 @@ const FILES: readonly ApiEndpoint[] = [
     group: "Files",
     summary: "Upload an image",
     description:
-      "PNG, JPEG, GIF or WebP, at most 10 MiB. Chats name it by its id: `file_id` in `input_image`, `image_url.url` in " +
-      "chat completions, `source: {type: file, file_id}` in messages. Free of the rate limit.",
+      "Accepts PNG, JPEG, GIF and WebP of at most 10 MiB. Chats refer to the file by its id: `file_id` in `input_image`, `image_url.url` in " +
+      "chat completions, `source: {type: file, file_id}` in messages. It does not count against the rate limit.",
     access: "key",
     body: {
       type: "multipart/form-data",
@@ -44,7 +45,9 @@ const FILES: readonly ApiEndpoint[] = [
             contentMediaType: "application/octet-stream",
             description: "The image.",
           }),
-          purpose: Type.Optional(oneOf(["vision", "user_data", "assistants"], { description: "What it is for." })),
+          purpose: Type.Optional(
+            oneOf(["vision", "user_data", "assistants"], { description: "The purpose of the file." }),
+          ),
         },
         { $id: "FileUpload" },
       ),
@@ -59,15 +62,23 @@ const FILES: readonly ApiEndpoint[] = [
     id: "listFiles",
     group: "Files",
     summary: "List uploaded files",
-    description: "Your account's files, newest first.",
+    description: "Lists your account's files, newest first.",
     access: "key",
     parameters: [
       {
         name: "limit",
         in: "query",
-        schema: Type.Integer({ minimum: 1, default: 100, description: "Most files; 1000 where more are asked for." }),
+        schema: Type.Integer({
+          minimum: 1,
+          default: 100,
+          description: "The maximum number of files. Values above 1000 count as 1000.",
+        }),
       },
-      { name: "after", in: "query", schema: Type.String({ description: "Files older than this one." }) },
+      {
+        name: "after",
+        in: "query",
+        schema: Type.String({ description: "The id of a file. Only older files are listed." }),
+      },
       { name: "after_id", in: "query", schema: Type.String({ description: "The same as `after`." }) },
     ],
     answer: {
@@ -90,8 +101,8 @@ const FILES: readonly ApiEndpoint[] = [
     path: "/v1/files/:id",
     id: "getFile",
     group: "Files",
-    summary: "Read what is known of a file",
-    description: "Your account's files alone.",
+    summary: "Read the metadata of a file",
+    description: "Only your account's files can be read.",
     access: "key",
     parameters: [FILE_ID],
     answer: { description: "The file.", schema: FILE },
@@ -103,11 +114,11 @@ const FILES: readonly ApiEndpoint[] = [
     id: "getFileContent",
     group: "Files",
     summary: "Download a file",
-    description: "The bytes, as they were uploaded.",
+    description: "Returns the bytes as they were uploaded.",
     access: "key",
     parameters: [FILE_ID],
     answer: {
-      description: "The bytes, with the image's own media type.",
+      description: "The bytes, with the media type of the image.",
       type: "image/*",
       schema: Type.Unsafe<string>({ type: "string", contentMediaType: "image/*" }),
     },
@@ -119,7 +130,7 @@ const FILES: readonly ApiEndpoint[] = [
     id: "deleteFile",
     group: "Files",
     summary: "Delete a file",
-    description: "Chats that name it afterwards answer 404 `file_not_found`.",
+    description: "Chats that refer to it afterwards are answered with 404 `file_not_found`.",
     access: "key",
     parameters: [FILE_ID],
     answer: {
@@ -135,7 +146,7 @@ const FILES: readonly ApiEndpoint[] = [
   },
 ];
 
-const THREAD_ID = pathId("id", "The `thread_id` that chats were sent with.", "support-4711");
+const THREAD_ID = pathId("id", "The `thread_id` with which chats were sent.", "support-4711");
 
 const THREADS: readonly ApiEndpoint[] = [
   {
@@ -144,11 +155,16 @@ const THREADS: readonly ApiEndpoint[] = [
     id: "getThread",
     group: "Conversations",
     summary: "Read a thread",
-    description: "What is kept of a conversation that was sent with `thread_id`. Your account's threads alone.",
+    description:
+      "Returns what is stored of a conversation that was sent with `thread_id`. Only your account's threads can be read.",
     access: "key",
     parameters: [
       THREAD_ID,
-      { name: "include", in: "query", schema: oneOf(["messages"], { description: "`messages` adds the texts." }) },
+      {
+        name: "include",
+        in: "query",
+        schema: oneOf(["messages"], { description: "`messages` includes the texts of the messages." }),
+      },
     ],
     answer: {
       description: "The thread.",
@@ -165,8 +181,8 @@ const THREADS: readonly ApiEndpoint[] = [
           summaries: Type.Array(
             Type.Object({ created_at: Type.Integer(), tokens: Type.Integer(), text: Type.Optional(Type.String()) }),
           ),
-          format: Type.Optional(Type.String({ description: "The format that `items` are in." })),
-          items: Type.Optional(Type.Array(anyObject("A message, in the words of the client that sent it."))),
+          format: Type.Optional(Type.String({ description: "The format of `items`." })),
+          items: Type.Optional(Type.Array(anyObject("A message in the format of the client that sent it."))),
         },
         { $id: "Thread" },
       ),
@@ -179,7 +195,7 @@ const THREADS: readonly ApiEndpoint[] = [
     id: "deleteThread",
     group: "Conversations",
     summary: "Delete a thread",
-    description: "Its messages and summaries are gone.",
+    description: "Deletes the thread with its messages and summaries.",
     access: "key",
     parameters: [THREAD_ID],
     answer: {
@@ -196,11 +212,11 @@ const MODERATIONS: ApiEndpoint = {
   id: "createModeration",
   group: "Chat",
   summary: "Moderation (not implemented)",
-  description: "Always answers 501 `not_implemented`; the capability `moderations` is false.",
+  description: "Always answers with 501 `not_implemented`. The capability `moderations` is false.",
   access: "open",
-  answer: { isPromise: true, description: "Not given by this version." },
+  answer: { isPromise: true, description: "This version never answers with it." },
   errors: ["not_implemented"],
 };
 
-/** The endpoints. */
+/** The endpoints for files, threads and moderation. */
 export const KEPT: readonly ApiEndpoint[] = [...FILES, ...THREADS, MODERATIONS];

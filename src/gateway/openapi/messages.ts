@@ -1,4 +1,4 @@
-// The OpenAPI description of POST /v1/messages, its token count and POST /v1/completions.
+// The OpenAPI description of POST /v1/messages, its token count, and POST /v1/completions.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, mapOf, oneOf, orNull } from "../../http/endpoint.ts";
@@ -19,7 +19,8 @@ import {
 const BLOCK = Type.Object(
   {
     type: Type.String({
-      description: "`text`, `image`, `document`, `tool_use`, `tool_result`, `thinking` and others.",
+      description:
+        "The type of the block: `text`, `image`, `document`, `tool_use`, `tool_result`, `thinking` and others.",
     }),
   },
   { $id: "MessageBlock", additionalProperties: true, description: "A content block of Anthropic's Messages API." },
@@ -38,10 +39,8 @@ const TURN = Type.Object(
 
 const COMMON = {
   model: MODEL,
-  messages: Type.Array(TURN, { description: "The conversation so far, oldest first." }),
-  system: Type.Optional(
-    Type.Union([Type.String(), Type.Array(BLOCK)], { description: "What the system says, before the messages." }),
-  ),
+  messages: Type.Array(TURN, { description: "The messages of the conversation, oldest first." }),
+  system: Type.Optional(Type.Union([Type.String(), Type.Array(BLOCK)], { description: "The system prompt." })),
   tools: Type.Optional(
     Type.Array(
       Type.Object(
@@ -49,15 +48,19 @@ const COMMON = {
           name: Type.Optional(Type.String({ minLength: 1 })),
           description: Type.Optional(Type.String()),
           input_schema: Type.Optional(ANY_SCHEMA),
-          type: Type.Optional(Type.String({ description: "`custom`, or a tool that the provider runs." })),
+          type: Type.Optional(Type.String({ description: "`custom`, or the type of a tool that the provider runs." })),
         },
         { $id: "MessageTool", additionalProperties: true },
       ),
-      { description: "What the model may call." },
+      { description: "The tools that the model may call." },
     ),
   ),
-  tool_choice: Type.Optional(anyObject("`{type: auto | any | none}` or `{type: tool, name}`.")),
-  thinking: Type.Optional(anyObject("`{type: enabled, budget_tokens}`, `{type: adaptive}` or `{type: disabled}`.")),
+  tool_choice: Type.Optional(
+    anyObject("How the model chooses tools: `{type: auto | any | none}` or `{type: tool, name}`."),
+  ),
+  thinking: Type.Optional(
+    anyObject("Whether the model reasons: `{type: enabled, budget_tokens}`, `{type: adaptive}` or `{type: disabled}`."),
+  ),
   ...THREAD,
 };
 
@@ -66,36 +69,44 @@ const BODY = Type.Object(
     ...COMMON,
     max_tokens: Type.Integer({
       minimum: 0,
-      description: "Most tokens to generate. 0 only fills the prompt cache, at providers that have one.",
+      description: "The maximum number of tokens to generate. 0 only fills the prompt cache, if the provider has one.",
     }),
     stream: STREAM,
     temperature: numberWithin(0, 1, "Randomness."),
     top_p: numberWithin(0, 1, "Nucleus sampling."),
-    top_k: Type.Optional(Type.Integer({ minimum: 0, description: "The most likely tokens to choose from." })),
-    stop_sequences: Type.Optional(Type.Array(Type.String(), { description: "Texts at which to stop." })),
-    output_config: Type.Optional(anyObject("`effort`, and `format` with a JSON Schema.")),
-    output_format: Type.Optional(anyObject("Older name of `output_config.format`.")),
-    metadata: Type.Optional(anyObject("`user_id`, and `thread_id` where a client cannot send it outside.")),
-    service_tier: passedOn("The provider's class of service."),
+    top_k: Type.Optional(Type.Integer({ minimum: 0, description: "The number of most likely tokens to sample from." })),
+    stop_sequences: Type.Optional(Type.Array(Type.String(), { description: "Texts at which generation stops." })),
+    output_config: Type.Optional(anyObject("Settings of the answer: `effort`, and `format` with a JSON Schema.")),
+    output_format: Type.Optional(anyObject("The older name of `output_config.format`.")),
+    metadata: Type.Optional(
+      anyObject("`user_id`, and also `thread_id` for clients that cannot send it at the top level."),
+    ),
+    service_tier: passedOn("The provider's service tier."),
     speed: passedOn("The provider's speed."),
-    container: passedOn("A container of the provider's tools."),
-    mcp_servers: passedOn("MCP servers that the provider calls."),
-    context_management: passedOn("Edits of the context by the provider; compaction is done here where it cannot."),
-    compaction: passedOn("Compaction by protocol, done here for providers that cannot."),
+    container: passedOn("A container for the provider's tools."),
+    mcp_servers: passedOn("The MCP servers that the provider calls."),
+    context_management: passedOn(
+      "Changes that the provider makes to the context. The gateway compacts if the provider cannot.",
+    ),
+    compaction: passedOn(
+      "Compaction that the client requests by the protocol. The gateway does it for providers that cannot.",
+    ),
     cache_control: passedOn("Marks the prompt for the provider's cache."),
-    thread: passedOn("A conversation that is kept, with `type` `create` or `continue`."),
+    thread: passedOn("A stored conversation, with `type` `create` or `continue`."),
     diagnostics: passedOn("The provider's diagnostics."),
     billing_policy: passedOn("The provider's billing."),
-    fallbacks: passedOn("The provider's own fallbacks."),
-    fallback_credit_token: passedOn("The provider's own fallbacks."),
-    inference_geo: passedOn("Where the provider computes."),
+    fallbacks: passedOn("Settings for the provider's own fallbacks."),
+    fallback_credit_token: passedOn("A setting for the provider's own fallbacks."),
+    inference_geo: passedOn("The region in which the provider runs the model."),
   },
   { $id: "MessageRequest", additionalProperties: true },
 );
 
 const USAGE = Type.Object(
   {
-    input_tokens: Type.Integer({ description: "Without what was read from or written to a cache." }),
+    input_tokens: Type.Integer({
+      description: "Input tokens, without those that were read from or written to a cache.",
+    }),
     output_tokens: Type.Integer(),
     cache_creation_input_tokens: Type.Optional(orNull(Type.Integer())),
     cache_read_input_tokens: Type.Optional(orNull(Type.Integer())),
@@ -112,7 +123,8 @@ const MESSAGE = Type.Object(
     content: Type.Array(BLOCK),
     stop_reason: orNull(
       Type.String({
-        description: "`end_turn`, `max_tokens`, `tool_use`, `stop_sequence`, `refusal`, `pause_turn` and others.",
+        description:
+          "The reason why the model stopped: `end_turn`, `max_tokens`, `tool_use`, `stop_sequence`, `refusal`, `pause_turn` and others.",
       }),
     ),
     stop_sequence: Type.Optional(orNull(Type.String())),
@@ -141,21 +153,21 @@ const EVENT = Type.Object(
     content_block: Type.Optional(BLOCK),
     delta: Type.Optional(
       anyObject(
-        "`text_delta`, `input_json_delta`, `thinking_delta` or `signature_delta`; of the message: `stop_reason`.",
+        "A change of a block: `text_delta`, `input_json_delta`, `thinking_delta` or `signature_delta`; a change of the message: `stop_reason`.",
       ),
     ),
     usage: Type.Optional(anyObject("Tokens so far.")),
-    error: Type.Optional(anyObject("What failed, with `code`, `message` and `request_id`.")),
+    error: Type.Optional(anyObject("The error, with `code`, `message` and `request_id`.")),
   },
   { $id: "MessageEvent", additionalProperties: true },
 );
 
-/** Request headers of this family. */
+/** Request headers of Anthropic's formats. */
 const FAMILY_HEADERS = [
   {
     name: "anthropic-version",
     in: "header" as const,
-    schema: Type.String({ description: "Not needed. From 2026-10-21 on, `system` is a role of messages." }),
+    schema: Type.String({ description: "Not required. From 2026-10-21 on, messages may have the role `system`." }),
   },
   {
     name: "anthropic-beta",
@@ -171,8 +183,8 @@ const CREATE: ApiEndpoint = {
   group: "Chat",
   summary: "Answer a conversation (Anthropic messages)",
   description:
-    "The format of Anthropic's Messages API, over every chat model. The key may come as `x-api-key` too. Errors have " +
-    "`type: \"error\"` beside `error`, as that family's clients expect, and the request's id is in `request-id` as well.",
+    "Uses the format of Anthropic's Messages API, with every chat model. The key may also be sent as `x-api-key`. Errors have " +
+    "`type: \"error\"` beside `error`, as Anthropic's clients expect, and the request's id is in the header `request-id` as well.",
   access: "counted",
   parameters: FAMILY_HEADERS,
   body: {
@@ -189,7 +201,7 @@ const CREATE: ApiEndpoint = {
     },
   },
   answer: {
-    description: "The answer; with `stream` named events.",
+    description: "The answer. With `stream`, it is sent as named events.",
     schema: MESSAGE,
     headers: CHAT_HEADERS,
     events: { description: "One event's `data:`.", schema: EVENT },
@@ -204,8 +216,8 @@ const COUNT: ApiEndpoint = {
   group: "Chat",
   summary: "Count the tokens of a request",
   description:
-    "The same body as `POST /v1/messages`, without `max_tokens`. The model's provider is asked where it counts, else the " +
-    "count is an estimate. Free of the rate limit.",
+    "Takes the same body as `POST /v1/messages`, without `max_tokens`. The model's provider counts the tokens if it can, otherwise the " +
+    "count is an estimate. The request does not count against the rate limit.",
   access: "key",
   parameters: FAMILY_HEADERS,
   body: {
@@ -230,11 +242,11 @@ const COMPLETION = Type.Object(
       Type.Object({
         index: Type.Integer(),
         text: Type.String(),
-        logprobs: orNull(anyObject("`tokens`, `token_logprobs`, `top_logprobs` and `text_offset`.")),
+        logprobs: orNull(anyObject("Log-probabilities: `tokens`, `token_logprobs`, `top_logprobs` and `text_offset`.")),
         finish_reason: orNull(oneOf(["stop", "length", "content_filter"])),
       }),
     ),
-    usage: Type.Optional(anyObject("`prompt_tokens`, `completion_tokens` and `total_tokens`.")),
+    usage: Type.Optional(anyObject("Counts of tokens: `prompt_tokens`, `completion_tokens` and `total_tokens`.")),
   },
   { $id: "TextCompletion" },
 );
@@ -245,7 +257,8 @@ const LEGACY: ApiEndpoint = {
   id: "createCompletion",
   group: "Chat",
   summary: "Continue a text (OpenAI completions, legacy)",
-  description: "For clients that know no other format: a prompt in, one text out. New programs use chat completions.",
+  description:
+    "For clients that support no other format. It takes a prompt and returns a text. New programs should use chat completions.",
   access: "counted",
   body: {
     schema: Type.Object(
@@ -254,27 +267,34 @@ const LEGACY: ApiEndpoint = {
         prompt: Type.Union(
           [Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })],
           {
-            description: "The text to continue. Of several prompts each has its answer, by `index`.",
+            description:
+              "The text to continue. If there are several prompts, each is answered by the choice with its `index`.",
           },
         ),
-        max_tokens: atLeastOne("Most tokens to generate."),
-        temperature: numberWithin(0, 2, "0.7 goes up where it is absent.", 0.7),
+        max_tokens: atLeastOne("The maximum number of tokens to generate."),
+        temperature: numberWithin(0, 2, "The sampling temperature. If it is absent, 0.7 is sent.", 0.7),
         top_p: numberWithin(0, 1, "Nucleus sampling."),
         n: atLeastOne("How many answers.", { maximum: 128, default: 1 }),
         stream: STREAM,
         stream_options: Type.Optional(anyObject("`include_usage`.")),
-        usage: Type.Optional(anyObject("OpenRouter's wish for usage: `{include: true}`.")),
-        logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 20, description: "Alternatives to each token." })),
-        echo: Type.Optional(Type.Boolean({ description: "Put the prompt before the answer." })),
-        stop: Type.Optional(
-          Type.Union([Type.String(), Type.Array(Type.String())], { description: "Texts at which to stop." }),
+        usage: Type.Optional(anyObject("OpenRouter's way to request usage: `{include: true}`.")),
+        logprobs: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: 20,
+            description: "The number of alternatives to return for each token.",
+          }),
         ),
-        suffix: Type.Optional(Type.String({ description: "Must be empty: gaps are not filled." })),
-        best_of: passedOn("Only in name: one answer is made."),
-        presence_penalty: numberWithin(-2, 2, "Lower the chance of tokens that have appeared."),
-        frequency_penalty: numberWithin(-2, 2, "Lower the chance of tokens by how often they have appeared."),
+        echo: Type.Optional(Type.Boolean({ description: "Whether to put the prompt before the answer." })),
+        stop: Type.Optional(
+          Type.Union([Type.String(), Type.Array(Type.String())], { description: "Texts at which generation stops." }),
+        ),
+        suffix: Type.Optional(Type.String({ description: "Must be empty, because inserting text is not supported." })),
+        best_of: passedOn("Accepted without effect. Only one answer is generated."),
+        presence_penalty: numberWithin(-2, 2, "Makes tokens that have already appeared less likely."),
+        frequency_penalty: numberWithin(-2, 2, "Makes tokens less likely the more often they have appeared."),
         logit_bias: Type.Optional(
-          mapOf(Type.Number({ minimum: -100, maximum: 100 }), { description: "Bias by token id." }),
+          mapOf(Type.Number({ minimum: -100, maximum: 100 }), { description: "A bias for each token id." }),
         ),
         seed: Type.Optional(Type.Integer({ description: "For repeatable sampling." })),
         user: Type.Optional(Type.String({ description: "Your end user." })),
@@ -285,7 +305,7 @@ const LEGACY: ApiEndpoint = {
     examples: { plain: { model: "demo-echo", prompt: "Once upon a time" } },
   },
   answer: {
-    description: "The answer; with `stream` its chunks, and at last `data: [DONE]`.",
+    description: "The answer. With `stream`, its chunks follow, and `data: [DONE]` at the end.",
     schema: COMPLETION,
     headers: CHAT_HEADERS,
     events: { description: "One `data:` line.", schema: Type.Union([COMPLETION, STREAM_ERROR]) },
@@ -293,5 +313,5 @@ const LEGACY: ApiEndpoint = {
   errors: CHAT_ERRORS,
 };
 
-/** The endpoints. */
+/** The endpoints of Anthropic's formats, and legacy completions. */
 export const MESSAGES: readonly ApiEndpoint[] = [CREATE, COUNT, LEGACY];

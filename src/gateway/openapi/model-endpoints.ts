@@ -1,4 +1,4 @@
-// The OpenAPI description of the endpoints for models that do not chat.
+// The OpenAPI description of the endpoints for models that are not chat models.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf, orNull } from "../../http/endpoint.ts";
@@ -9,9 +9,9 @@ const EMBEDDINGS: ApiEndpoint = {
   path: "/v1/embeddings",
   id: "createEmbedding",
   group: "Embeddings and ranking",
-  summary: "Turn texts into vectors",
+  summary: "Create embeddings of texts",
   description:
-    "The format of OpenAI's embeddings. Needs a model whose `type` is `embedding`. The body goes up unchanged.",
+    "Uses the format of OpenAI's embeddings API. Requires a model whose `type` is `embedding`. The body is sent to the provider unchanged.",
   access: "counted",
   body: {
     schema: Type.Object(
@@ -26,8 +26,8 @@ const EMBEDDINGS: ApiEndpoint = {
           ],
           { description: "A text, a list of texts, a list of tokens, or a list of such lists." },
         ),
-        dimensions: Type.Optional(Type.Integer({ minimum: 1, description: "Length of the vectors." })),
-        encoding_format: Type.Optional(oneOf(["float", "base64"], { description: "How vectors are written." })),
+        dimensions: Type.Optional(Type.Integer({ minimum: 1, description: "The length of the vectors." })),
+        encoding_format: Type.Optional(oneOf(["float", "base64"], { description: "The encoding of the vectors." })),
         user: Type.Optional(Type.String({ description: "Your end user." })),
       },
       { $id: "EmbeddingRequest", additionalProperties: true },
@@ -66,22 +66,29 @@ const RERANK: ApiEndpoint = {
   path: "/v1/rerank",
   id: "rerank",
   group: "Embeddings and ranking",
-  summary: "Order documents by how well they answer a query",
-  description: "The format that Cohere and Jina share. Needs a model whose `type` is `rerank`.",
+  summary: "Sort documents by their relevance to a query",
+  description: "Uses the format that Cohere and Jina share. Requires a model whose `type` is `rerank`.",
   access: "counted",
   body: {
     schema: Type.Object(
       {
         model: MODEL,
-        query: Type.String({ minLength: 1, description: "What is looked for." }),
+        query: Type.String({ minLength: 1, description: "The search query." }),
         documents: Type.Array(DOCUMENT, {
           minItems: 1,
           maxItems: 10_000,
-          description: "Texts, or objects with a `text`.",
+          description: "The documents: texts, or objects with a `text`.",
         }),
-        top_n: Type.Optional(orNull(Type.Integer({ minimum: 1, description: "Most results; absent: all." }))),
+        top_n: Type.Optional(
+          orNull(
+            Type.Integer({
+              minimum: 1,
+              description: "The maximum number of results. If it is absent, all documents are returned.",
+            }),
+          ),
+        ),
         return_documents: Type.Optional(
-          orNull(Type.Boolean({ default: false, description: "Give each result's document too." })),
+          orNull(Type.Boolean({ default: false, description: "Whether to return the document of each result too." })),
         ),
       },
       { $id: "RerankRequest", additionalProperties: true },
@@ -89,7 +96,7 @@ const RERANK: ApiEndpoint = {
     examples: { texts: { model: "demo-rerank", query: "bread", documents: ["About steel", "About bread"], top_n: 1 } },
   },
   answer: {
-    description: "The documents' places, the most relevant first.",
+    description: "The indexes of the documents, the most relevant one first.",
     schema: Type.Object(
       {
         id: Type.String(),
@@ -113,5 +120,5 @@ const RERANK: ApiEndpoint = {
   errors: MODEL_ERRORS,
 };
 
-/** The endpoints. */
+/** The endpoints for models that are not chat models. */
 export const MODEL_ENDPOINT_DOCS: readonly ApiEndpoint[] = [EMBEDDINGS, RERANK];

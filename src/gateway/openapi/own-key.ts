@@ -8,17 +8,20 @@ const KEY = Type.Object(
     id: Type.String(),
     name: Type.String(),
     tier: Type.String({ description: "The account's plan." }),
-    rpm: Type.Integer({ description: "Requests a minute: the key's own limit, else the plan's." }),
-    budget: orNull(Type.Number({ description: "US dollars; null: none." })),
-    spent: Type.Number({ description: "US dollars of the budget, since it began anew." }),
-    resets_at: orNull(Type.String({ description: "When the budget begins anew; null: never." })),
+    rpm: Type.Integer({ description: "Requests per minute: the key's own limit, otherwise the plan's limit." }),
+    budget: orNull(Type.Number({ description: "The budget in US dollars; null if there is none." })),
+    spent: Type.Number({ description: "The amount in US dollars that was spent since the budget was last reset." }),
+    resets_at: orNull(
+      Type.String({ description: "The time at which the budget is next reset; null if it is never reset." }),
+    ),
     expires_at: orNull(Type.String({ description: "Null: never." })),
     debug_until: orNull(
       Type.String({
-        description: "The operator debugs the key: until then what passes for it is kept. Null: nothing is.",
+        description:
+          "The time until which the operator records requests of this key for debugging; null if nothing is recorded.",
       }),
     ),
-    models: Type.Array(Type.String(), { description: "Patterns of the models that it may use." }),
+    models: Type.Array(Type.String(), { description: "Patterns of the models that the key may use." }),
   },
   { $id: "OwnKey" },
 );
@@ -47,13 +50,13 @@ const openRouterKey = (path: string, id: string): ApiEndpoint => ({
   path,
   id,
   group: "Accounts",
-  summary: "Get one's own key in OpenRouter's shape",
-  description: "Money in US dollars. Free of the rate limit.",
+  summary: "Get one's own key in OpenRouter's format",
+  description: "Amounts are in US dollars. The request does not count against the rate limit.",
   access: "key",
   answer: { description: "The key.", schema: OPENROUTER_KEY },
 });
 
-/** Their descriptions. */
+/** The descriptions of the endpoints. */
 export const OWN_KEY: readonly ApiEndpoint[] = [
   {
     method: "GET",
@@ -61,7 +64,8 @@ export const OWN_KEY: readonly ApiEndpoint[] = [
     id: "getOwnKey",
     group: "Accounts",
     summary: "Get one's own key",
-    description: "Its plan, limits and what is left of its budget. Free of the rate limit; also at `/key/info`.",
+    description:
+      "Returns the key's plan, limits and remaining budget. The request does not count against the rate limit. `/key/info` is the same endpoint.",
     access: "key",
     answer: { description: "The key.", schema: KEY },
   },
@@ -72,8 +76,9 @@ export const OWN_KEY: readonly ApiEndpoint[] = [
     path: "/api/v1/credits",
     id: "getOpenRouterCredits",
     group: "Accounts",
-    summary: "Get what one's own key may spend, in OpenRouter's shape",
-    description: "US dollars; both are 0 for a key without a budget. Free of the rate limit.",
+    summary: "Get the credits of one's own key in OpenRouter's format",
+    description:
+      "Amounts are in US dollars. Both are 0 for a key without a budget. The request does not count against the rate limit.",
     access: "key",
     answer: { description: "The sums.", schema: CREDITS },
   },

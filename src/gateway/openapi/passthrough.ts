@@ -1,22 +1,22 @@
-// What the document says of the paths that lead to a provider's own API.
+// The OpenAPI description of the paths that lead to a provider's own API.
 
 import { type ApiEndpoint, pathId } from "../../http/endpoint.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** One for each method: the route takes them all. */
+/** One description for each method, because the route accepts them all. */
 export const PASSTHROUGH: readonly ApiEndpoint[] = METHODS.map((method) => ({
   method,
   path: "/v1/upstream/*",
   id: `passthrough${method.slice(0, 1)}${method.slice(1).toLowerCase()}`,
   group: "Models",
-  summary: `${method} any path of a provider`,
-  description: `The path is a provider's name in the configuration and what follows its base URL: \`/v1/upstream/openai/files\` asks \`{base_url}/files\`.
+  summary: `Send ${method} to any path of a provider`,
+  description: `The path consists of a provider's name in the configuration and the path below its base URL: \`/v1/upstream/openai/files\` leads to \`{base_url}/files\`.
 Method, query, body and headers go up as they came, with the operator's credential in the place of the key; status, headers and
 body come back as a stream. Tokens that an answer reports are written down. For keys made with \`--passthrough\` only.`,
   access: "counted",
   parameters: [pathId("target", "Provider and path.", "openai/files")],
-  answer: { description: "What the provider answered, with its status.", type: "*/*" },
+  answer: { description: "The provider's answer, with its status.", type: "*/*" },
   errors: [
     "permission_denied",
     "provider_not_found",

@@ -15,12 +15,16 @@ import {
 } from "./shared.ts";
 
 const ITEM = Type.Object(
-  { type: Type.Optional(Type.String({ description: "`message` where it is absent." })) },
+  {
+    type: Type.Optional(
+      Type.String({ description: "The type of the item. If it is absent, the item is a `message`." }),
+    ),
+  },
   {
     $id: "ResponseItem",
     additionalProperties: true,
     description:
-      "An item as OpenAI's Responses API has them: `message` (`role`, `content` as text or parts `input_text`, " +
+      "An item as in OpenAI's Responses API: `message` (`role`, `content` as text or parts `input_text`, " +
       "`input_image`, `input_file`), `function_call`, `function_call_output`, `reasoning`, `compaction` and others.",
   },
 );
@@ -29,11 +33,11 @@ const RESPONSE = Type.Object(
   {
     id: Type.String({ description: "Begins with `resp_`." }),
     object: Type.Literal("response"),
-    created_at: Type.Integer({ description: "Unix time in seconds." }),
+    created_at: Type.Integer({ description: "The time of creation as a Unix time in seconds." }),
     completed_at: Type.Optional(orNull(Type.Integer())),
     status: oneOf(["completed", "incomplete", "failed", "in_progress", "queued", "cancelled"]),
     model: Type.String(),
-    output: Type.Array(ITEM, { description: "What was generated: messages, calls, reasoning." }),
+    output: Type.Array(ITEM, { description: "The generated messages, calls and reasoning." }),
     usage: orNull(
       Type.Object(
         {
@@ -47,16 +51,18 @@ const RESPONSE = Type.Object(
       ),
     ),
     error: orNull(anyObject("`code` and `message`.")),
-    incomplete_details: orNull(anyObject("`reason`: `max_output_tokens`, `content_filter` or `steered`.")),
+    incomplete_details: orNull(
+      anyObject("Why the answer is incomplete. `reason` is `max_output_tokens`, `content_filter` or `steered`."),
+    ),
   },
   {
     $id: "Response",
     additionalProperties: true,
-    description: "An answer. Beside these members it repeats the request's parameters, as OpenAI's does.",
+    description: "An answer. Besides these members it repeats the request's parameters, as OpenAI's answers do.",
   },
 );
 
-/** Events in order; other kinds of output have their own events. */
+/** The events of a text answer in their order. Other kinds of output have their own events. */
 const EVENTS = [
   "response.created",
   "response.in_progress",
@@ -74,16 +80,16 @@ const EVENT = Type.Object(
     type: Type.String({
       description: `The event's name. In order: ${EVENTS.map((name) => `\`${name}\``).join(", ")}. Calls and reasoning have delta and done events of their own; \`response.incomplete\` and \`response.failed\` end a stream too.`,
     }),
-    sequence_number: Type.Optional(Type.Integer({ description: "Rises with every event." })),
+    sequence_number: Type.Optional(Type.Integer({ description: "A number that increases with every event." })),
     output_index: Type.Optional(Type.Integer()),
     content_index: Type.Optional(Type.Integer()),
     item_id: Type.Optional(Type.String()),
-    delta: Type.Optional(Type.String({ description: "The next piece of text or arguments." })),
-    text: Type.Optional(Type.String({ description: "The whole text, when it is done." })),
+    delta: Type.Optional(Type.String({ description: "The next piece of the text or the arguments." })),
+    text: Type.Optional(Type.String({ description: "The whole text, when it is complete." })),
     item: Type.Optional(ITEM),
     part: Type.Optional(anyObject("A content part.")),
     response: Type.Optional(RESPONSE),
-    error: Type.Optional(anyObject("What failed, with `code`, `message` and `request_id`.")),
+    error: Type.Optional(anyObject("The error, with `code`, `message` and `request_id`.")),
   },
   { $id: "ResponseEvent", additionalProperties: true },
 );
@@ -93,20 +99,27 @@ const BODY = Type.Object(
     model: MODEL,
     input: Type.Optional(
       Type.Union([Type.String(), Type.Array(ITEM)], {
-        description: "Text, or a list of items. May be absent only beside `prompt` or `conversation`.",
+        description: "Text or a list of items. It may be absent only if `prompt` or `conversation` is present.",
       }),
     ),
-    instructions: Type.Optional(orNull(Type.String({ description: "What the system says, before the input." }))),
+    instructions: Type.Optional(orNull(Type.String({ description: "The system prompt." }))),
     stream: STREAM,
-    max_output_tokens: atLeastOne("Most tokens to generate."),
-    temperature: numberWithin(0, 2, "0.7 goes up where it is absent and the model does not reason.", 0.7),
+    max_output_tokens: atLeastOne("The maximum number of tokens to generate."),
+    temperature: numberWithin(
+      0,
+      2,
+      "The sampling temperature. If it is absent, 0.7 is sent to models that do not reason.",
+      0.7,
+    ),
     top_p: numberWithin(0, 1, "Nucleus sampling."),
-    top_logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 20, description: "Alternatives to each token." })),
-    presence_penalty: numberWithin(-2, 2, "Lower the chance of tokens that have appeared."),
-    frequency_penalty: numberWithin(-2, 2, "Lower the chance of tokens by how often they have appeared."),
+    top_logprobs: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 20, description: "The number of alternatives to return for each token." }),
+    ),
+    presence_penalty: numberWithin(-2, 2, "Makes tokens that have already appeared less likely."),
+    frequency_penalty: numberWithin(-2, 2, "Makes tokens less likely the more often they have appeared."),
     tools: Type.Optional(
       Type.Array(anyObject("A tool, flat (`{type, name, parameters}`) or nested as in chat completions."), {
-        description: "What the model may call: functions, custom tools, and tools that the provider runs.",
+        description: "The tools that the model may call: functions, custom tools, and tools that the provider runs.",
       }),
     ),
     tool_choice: Type.Optional(
@@ -114,49 +127,61 @@ const BODY = Type.Object(
         description: "`auto`, `none`, `required`, or the tool to call.",
       }),
     ),
-    parallel_tool_calls: Type.Optional(Type.Boolean({ description: "Whether several calls may come at once." })),
+    parallel_tool_calls: Type.Optional(
+      Type.Boolean({ description: "Whether the model may make several calls in one turn." }),
+    ),
     reasoning: Type.Optional(anyObject("`effort` and `summary`.")),
-    text: Type.Optional(anyObject("`format` (`text`, `json_object`, `json_schema`) and `verbosity`.")),
+    text: Type.Optional(
+      anyObject("Settings of the text: `format` (`text`, `json_object`, `json_schema`) and `verbosity`."),
+    ),
     include: Type.Optional(
       Type.Array(Type.String(), { description: "As `reasoning.encrypted_content`, `message.output_text.logprobs`." }),
     ),
     previous_response_id: Type.Optional(
-      Type.String({ minLength: 1, description: "Go on from this stored answer, which must be your account's." }),
+      Type.String({
+        minLength: 1,
+        description: "The id of the stored answer to continue. It must belong to your account.",
+      }),
     ),
     store: Type.Optional(
       Type.Boolean({
-        description: "Keep the answer, so that it can be read and continued. Default: the gateway's own.",
+        description:
+          "Whether to store the answer, so that it can be read and continued. The default is set in the gateway's configuration.",
       }),
     ),
     ...THREAD,
-    metadata: Type.Optional(anyObject("Handed back in the answer.")),
+    metadata: Type.Optional(anyObject("Your own key-value pairs, which the answer repeats.")),
     user: Type.Optional(Type.String({ description: "Your end user." })),
-    service_tier: Type.Optional(Type.String({ description: "The provider's class of service." })),
+    service_tier: Type.Optional(Type.String({ description: "The provider's service tier." })),
     background: passedOn("Answer later."),
     stream_options: Type.Optional(anyObject("`include_obfuscation`.")),
-    conversation: passedOn("A conversation that is kept."),
-    prompt: passedOn("A prompt that the provider keeps."),
-    context_management: passedOn("Compaction by protocol, done here for providers that cannot."),
-    truncation: passedOn("What to do with input that is too long."),
-    max_tool_calls: passedOn("Most calls of the provider's own tools."),
-    moderation: passedOn("Moderation of the request."),
+    conversation: passedOn("A stored conversation."),
+    prompt: passedOn("A prompt that is stored at the provider."),
+    context_management: passedOn(
+      "Compaction that the client requests by the protocol. The gateway does it for providers that cannot.",
+    ),
+    truncation: passedOn("How to handle input that is too long."),
+    max_tool_calls: passedOn("The maximum number of calls of the provider's own tools."),
+    moderation: passedOn("Settings for the moderation of the request."),
     access_programs: passedOn("Access programs of the provider."),
-    client_metadata: passedOn("What the client says of itself."),
-    image: passedOn("Settings of generated images."),
-    prompt_cache_key: passedOn("Keeps requests together that share a beginning."),
+    client_metadata: passedOn("Metadata about the client."),
+    image: passedOn("Settings for generated images."),
+    prompt_cache_key: passedOn(
+      "A key that groups requests with the same beginning, so that they use the same prompt cache.",
+    ),
     prompt_cache_options: passedOn("How long a prompt is cached."),
     prompt_cache_retention: passedOn("How long a prompt is cached."),
-    safety_identifier: passedOn("A hashed name of your end user."),
+    safety_identifier: passedOn("A hashed identifier of your end user."),
   },
   { $id: "ResponseRequest", additionalProperties: true },
 );
 
-const ID = pathId("id", "Id of the answer.", "resp_01a204b1c159705394b214d6bf6f3ad5");
+const ID = pathId("id", "The id of the answer.", "resp_01a204b1c159705394b214d6bf6f3ad5");
 const INCLUDE = {
   name: "include",
   in: "query" as const,
   schema: Type.Array(Type.String(), {
-    description: "`reasoning.encrypted_content` shows sealed reasoning, which is hidden otherwise.",
+    description: "`reasoning.encrypted_content` includes sealed reasoning, which is left out otherwise.",
   }),
 };
 
@@ -167,9 +192,9 @@ const CREATE: ApiEndpoint = {
   group: "Chat",
   summary: "Answer a conversation (OpenAI responses)",
   description:
-    "The format of OpenAI's Responses API, over every chat model. Answers are kept where `store` says so and can be " +
-    "continued by `previous_response_id`. With the request header `x-sallyport-event-types: short` item events carry " +
-    "their type without the prefix `response.`. A last input item `{type: compaction_trigger}` asks for a compaction.",
+    "Uses the format of OpenAI's Responses API, with every chat model. Answers are stored if `store` is true and can be " +
+    "continued by `previous_response_id`. With the request header `x-sallyport-event-types: short`, item events have " +
+    "their type without the prefix `response.`. If the last input item is `{type: compaction_trigger}`, the conversation is compacted.",
   access: "counted",
   body: {
     schema: BODY,
@@ -179,7 +204,7 @@ const CREATE: ApiEndpoint = {
     },
   },
   answer: {
-    description: "The answer; with `stream` named events, and at last `data: [DONE]`.",
+    description: "The answer. With `stream`, it is sent as named events, with `data: [DONE]` at the end.",
     schema: RESPONSE,
     headers: CHAT_HEADERS,
     events: { description: "One event's `data:`.", schema: EVENT },
@@ -194,9 +219,9 @@ const COMPACT: ApiEndpoint = {
   group: "Chat",
   summary: "Compact a conversation now",
   description:
-    "The pass that otherwise runs when a conversation no longer fits. With `thread_id` the stored thread is compacted; " +
-    "with `input` that list, and nothing is stored: `output` then ends with one sealed `compaction` item, which can be " +
-    "handed back as input.",
+    "Compacts a conversation, as the gateway otherwise does when it no longer fits. With `thread_id`, the stored thread is compacted; " +
+    "with `input`, that list is compacted and nothing is stored. `output` then ends with one sealed `compaction` item, which can be " +
+    "sent back as input.",
   access: "counted",
   body: {
     schema: Type.Object(
@@ -218,13 +243,13 @@ const COMPACT: ApiEndpoint = {
         created_at: Type.Integer(),
         thread_id: Type.Optional(Type.String()),
         model: Type.String(),
-        compacted: Type.Boolean({ description: "False where there was nothing to shorten." }),
+        compacted: Type.Boolean({ description: "False if there was nothing to shorten." }),
         messages_before: Type.Integer(),
         messages_after: Type.Integer(),
         tokens_before: Type.Integer(),
         tokens_after: Type.Integer(),
         output: Type.Array(ITEM),
-        usage: anyObject("What the compaction itself cost, in tokens."),
+        usage: anyObject("The tokens that the compaction itself used."),
       },
       { $id: "Compaction" },
     ),
@@ -238,20 +263,27 @@ const READ: ApiEndpoint = {
   id: "getResponse",
   group: "Chat",
   summary: "Read a stored answer",
-  description: "Your account's answers alone, for as long as they are kept.",
+  description: "Only your account's answers can be read, as long as they are stored.",
   access: "key",
   parameters: [
     ID,
     INCLUDE,
-    { name: "stream", in: "query", schema: Type.Boolean({ description: "Replay the answer as events." }) },
+    {
+      name: "stream",
+      in: "query",
+      schema: Type.Boolean({ description: "Whether to send the answer again as events." }),
+    },
     {
       name: "starting_after",
       in: "query",
-      schema: Type.Integer({ minimum: 0, description: "Replay from the event after this sequence number." }),
+      schema: Type.Integer({
+        minimum: 0,
+        description: "The sequence number of an event. Only the events after it are sent.",
+      }),
     },
   ],
   answer: {
-    description: "The answer; with `stream` its events.",
+    description: "The answer. With `stream`, its events are sent.",
     schema: RESPONSE,
     events: { description: "One event's `data:`.", schema: EVENT },
   },
@@ -263,8 +295,8 @@ const INPUT_ITEMS: ApiEndpoint = {
   path: "/v1/responses/:id/input_items",
   id: "listResponseInputItems",
   group: "Chat",
-  summary: "List what a stored answer was asked",
-  description: "The input items of the answer's own request, newest first.",
+  summary: "List the input items of a stored answer",
+  description: "Lists the input items of the request that produced the answer, newest first.",
   access: "key",
   parameters: [
     ID,
@@ -297,7 +329,7 @@ const REMOVE: ApiEndpoint = {
   id: "deleteResponse",
   group: "Chat",
   summary: "Delete a stored answer",
-  description: "It can be neither read nor continued afterwards.",
+  description: "Afterwards it can neither be read nor continued.",
   access: "key",
   parameters: [ID],
   answer: {
@@ -312,10 +344,11 @@ const SOCKET: ApiEndpoint = {
   path: "/v1/responses",
   id: "openResponsesSocket",
   group: "Chat",
-  summary: "Responses over WebSocket (not offered)",
-  description: "Answers 426 to an upgrade, at which clients fall back to `POST`, and 405 to everything else.",
+  summary: "Responses over WebSocket (not supported)",
+  description:
+    "Answers upgrade requests with 426, so that clients fall back to `POST`, and all other requests with 405.",
   access: "open",
-  answer: { isPromise: true, description: "Not given by this version." },
+  answer: { isPromise: true, description: "This version never answers with it." },
   errors: ["upgrade_required", "method_not_allowed"],
 };
 
@@ -326,8 +359,8 @@ const INPUT_TOKENS: ApiEndpoint = {
   group: "Chat",
   summary: "Count the input tokens of a request",
   description:
-    "The same body as `POST /v1/responses`. The model's provider is asked where it counts, else the count is an estimate. " +
-    "Free of the rate limit.",
+    "Takes the same body as `POST /v1/responses`. The model's provider counts the tokens if it can, otherwise the count is an estimate. " +
+    "The request does not count against the rate limit.",
   access: "key",
   body: { schema: BODY, examples: { plain: { model: "demo-echo", input: "Say hello." } } },
   answer: {
@@ -341,7 +374,7 @@ const INPUT_TOKENS: ApiEndpoint = {
   errors: [...CHAT_ERRORS, "previous_response_not_found", "trial_expired", "subscription_inactive"],
 };
 
-/** The endpoints. */
+/** The endpoints of the Responses API. */
 export const RESPONSE_ENDPOINTS: readonly ApiEndpoint[] = [
   CREATE,
   COMPACT,

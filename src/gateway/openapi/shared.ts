@@ -1,9 +1,9 @@
-// What the OpenAPI descriptions of several chat endpoints share: errors, response headers, parameters.
+// Errors, response headers and parameters that the OpenAPI descriptions of several chat endpoints share.
 
 import { Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../../base/errors.ts";
 
-/** Errors of the requested model and its provider. */
+/** Errors that concern the requested model and its provider. */
 export const MODEL_ERRORS: readonly ErrorCode[] = [
   "model_not_found",
   "wrong_model_family",
@@ -18,7 +18,7 @@ export const MODEL_ERRORS: readonly ErrorCode[] = [
   "provider_timeout",
 ];
 
-/** The same for chats. */
+/** The errors of chats. */
 export const CHAT_ERRORS: readonly ErrorCode[] = [
   ...MODEL_ERRORS,
   "image_input_not_supported",
@@ -35,25 +35,26 @@ export const CHAT_ERRORS: readonly ErrorCode[] = [
   "provider_stream_interrupted",
 ];
 
-/** Response headers with the model and the route. */
+/** Response headers that name the model and the route. */
 export const MODEL_HEADERS = {
-  "x-sallyport-model": "Id of the catalog's model that answered.",
-  "x-sallyport-route": "Provider and upstream model that answered, as `openai/gpt-4o`.",
+  "x-sallyport-model": "The catalog id of the model that answered.",
+  "x-sallyport-route": "The provider and upstream model that answered, for example `openai/gpt-4o`.",
 };
 
 /** Response headers of chats. */
 export const CHAT_HEADERS = {
   ...MODEL_HEADERS,
-  "x-sallyport-dropped": "Parameters that this upstream cannot take and that were left out, comma-separated.",
+  "x-sallyport-dropped":
+    "The parameters that were left out because this upstream does not support them, separated by commas.",
   "x-sallyport-compaction":
-    "What was done to shorten the conversation: `cleared`, `reused`, `compacted` or `truncated`, then `; before=N; after=N` in tokens.",
-  "x-sallyport-stop-reason": "The upstream's own reason for ending, where the format has another word for it.",
+    "How the conversation was shortened: `cleared`, `reused`, `compacted` or `truncated`, followed by `; before=N; after=N` in tokens.",
+  "x-sallyport-stop-reason": "The upstream's own stop reason, if the format has a different value for it.",
 };
 
-/** The model. */
+/** The parameter `model`. */
 export const MODEL = Type.String({
   minLength: 1,
-  description: "A model's id or alias, as `GET /v1/models` lists it. Case does not matter.",
+  description: "The id or alias of a model, as listed by `GET /v1/models`. Upper and lower case are treated alike.",
 });
 
 /** Parameters that name a conversation. */
@@ -61,30 +62,33 @@ export const THREAD = {
   thread_id: Type.Optional(
     Type.String({
       description:
-        "Names the conversation, by any text of yours: older messages are then compacted when the history no longer fits the model.",
+        "A name for the conversation, which you choose. Older messages are then compacted when the history no longer fits the model.",
     }),
   ),
-  conversation_id: Type.Optional(Type.String({ description: "The same as `thread_id`, which wins." })),
+  conversation_id: Type.Optional(Type.String({ description: "The same as `thread_id`, which takes precedence." })),
 };
 
-/** Whether to stream. */
+/** The parameter `stream`. */
 export const STREAM = Type.Optional(
-  Type.Boolean({ default: false, description: "Answer with server-sent events as the text is generated." }),
+  Type.Boolean({
+    default: false,
+    description: "Whether to answer with server-sent events while the text is generated.",
+  }),
 );
 
-/** A JSON Schema from the caller. */
+/** A JSON Schema that the caller sends. */
 export const ANY_SCHEMA = Type.Unsafe<Record<string, unknown>>({
   type: "object",
   additionalProperties: true,
   description: "A JSON Schema.",
 });
 
-/** A parameter that is sent to providers that support it and dropped, and named in `x-sallyport-dropped`, for others. */
+/** A parameter that is sent only to providers that support it. For others it is left out and named in `x-sallyport-dropped`. */
 export function passedOn(description: string) {
-  return Type.Optional(Type.Unknown({ description: `${description} Passed on to providers that take it.` }));
+  return Type.Optional(Type.Unknown({ description: `${description} Passed on to providers that support it.` }));
 }
 
-/** A penalty or a temperature: a number within bounds. */
+/** A number within bounds, such as a penalty or a temperature. */
 export function numberWithin(minimum: number, maximum: number, description: string, fallback?: number) {
   return Type.Optional(
     Type.Number({ minimum, maximum, description, ...(fallback === undefined ? {} : { default: fallback }) }),
@@ -96,7 +100,7 @@ export function atLeastOne(description: string, more: { maximum?: number; defaul
   return Type.Optional(Type.Integer({ minimum: 1, description, ...more }));
 }
 
-/** The shape of an error in a stream. */
+/** The format of an error in a stream. */
 export const STREAM_ERROR = Type.Object(
   {
     error: Type.Object({
@@ -108,14 +112,14 @@ export const STREAM_ERROR = Type.Object(
       details: Type.Optional(Type.Unknown()),
     }),
   },
-  { $id: "StreamError", description: "Something failed after the stream had begun. Nothing follows it." },
+  { $id: "StreamError", description: "An error that occurred after the stream had begun. It ends the stream." },
 );
 
-/** What is said of forms that pass through. */
+/** The note about uploads for endpoints that pass forms through. */
 export const UPLOAD_LIMITS =
-  " Files pass through to the provider and are not held here: at most `server.max_upload`. Send `model` before them; " +
-  "behind them it is found within the first 25 MiB. If the provider fails, an upload of up to 25 MiB is sent to the next one.";
+  " Files are streamed to the provider and not stored here. Their size is limited by `server.max_upload`. Send `model` before them; " +
+  "after them it is only found within the first 25 MiB. If the provider fails, an upload of up to 25 MiB is sent to the next one.";
 
-/** A file of a form. */
+/** A file in a form. */
 export const FILE_PART = (description: string) =>
   Type.Unsafe<string>({ type: "string", contentMediaType: "application/octet-stream", description });

@@ -1,4 +1,4 @@
-// What the document says of the endpoints that make sound and pictures.
+// The OpenAPI description of the endpoints that generate speech and images.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf, orNull } from "../../http/endpoint.ts";
@@ -10,16 +10,19 @@ const SPEECH: ApiEndpoint = {
   id: "createSpeech",
   group: "Audio and images",
   summary: "Speak a text",
-  description: "The format of OpenAI's speech. Needs a model whose `type` is `speech`. The body goes up unchanged.",
+  description:
+    "Uses the format of OpenAI's speech API. Requires a model whose `type` is `speech`. The body is sent to the provider unchanged.",
   access: "counted",
   body: {
     schema: Type.Object(
       {
         model: MODEL,
         input: Type.String({ minLength: 1, description: "The text." }),
-        voice: passedOn("The voice, as `alloy`."),
+        voice: passedOn("The voice, for example `alloy`."),
         instructions: passedOn("How to speak."),
-        response_format: Type.Optional(orNull(Type.String({ description: "As `mp3`, `wav` or `pcm`." }))),
+        response_format: Type.Optional(
+          orNull(Type.String({ description: "The audio format, for example `mp3`, `wav` or `pcm`." })),
+        ),
         speed: Type.Optional(orNull(Type.Number({ exclusiveMinimum: 0 }))),
         stream_format: Type.Optional(oneOf(["audio", "sse"], { default: "audio" })),
       },
@@ -28,12 +31,13 @@ const SPEECH: ApiEndpoint = {
     examples: { text: { model: "demo-speak", input: "Hello.", voice: "alloy" } },
   },
   answer: {
-    description: "The sound, as it comes, with its media type.",
+    description: "The audio, streamed as the provider sends it, with its media type.",
     type: "audio/*",
     schema: Type.Unsafe<string>({ type: "string", contentMediaType: "audio/*" }),
     headers: MODEL_HEADERS,
     events: {
-      description: "With `stream_format: sse`: `speech.audio.delta` with base64, `speech.audio.done` with usage.",
+      description:
+        "With `stream_format: sse`, the answer consists of `speech.audio.delta` events with base64 and a `speech.audio.done` event with usage.",
       schema: Type.Object(
         { type: Type.String(), audio: Type.Optional(Type.String()), usage: Type.Optional(anyObject("Tokens.")) },
         { $id: "SpeechEvent", additionalProperties: true },
@@ -45,13 +49,13 @@ const SPEECH: ApiEndpoint = {
 
 const OPTIONS = {
   model: MODEL,
-  prompt: Type.String({ minLength: 1, description: "What the picture shows." }),
+  prompt: Type.String({ minLength: 1, description: "A description of the image." }),
   n: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 100, default: 1, description: "How many pictures." }))),
   size: passedOn("As `1024x1024`."),
-  quality: passedOn("As `low` or `high`."),
-  background: passedOn("`transparent`, `opaque` or `auto`."),
-  output_format: passedOn("`png`, `jpeg` or `webp`."),
-  partial_images: passedOn("Unfinished pictures in a stream."),
+  quality: passedOn("The quality, for example `low` or `high`."),
+  background: passedOn("The background: `transparent`, `opaque` or `auto`."),
+  output_format: passedOn("The file format: `png`, `jpeg` or `webp`."),
+  partial_images: passedOn("The number of unfinished images in a stream."),
   response_format: Type.Optional(orNull(oneOf(["url", "b64_json"]))),
   stream: STREAM,
 };
@@ -74,7 +78,7 @@ const IMAGES = {
   headers: MODEL_HEADERS,
   events: {
     description:
-      "With `stream`: unfinished pictures (`….partial_image`), then the finished one (`….completed`) with usage.",
+      "With `stream`, unfinished images are sent (`….partial_image`), then the finished one (`….completed`) with usage.",
     schema: Type.Object(
       { type: Type.String(), b64_json: Type.Optional(Type.String()), usage: Type.Optional(anyObject("Tokens.")) },
       { $id: "ImageEvent", additionalProperties: true },
@@ -87,8 +91,9 @@ const GENERATE: ApiEndpoint = {
   path: "/v1/images/generations",
   id: "createImage",
   group: "Audio and images",
-  summary: "Make pictures of a prompt",
-  description: "The format of OpenAI's images. Needs a model whose `type` is `image`. The body goes up unchanged.",
+  summary: "Generate images from a prompt",
+  description:
+    "Uses the format of OpenAI's images API. Requires a model whose `type` is `image`. The body is sent to the provider unchanged.",
   access: "counted",
   body: {
     schema: Type.Object(OPTIONS, { $id: "ImageRequest", additionalProperties: true }),
@@ -103,16 +108,16 @@ const EDIT: ApiEndpoint = {
   path: "/v1/images/edits",
   id: "createImageEdit",
   group: "Audio and images",
-  summary: "Make pictures of a prompt and other pictures",
-  description: `The format of OpenAI's edits: \`image\` once, or \`image[]\` several times. Needs a model whose \`type\` is \`image\`.${UPLOAD_LIMITS}`,
+  summary: "Generate images from a prompt and other images",
+  description: `Uses the format of OpenAI's image edits API, with \`image\` once or \`image[]\` several times. Requires a model whose \`type\` is \`image\`.${UPLOAD_LIMITS}`,
   access: "counted",
   body: {
     type: "multipart/form-data",
     schema: Type.Object(
       {
         ...OPTIONS,
-        image: FILE_PART("A picture; several are sent as `image[]`."),
-        mask: Type.Optional(FILE_PART("Where the picture is transparent, the first one is changed.")),
+        image: FILE_PART("An image. Several images are sent as `image[]`."),
+        mask: Type.Optional(FILE_PART("A mask. The first image is changed where the mask is transparent.")),
       },
       { $id: "ImageEditRequest", additionalProperties: true },
     ),
@@ -122,5 +127,5 @@ const EDIT: ApiEndpoint = {
   errors: MODEL_ERRORS,
 };
 
-/** The endpoints. */
+/** The endpoints that generate speech and images. */
 export const SYNTHESIS_ENDPOINTS: readonly ApiEndpoint[] = [SPEECH, GENERATE, EDIT];
