@@ -1,4 +1,4 @@
-// An engine that silently shows fewer alternatives of a token than requested.
+// An engine that silently returns fewer alternatives of a token than requested.
 
 import { afterEach, expect, test } from "bun:test";
 import { startSimulated } from "./simulated.ts";
@@ -23,7 +23,7 @@ test.each([
   });
   open.push(gateway);
   const key = await gateway.key();
-  // The easy question, and one whose answers are about equally probable.
+  // The engine is first asked the easy question, and then one whose answers are about equally probable.
   while (engine.calls.length < 2) await Bun.sleep(10);
   const ids = async () => (await gateway.get("/v1/systemone/models", key)).body.data.length;
   while ((await ids()) > 0 !== listed) await Bun.sleep(10);
@@ -31,7 +31,8 @@ test.each([
   const { unfit } = (await gateway.get("/health")).body.subsystems.decisions;
   const reason = expect.stringContaining("set limits.top_logprobs to 5");
   expect(unfit).toEqual(listed ? [] : [{ model: "judge-1.0.0", reason }]);
-  // By its id it answers: two letters are among what is shown, of twenty some are kept back.
+  // The model can still be called by its id. Two letters are among the returned alternatives, but of twenty options some are
+  // missing.
   const ask = async (question: unknown) =>
     (await gateway.post("/v1/systemone", { model: "judge-1.0.0", state: "s", questions: { q: question } }, key)).status;
   const criteria = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`o${at}`, null]));

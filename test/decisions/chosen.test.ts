@@ -5,12 +5,15 @@ import { REVISION } from "../../src/decisions/revision.ts";
 import { type Fake, type Gateway, startFake, startGateway } from "./support.ts";
 
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
-/** What this engine's tokenizer keeps whole: all pairs but those that begin with A and end in B to D. */
+/**
+ * Whether this engine's tokenizer keeps the text as one token: all pairs of letters except those that begin with A and end in B
+ * to D.
+ */
 const whole = (text: string) => /^[A-Z]{2}$/.test(text) && !/^A[BCD]$/.test(text);
 const idOf = (text: string) => 1000 + LETTERS.indexOf(text[0]!) * 26 + LETTERS.indexOf(text[1]!);
 const textOf = (id: number) => LETTERS[Math.floor((id - 1000) / 26)]! + LETTERS[(id - 1000) % 26]!;
 
-/** item7 is believed in above all; the label it stands under is read from the prompt. */
+/** The model believes most in item7. The label of each item is read from the prompt. */
 const weightOf = (item: number) => (item === 7 ? 5 : -item / 100);
 let cuts: (text: string) => boolean;
 let obeys: boolean;
@@ -95,7 +98,7 @@ test("many options are scored by their tokens in one call an order, under labels
     expect(body.answers.q.probabilities[`item${at}`]).toBeCloseTo(weight / sum, 9);
   });
   expect(upstream.calls.map(({ path }) => path)).toEqual(["/tokenize", "/v1/chat/completions", "/v1/chat/completions"]);
-  // The two orders go up together; which comes first is chance.
+  // The two orders are sent at the same time, so either may arrive first.
   const sent = chats().find((call) => call.body.messages[1].content.includes("\nAA. item0\n"))!.body;
   expect(sent.logprob_token_ids).toHaveLength(100);
   expect(sent.logprob_token_ids.slice(0, 2)).toEqual([idOf("AA"), idOf("AE")]);

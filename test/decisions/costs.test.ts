@@ -63,7 +63,7 @@ async function start(key: { budgetMicros?: number } = {}): Promise<TestApp> {
 
 test("input tokens cost their price in the books, on /metrics and of the key's budget; output is free", async () => {
   const app = await start({ budgetMicros: 1000 });
-  // 321 tokens at two dollars a million.
+  // 321 tokens at two dollars per million tokens.
   expect((await ask(app)).status).toBe(200);
   const page = await (await fetch(`${app.url}/metrics`)).text();
   expect(page).toContain('sallyport_cost_usd_total{model="pinned-1.0.0"} 0.000642');
@@ -72,7 +72,7 @@ test("input tokens cost their price in the books, on /metrics and of the key's b
   const refused = await ask(app);
   expect(refused.status).toBe(402);
   expect(await refused.json()).toMatchObject({ error: { code: "budget_exceeded" } });
-  // What needs no model costs nothing, but a spent budget is spent.
+  // A question that needs no model costs nothing, but it is still refused if the budget is used up.
   await app.restart();
   expect((await ask(app)).status).toBe(402);
 });
@@ -206,7 +206,7 @@ test("each upstream call is a span within the request's, with what it took", asy
   expect(value(decided!, "gen_ai.operation.name")).toBe("decide");
   expect(value(decided!, "gen_ai.provider.name")).toBe("systemone");
   expect(Number(value(decided!, "gen_ai.usage.input_tokens"))).toBe(321);
-  // Both orders of the question are asked.
+  // The question is asked in both orders.
   expect(of(requests[1]).map(({ name }) => name)).toEqual(["chat sim-1", "chat sim-1"]);
   expect(of(requests[1]).map((span) => Number(value(span, "gen_ai.usage.input_tokens")))).toEqual([100, 100]);
   expect(of(requests[2]).map((span) => value(span, "error.type"))).toEqual(["auth"]);

@@ -1,4 +1,4 @@
-// A pinned version whose upstream reports another one.
+// A pinned version whose upstream reports a different version.
 
 import { afterEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";

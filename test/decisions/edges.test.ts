@@ -191,7 +191,7 @@ describe("log-probabilities that are none", () => {
       "0.981",
     ],
     ["fewer than were asked for, which have nearly all", [token("A", Math.log(0.985))], 200, "0.985"],
-    // What the engine kept back may be the other letters.
+    // The missing alternatives may be the other letters.
     ["fewer than were asked for", [token("A", Math.log(0.6005))], 503, null],
     ["none beside the chosen one", [], 503, null],
     ["null and above 0", [token("A", null), token("B", 3)], 503, null],
@@ -221,7 +221,7 @@ test.each([
 ])("what a model leaves out is what is left: %s", async (_name, content, yes, no) => {
   usual.chat ??= chat.answer;
   chat.answer = (body) => {
-    // The other order says the same of the same option.
+    // In the other order, the model gives the same answer for the same option.
     const turned = /\n1\. No/.test(body.messages.at(-1).content);
     const said = turned ? content.replace('"1"', '"x"').replace('"2"', '"1"').replace('"x"', '"2"') : content;
     return Response.json({ choices: [{ index: 0, message: { content: said }, finish_reason: "stop" }] });
@@ -248,7 +248,7 @@ test("of several answers that a model writes the last is taken, whatever was tho
   const content = '<think>{"1": 1, "2": 0}</think>{"1": 0.5, "2": 0.5} No: {"1": 0.2, "2": 0.8}';
   chat.answer = () => Response.json({ choices: [{ index: 0, message: { content }, finish_reason: "stop" }] });
   const { body } = await ask("written-1.0.0", { q: { type: "score", criteria: ["low", "high"] } });
-  // Upwards and downwards: the second option is once the one, once the other.
+  // With ascending and descending order, the second option is each level once.
   expect(body.answers.q.score).toBeCloseTo(0.5, 6);
 });
 

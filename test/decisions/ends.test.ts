@@ -8,13 +8,13 @@ afterEach(async () => {
 
 interface Silent {
   gateway: Gateway;
-  /** Calls so far. */
+  /** The number of calls so far. */
   calls(): number;
   came: Promise<void>;
   ended: Promise<void>;
 }
 
-/** An upstream that takes calls and never answers; tells when they come and when the first ends. */
+/** An upstream that accepts calls and never answers. It reports when the calls arrive and when the first one ends. */
 async function silent(timeout: string): Promise<Silent> {
   const came = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
@@ -64,7 +64,7 @@ test("a provider that gives no answer in time is left alone after a while, and t
   expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
-/** Asks, and goes away as soon as the upstream was called. */
+/** Sends a question and leaves as soon as the upstream was called. */
 async function askAndLeave({ gateway, came }: Silent, body: unknown): Promise<void> {
   const abort = new AbortController();
   const asked = fetch(`${gateway.url}/v1/systemone`, {
@@ -91,7 +91,7 @@ test("the calls of a client that goes away end, and it is booked as what it is",
   const line = () => gateway.logs.map((text) => JSON.parse(text)).find((one) => one.request_id === "left");
   while (rows.length === 0 || line() === undefined) rows = await gateway.usage(1);
   expect(rows).toHaveLength(1);
-  // What was sent is accounted, like the start of a stream; the model did nothing wrong.
+  // The tokens that were sent are charged, as at the start of a stream. It does not count as a failure of the model.
   expect(rows[0]).toMatchObject({ status: 408, error_code: "client_gone", input_tokens: 5, estimated: 1 });
   expect(rows[0]!["cost_micros"]).toBe(5000);
   expect(line()).toMatchObject({ status: 408, client_gone: true, error: "request_timeout" });
@@ -103,6 +103,6 @@ test("of a client that goes away nothing more is asked, and its places are free"
   await askAndLeave(upstream, { model: "letters-1.0.0", state: "s", questions });
   await upstream.ended;
   await upstream.gateway.usage(1);
-  // Two at once; eighteen never went out.
+  // Two calls run at the same time. The other eighteen were never sent.
   expect(upstream.calls()).toBe(2);
 });

@@ -1,4 +1,4 @@
-// Upstream refusals, row by row, and the error in each of our three formats.
+// Errors from upstreams, row by row, and the resulting error in each of our three formats.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Fake, type Gateway, startFake, startGateway } from "./support.ts";
@@ -38,7 +38,7 @@ interface Row {
   status: number;
   body: unknown;
   headers?: Record<string, string>;
-  /** What the client gets: status, code, and what it is about in the specification's words and OpenAI's. */
+  /** What the client receives: the status, the code, and the parameter in the specification's format and in OpenAI's. */
   gets: [number, string, (string | null)?, (string | null)?];
 }
 
@@ -187,7 +187,7 @@ const openaiError = (param: string | null, code: string | null = null) => ({
   error: { message: "No.", type: "invalid_request_error", param, code },
 });
 
-/** OpenAI's. */
+/** OpenAI's API. */
 const OPENAI: Row[] = [
   {
     name: "a refused question",
@@ -259,7 +259,7 @@ const OPENAI: Row[] = [
   },
 ];
 
-/** A chat model's. */
+/** The API of a chat model. */
 const CHAT: Row[] = [
   {
     name: "context overflow",
@@ -306,7 +306,7 @@ describe.each([
       const got = await gateway.post(path, request, key);
       expect([path, got.status, got.body.error.code, got.body.error.param]).toEqual([path, expected, code, about]);
       expect(got.body.error.message).not.toBe("");
-      // What an upstream echoes, and what it says of the operator's account, stays here.
+      // Texts that an upstream echoes, and texts about the operator's account, are not passed on.
       expect(JSON.stringify(got.body)).not.toMatch(/SECRET|authenticat|credit|quota/i);
       if (headers["retry-after"] !== undefined || headers["retry-after-ms"] !== undefined)
         expect(got.headers.get("retry-after")).toBe("7");

@@ -32,18 +32,18 @@ interface World {
   type: Question["type"];
   count: number;
   rows: number;
-  /** The model says logits times this. */
+  /** The factor by which the model multiplies its logits. */
   sharpness: number;
-  /** Added to the log-odds of true before sharpening. */
+  /** The amount that the model adds to the log-odds of true before sharpening. */
   bias?: number;
   gains?: number[];
   orders: number;
   seed: number;
-  /** Levels are turned as choices are. */
+  /** Whether the orders of levels may be rotated like those of choices. */
   freely?: boolean;
 }
 
-/** Rows of a world whose truth is known: labels are drawn from the true probabilities, the model distorts them. */
+/** Simulated rows with known truth: labels are drawn from the true probabilities, and the model distorts these probabilities. */
 function simulate({
   type,
   count,
@@ -103,7 +103,7 @@ describe("what was put into a simulated model is found", () => {
     const fitted = fitCalibration(simulate({ ...world, rows: 2000, seed: 3 }));
     const { temperature, bias } = fitted.buckets["noul"]!;
     expect(Math.abs(temperature - 2)).toBeLessThan(0.25);
-    // Two times 1.5 in what the model says is 1.5 after tempering.
+    // The factor of two makes the bias twice 1.5 in the model's output. Tempering makes it 1.5 again.
     expect(Math.abs(bias! + 1.5)).toBeLessThan(0.25);
     const held = simulate({ ...world, rows: 1000, seed: 4 });
     const [before, after] = [measureRows(judged(held, NONE)), measureRows(judged(held, fitted))];
@@ -162,7 +162,7 @@ describe("what was put into a simulated model is found", () => {
   });
 
   test("what a hundred rows only seem to show is not learned", () => {
-    // Fair models of many kinds: a fit by accident must not make any of them worse by more than a trifle.
+    // Well-calibrated models of many kinds. A fit to random noise must not make any of them noticeably worse.
     for (let seed = 20; seed < 40; seed++) {
       const world = { type: "noul" as const, count: 2, sharpness: 1, orders: 2 };
       const fitted = fitCalibration(simulate({ ...world, rows: 100, seed }));
@@ -213,7 +213,7 @@ describe("an upstream that prints a plain 0 and 1", () => {
   });
 
   test("is softened like any other that is too sure", () => {
-    // Right in seven of ten, and certain each time.
+    // The model is right in seven of ten rows and is certain each time.
     const rows = Array.from({ length: 200 }, (_, at) =>
       native(
         [1, 0, 0].map((_p, i) => (i === at % 3 ? 1 : 0)),
@@ -275,7 +275,7 @@ describe("metrics", () => {
     );
   });
 
-  /** Rows of a model that is right as often as it says, or `wrong` less. */
+  /** Rows of a model that is right as often as it claims, or less often by `wrong`. */
   function rowsOf(count: number, seed: number, wrong = 0): AnsweredRow[] {
     const random = seeded(seed);
     return Array.from({ length: count }, () => {
@@ -290,7 +290,7 @@ describe("metrics", () => {
       const all = Array.from({ length: 40 }, (_, seed) => measureRows(rowsOf(count, (seed + 1) * 104_729)));
       const mean = (of: (one: CalibrationMetrics) => number) => all.reduce((sum, one) => sum + of(one), 0) / all.length;
       expect(Math.abs(mean(({ ece }) => ece) / mean(({ eceByChance }) => eceByChance) - 1)).toBeLessThan(0.12);
-      // 19 of 20, give or take what 40 trials allow.
+      // 19 of 20, within the range that 40 trials allow.
       const within = all.filter(({ ece, eceByChanceMax }) => ece <= eceByChanceMax).length;
       expect(within).toBeGreaterThanOrEqual(34);
       for (const one of all) if (one.ece <= one.eceByChanceMax) expect(cautionOn(one)).toContain("says nothing");
@@ -313,7 +313,7 @@ describe("metrics", () => {
     expect(text.split("\n")).toHaveLength(3);
     expect(text).toContain(" 60 % said");
     const svg = reliabilitySvg({ binsBefore: bins.slice(0, 1), bins }, "a <b> & c");
-    // Two dots, a ring, and both again in the legend.
+    // The circles are two dots and one ring, and another dot and ring in the legend.
     expect(svg.match(/<circle/g)).toHaveLength(5);
     expect(svg).toContain("a &lt;b&gt; &amp; c");
   });

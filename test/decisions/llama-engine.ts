@@ -1,5 +1,5 @@
-// llama.cpp itself, with a model of random weights, behind the part of its server API that decisions use. Nothing is
-// downloaded or built: if its binary is not installed there is no engine, and the skip reason says so.
+// llama.cpp itself with a model of random weights, behind the part of its server API that decisions use. Nothing is downloaded or
+// built. If its binary is not installed, there is no engine, and the skip reason says so.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,12 +9,12 @@ import { randomModel } from "../support/random-model.ts";
 import { type Fake, startFake } from "./support.ts";
 
 export interface Engine extends Omit<Fake, "stop"> {
-  /** Every token and its log-probability after a prompt, the most probable first. */
+  /** Every token after a prompt with its log-probability, the most probable one first. */
   readonly said: Map<string, { token: string; logprob: number }[]>;
   stop(): Promise<void>;
 }
 
-/** Starts it, or says why it cannot. */
+/** Starts the engine, or says why it cannot start. */
 export async function startEngine(): Promise<Engine | string> {
   const dir = mkdtempSync(join(tmpdir(), "engine-"));
   const modelPath = join(dir, "random.gguf");
@@ -34,7 +34,7 @@ async function start(modelPath: string, clean: () => void): Promise<Engine> {
   const sequence = context.getSequence();
   const piece = (token: Token) => model.detokenize([token]);
 
-  /** The logits after a prompt; one at a time, since there is one sequence. */
+  /** The logits after a prompt. Prompts run one at a time, since there is one sequence. */
   let turn: Promise<unknown> = Promise.resolve();
   const logits = (prompt: string): Promise<Map<Token, number>> => {
     const made = turn.then(async () => {

@@ -16,7 +16,7 @@ describe.skipIf(typeof engine === "string")("a real engine, optional", () => {
       providers: { local: { kind: "openai", preset: "llamacpp", base_url: real.url, discover: false } },
       decisions: {
         models: [
-          // Its weights are random: it puts its answers anywhere.
+          // The weights are random, so any token may be the most probable one.
           { id: "letters-1.0.0", backend: { kind: "logprobs", routes, min_label_mass: 0 } },
           {
             id: "chosen-1.0.0",
@@ -46,7 +46,7 @@ describe.skipIf(typeof engine === "string")("a real engine, optional", () => {
   };
   const lines = (prompt: string) =>
     [...prompt.matchAll(/^([A-Z]{1,2})\. (.*)$/gm)].map(([, label, text]) => [label!, text!]);
-  /** What the engine itself says of the options, averaged over the orders they were shown in. */
+  /** The engine's own scores of the options, averaged over the orders in which they were shown. */
   const meant = (shown: number) => {
     const scores: Record<string, number> = {};
     for (const [prompt, said] of real.said) {
@@ -65,7 +65,7 @@ describe.skipIf(typeof engine === "string")("a real engine, optional", () => {
     const { noul } = await decide({ type: "noul", instructions: "Is the water hot?" });
     expect(real.said.size).toBe(2);
     expect(noul).toBeCloseTo(meant(20)["Yes"]!, 6);
-    // Asked again, it says the same.
+    // The same question gives the same answer again.
     expect((await decide({ type: "noul", instructions: "Is the water hot?" })).noul).toBe(noul);
   });
 

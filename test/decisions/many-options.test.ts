@@ -1,5 +1,5 @@
-// Choices with more options than an engine's letters, with a model whose belief in an option does not depend on the other
-// options. The right answer is therefore known.
+// Choices with more options than an engine has letters, with a model whose belief in an option does not depend on the other
+// options. The correct answer is therefore known.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -27,7 +27,7 @@ describe("a consistent model is answered for as it believes", () => {
     const worths = worthsOf(count, 8, seeded(count));
     const { probabilities, calls } = await answerOf({ worths, none });
     expect(totalVariation(truthOf(worths), probabilities)).toBeLessThan(0.001);
-    // Two orders of each group of 16, and of the final.
+    // Two orders of each group of 16, and two of the final.
     expect(calls).toBe(2 * (Math.ceil(count / 16) + 1));
   });
 
@@ -61,7 +61,7 @@ test.each(COUNTS)("of %p options, other names and fewer options change nothing",
   const others = await answerOf({ worths: renamed, none });
   const back = new Map([...others.probabilities].map(([name, p]) => [name.replace(/^\d+-/, ""), p]));
   expect(totalVariation(probabilities, back)).toBeLessThan(1e-9);
-  // What is left keeps its proportions.
+  // The remaining options keep their proportions.
   const gone = new Set(names.filter((_, at) => at % 5 === 3 && worths.get(names[at]!)! < 5));
   const kept = new Map([...worths].filter(([name]) => !gone.has(name)));
   const left = await answerOf({ worths: kept, none });
@@ -74,7 +74,7 @@ test("a version of the former release goes on answering as it did", async () => 
   const worths = worthsOf(77, 8, seeded(77));
   const former = { ...SPEC, revision: FORMER_REVISION };
   const { probabilities } = await answerOf({ worths, none: { worth: 0 } }, former);
-  // The wrong options of five groups, which none of these did not outweigh.
+  // In five groups the wrong options were not outweighed by "none of these".
   expect(totalVariation(truthOf(worths), probabilities)).toBeGreaterThan(0.1);
   const ideal = await answerOf({ worths, none: "complement" }, former);
   expect(totalVariation(truthOf(worths), ideal.probabilities)).toBeLessThan(0.001);

@@ -1,4 +1,4 @@
-// The list of models alone: what names resolve to, and the effect of overtaken or failed reads.
+// The list of models alone: what names resolve to, and the effect of outdated or failed reads.
 
 import { expect, test } from "bun:test";
 import { ApiError } from "../../src/base/errors.ts";
@@ -25,7 +25,7 @@ const entry = (id: string, aliases: string[] = []): DecisionModelConfig => ({
   },
 });
 
-/** Models over rows in memory. */
+/** Models that use rows in memory. */
 function setUp(configured: DecisionModelConfig[], more: Partial<DecisionModelsDeps> = {}) {
   const rows: StoredVersion[] = [];
   const aliases = new Map<string, string>();
@@ -108,7 +108,7 @@ test("what could not be read is read again", async () => {
   written();
   await expect(models.current()).rejects.toThrow("busy");
   deps.store.listDecisionAliases = listed;
-  // Time passes, nothing is written.
+  // Time passes, but nothing is written.
   at.nowMs += 1000;
   await models.current();
   expect(models.find("a")?.id).toBe("a-2.0.0");

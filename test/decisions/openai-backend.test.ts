@@ -133,7 +133,7 @@ test("a second route to the same version is tried when the first is down", async
   expect(rows.at(-1)).toMatchObject({ provider: "two", model: "openai-1.0.0" });
 });
 
-/** A predicate's answer by its question's name; the later ones are more probable. */
+/** The answers to predicates by the names of their questions. Later ones are more probable. */
 const named = (questions: readonly { name: string }[]) =>
   questions.map(({ name }, at) => ({ type: "predicate", name, probability: (at + 1) / 10 }));
 // biome-ignore lint/suspicious/noExplicitAny: Whatever is answered.

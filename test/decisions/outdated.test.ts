@@ -1,5 +1,5 @@
-// Versions stored by the previous release: they answer as before, are marked, and have successors that answer as this release
-// does.
+// Versions that the previous release stored: they answer as before, are marked as outdated, and have successors that answer as
+// this release does.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { runCommand } from "./command.ts";
 import { believed, draw, startSimulated } from "./simulated.ts";
 import { type Fake, type Gateway, startFake, startGateway, tempDir } from "./support.ts";
 
-/** Rows as that release wrote them, with the hashes it gave them. */
+/** Rows as that release wrote them, with its hashes. */
 const spec = (kind: string, provider: string, model: string) => {
   const routes = [{ provider, model, path: "", priority: 1, weight: 1 }];
   return { kind, routes, limits: {}, orders: 2, concurrency: 20 };
@@ -41,7 +41,7 @@ const ROWS = [
 ];
 
 const COLOURS = ["red", "green", "blue", "black"];
-/** "None of these" is worth as much as a wrong option. */
+/** "None of these" has the same weight as a wrong option. */
 const beliefs = (state: string, options: readonly string[]) =>
   options.map((option) =>
     COLOURS.includes(option)
@@ -175,7 +175,7 @@ test("calibrate --write creates its successor, once, however many do it at a tim
     outdated: boolean;
   }[];
   expect(listed.find(({ id }) => id === "judge-1.2.0")!.outdated).toBe(false);
-  // The running gateway follows the store on its own.
+  // The running gateway notices changes in the store by itself.
   const isThere = async () =>
     (await gateway.get("/v1/systemone/models", key)).body.data.some(({ id }: { id: string }) => id === "judge-1.2.0");
   while (!(await isThere())) await Bun.sleep(10);

@@ -56,7 +56,7 @@ const run: CalibrationRun = {
   reports: [report],
 };
 const next = recalibrated(origin, "judge-1.1.0", run.calibration);
-// As the store gives it back: through JSON.
+// The version as it is read from the store, after a conversion to JSON and back.
 const stored = JSON.parse(JSON.stringify({ ...rowOf(next), metrics: measurementOf(run, origin.id), createdAtMs: 5 }));
 
 test("an operator is shown what each version rests on and was measured at", () => {
@@ -132,7 +132,7 @@ test("an operator is told of what was stored by a program that asked otherwise, 
     expect.stringContaining("Calibrate it again"),
   ]);
   expect(shown({ ...fitted, edited: true })?.notes).toEqual([expect.stringContaining("was changed")]);
-  // What a provider lists was never stored, so it cannot differ.
+  // A version from a provider's list was never stored, so it cannot differ from a stored one.
   expect(shown({ ...fitted, hash: "x", createdAtMs: null })?.notes).toEqual([]);
 });
 

@@ -1,10 +1,10 @@
-// A text model's bias for positions and words, corrected by its answer without a state.
+// A text model's bias for positions and words, corrected by its answer to a question without a state.
 
 import { expect, test } from "bun:test";
 import { answerOf, SPEC, totalVariation, truthOf, worthsOf } from "../../scripts/decisions/consistent.ts";
 import { seeded } from "../../src/decisions/calibration/metrics.ts";
 
-/** Liked by the model at both ends of the list, which no two orders undo. */
+/** The model prefers both ends of the list. Asking in two orders does not cancel this. */
 const ends = (at: number, count: number) => (at === 0 || at === count - 1 ? 1.5 : 0);
 const freed = (path: string) => ({ ...SPEC, prior: "content_free" as const, routes: [{ ...SPEC.routes[0]!, path }] });
 

@@ -29,7 +29,7 @@ const question = (type: Question["type"], labels: readonly string[]): Question =
 const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 
 describe("confidence", () => {
-  // Figures of the format's own service, as published.
+  // Figures that the format's own service published.
   test.each<[number[], number]>([
     [[0.88, 0.12, 0], 0.82],
     [[1 / 3, 1 / 3, 1 / 3], 0],

@@ -81,7 +81,8 @@ test.each([
   ["choice", CHOICE],
   ["score", SCORE],
 ])("a %s model that is as sure as it ought to be is not made worse by few rows", async (type, rows) => {
-  // Levels next to the right one are mistaken for it more often than the model says, so that one is a little off itself.
+  // Levels next to the correct one are confused with it more often than the model's probabilities say, so that such a model is
+  // not perfectly calibrated itself.
   const habits = type === "score" ? { skill: 0.4 } : {};
   let lost = 0;
   const runs = 6;

@@ -1,4 +1,4 @@
-// An unreadable calibration file does not affect what is stored, at a reload and after a restart.
+// An unreadable calibration file does not affect what is stored, neither at a reload nor after a restart.
 
 import { afterEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
@@ -44,7 +44,7 @@ test.each<[string | undefined]>([["{"], ["[]"], [undefined]])(
     while (complaints() === 0) await Bun.sleep(5);
     expect(complaints()).toBe(1);
     expect(await ask(gateway)).toEqual(before);
-    // What mends it is taken, and what breaks it again is told again.
+    // A corrected file is accepted, and a new error in it is reported again.
     await Bun.write(file, softer);
     await gateway.reload(config);
     expect(await ask(gateway)).toEqual(before);

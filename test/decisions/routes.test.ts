@@ -102,7 +102,7 @@ describe("POST /v1/systemone", () => {
     expect(body.answers.q).toEqual({ type: "choice", choice: "yes", probabilities: { yes: 1 }, confidence: 1 });
     expect(body.usage.output_tokens).toBe(0);
     expect(upstream.calls).toHaveLength(0);
-    // What is said to be billed is in the books.
+    // The tokens that the answer reports are in the usage row.
     const row = (await gateway.usage(before + 1)).at(-1);
     expect(row).toMatchObject({ status: 200, input_tokens: body.usage.input_tokens, estimated: 1 });
     const both = await gateway.post("/v1/systemone", ask({ q: only, r: NOUL }), key);
@@ -246,7 +246,7 @@ describe("refusals reach no upstream", () => {
     expect(answer.status).toBe(status);
     expect(answer.body.error).toMatchObject({ code, param, message: expect.any(String) });
     expect(upstream.calls).toHaveLength(0);
-    // Refused, it is in the books all the same, at no cost.
+    // A refused request has a usage row too, at no cost.
     const rows = (await gateway.usage(before + 1)).slice(before);
     expect(rows).toMatchObject([{ status, error_code: code, cost_micros: 0 }]);
   });
@@ -321,7 +321,7 @@ describe("failures of the upstream", () => {
     expect(got.body.error.code).toBe(code);
     expect(JSON.stringify(got.body)).not.toContain("SECRET");
     if (status === 429) expect(got.headers.get("retry-after")).toBe("7");
-    // No one else answers in its stead.
+    // No other model answers in its place.
     expect(new Set(upstream.calls.map((call) => call.body.model))).toEqual(new Set(["jev-1.13.0"]));
   });
 

@@ -1,4 +1,4 @@
-// Routes that answer, but not the question: the version's next route is used, and such a route is tried last for a while. An
+// Routes whose answers do not fit the question: the version's next route is used, and such a route is tried last for a while. An
 // upstream's token counts are only accepted if they are possible.
 
 import { afterEach, describe, expect, test } from "bun:test";
@@ -59,7 +59,7 @@ describe.each<["systemone" | "logprobs", Fake["answer"], Fake["answer"]]>([
     const each = kind === "logprobs" ? 2 : 1;
     expect(calls()[1]).toBe(8 * each);
     expect(calls()[0]).toBeLessThanOrEqual(3 + each);
-    // The provider itself is well: a chat may go there.
+    // The provider itself is healthy, so chats may use it.
     expect(await breakers(gateway)).toEqual([]);
   });
 

@@ -1,18 +1,19 @@
-// A chat model with known biases behind an OpenAI-compatible endpoint: its beliefs follow a rule of the test, it favours
-// positions by known amounts, and is overconfident by a known factor. What calibration should undo is therefore known.
+// A chat model with known biases behind an OpenAI-compatible endpoint: its beliefs follow a rule of the test, it prefers
+// positions by known amounts, and it is overconfident by a known factor. The values that calibration should find are therefore
+// known.
 
 import { type Fake, startFake } from "./support.ts";
 
 export interface Habits {
-  /** True log-weights of the options' texts for a state; need not be normalised. */
+  /** The true log-weights of the options' texts for a state. They need not be normalised. */
   beliefs(state: string, options: readonly string[]): number[];
-  /** Added to the log-weight at each position. */
+  /** The amount that is added to the log-weight at each position. */
   gains?: readonly number[];
-  /** 2: twice as sure as it ought to be. */
+  /** A factor on the logits. With 2 the model is overconfident by that factor. */
   sharpness?: number;
-  /** Probability that goes to other tokens than letters. */
+  /** The probability of tokens other than letters. */
   chatter?: number;
-  /** Alternatives shown; the API's own bound. */
+  /** The number of alternatives that are returned. The default is the API's own maximum. */
   top?: number;
 }
 
@@ -23,7 +24,7 @@ export interface Shown {
   letters: boolean;
 }
 
-/** What a prompt shows. */
+/** The state, question and options in a prompt. */
 export function readPrompt(text: string): Shown {
   const state = /<state (\w+)>\n([\s\S]*)\n<\/state \1>/.exec(text)?.[2] ?? "";
   const question = /Question: (.*)/.exec(text)?.[1] ?? "";
@@ -35,7 +36,7 @@ export function readPrompt(text: string): Shown {
   return { state, question, options, letters };
 }
 
-/** Log-probabilities by position. */
+/** The log-probabilities by position. */
 export function believed(shown: Shown, habits: Habits): number[] {
   const scores = habits
     .beliefs(shown.state, shown.options)
@@ -57,7 +58,7 @@ export function startSimulated(habits: Habits, delayMs = 0): Fake {
       const message = { role: "assistant", content };
       return Response.json({ ...base, choices: [{ index: 0, message, finish_reason: "stop" }] });
     }
-    // Half of each letter comes with a space before it, as tokenizers have it.
+    // Half of each letter's probability belongs to the token with a leading space, as in real tokenizers.
     const tokens = scores.flatMap((score, at) => {
       const letter = String.fromCharCode(65 + at);
       return [
@@ -75,7 +76,7 @@ export function startSimulated(habits: Habits, delayMs = 0): Fake {
   });
 }
 
-/** Draws a place by its probability. */
+/** Draws an index by its probability. */
 export function draw(probabilities: readonly number[], random: () => number): number {
   let mark = random();
   for (const [at, p] of probabilities.entries()) {

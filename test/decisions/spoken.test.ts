@@ -1,4 +1,4 @@
-// Models that a provider only serves by the Responses API can answer decisions too.
+// Models that a provider serves only by the Responses API can answer decisions too.
 
 import { afterAll, expect, test } from "bun:test";
 import { say } from "../support/fake-model.ts";

@@ -1,4 +1,4 @@
-// A gateway on loopback with the given configuration, and fake upstreams for it to call.
+// A gateway on loopback with the given configuration, and fake upstreams that it calls.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,9 +22,9 @@ export interface Gateway {
   key(tier?: TierId, rpm?: number): Promise<string>;
   post(path: string, body: unknown, key: string, headers?: Record<string, string>): Promise<Answer>;
   get(path: string, key?: string): Promise<Answer>;
-  /** Rows written about requests, when there are so many and none waits to be written. */
+  /** The usage rows, once there are at least this many and none is waiting to be written. */
   usage(atLeast?: number): Promise<Record<string, unknown>[]>;
-  /** Another file, taken up while it runs. */
+  /** Reloads with another configuration file. */
   reload(config: Record<string, unknown>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface Answer {
   headers: Headers;
 }
 
-/** Starts a gateway; `config` is the file's content as an object. */
+/** Starts a gateway. `config` is the content of its configuration file as an object. */
 export async function startGateway(config: Record<string, unknown>, dir = tempDir()): Promise<Gateway> {
   await Bun.write(join(dir, "sallyport.yaml"), fileOf(config));
   const load = () => loadConfig({ cwd: dir, env: {}, port: 0 });
@@ -46,7 +46,7 @@ export async function startGateway(config: Record<string, unknown>, dir = tempDi
   const log = createLogger({
     level: "debug",
     format: "json",
-    // Lines that were written together come together.
+    // Lines that were written together arrive together.
     write: (text) => {
       const lines = text.split("\n").filter((line) => line !== "");
       for (const line of lines) noteAnswer(JSON.parse(line) as Record<string, unknown>);
@@ -116,7 +116,7 @@ export async function startGateway(config: Record<string, unknown>, dir = tempDi
   };
 }
 
-/** A probe would be one call more than a test expects. */
+/** Probes are off, because one more call than expected would confuse a test. */
 function fileOf(config: Record<string, unknown>): string {
   return JSON.stringify({ data_dir: "./data", usage: { flush: "1ms" }, health: { probe: "off" }, ...config });
 }
@@ -127,16 +127,16 @@ export function tempDir(): string {
 
 export interface Fake {
   url: string;
-  /** Every request that came: path and parsed body. */
+  /** The path and the parsed body of every request. */
   // biome-ignore lint/suspicious/noExplicitAny: The tests look into any request.
   calls: { path: string; body: any; headers: Headers }[];
-  /** What it answers; replaced by tests. */
+  /** The function that answers. Tests replace it. */
   // biome-ignore lint/suspicious/noExplicitAny: As above.
   answer: (body: any, path: string) => Response | Promise<Response>;
   stop(): void;
 }
 
-/** An upstream that answers as it is told. */
+/** An upstream that answers as the test defines. */
 export function startFake(answer: Fake["answer"]): Fake {
   const server = Bun.serve({
     port: 0,
@@ -160,7 +160,7 @@ export function startFake(answer: Fake["answer"]): Fake {
 
 type Definition = { type: string; criteria?: unknown };
 
-/** Answers every question of a native request with an even slope, rounded to two decimals as the real one prints. */
+/** Answers every question of a native request with evenly rising values, rounded to two decimals as the real API does. */
 export function nativeAnswers(body: { model: string; questions: Record<string, Definition> }): Response {
   const answers = Object.fromEntries(
     Object.entries(body.questions).map(([key, { type, criteria }]) => {

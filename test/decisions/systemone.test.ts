@@ -1,4 +1,4 @@
-// Reading a score from servers that key it by something else than the index.
+// Reading a score from servers whose keys are not the index of the level.
 
 import { expect, test } from "bun:test";
 import { answersView } from "../../src/decisions/api/answers.ts";
@@ -38,7 +38,7 @@ async function read(question: Question, answer: unknown): Promise<number[]> {
 test.each([
   [["bad", "fair", "good"]],
   [["same", "same", "same (2)"]],
-  // Texts that are other levels' numbers.
+  // The texts of levels are numbers of other levels.
   [["2", "1", "0"]],
   [["1", "2", "3"]],
 ])("the specification's own shape of %p is read as it was meant", async (levels) => {

@@ -13,7 +13,7 @@ const TILTED: Habits = {
       return WEIGHTS[text.split(/[ :]/)[0]!] ?? 0;
     }),
 };
-/** What the model believes without its liking for positions. */
+/** The probabilities of the model without its bias for positions. */
 const truth = (options: string[]) =>
   believed({ state: "", question: "", options, letters: true }, TILTED).map(Math.exp);
 
@@ -71,7 +71,7 @@ describe("log-probabilities of letters", () => {
     expect(answers.q.probabilities.red).toBeCloseTo(red!, 6);
     expect(answers.q.probabilities.green).toBeCloseTo(green!, 6);
     expect(answers.q.probabilities.blue).toBeCloseTo(blue!, 6);
-    // Counted here once, however many calls it took.
+    // The tokens are counted once by the gateway, however many calls were needed.
     expect(usage.input_tokens).toBeLessThan(30);
   });
 
@@ -140,7 +140,7 @@ describe("log-probabilities of letters", () => {
     for (const order of [[...names].reverse(), [...names.slice(count >> 1), ...names.slice(0, count >> 1)]]) {
       const other = await askIn(order);
       expect(other.choice).toBe(given.choice);
-      // Not to the last bit: sums are made in the client's order.
+      // They may differ in the last bits, because sums are made in the client's order.
       for (const name of names) expect(other.probabilities[name]).toBeCloseTo(given.probabilities[name], 12);
     }
   });
@@ -176,7 +176,7 @@ describe("log-probabilities of letters", () => {
     });
     const text: string = call!.body.messages.at(-1).content;
     expect(text.indexOf('{"text":"hello"}')).toBeLessThan(text.indexOf("Which colour?"));
-    // Both orders share everything before the options.
+    // The prompts of both orders are equal up to the options.
     const other: string = upstream.calls[1]!.body.messages.at(-1).content;
     expect(other.slice(0, other.indexOf("A. "))).toBe(text.slice(0, text.indexOf("A. ")));
   });
@@ -304,7 +304,7 @@ describe("log-probabilities of letters", () => {
     await decide("letters-1.0.0", { q: COLOURS });
     expect(await ids()).not.toContain("letters-1.0.0");
     const { body } = await gateway.get("/health");
-    // Another model that is asked of the same engine is no better.
+    // Another model on the same engine also answers badly.
     expect(body.subsystems.decisions).toMatchObject({
       status: "degraded",
       unfit: [{ model: "letters-1.0.0" }, { model: "single-1.0.0" }],
@@ -354,7 +354,8 @@ describe("probabilities a model writes down", () => {
     const first = await gateway.post("/v1/systemone", { model: "written-1.0.0", state: "s", questions: asked }, key);
     upstream.answer = answer;
     expect(first.status).toBe(200);
-    // Both orders got the same text: the first and the last option swap their shares, and the mean is even.
+    // Both orders got the same text. The first and the last option therefore swap their probabilities, and the mean is the same
+    // for both.
     const { red: a, blue: b } = first.body.answers.q.probabilities;
     expect(a).toBeCloseTo(b, 6);
     expect(red).toBeGreaterThan(0);

@@ -10,7 +10,7 @@ import { runCommand } from "./command.ts";
 import { believed, draw, startSimulated } from "./simulated.ts";
 import { type Fake, type Gateway, nativeAnswers, startFake, startGateway, tempDir } from "./support.ts";
 
-/** Twice as sure as it ought to be, and fond of the first letters. */
+/** The model is overconfident and prefers the first letters. */
 const habits = {
   beliefs: (state: string, options: readonly string[]) => options.map((option) => worth(state, option)),
   sharpness: 2.5,
@@ -22,7 +22,7 @@ function worth(state: string, option: string): number {
   return 1.5 * (seeded(Number(state.slice(4)) * 31 + Math.max(0, COLOURS.indexOf(option)) * 977)() * 2 - 1);
 }
 
-/** Rows whose labels are drawn from what the model would believe without its habits. */
+/** Rows whose labels are drawn from the model's beliefs without its biases. */
 function dataFile(rows: number): string {
   const random = seeded(99);
   const criteria = Object.fromEntries(COLOURS.map((name) => [name, null]));
@@ -78,7 +78,7 @@ const asked = (model: string) => ({
   questions: { q: { type: "choice", criteria: { red: null, green: null, blue: null, black: null } } },
 });
 
-/** The answer of a name, once the running server has followed the store and this version gives it. */
+/** The answer of a name, as soon as the running server has noticed the change and this version answers. */
 async function answerOf(name: string, version: string) {
   for (;;) {
     const answer = await gateway.post("/v1/systemone", asked(name), key);
@@ -106,7 +106,7 @@ test("calibrate makes a new version, promote moves the alias, and a running serv
   expect(after.ece).toBeLessThan(before.ece);
   expect(Math.abs(report.calibration.buckets["choice:3-5"].temperature - 2.5)).toBeLessThan(0.6);
 
-  // Before the promotion the alias still leads to the first version; the new one answers under its own id.
+  // Before the promotion the alias still leads to the first version, and the new one answers under its own id.
   const fresh = await answerOf("judge-1.1.0", "judge-1.1.0");
   const old = await gateway.post("/v1/systemone", asked("judge-latest"), key);
   expect(old.body.model).toBe("judge-1.0.0");
@@ -182,7 +182,7 @@ test("a version that is worse on held-out rows is not promoted unless forced", a
   const refused = await runCommand(dir, ["decisions", "promote", "judge-1.9.0", "judge-latest"]);
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("worse on rows it was not fitted on")]);
   expect((await runCommand(dir, ["decisions", "promote", "judge-1.9.0", "judge-latest", "--force"])).code).toBe(0);
-  // Better than what it was made from, worse than what has the alias, on the same rows.
+  // On the same rows, the version is better than the one that it was made from, but worse than the one that has the alias.
   const figures = { rows: 9, accuracy: 1, majority: 1, brier: 0, ece: 0 };
   const measured = (was: number, is: number) => {
     const dataset = { sha256: "d", rows: 9 };
@@ -259,7 +259,7 @@ test("an upstream that names itself otherwise than before is reported", async ()
   expect((await health()).drifted).toEqual([]);
   native.answer = async (body) => Response.json({ ...(await nativeAnswers(body).json()), model: "jev-1.14.0" });
   const drifted = await gateway.post("/v1/systemone", question, key);
-  // The version is what was asked for; that its upstream moved is the operator's to know.
+  // The answer names the requested version. Only the operator is told that its upstream has changed.
   expect(drifted.body.model).toBe("pinned-1.0.0");
   while ((await health()).drifted.length === 0) await Bun.sleep(10);
   expect(await health()).toMatchObject({ status: "degraded", drifted: ["pinned-1.0.0"] });

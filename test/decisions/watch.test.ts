@@ -77,7 +77,7 @@ describe("the probe of an engine", () => {
     expect(await ids(gateway, key)).toEqual(["judge-1.0.0"]);
     await gateway.reload(config("models"));
     await until(async () => (await ids(gateway, key)).length === 0);
-    // Nothing would ever find it fit again.
+    // Without probes, nothing would ever mark it as usable again.
     await gateway.reload(config("off"));
     await until(async () => (await ids(gateway, key)).length === 1);
     expect((await gateway.get("/health")).body.subsystems.decisions.unfit).toEqual([]);
@@ -103,7 +103,7 @@ describe("the probe of an engine", () => {
   });
 
   describe("of several routes of a version", () => {
-    /** The first puts its answers elsewhere; the other as it is told. */
+    /** The first route answers with other tokens. The second one answers as the test defines. */
     async function two(second: Habits): Promise<{ gateway: Gateway; bad: Fake; good: Fake }> {
       const bad = startSimulated({ beliefs: even, chatter: 0.3 });
       const good = startSimulated(second);
@@ -160,7 +160,7 @@ describe("the probe of an engine", () => {
     const key = await gateway.key();
     await until(async () => fake.calls.length > 0);
     const asked = { model: "judge-1.0.0", state: "s", questions: { q: { type: "noul", instructions: "?" } } };
-    // The engine answers this one elsewhere, the easy question as it ought to.
+    // The engine answers this question with other tokens, but the easy question correctly.
     let told = 0;
     const usual = fake.answer;
     fake.answer = (body, path) => {
@@ -172,7 +172,7 @@ describe("the probe of an engine", () => {
       return usual(body, path);
     };
     expect((await gateway.post("/v1/systemone", asked, key)).status).toBe(503);
-    // It is asked again, once, however often that happens.
+    // The engine is probed once more, however often such an answer occurs.
     await until(async () => told > 0);
     for (let again = 0; again < 3; again++) await gateway.post("/v1/systemone", asked, key);
     expect([told, await ids(gateway, key)]).toEqual([1, ["judge-1.0.0"]]);
@@ -233,7 +233,7 @@ describe("the watch", () => {
         ["B", Math.log(0.3995)],
       ];
       await until(async () => watch.isFit(version));
-      // Below nine tenths a probe takes it out again.
+      // Below nine tenths of the probability, a probe marks the version as unfit again.
       top = [
         ["A", Math.log(0.5)],
         ["B", Math.log(0.39)],
@@ -246,7 +246,7 @@ describe("the watch", () => {
 });
 
 describe("a key alone is enough to begin", () => {
-  /** TypeSafe has no list of its own for decision models. */
+  /** TypeSafe has no list of its decision models. */
   const answersOf = (body: Parameters<typeof nativeAnswers>[0] | undefined) =>
     body === undefined ? Response.json({ detail: "Not Found" }, { status: 404 }) : nativeAnswers(body);
 
@@ -265,9 +265,9 @@ describe("a key alone is enough to begin", () => {
     await until(async () => (await ids(gateway, key)).length === 2);
     const asked = { model: "jev-latest", state: "s", questions: { q: { type: "noul", instructions: "?" } } };
     const { status, body } = await gateway.post("/v1/systemone", asked, key);
-    // The name floats there: the answer names what answered.
+    // This name is an alias. The answer names the version that answered.
     expect([status, body.model]).toEqual([200, "jev-1.13.0"]);
-    // One that does not say is known by the name it has in the list.
+    // If the answer names no version, the name in the list is used.
     fake.answer = async (asked) => Response.json({ ...((await answersOf(asked).json()) as object), model: "" });
     expect((await gateway.post("/v1/systemone", asked, key)).body.model).toBe("jev-latest");
     const chat = { model: "jev-latest", messages: [{ role: "user", content: "hi" }] };
@@ -324,7 +324,7 @@ describe("a key alone is enough to begin", () => {
       ["a", "b", 3],
       ["a", "b"],
     ],
-    // One server's two lists of the same models: only the second says what each gives.
+    // One server has two lists of the same models. Only the second one states the kind of each model.
     [
       {
         models: [{ name: "chatty" }, { name: "judge" }],
@@ -335,7 +335,7 @@ describe("a key alone is enough to begin", () => {
       },
       ["judge"],
     ],
-    // An empty list of a program written in Go.
+    // The form of an empty list in programs written in Go.
     [{ models: null, data: [{ id: "judge" }] }, ["judge"]],
   ])("the list %p is read", (body, names) => {
     expect(readModelList(body)).toEqual(names);

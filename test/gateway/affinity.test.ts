@@ -90,7 +90,7 @@ test.each<[string, (name: string) => Promise<void>]>([
     expect(new Set(calls).size).toBe(1);
     places.add(String(calls[0]));
   }
-  // Conversations are shared out.
+  // Conversations are distributed over the providers and keys.
   expect(places.size).toBeGreaterThan(2);
 });
 
@@ -145,7 +145,7 @@ test.each(Object.entries(SECOND))("%s: the second turn follows the first, which 
   }
 });
 
-/** A streamed answer as the whole one: all of them say the same. */
+/** Checks the text of an answer and returns the answer, whole or streamed. All events of a stream must repeat the same text. */
 function wholeOf(heard: string): Json {
   expect(heard).toContain("there.");
   const content = "Well, hello there.";
@@ -166,7 +166,7 @@ test("a conversation stays when its client goes on from a record alone", async (
       role: at % 2 === 0 ? "user" : "assistant",
       content: `record ${conversation} ${at} ${"and so on ".repeat(30)}`,
     }));
-    // Its beginning is known before.
+    // The gateway already knows how the conversation begins.
     await ask("/v1/responses", { input: input.slice(0, 3) });
     const answered = await app.post("/v1/responses", { model: "m", input, stream, context_management });
     const heard = await answered.text();
@@ -175,7 +175,7 @@ test("a conversation stays when its client goes on from a record alone", async (
     expect(output.map(({ type }) => type)).toEqual(["compaction", "message"]);
     await ask("/v1/responses", { input: [...output, ON], context_management });
     await ask("/v1/responses", { input: [...output, ON, ...output.slice(1), ON], context_management });
-    // The summary is asked for apart.
+    // The summary is requested by a separate call.
     const turns = [calls[0], ...calls.slice(-3)];
     expect(new Set(turns).size).toBe(1);
     places.add(String(turns[0]));
@@ -194,7 +194,7 @@ test("it goes elsewhere while its place is not well, and back when it is", async
   limited.add(began);
   await chat({ thread_id: "moving" });
   expect(calls.at(-1)).not.toBe(began);
-  // The key rests; the provider is the same one.
+  // The key is skipped for a while, but the provider stays the same.
   expect(calls.at(-1)?.[0]).toBe(began.slice(0, 1));
   down.add(began.slice(0, 1));
   await chat({ thread_id: "moving" });

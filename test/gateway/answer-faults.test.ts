@@ -1,4 +1,4 @@
-// Failures within an answer: every code has a meaning, and a model's failure is not counted against the provider.
+// Failures within an answer: every code has a meaning, and a failure of the model does not count against the provider.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ERRORS } from "../../src/base/errors.ts";
@@ -12,7 +12,7 @@ import { chatChunk, type FakeUpstream, type Received, sse, startUpstream } from 
 
 type Meaning = [status: number, breaker: "ok" | "failed", elsewhere: boolean, again: boolean];
 
-/** Status, breaker's outcome, whether another route is tried, whether the same one is. */
+/** The status, the outcome for the breaker, whether another route is tried, and whether the same one is retried. */
 const MEANINGS: Readonly<Record<AnswerFaultCode, Meaning>> = {
   invalid_request: [400, "ok", false, false],
   context_length_exceeded: [400, "ok", false, false],
@@ -29,7 +29,7 @@ const MEANINGS: Readonly<Record<AnswerFaultCode, Meaning>> = {
 test.each([...ANSWER_FAULTS])("%s has its meaning", (code) => {
   const fault = faultOfAnswer({ code, message: "words" });
   const told = clientError(fault, (text) => text);
-  // Before any content an answer that breaks off is a provider that is not there.
+  // An answer that breaks off before any content counts as an unavailable provider.
   expect(told.apiCode).toBe(code === "provider_stream_interrupted" ? "provider_unavailable" : code);
   expect(told.status).toBe(ERRORS[told.apiCode].status);
   const meaning = [told.status, outcomeOfFault(fault.kind), mayTryElsewhere(fault.kind), mayRetry(fault)];
@@ -54,7 +54,7 @@ type End = [
   counts: boolean,
 ];
 
-/** Ends of an answer that are failures. */
+/** Stop reasons of an answer that count as failures. */
 const ENDS: readonly End[] = [
   ...["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"].map(
     (end): End => ["gemini", end, geminiEnd(end), 502, "tool_arguments_invalid", false],
@@ -164,7 +164,7 @@ test("arguments that nobody can mend are no failure of the provider", async () =
     const response = await app.post(of.path, { ...of.body({ stream: false, tools: true }), model: "openai-chat" });
     expect(await response.json()).toMatchObject({ error: { code: "tool_arguments_invalid" } });
     expect((await failuresOf("openai-chat")) - before).toBe(0);
-    // What it cost is counted all the same.
+    // The cost of the failed answer is counted all the same.
     await app.flushLogs();
     expect(app.logs.findLast((line) => line["path"] === of.path)).toMatchObject({ input_tokens: 7, output_tokens: 3 });
   }

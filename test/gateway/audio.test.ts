@@ -1,5 +1,5 @@
-// Uploads to the audio endpoints, and answers that are no JSON: what goes up while it comes, what is relayed, and what a
-// failure at each point means.
+// Uploads to the audio endpoints, and answers that are not JSON: what is sent to the provider while the upload arrives, what is
+// relayed, and how a failure at each point is handled.
 
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { OpenAI } from "openai";
@@ -115,7 +115,7 @@ describe("answers", () => {
     second.answer(() => Response.json({ text: "from the second" }));
     const response = await ask({ model: "two", file: AUDIO });
     expect([response.status, await response.json()]).toEqual([200, { text: "from the second" }]);
-    // The whole form was sent again, with the second's own name for the model.
+    // The whole form was sent again, with the second provider's own name for the model.
     expect(second.received[0]?.text).toBe(first.received[0]?.text.replace("of-first", "of-second") as string);
     first.answer(script);
     const alone = await ask({ model: "one", file: AUDIO });
@@ -140,7 +140,7 @@ describe("answers", () => {
 });
 
 describe("uploads", () => {
-  /** A form that is sent as the test says. */
+  /** A form that is sent in the way that the test defines. */
   function streamed(fields: string, more: () => Promise<Uint8Array | undefined>) {
     const B = "streamed";
     const head = `${fields}--${B}\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n`;

@@ -1,4 +1,4 @@
-// Budgets through the HTTP edge: what a request may cost is reserved while it is in progress, on every path.
+// Budgets through the HTTP endpoints: the possible cost of a request is reserved while it is in progress, on every path.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 afterAll(() => up.stop());
 
-/** Output costs a micro-dollar a token, input nothing: a request costs its limit at most. */
+/** Output costs one micro-dollar per token and input nothing, so that a request costs at most its limit. */
 const routes = [{ provider: "up", model: "m" }];
 const CONFIG = {
   usage: { flush: "1ms" },
@@ -158,7 +158,7 @@ describe.each([
     leaving.abort();
     await Promise.all([received.aborted, left]);
     up.answer(() => answered(CENT));
-    // The server hears of it a moment after the client has gone.
+    // The server notices a moment later that the client has gone.
     let status = 429;
     while (status === 429) status = (await ask(app)).status;
     expect(status).toBe(200);
@@ -332,7 +332,7 @@ test("a summary is not refused because of what its own request may cost", async 
     role: at % 2 === 0 ? "user" : "assistant",
     content: `turn ${at} ${"and so on ".repeat(60)}`,
   }));
-  // As much as there is left, or more: the only request in progress may.
+  // The request may cost as much as is left or more. It is accepted because no other request is in progress.
   const answer = await ask(app, { model: "tight", max_tokens: 2 * CENT, messages, thread_id: "t" });
   expect([answer.status, answer.headers.get("x-sallyport-compaction")?.split(";")[0]]).toEqual([200, "compacted"]);
 });

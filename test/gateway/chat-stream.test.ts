@@ -61,7 +61,7 @@ interface Chunk {
   error?: Record<string, unknown>;
 }
 
-// The order of frames in docs/reference/http-api.md#post-v1chatcompletions.
+// The order of frames that docs/reference/http-api.md#post-v1chatcompletions describes.
 describe("streams", () => {
   const stream = async (pieces: Parameters<typeof sse>[0], body: Record<string, unknown> = {}) => {
     up.answer(() => sse(pieces));

@@ -71,7 +71,7 @@ const chat = (body: Record<string, unknown>) =>
   app.post("/v1/chat/completions", { model: "Full", messages: USER, ...body });
 const sent = () => up.received.at(-1)?.json ?? {};
 
-// The parameters of docs/reference/http-api.md#post-v1chatcompletions.
+// The parameters that docs/reference/http-api.md#post-v1chatcompletions describes.
 describe("bad parameters reach no upstream", () => {
   test.each<[string, Record<string, unknown>, string, string, number?]>([
     ["no model", { model: undefined }, "invalid_request", "model"],

@@ -1,4 +1,5 @@
-// Conversations that are held here and exceed their model's window: the prompt is shortened, the stored items are not.
+// Conversations that are stored here and exceed the window of their model: the prompt is shortened, but the stored items stay
+// complete.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -62,13 +63,13 @@ test("a conversation of Responses clients: items stay, summaries outlive the pro
   expect([summaries(), asked()[1]?.text.includes(FACT)]).toEqual([made, true]);
   const list = await json(await app.call(`/v1/conversations/${String(id)}/items?limit=100&order=asc`));
   expect((list["data"] as Json[]).length).toBe(34);
-  // With an item goes what was summarised of it.
+  // If an item is deleted, the summary that includes it is deleted too.
   const first_id = String((list["data"] as Json[])[0]?.["id"]);
   await app.call(`/v1/conversations/${String(id)}/items/${first_id}`, { method: "DELETE" });
   const third = await turn();
   expect(third.headers.get("x-sallyport-compaction")?.split(";")[0]).toBe("compacted");
   expect(summaries()).toBeGreaterThan(made);
-  // No thread of that name came to be beside it.
+  // No thread of the same name was created.
   expect((await app.call(`/v1/threads/${String(id)}`)).status).toBe(404);
   await app.call(`/v1/conversations/${String(id)}`, { method: "DELETE" });
   expect((await turn()).status).toBe(404);

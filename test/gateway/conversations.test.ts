@@ -1,4 +1,4 @@
-// Conversations of the Responses API: held here, whatever protocol the model's provider speaks.
+// Conversations of the Responses API: stored here, whatever protocol the model's provider uses.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";
@@ -46,7 +46,7 @@ const send = async (path: string, body: unknown) => bodyOf(await app.post(path, 
 const begin = async (body: Json = {}) => String((await send(at, body))[1]["id"]);
 const user = (text: string) => ({ type: "message", role: "user", content: text });
 const codeOf = ([status, json]: readonly [number, Json]) => [status, (json["error"] as Json)["code"]];
-/** All that is said in a conversation, in its order. */
+/** Everything that was said in a conversation, in order. */
 async function said(id: string): Promise<string[]> {
   const [, list] = await ask(`${at}/${id}/items?order=asc&limit=100`);
   return (list["data"] as Json[]).map((item) =>
@@ -55,7 +55,7 @@ async function said(id: string): Promise<string[]> {
       : `${String(item["type"])} ${String(item["call_id"])}`,
   );
 }
-/** One turn: the answer's status and the response object. */
+/** Sends one turn and returns the status and the response object. */
 async function turn(body: Json, stream = false): Promise<readonly [number, Json]> {
   const answer = await app.post("/v1/responses", { model, stream, ...body });
   if (!stream || answer.status !== 200) return bodyOf(answer);
@@ -76,7 +76,7 @@ describe.each([...DIALECTS])("over %s", (dialect) => {
     for (const text of ["remember seven", "one", "answer 1", "two"]) expect(upstream.received[1]?.text).toContain(text);
     const all = ["remember seven", "one", "answer 1", "two", "answer 2"];
     expect(await said(id)).toEqual(all);
-    // It lives longer than the process.
+    // A conversation survives a restart.
     await app.restart();
     expect((await turn({ model: dialect, input: "three", conversation: id, store: false }, stream))[0]).toBe(200);
     expect(upstream.received[2]?.text).toContain("answer 2");
@@ -103,7 +103,7 @@ describe.each([...DIALECTS])("over %s", (dialect) => {
       200,
       ["How warm?", `function_call ${callId}`, `function_call_output ${callId}`, "cold"],
     ]);
-    // What is there may be all there is to answer.
+    // A turn may have no input of its own.
     expect((await turn({ model: dialect, conversation: id, tools }))[0]).toBe(200);
   });
 });
@@ -170,7 +170,7 @@ test("conversations: made, read, changed, deleted", async () => {
     { id: made["id"], object: "conversation.deleted", deleted: true },
   ]);
   expect((await ask(one))[0]).toBe(404);
-  // A request without a body makes one too.
+  // A request without a body creates a conversation as well.
   expect((await ask(at, { method: "POST" }))[0]).toBe(200);
 });
 

@@ -1,4 +1,4 @@
-// Endpoints for models that do not chat, at providers with a different API for them, and at the built-in provider.
+// Endpoints for models that are not chat models, with providers whose API for them differs, and with the built-in provider.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { OpenAI } from "openai";

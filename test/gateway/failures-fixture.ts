@@ -1,5 +1,4 @@
-// Providers of several kinds around scripted upstreams, with short helpers: shared by the tests of publicly reported
-// failures.
+// Providers of several kinds with scripted upstreams, and short helpers. The tests of publicly reported failures share them.
 
 import { expect } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -10,12 +9,12 @@ import { sse, startUpstream } from "../support/upstream.ts";
 type Json = Record<string, unknown>;
 
 const format = (name: string) => CLIENT_FORMATS.find((one) => one.name === name) as ClientFormat;
-/** Client formats. */
+/** The client formats. */
 export const chat = format("openai-chat");
 export const responses = format("openai-responses");
 export const messages = format("anthropic-messages");
 
-/** Starts the program, its upstreams and what asks them. */
+/** Starts the program, its upstreams and the clients. */
 export async function startFailures() {
   const upstream = startUpstream();
   const spare = startUpstream();
@@ -57,15 +56,15 @@ export async function startFailures() {
     config,
     upstream,
     spare,
-    /** Asks in a format and reads the stream. */
+    /** Sends a request in a format and reads the stream. */
     async stream(of: ClientFormat, model: string, more: Json = {}): Promise<string> {
       const response = await app.post(of.path, { ...of.body({ stream: true, tools: true }), model, ...more });
       expect(response.status).toBe(200);
       return response.text();
     },
-    /** The upstream's next answers, in the words of whichever protocol it is asked in. */
+    /** Sets the upstream's next answers. They use the protocol of each request. */
     scripted: (said: Said) => upstream.answer((received) => say(received, said)),
-    /** The upstream's next streams, word for word. */
+    /** Sets the upstream's next streams, byte for byte. */
     raw: (...pieces: Parameters<typeof sse>[0]) => upstream.answer(() => sse(pieces)),
     /** The first request since the last `forget`. */
     sent: () => upstream.received[0]?.json ?? {},

@@ -9,10 +9,10 @@ import { type FakeUpstream, type Script, startUpstream } from "../support/upstre
 
 const PROMPT = "tell me all";
 const MESSAGES = [{ role: "user", content: PROMPT }];
-/** Tokens that providers reported so far, and those that had to be counted here. */
+/** The tokens that providers have reported so far, and those that the gateway had to count itself. */
 const reported = { input: 0, output: 0 };
 
-/** What the client of the present stream has seen. */
+/** What the client of the current stream has received. */
 let content = Promise.withResolvers<void>();
 let finish = Promise.withResolvers<void>();
 
@@ -21,13 +21,13 @@ let bad: FakeUpstream;
 let good: FakeUpstream;
 let raw: RawUpstream[];
 let blackhole: { port: number; stop(): void };
-/** Providers that fail below HTTP, by name. */
+/** The names of the providers that fail below HTTP. */
 const LOW = ["refused", "reset", "no TLS", "connecting", "cut in the head"] as const;
 const slug = (name: string) => name.replaceAll(/\W+/g, "-");
-/** Short only where something never comes: a busy machine may be late with everything else. */
+/** The timeouts are short only for failures in which nothing ever arrives, because a busy machine may be slow in all others. */
 const waitOf = (name: string): Record<string, string> => {
   if (name === "no-headers" || name === "silence-after-the-headers") return { first_byte: "150ms" };
-  // A client of messages is told of the finish only when the provider's stream has ended.
+  // A client of the messages format only receives the end after the provider's stream has ended.
   return name.includes("silence") || name === "finish-then-cut" ? { idle: "150ms" } : {};
 };
 
@@ -114,7 +114,7 @@ async function failuresOf(name: string): Promise<number> {
   return breakers[name]!.failures;
 }
 
-/** The events of an SSE answer: name (where there is one) and parsed data. */
+/** The events of an SSE answer, each with its name, if any, and its parsed data. */
 async function eventsOf(response: Response): Promise<{ event: string; data: Record<string, unknown> | "[DONE]" }[]> {
   const decoder = new TextDecoder();
   let text = "";
@@ -135,7 +135,7 @@ async function eventsOf(response: Response): Promise<{ event: string; data: Reco
     });
 }
 
-/** What a whole or streamed answer says in text. */
+/** The text of a whole or streamed answer. */
 async function textOf(response: Response, format: FormatName, stream: boolean): Promise<string> {
   if (!stream) {
     const body = (await response.json()) as Record<string, never>;
@@ -187,7 +187,7 @@ describe.each(CASES)("before the first content, %s, stream %p", (format, stream)
     expect(good.received.length).toBe(goodBefore + 1);
     expect(good.received.at(-1)!.json).toMatchObject({ model: "good-model", stream });
     expect(good.received.at(-1)!.text).toContain(PROMPT);
-    // Each route once: the first is not asked again while another has not been.
+    // Each route is tried once before any route is tried again.
     expect(callsOf(name) - callsBefore).toBe(failure.calls + 1);
     reported.input += 7;
     reported.output += 5;
@@ -235,7 +235,7 @@ describe.each(["chat", "messages"] as const)("after the first content, %s", (for
       expect(text).not.toContain('"stop_reason":"');
       expect(events.filter(({ data }) => data === "[DONE]")).toEqual([]);
     }
-    // Fallback never after the first content.
+    // There is never a fallback after the first content.
     expect(good.received.length).toBe(goodBefore);
     expect(callsOf(name) - callsBefore).toBe(1);
     expect((await failuresOf(name)) - failuresBefore).toBe(late.whole ? 0 : 1);
@@ -253,7 +253,7 @@ describe("the books", () => {
     try {
       const rows = (await usageStore(store).listLog({ accountId: app.accountId }, { limit: 1000 })).rows;
       const paid = rows.filter(({ inputTokens, outputTokens }) => inputTokens + outputTokens > 0);
-      // A failed call that cost tokens has a row beside its request's own.
+      // A failed call that used tokens has its own row, besides the row of the request.
       const calls = paid.filter(({ status }) => status !== 200);
       expect(rows.reduce((sum, { repeats }) => sum + repeats, 0) - calls.length).toBe(totals["requests"]!);
       for (const row of paid) {

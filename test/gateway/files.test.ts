@@ -33,7 +33,7 @@ const patched = (bytes: Uint8Array, at: number, ...values: number[]) => {
   copy.set(values, at);
   return copy;
 };
-/** They begin as an image does, and hold none. */
+/** Files that begin like an image but contain none. */
 const HOLLOW: [string, Uint8Array][] = [
   ["a PNG's signature", PNG.subarray(0, 8)],
   ["a PNG without width", patched(PNG, 16, 0, 0, 0, 0)],

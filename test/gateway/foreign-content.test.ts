@@ -1,5 +1,5 @@
-// Parts of a conversation that only the client's own protocol has, over every other one: what a user or a tool said arrives
-// as text or is refused by its path, and traces of a provider's own tools have one name everywhere.
+// Parts of a conversation that exist only in the client's own protocol, with every other protocol: what a user or a tool said
+// arrives as text or is refused with its path, and traces of a provider's own tools always have the same name.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";
@@ -178,7 +178,7 @@ describe("what a provider's own tools left behind is named", () => {
       expect(response.headers.get("x-sallyport-dropped")?.split(", ").sort()).toEqual(names);
       const text = upstream.received[0]?.text ?? "";
       expect(text).not.toContain("web_search");
-      // No turn is left that says nothing.
+      // No empty turn remains.
       expect(text).not.toMatch(/"role":"assistant","content":(?:""|null|\[\])/);
     });
   });

@@ -1,4 +1,4 @@
-// Anthropic's `thread` over upstreams without threads: the conversation is held here.
+// Anthropic's `thread` with upstreams that have no threads: the gateway stores the conversation.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -73,7 +73,7 @@ describe.each(others)("over %s", (model) => {
       for (const said of ["Be kind.", "look", "one", "answer 1", "two", "answer 2", "three"])
         expect(last).toContain(said);
       expect(last).not.toContain("thread");
-      // It lives longer than the process.
+      // A thread survives a restart.
       await app.restart();
       expect((await turn({ model, messages: user("four"), thread: after(id) }, stream)).status).toBe(200);
       expect(upstream.received.at(-1)?.text).toContain("answer 3");
@@ -120,7 +120,7 @@ test("what cannot be gone on from is refused in the vendor's words", async () =>
     400,
     "thread_already_continued",
   ]);
-  // A turn that failed may be tried again.
+  // A failed turn may be sent again.
   const { id: next } = await first;
   upstream.answer(() => new Response("{}", { status: 400 }));
   expect((await turn({ model, messages: user("x"), thread: after(next) })).status).toBe(400);
@@ -128,7 +128,7 @@ test("what cannot be gone on from is refused in the vendor's words", async () =>
   expect((await turn({ model, messages: user("x"), thread: after(next) })).status).toBe(200);
 });
 
-/** How servers say that they hold no threads: in the vendor's words, or as of a name that they do not know. */
+/** The errors of servers without threads: the vendor's own error, or the error for an unknown parameter. */
 const REFUSALS: readonly (readonly [string, Json])[] = [
   [
     "the vendor's own",
@@ -154,7 +154,7 @@ describe.each(REFUSALS)("a provider of the same protocol that refuses: %s", (_na
     const second = await turn({ model: "claude", messages: user("two"), thread: after(first.id) }, stream, betas);
     expect([second.status, upstream.received.length]).toEqual([200, 3]);
     for (const said of ["Be kind.", "one", "answer 2", "two"]) expect(upstream.received[2]?.text).toContain(said);
-    // An answer that is no one's is asked of the provider, if it is anywhere.
+    // For an answer that the gateway does not know, the provider is asked.
     expect(refused(await turn({ model: "claude", messages: user("x"), thread: after("msg_none") }))[0]).toBe(404);
   });
 });

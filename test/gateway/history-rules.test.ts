@@ -1,5 +1,5 @@
-// Histories that a provider would refuse as written, over the client's own protocol and over others: call ids, a final turn
-// of the model, and a request for no answer.
+// Histories that a provider would refuse as written, with the client's own protocol and with others: call ids, a final turn of
+// the model, and a request for no answer.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";

@@ -1,4 +1,4 @@
-// Broken and hostile input from clients and providers, and what must not happen.
+// Broken and hostile input from clients and providers.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

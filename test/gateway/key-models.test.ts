@@ -1,4 +1,4 @@
-// A key that may use some models only: every endpoint that takes a model refuses the others, and every list leaves them out.
+// A key that may use only some models: every endpoint that takes a model refuses the others, and every list leaves them out.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { keyStore } from "../../src/store/access/keys.ts";
@@ -61,7 +61,7 @@ const post = async (path: string, body: unknown, name: string) => {
 
 const messages = [{ role: "user", content: "hi" }];
 const question = { state: "s", questions: { q: { type: "choice", criteria: { a: "a", b: "b" } } } };
-/** Every endpoint that takes a model, with one that the key "gpt" may not use. */
+/** Every endpoint that takes a model, with a model that the key "gpt" may not use. */
 const REFUSED: readonly [path: string, body: Json][] = [
   ["/v1/chat/completions", { model: "claude-large", messages }],
   ["/v1/chat/completions", { model: "Best", messages }],

@@ -1,4 +1,4 @@
-// Bodies designed to stall or exhaust the machine: their contents are counted, and memory is bounded.
+// Bodies that are designed to stall or exhaust the machine: their elements are counted, and memory is bounded.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -81,7 +81,7 @@ test("a large body waits, unread, until there is room, and what was held is give
   const first = up.next();
   const answers = [post("/v1/chat/completions", body), post("/v1/chat/completions", body)];
   await first;
-  // Small ones need no room.
+  // A small body is accepted even if the memory for large ones is used up.
   const small = await post("/v1/chat/completions", '{"model":"none","messages":[]}');
   expect(small.status).toBeGreaterThanOrEqual(400);
   expect(asked).toBe(1);

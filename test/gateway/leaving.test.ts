@@ -86,7 +86,7 @@ describe("clients that leave", () => {
     await expect(response).rejects.toThrow();
     await app.stop();
     apps.length = 0;
-    // Nothing was left that had to be cut.
+    // Nothing was still running that had to be cut.
     expect(app.logs.filter(({ message, msg }) => String(message ?? msg).includes("cut at the drain"))).toEqual([]);
     expect(up.received).toHaveLength(1);
   });
@@ -107,7 +107,7 @@ describe("connections", () => {
           chatChunk({ content: "x" }),
           chatChunk({}, { finish: "stop" }),
           "data: [DONE]\n\n",
-          // The end of the body comes on its own, as it does over a network.
+          // The end of the body arrives separately, as it does in a network.
           read.promise,
         ]);
       },

@@ -1,5 +1,5 @@
-// Every client format over every upstream protocol, through the running program: the client receives what the model said,
-// streamed and whole alike, however the bytes are split; and broken answers end with the client format's own error.
+// Every client format with every upstream protocol, through the running program: the client receives what the model said,
+// streamed and whole alike, wherever the bytes are split, and broken answers end with the error of the client's format.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -78,12 +78,12 @@ const STOPS: Readonly<Record<string, { plain: string; tools: string }>> = {
   "openai-completions": { plain: "stop", tools: "stop" },
 };
 
-/** What a client of the format can hear of it. */
+/** What a client of the format can receive of the answer. */
 function expected(format: ClientFormat, dialect: string, said: Said): Heard {
   const legacy = format.name === "openai-completions";
   const calls = legacy ? [] : (said.calls ?? []).map(({ name, args }) => ({ name, args }));
   const { input = 11, output = 7, cached = 0, reasoning = 0 } = said.usage ?? {};
-  // Anthropic's upstreams count no reasoning tokens apart, and its clients hear of none.
+  // Anthropic's upstreams do not report reasoning tokens separately, and its clients receive none.
   const counts = dialect !== "anthropic-messages" && format.name !== "anthropic-messages";
   return {
     text: said.text ?? "",
@@ -141,13 +141,13 @@ describe.each(CLIENT_FORMATS)("$name", (format) => {
   });
 });
 
-/** The answer of a server that passes over the wish for a stream. */
+/** The answer of a server that ignores the request for a stream. */
 function whole(received: Received, said: Said): Response {
   const path = received.path.replace("streamGenerateContent", "generateContent");
   return say({ ...received, path, json: { ...received.json, stream: false } }, said);
 }
 
-/** Frames until the first text, by protocol. */
+/** The number of frames before the first text, by protocol. */
 function cutAt(dialect: string): number {
   return { "openai-chat": 2, "openai-responses": 5, "anthropic-messages": 4 }[dialect] ?? 1;
 }

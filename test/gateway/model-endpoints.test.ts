@@ -1,5 +1,5 @@
-// Every endpoint for models that do not chat: what holds for a chat's admission, routes, budgets and books holds for it. An
-// endpoint is tested by being listed; its fixture is test/gateway/endpoints/NAME.ts, named for its path.
+// Every endpoint for models that are not chat models: the rules of chats for admission, routes, budgets and usage rows apply. An
+// endpoint is tested if it is listed. Its fixture is test/gateway/endpoints/NAME.ts, named after its path.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import type { EndpointFixture } from "./endpoints/fixture.ts";
 
 const SECRET = "sk-of-the-provider-0123456789";
 
-/** `/v1/audio/speech` → `audio-speech` */
+/** The fixture's name, for example `audio-speech` for `/v1/audio/speech`. */
 const nameOf = (path: string) => path.replace(/^\/v1\//, "").replaceAll("/", "-");
 
 async function fixtureOf(path: string): Promise<EndpointFixture> {
@@ -29,7 +29,7 @@ function formFrom(body: object, files: Readonly<Record<string, string>>): FormDa
   return form;
 }
 
-/** What a provider received, whichever way it was sent. */
+/** The members that a provider received, as JSON or as a form. */
 async function membersOf({ json, headers, text }: Received): Promise<Record<string, unknown>> {
   if (json !== undefined) return json;
   const form = await new Response(text, { headers: { "content-type": headers.get("content-type") ?? "" } }).formData();
@@ -95,7 +95,7 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
     if (endpoint.file === undefined) return app.post(path, body);
     return app.call(path, { method: "POST", body: formFrom(body, fixture.files ?? {}) });
   };
-  /** The row of the latest request. A restart writes what waits. */
+  /** The usage row of the latest request. The restart makes the program write all waiting rows. */
   const latestRow = async () => {
     await app.restart();
     const store = openStore({ dataDir: app.dataDir });
@@ -182,7 +182,7 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
     });
     const { error } = (await response.json()) as { error: { code: string; message: string } };
     expect([response.status, error.code]).toEqual([400, "wrong_model_family"]);
-    // Of several that take its kind the first is named.
+    // If several endpoints take models of this kind, the error names the first one.
     const first = MODEL_ENDPOINTS.find(({ kind }) => kind === endpoint.kind);
     expect(error.message).toContain(first?.path ?? path);
   });

@@ -1,4 +1,4 @@
-// A model that cannot chat: not offered to chat clients, and refused with 400 by every chat endpoint.
+// A model that is not a chat model: it is not offered to chat clients, and every chat endpoint refuses it with 400.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
       models: [{ id: "hearer", kind: "transcription", routes: [{ provider: "up", model: "r" }] }],
     },
   });
-  // Discovery continues behind the start.
+  // Discovery continues after the start.
   while (!(await ids()).includes("talker"));
 });
 afterAll(() => Promise.all([app.stop(), upstream.stop()]));

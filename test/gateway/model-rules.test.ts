@@ -1,5 +1,5 @@
-// Parameters that a model is known to refuse are never sent, whichever client asks: no defaults besides reasoning, and the
-// protocol that supports a model's tools.
+// Parameters that a model is known to refuse are never sent, whichever client sends them. No defaults are sent along with
+// reasoning, and the protocol is the one that supports the model's tools.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";
@@ -144,11 +144,11 @@ describe("parameters that reasoning excludes", () => {
     ["openai:gpt-5.6-terra", { temperature: 0.2, reasoning_effort: "none" }, []],
     ["openai:gpt-4.1", { temperature: 0.2, stop: ["x"] }, []],
   ])("%s with %j: %j are left out and named", async (model, more, refused) => {
-    // The legacy format has no word for an effort.
+    // The legacy format has no parameter for the effort.
     for (const client of "reasoning_effort" in more ? [CHAT] : [CHAT, COMPLETIONS]) {
       const { json, dropped } = await up(client, model, more);
       expect(Object.keys(more).filter((name) => json[name] === undefined)).toEqual(refused);
-      // A translated answer is cut at stop sequences here, so that nothing is lost of them.
+      // The gateway itself ends a translated answer at the stop sequences. The parameter therefore does not count as dropped.
       const lost = client === CHAT ? refused : refused.filter((name) => name !== "stop");
       expect(dropped.split(", ").sort().join()).toBe([...lost].sort().join());
     }
@@ -329,7 +329,7 @@ describe("tools that chat completions refuse", () => {
       tools: [{ type: "function", name: "weather", strict: false }],
     });
     expect(json["include"]).toEqual(["reasoning.encrypted_content"]);
-    // The answer is cut at stop sequences here.
+    // The gateway itself ends the answer at the stop sequences.
     expect(dropped.split(", ").sort()).toEqual(["logprobs"]);
   });
 

@@ -1,4 +1,4 @@
-// A key that stores nothing: its requests are answered, and none of their content is kept.
+// A key that may not store: its requests are answered, and none of their content is stored.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { keyStore } from "../../src/store/access/keys.ts";
@@ -92,16 +92,16 @@ test("what only makes sense when something is kept is refused", async () => {
   form.set("file", new File(["x"], "x.png"));
   const upload = await app.call("/v1/files", { method: "POST", headers, body: form });
   expect(upload.status).toBe(403);
-  // Its clients send their history then.
+  // Clients of such a key send their whole history.
   const messages = [{ role: "user", content: "hi" }];
-  // A provider that holds threads itself would keep the text as well.
+  // A provider that stores threads itself would store the text as well.
   for (const model of DIALECTS) {
     const thread = { model, max_tokens: 9, messages, thread: { type: "create" } };
     const [status, json] = await send("/v1/messages", thread);
     expect([status, errorOf(json)["details"]]).toMatchObject([400, { error_code: "thread_unsupported_request" }]);
   }
   expect(upstream.received).toHaveLength(0);
-  // To look and to delete is allowed.
+  // Reading and deleting are allowed.
   expect((await app.call(one, { headers })).status).toBe(200);
   expect((await app.call(one, { method: "DELETE", headers })).status).toBe(200);
   expect(await kept()).toBe(0);

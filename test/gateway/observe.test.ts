@@ -42,11 +42,11 @@ async function start(options: TestAppOptions = {}): Promise<TestApp> {
 const ask = (app: TestApp, model = "shown", more: Record<string, unknown> = {}) =>
   app.post("/v1/chat/completions", { model, messages: [{ role: "user", content: "the prompt" }], ...more });
 
-/** The value of one series; undefined when it is not there. The page must be readable by a real parser. */
+/** The value of one series, or undefined if it is absent. A real parser must be able to read the page. */
 async function read(app: TestApp, name: string, labels: Record<string, string> = {}): Promise<number | undefined> {
   const page = await (await fetch(`${app.url}/metrics`)).text();
   expect((parsePrometheus(page) as unknown[]).length).toBeGreaterThan(10);
-  // The parser merges the series of a histogram, so that they are looked up by hand.
+  // The parser merges the series of a histogram, so this function looks them up itself.
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   const line = page
     .split("\n")

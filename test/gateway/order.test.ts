@@ -58,7 +58,7 @@ test.each([
 });
 
 test("over many draws the first choice follows the weights", () => {
-  // A low-discrepancy sequence instead of chance: the same on every run.
+  // A low-discrepancy sequence instead of random numbers. It is the same in every run.
   let n = 0;
   const random = () => (n++ * 0.618_033_988_749_895) % 1;
   const first = { a: 0, b: 0, c: 0 } as Record<string, number>;

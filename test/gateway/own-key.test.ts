@@ -1,4 +1,4 @@
-// A key's description of itself, in our format and in OpenRouter's.
+// The description of a key for its owner, in Sallyport's format and in OpenRouter's.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
@@ -7,7 +7,7 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { chatAnswer, startUpstream } from "../support/upstream.ts";
 
 const upstream = startUpstream(() => chatAnswer({ content: "hi" }, { extra: { usage: USAGE } }));
-/** A dollar a million tokens in, two out: 0.5 dollars. */
+/** At one dollar per million input tokens and two per million output tokens, this costs 0.5 dollars. */
 const USAGE = { prompt_tokens: 300_000, completion_tokens: 100_000, total_tokens: 400_000 };
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,6 @@
-// No parameter is lost silently: every one that a client format has is sent, translated, reported as dropped or refused, over
-// every upstream protocol, through the running program. The list is compared with the official SDKs, so that a new version of
-// one reveals parameters without a row.
+// No parameter is lost silently: every parameter of a client format is sent, translated, reported as dropped or refused, with
+// every upstream protocol, through the running program. The list is compared with the official SDKs, so that a new version of an
+// SDK reveals parameters without a row.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { RESPONSES } from "./parameters/responses.ts";
 import type { Fate, Json, Row } from "./parameters/row.ts";
 
 const upstream = startUpstream((received) => say(received, { text: "ok" }));
-/** Models that take everything the protocol has, as far as one model can. */
+/** Models that support as many parameters of the protocol as one model can. */
 const MODELS = {
   "openai-chat": "everything",
   "openai-responses": "everything",
@@ -51,7 +51,7 @@ interface ClientFormat {
   path: string;
   least: Json;
   rows: readonly Row[];
-  /** Members of the types that the SDK takes requests in, but for its headers. */
+  /** The members of the SDK's request types, without the headers. */
   documented: readonly string[];
 }
 
@@ -86,10 +86,10 @@ const FORMATS: readonly ClientFormat[] = [
   },
 ];
 
-/** Parameters that stand in every row's request. */
+/** Parameters that every row's request contains. */
 const IN_EVERY_ROW = ["model", "messages"];
 
-/** The members of an interface in a declaration file of an installed package, read as text; header parameters left out. */
+/** The members of an interface in a declaration file of an installed package, read as text. Header parameters are left out. */
 function members(file: string, name: string): string[] {
   const text = readFileSync(new URL(`../../node_modules/${file}`, import.meta.url), "utf8");
   const start = text.indexOf(`export interface ${name} {`);
@@ -128,7 +128,7 @@ describe.each(FORMATS)("$path", ({ path, least, rows, documented }) => {
   );
 });
 
-/** A stored answer to continue from, or a conversation, for the parameter that needs one. */
+/** Creates a stored answer or a conversation for the parameter that needs one. */
 async function withStored(sends: Json, column: Column): Promise<Json> {
   if (sends["conversation"] === "STORED") {
     const conversation = await app.post("/v1/conversations", {});

@@ -1,4 +1,4 @@
-// Legacy completions with several prompts: one answer each, with consecutive indices.
+// Legacy completions with several prompts: each prompt has its own answer, with consecutive indices.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";
@@ -23,7 +23,7 @@ afterAll(async () => {
 const promptOf = (received: Received) => String(((received.json?.["messages"] ?? []) as Json[])[0]?.["content"]);
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5, prompt_tokens_details: { cached_tokens: 1 } };
 
-/** Answers each prompt with itself in capitals, `n` times. */
+/** Answers each prompt with its own text in capitals, `n` times. */
 function shout(received: Received): Response {
   const text = promptOf(received).toUpperCase();
   const n = Number(received.json?.["n"] ?? 1);

@@ -1,4 +1,4 @@
-// The client chooses the version of Anthropic's API; the provider's own is only the default.
+// The client chooses the version of Anthropic's API. The provider's own version is only the default.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -36,7 +36,7 @@ test.each<[string, (model: string) => unknown, string, string | undefined, strin
   ["/v1/messages", streamed, "plain", "2026-10-21", "2026-10-21"],
   ["/v1/messages/count_tokens", chat, "plain", "2026-10-21", "2026-10-21"],
   ["/v1/chat/completions", chat, "plain", undefined, "2023-06-01"],
-  // What the operator wrote down is what goes up.
+  // A version in the operator's configuration takes precedence.
   ["/v1/messages", message, "pinned", "2026-10-21", "2024-12-24"],
 ])("%s %p over %s: %p goes up as %s", async (path, body, model, version, sent) => {
   upstream.received.length = 0;
@@ -57,7 +57,7 @@ test.each([
     upstream.received.length = 0;
     const answer = await app.post(path, body, { "anthropic-version": version });
     expect([path, answer.status]).toEqual([path, status]);
-    // Upstreams of the same format get it in its place.
+    // Upstreams of the same format get the system message in its place.
     if (status === 200) expect(upstream.received[0]?.json?.["messages"]).toEqual(body.messages);
   }
 });

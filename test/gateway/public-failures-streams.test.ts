@@ -1,5 +1,5 @@
 // Failures that users of other gateways reported publicly (usage, streams, sockets), each tested once through the running
-// program. The test's name has the number and the reports.
+// program. The name of the test contains the number and the reports.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { sseResponse } from "../../src/http/sse-response.ts";
@@ -96,7 +96,7 @@ describe("streams and sockets", () => {
     upstream.answer(() => Response.json({ error: { message: "slow down" } }, { status: 429 }));
     spare.answer((received) => say(received, { text: "from the spare" }));
     expect(chat.streamed(await stream(chat, "two", { tools: undefined })).text).toBe("from the spare");
-    // A 200 that turns out to be an error is no byte yet.
+    // A 200 whose first event is an error does not count as the start of the answer.
     raw(`data: ${JSON.stringify({ error: { message: "overloaded", code: "overloaded" } })}\n\n`);
     expect(chat.streamed(await stream(chat, "two", { tools: undefined })).text).toBe("from the spare");
   });

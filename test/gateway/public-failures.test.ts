@@ -1,5 +1,5 @@
-// Failures that users of other gateways reported publicly (tool calls, reasoning, requests), each tested once through the
-// running program. The test's name has the number and the reports; more detailed tests are with the dialects.
+// Failures that users of other gateways reported publicly (tool calls, reasoning, requests), each tested once through the running
+// program. The name of the test contains the number and the reports. More detailed tests are in the tests of the dialects.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { CLIENT_FORMATS, type ClientFormat } from "../support/heard.ts";
@@ -108,7 +108,7 @@ describe("streaming tool calls", () => {
   test("8: one response id from first to last, usable afterwards; indices of their own (litellm#37956, #27671)", async () => {
     scripted({ text: "Hi", calls: [weather("Oslo")] });
     const text = await stream(responses, "chat", { store: true });
-    // The reader checks ids, indices, sequence numbers and that items equal the final output.
+    // The reader checks ids, indices, sequence numbers and that the items equal the final output.
     expect(responses.streamed(text)).toMatchObject({ text: "Hi", calls: [{ name: "weather" }] });
     const id = /"id":"(resp_[^"]+)"/.exec(text)?.[1];
     const next = { model: "chat", previous_response_id: id, input: "And?" };

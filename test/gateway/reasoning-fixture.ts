@@ -1,11 +1,11 @@
-// Providers of every kind with reasoning, the program in front of them, and clients that return what they were given.
+// Providers of every kind with reasoning, the program in front of them, and clients that send back what they received.
 
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeUpstream, type Received, startUpstream } from "../support/upstream.ts";
 
 export type Json = Record<string, unknown>;
 
-/** Two of each protocol, and those that treat reasoning in their own way. */
+/** Two providers of each protocol, and those that handle reasoning in their own way. */
 export const PROVIDERS: Readonly<Record<string, { kind: string; model: string; quirks?: Json }>> = {
   claude: { kind: "anthropic", model: "claude-sonnet-4-5" },
   lookalike: { kind: "anthropic", model: "claude-like" },
@@ -21,7 +21,7 @@ export const NAMES = Object.keys(PROVIDERS);
 
 const routeTo = (name: string) => ({ provider: name, model: PROVIDERS[name]?.model });
 
-/** The program before one fake provider per entry; each has a path of its own. */
+/** The program in front of one fake provider per entry. Each provider has its own path. */
 export async function startProviders(): Promise<{ app: TestApp; upstream: FakeUpstream; stop(): Promise<void> }> {
   const upstream = startUpstream();
   const baseOf = (name: string) => `${upstream.baseUrl}/${name}`;
@@ -70,7 +70,7 @@ export const providerOf = (received: Received) => received.path.split("/")[2] ??
 export const thoughtOf = (name: string) => `Thinking of ${name}.`;
 export const sealOf = (name: string) => Buffer.from(`sealed by ${name}`).toString("base64");
 
-/** What a provider says at first: it thinks and calls a tool. Those that sign nothing just think. */
+/** A provider's first answer: reasoning and a tool call. Providers without signatures send plain reasoning. */
 export function thinks(name: string) {
   const signed = PROVIDERS[name]?.kind !== "openai";
   return {
@@ -82,7 +82,7 @@ export function thinks(name: string) {
 export interface Client {
   path: string;
   first(model: string, stream: boolean): Json;
-  /** The assistant's turn as the client keeps it. */
+  /** The assistant's turn as the client stores it. */
   kept(answer: Json): Json[];
   streamed(frames: Json[]): Json[];
   second(model: string, kept: Json[]): Json;
@@ -170,7 +170,7 @@ function blocksOf(frames: Json[]): Json[] {
   );
 }
 
-/** The message of streamed chunks, as clients put it together: texts are joined, lists grow. */
+/** The message of the streamed chunks, put together as clients do it: texts are joined, and lists are extended. */
 function messageOf(frames: Json[]): Json {
   const message: Json = { role: "assistant", content: "" };
   const calls: Json[] = [];

@@ -1,5 +1,5 @@
-// Reasoning that a client does not return, or cannot represent: it is restored from memory, or carried in what the client
-// does return.
+// Reasoning that a client does not send back or cannot represent: it is restored from memory, or is contained in what the client
+// does send back.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { say } from "../support/fake-model.ts";
@@ -22,14 +22,17 @@ afterAll(stop);
 
 const chat = CLIENTS["chat"] as Client;
 
-/** What a client keeps that knows OpenAI's members and no others. */
+/** What a client stores that knows only OpenAI's own members. */
 function plain(message: Json): Json {
   const { role, content, tool_calls } = message;
   const calls = (tool_calls as Json[]).map(({ id, type, function: fn }) => ({ id, type, function: fn }));
   return { role, content, tool_calls: calls };
 }
 
-/** Asks twice, with what `keep` leaves of the first answer; gives what goes up the second time. */
+/**
+ * Sends two turns. The second one contains what `keep` leaves of the first answer. Returns what the provider receives in the
+ * second turn.
+ */
 async function twice(
   client: Client,
   model: string,
@@ -174,7 +177,7 @@ describe.each(Object.entries(VENDORS))("%s", (_name, { message, deltas, expected
       const up = await twice(client, "compatible", { stream, first });
       const turn = (up["messages"] as Json[]).find(({ role }) => role === "assistant") as Json;
       const calls = (turn["tool_calls"] as Json[]).map(({ index: _index, ...call }) => call);
-      // In pieces as they came, where they came through untouched.
+      // Untouched streams keep the pieces as they arrived.
       const got: Json = { ...turn, tool_calls: calls };
       if (client === chat && stream && "reasoning_details" in expected) {
         expect(JSON.stringify(got["reasoning_details"])).toContain("aGlkZGVu");

@@ -1,4 +1,4 @@
-// The history that is sent when client and provider use the same protocol: everything except values of other providers.
+// The history that is sent if client and provider use the same protocol: everything except values of other providers.
 
 import { afterAll, expect, test } from "bun:test";
 import { say } from "../support/fake-model.ts";
@@ -11,7 +11,7 @@ const SAID = { type: "text", text: "So.", cache_control: { type: "ephemeral" } }
 
 const oldEnvelope = (values: Json) => `sallyport.1.${Buffer.from(JSON.stringify(values)).toString("base64url")}`;
 
-/** Sends a body to a model and gives the text that its provider received. */
+/** Sends a body to a model and returns the text that its provider received. */
 async function sent(path: string, body: Json, said = "Done."): Promise<string> {
   let up = "";
   upstream.answer((received) => {
@@ -69,7 +69,7 @@ test("an envelope costs a messages request nothing but the envelope", async () =
       { role: "user", content: "Go on." },
     ],
   };
-  // Numbers that a parse would round show that nothing else was written again.
+  // Parsing would round this number. It shows that the rest of the body was not parsed and written again.
   const text = JSON.stringify(body).replace('"at":"x"', '"at":12345678901234567890.0');
   const expected = JSON.stringify({
     ...body,

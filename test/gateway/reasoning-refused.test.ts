@@ -1,4 +1,4 @@
-// A provider that refuses the reasoning of a history is asked once more without it: over every protocol, with the known error
+// A provider that refuses the reasoning of a history is called once more without it: with every protocol, with the known error
 // texts of vendors, streamed and whole.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
@@ -65,14 +65,14 @@ const REFUSALS: [string, string, () => Response, string][] = [
   ],
 ];
 
-/** The first turn of a conversation, as its client keeps it. */
+/** The first turn of a conversation, as its client stores it. */
 async function firstTurn(client: Client, model: string, stream: boolean): Promise<Json[]> {
   upstream.answer((received) => say(received, thinks(providerOf(received))));
   const text = await (await app.post(client.path, client.first(model, stream))).text();
   return stream ? client.streamed(framesIn(text)) : client.kept(JSON.parse(text) as Json);
 }
 
-/** The provider refuses whatever holds its seal. */
+/** Makes the provider refuse every request that contains its seal. */
 function refuse(model: string, refusal: () => Response): void {
   upstream.answer((received) => {
     sent.push(received);

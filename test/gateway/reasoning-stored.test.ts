@@ -1,5 +1,5 @@
 // Reasoning of stored answers: it is requested encrypted, stored, returned to the provider that issued it, and not shown to
-// clients that did not ask for it.
+// clients that did not request it.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { say } from "../support/fake-model.ts";
@@ -26,7 +26,7 @@ let sent: Received[] = [];
 
 beforeEach(() => {
   sent = [];
-  // As OpenAI does: encrypted reasoning for those who ask for it, in the item's first event as well.
+  // OpenAI sends encrypted reasoning to clients that request it, already in the item's first event.
   upstream.answer((received) => {
     sent.push(received);
     const { reasoning, ...said } = thinks(providerOf(received));
@@ -35,7 +35,7 @@ beforeEach(() => {
   });
 });
 
-/** What a client that lets its answers be stored sends first. */
+/** The first request of a client whose answers are stored. */
 function opening(model: string, { stream, asks }: { stream: boolean; asks: boolean }): Json {
   const { include: _include, store: _store, ...body } = client.first(model, stream);
   return asks ? { ...body, include: [ENCRYPTED] } : body;
@@ -49,7 +49,7 @@ async function answered(body: Json): Promise<{ text: string; id: string }> {
   return { text, id: String(whole["id"]) };
 }
 
-/** Goes on after a stored answer; gives what the provider received. */
+/** Continues a stored answer and returns what the provider received. */
 async function goOn(model: string, id: string): Promise<Json> {
   const output = { type: "function_call_output", call_id: "call_1", output: "seen" };
   await answered({ ...opening(model, { stream: false, asks: false }), previous_response_id: id, input: [output] });

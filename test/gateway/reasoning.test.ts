@@ -1,5 +1,5 @@
-// Which reasoning is sent to which provider: every provider's reasoning, returned by every client format, to every provider;
-// with the same protocol on both sides, with different ones, and with a fallback to another provider.
+// Which reasoning is sent to which provider: every provider's reasoning, returned by every client format, to every provider, with
+// the same protocol on both sides, with different ones, and with a fallback to another provider.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { dialectOf, say } from "../support/fake-model.ts";
@@ -20,7 +20,7 @@ import {
 const { app, upstream, stop } = await startProviders();
 afterAll(stop);
 
-/** Lets `minter` answer the first turn and gives what `target` receives for the second. */
+/** Lets `minter` answer the first turn and returns what `target` receives for the second one. */
 async function secondTurn(
   client: Client,
   { model, next, target, stream }: { model: string; next: string; target: string; stream: boolean },
@@ -45,7 +45,7 @@ async function secondTurn(
   return up;
 }
 
-/** What must be true of anything that goes up to this provider. */
+/** Checks every rule for requests to this provider. */
 function expectReadable(up: Json, target: string, minter: string): void {
   const text = JSON.stringify(up);
   expect(text).not.toContain("sallyport.1");
@@ -60,7 +60,7 @@ function expectReadable(up: Json, target: string, minter: string): void {
     case "openai-responses":
       for (const item of up["input"] as Json[]) {
         if (item["type"] === "reasoning") expect(item["encrypted_content"]).toBe(sealOf(target));
-        // An id makes it look in its own store.
+        // With an id the provider would look the item up in its own store.
         if (minter !== target) expect(item).not.toHaveProperty("id");
       }
       break;
@@ -86,7 +86,7 @@ const pathOf = (name: string) => PATHS[PROVIDERS[name]?.kind ?? ""] ?? "";
 const blocksIn = (up: Json) =>
   (up["messages"] as Json[]).flatMap(({ content }) => (Array.isArray(content) ? (content as Json[]) : []));
 
-/** With a budget a turn that calls tools starts with its thinking, or there is no thinking. */
+/** With a thinking budget, a turn that calls tools must start with its thinking. Otherwise thinking must be off. */
 function expectThinkingFits(up: Json): void {
   if ((up["thinking"] as Json | undefined)?.["type"] !== "enabled") return;
   const turn = (up["messages"] as Json[]).findLast(({ role }) => role === "assistant");
@@ -103,7 +103,7 @@ describe.each(Object.entries(CLIENTS))("%s client", (_name, client) => {
       if (minter === target && PROVIDERS[target]?.kind !== "openai") {
         expect(JSON.stringify(up)).toContain(sealOf(target));
       }
-      // What needs its reasoning back has it, in its own words.
+      // A provider that requires its reasoning back gets it unchanged.
       if (target === "deepseek" && minter === target) {
         expect(JSON.stringify(up)).toContain(`"reasoning_content":"${thoughtOf(minter)}"`);
       }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { withinDeadline } from "../../src/gateway/request-deadline.ts";
 
 const requestOf = (signal: AbortSignal) => new Request("http://localhost/", { signal });
-/** Ends when the signal does, with its reason. */
+/** Rejects when the signal is aborted, with its reason. */
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 

@@ -91,13 +91,13 @@ test("one row each, with the route that failed and why", async () => {
   const upstream = good.received.at(-1)!;
   leaving.abort();
   await upstream.aborted;
-  // Two more fill the minute; the next is refused.
+  // Two more requests use up the limit per minute. The next one is refused.
   for (let i = 0; i < 3; i++) await app.post("/v1/chat/completions", chat("well"));
-  // Not counted: no key, a free endpoint, a list.
+  // Not counted: a request without a key, a free endpoint, and a list.
   await fetch(`${app.url}/v1/chat/completions`, { method: "POST", body: JSON.stringify(chat("well")) });
   await app.post("/v1/messages/count_tokens", chat("down"));
   await app.call("/v1/models");
-  // Writes what waits.
+  // The restart makes the program write all waiting rows.
   await app.restart();
 
   const store = await app.openStore();

@@ -5,7 +5,7 @@ import { startTestApp } from "../support/app.ts";
 import { chatAnswer, chatChunk, sse, startUpstream } from "../support/upstream.ts";
 
 const ups = { a: startUpstream(), b: startUpstream(), hub: startUpstream() };
-/** The models that went up, in order, as `provider/model`. */
+/** The models that upstreams were called for, in order, as `provider/model`. */
 let asked: string[] = [];
 const provider = (up: keyof typeof ups, part: object = {}) => ({
   kind: "openai",

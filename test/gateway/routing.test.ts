@@ -6,7 +6,7 @@ import { chatAnswer, chatChunk, type FakeUpstream, HANG, sse, startUpstream } fr
 
 let a: FakeUpstream;
 let b: FakeUpstream;
-/** Names of the providers in the order in which they were called. */
+/** The names of the providers in the order in which they were called. */
 let order: string[] = [];
 const apps: TestApp[] = [];
 
@@ -137,7 +137,7 @@ describe("the order of tries", () => {
     apps.push(app);
     for (let i = 0; i < 100; i++) await (await ask(app, "shared")).arrayBuffer();
     const share = order.filter((name) => name === "a").length;
-    // 90 expected; 70 is more than six deviations away.
+    // The expected number is 90. 70 is more than six standard deviations away.
     expect(share).toBeGreaterThan(70);
     expect(share).toBeLessThan(100);
   });

@@ -1,4 +1,4 @@
-// The program with a Redis: its limits are there, it says so, and it goes on when Redis is gone.
+// The program with Redis: its limits are stored there, it reports this, and it continues to work if Redis fails.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { checkRedis } from "../../src/cli/doctor-redis.ts";
@@ -23,7 +23,7 @@ describe.skipIf(!HAS_REDIS)("with redis.url", () => {
     await answer.text();
     return answer;
   };
-  /** What `/health` says of Redis. */
+  /** The part of `/health` about Redis. */
   const health = async () => {
     const body = (await (await fetch(`${app.url}/health`)).json()) as { subsystems: Record<string, unknown> };
     return body.subsystems["redis"];
@@ -48,7 +48,7 @@ describe.skipIf(!HAS_REDIS)("with redis.url", () => {
 
   test("without it the node goes on alone, says so, and comes back by itself", async () => {
     await redis.kill();
-    // The connection's end is noticed on its own.
+    // The program notices by itself that the connection has ended.
     while (((await health()) as { mode: string }).mode !== "local") await Bun.sleep(20);
     expect(await health()).toEqual({ status: "degraded", mode: "local" });
     expect(await mode()).toBe("local");

@@ -51,7 +51,7 @@ const PROMPTS: Record<string, Record<string, unknown>> = {
 };
 const squeeze = (text: string) => text.replaceAll(" ", "");
 
-/** Sends the request; the provider answers with `late` once the client has its headers. */
+/** Sends the request. The provider answers with `late` as soon as the client has its headers. */
 async function askSlowly(path: string, late: () => Response) {
   const headersSeen = Promise.withResolvers<void>();
   up.answer(async () => {
@@ -76,7 +76,7 @@ test.each(FORMATS)("%s: a keepalive, then the answer", async (path, keepalive) =
   const pieces = [chatChunk({ role: "assistant" }), chatChunk({ content: "late" }), chatChunk({}, { finish: "stop" })];
   const { first, rest } = await askSlowly(path, () => sse([...pieces, "data: [DONE]\n\n"]));
   expect(squeeze(first)).toBe(squeeze(keepalive));
-  // What the headers could not say is a comment before the answer.
+  // Values that were too late for the headers are sent as a comment before the answer.
   expect(rest).toStartWith(": x-sallyport-route: up/up-model\n\n");
   expect(rest).toContain("late");
   expect(rest).not.toContain('"error":{');
@@ -126,7 +126,7 @@ test("a client that leaves while nothing has come lets the provider go", async (
   expect(app.logs.find((line) => line["request_id"] === "left")).toMatchObject({ status: 200, client_gone: true });
 });
 
-/** Frames that open a stream and hold no content, of the protocols whose opening the client could see. */
+/** Frames that open a stream without content, for the protocols in which the client could see the opening. */
 const OPENINGS: [string, string, string][] = [
   ["/v1/chat/completions", "openai", chatChunk({ role: "assistant", content: "" })],
   [
@@ -174,7 +174,7 @@ test.each(OPENINGS)(
     const answer = await whileSteady(async () => {
       const fromMs = performance.now();
       const given = await own.post(path, { model: "two", stream: true, ...PROMPTS[path] });
-      // The headers do not wait for the ten seconds of a stream in which nothing comes.
+      // The headers are sent long before the ten seconds during which the stream is silent.
       expect(performance.now() - fromMs).toBeLessThan(9000);
       return given;
     });

@@ -1,4 +1,4 @@
-// The cached spending of a budget equals the database's, whatever is spent and however long writes take.
+// The cached spending of a budget equals the spending in the database, whatever is spent and however long writes take.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -33,7 +33,7 @@ async function setUp(periodMs: number | null, gate?: Promise<void>) {
   const writer = new UsageWriter({
     async writeUsage(batch) {
       await usage.writeUsage(batch);
-      // Written, and the word of it still on its way.
+      // The rows are written, but the writer does not know it yet.
       await gate;
     },
   });
@@ -92,7 +92,7 @@ test("what is written and not known to be written counts once", async () => {
   spend(100);
   const flushed = writer.flush();
   const read = budgetsOf();
-  // Everything that does not hang on the gate is done by then.
+  // After this, everything is done that does not wait for the gate.
   await new Promise((resolve) => setImmediate(resolve));
   gate.resolve();
   expect(await flushed).toBe(true);

@@ -1,4 +1,4 @@
-// A site of large pages that all link to each other.
+// A site with large pages that all link to each other.
 
 /** Starts it. */
 export function startSite() {

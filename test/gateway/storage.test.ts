@@ -29,7 +29,7 @@ afterAll(async () => {
   await site.stop();
 });
 
-/** A new account's key. */
+/** A key of a new account. */
 async function somebody(name: string): Promise<string> {
   const { id } = await app.addAccount(name, { tier: "premium", emailVerified: true });
   return (await keyStore(app.store).createKey({ accountId: id, name: "k" })).key;
@@ -78,7 +78,7 @@ test("the oldest answers go for newer ones and for files, and are unknown then",
   expect(used_bytes).toBeLessThanOrEqual(LIMIT);
   for (let file = 0; file < 3; file++) expect((await upload(as)).status).toBe(200);
   expect(await isKept(as, ids.at(-2) ?? "")).toBe(false);
-  // Files do not go: what has no room beside them is answered and not kept.
+  // Files are never deleted to make room. An answer that does not fit beside them is sent but not stored.
   expect((await upload(as)).status).toBe(200);
   expect(await isKept(as, await respond(as, 6000))).toBe(false);
 });

@@ -1,5 +1,5 @@
-// Stored answers through the running program: chains, references, ownership, deletion; over an upstream of another protocol
-// and over one of the same.
+// Stored answers through the running program: chains, references, ownership and deletion, with an upstream of another protocol
+// and with one of the same.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";
@@ -144,7 +144,7 @@ describe.each(["translated", "lossless"])("over a %s upstream", (model) => {
     expect(third["previous_response_id"]).toBe(second["id"]);
     const sent = upstream.received[2];
     expect(sent?.json).not.toHaveProperty("previous_response_id");
-    // Instructions are of one request only.
+    // Instructions apply to one request only.
     const roles = rolesOf(sent).filter((role) => role !== "reasoning");
     expect(roles).toEqual(["user", "assistant", "user", "assistant", "user"]);
     expect(sent?.text).toContain("I am Ada");
@@ -237,7 +237,7 @@ test("a conversation may move to another model", async () => {
   await create({ model: "lossless", input: "Who am I?", previous_response_id: first["id"] });
   const input = native.received[0]?.json?.["input"] as Json[];
   expect(input.map((item) => item["role"])).toEqual(["user", "assistant", "user"]);
-  // Ids made here mean nothing to the upstream.
+  // The upstream does not know ids of the gateway.
   expect(input.every((item) => !("id" in item))).toBe(true);
   expect(native.received[0]?.json).toMatchObject({ model: "up-model" });
 });

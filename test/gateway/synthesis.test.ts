@@ -1,5 +1,5 @@
-// The endpoints that make sound and pictures: bytes go on as they come, and what a failure at each point means. And the
-// built-in models, as their clients see them.
+// The endpoints that generate speech and images: bytes are passed on as they arrive, and how a failure at each point is handled.
+// It also covers the built-in models, as their clients see them.
 
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { inflateSync } from "node:zlib";
@@ -143,7 +143,7 @@ describe("images", () => {
   });
 });
 
-/** Width, height and the points of a PNG of one bit a point. */
+/** The size of a PNG with one bit per pixel, and the number of its drawn pixels. */
 function pointsOf(png: Buffer): { width: number; height: number; drawn: number } {
   expect(png.subarray(1, 4).toString()).toBe("PNG");
   const data: Buffer[] = [];
@@ -195,7 +195,7 @@ describe("the built-in models, by OpenAI's client", () => {
     const one = await of("I");
     expect([one.width, one.height]).toEqual([256, 256]);
     expect(one.drawn).toBeGreaterThan(0);
-    // Letters of the same size: twice as many draw twice as much.
+    // The letters have the same size, so that twice as many of them have twice as many pixels.
     expect((await of("I I")).drawn).toBe(2 * one.drawn);
     expect((await of("I", "512x512")).width).toBe(512);
     expect((await of("words ".repeat(500))).drawn).toBeGreaterThan(0);

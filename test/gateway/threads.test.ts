@@ -1,4 +1,4 @@
-// Threads that clients name: what is stored of them, for whom and how; and what happens if a prompt does not fit.
+// Threads that clients name: what is stored of them, for whom and how, and what happens if a prompt does not fit.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ const long: Step[] = Array.from(
 const post = (format: FormatName, model: string, steps: Step[], more: Record<string, unknown> = {}) =>
   app.post(PATHS[format], bodyOf(format, model, elementsOf(format, steps), more));
 
-/** What `GET` says once the thread is kept, which is after the answer has gone out. */
+/** The answer of `GET` once the thread is stored, which happens after the answer has been sent. */
 async function thread(id: string, query = ""): Promise<Record<string, unknown>> {
   for (;;) {
     const answer = await app.call(`/v1/threads/${encodeURIComponent(id)}${query}`);
@@ -193,13 +193,13 @@ test("a thread that is deleted while its summary or its answer is made stays del
     expect((await asking).status).toBe(200);
     await (await asking).text();
   }
-  // Whatever is kept is kept by the time the program has stopped.
+  // Everything that is to be stored is stored when the program has stopped.
   await app.restart();
   const database = await app.openStore();
   const kept = await database.statement("SELECT thread_id FROM threads WHERE thread_id LIKE 'deleted-at-%'").all();
   await database.close();
   expect(kept).toEqual([]);
-  // The name may be used again.
+  // The name can be used again.
   await (await post("openai-chat", "openai-chat", hello, { thread_id: "deleted-at-answer" })).text();
   expect(await thread("deleted-at-answer")).toMatchObject({ messages: 2 });
 });

@@ -1,5 +1,5 @@
-// Tools whose names or kinds an upstream does not accept, in both directions: requests are valid and consistent, and the
-// client gets its own names.
+// Tools whose names or kinds an upstream does not accept, in both directions: requests are valid and consistent, and the client
+// gets its own names.
 
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";
@@ -120,7 +120,7 @@ test("a stored prompt or a conversation stands for the input", async () => {
   const prompt = { prompt: { id: "pmpt_1" } };
   expect((await app.post("/v1/responses", { model: "openai-responses", store: false, ...prompt })).status).toBe(200);
   expect(upstream.received.at(-1)?.json).toMatchObject(prompt);
-  // A conversation is held here.
+  // The gateway stores this conversation.
   const items = [{ type: "message", role: "user", content: "go" }];
   const { id } = (await (await app.post("/v1/conversations", { items })).json()) as { id: string };
   expect((await app.post("/v1/responses", { model: "openai-responses", conversation: id })).status).toBe(200);

@@ -1,5 +1,5 @@
-// Parameters whose loss would change the answer: unchanged if the client's protocol is the upstream's, otherwise refused by
-// name before any call. And defaults of ours that are not reported as dropped.
+// Parameters whose loss would change the answer: they are sent unchanged if the upstream uses the client's protocol, and
+// otherwise refused by name before any call. Defaults of the gateway are not reported as dropped.
 
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";
@@ -95,7 +95,7 @@ test("a reference to an item that nobody stored is refused by name", async () =>
   const response = await app.post("/v1/responses", { model: "chat", input });
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { code: "invalid_request", param: "input" } });
-  // The client's own provider may know it.
+  // A provider that uses the client's protocol may know the item.
   expect((await app.post("/v1/responses", { model: "responses", input })).status).toBe(200);
   expect(upstream.received[0]?.json).toMatchObject({ input });
 });

@@ -1,4 +1,4 @@
-// A large upload goes through without being held: whatever its size, the program needs the same memory for it.
+// A large upload is streamed to the provider: whatever its size, the program needs the same amount of memory.
 
 import { afterAll, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";
@@ -6,7 +6,7 @@ import { startTestApp } from "../support/app.ts";
 const MIB = 1024 * 1024;
 const SMALL = 20 * MIB;
 const LARGE = 300 * MIB;
-/** What the garbage collector may be behind, with a wide margin; holding the upload would need all of it. */
+/** The amount that garbage collection may lag behind, with a wide margin. Buffering the upload would need its full size. */
 const GROWTH_MAX = 150 * MIB;
 
 let received = 0;

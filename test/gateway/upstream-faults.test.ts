@@ -1,5 +1,5 @@
-// Every kind of provider failure × every protocol × every client format, whole and streamed: status, code, text, breaker, and
-// nothing about the operator's account.
+// Every kind of provider failure with every protocol and every client format, whole and streamed: status, code, text and breaker,
+// and nothing about the operator's account.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const provider = (dialect: DialectName) => ({
     kind: KINDS[dialect],
     base_url: up.baseUrl,
-    // Twice: as it is, and as a code would write it.
+    // The secret is there twice: unchanged, and in the form of an error code.
     api_keys: [SECRET, SECRET.replaceAll("-", "_")],
     discover: false,
     retry: { attempts: 1 },
@@ -46,7 +46,7 @@ afterAll(async () => {
   await up.stop();
 });
 
-/** Frames of a text up to its first words. */
+/** The number of frames up to the first text. */
 const BEGUN = { "openai-chat": 2, "openai-responses": 5, "anthropic-messages": 4, gemini: 1 };
 const MODES = [false, true];
 const CELLS = DIALECTS.flatMap((dialect) =>
@@ -69,7 +69,7 @@ function expectNoLeak(response: Response, text: string): void {
     expect(all).not.toContain(planted);
 }
 
-/** What a case comes to in a protocol that has no place for some of its words. */
+/** What the client is told if the protocol cannot express some of the case's values. */
 function toldOf({ told, words, plain }: FaultCase, dialect: DialectName): FaultCase["told"] {
   if (dialect === "openai-chat" || dialect === "openai-responses") return told;
   if (dialect === "anthropic-messages") {
@@ -104,7 +104,7 @@ async function expectRefusal(response: Response, told: FaultCase["told"], of: Cl
 }
 
 describe.each(CELLS)("$dialect to $format, stream $stream", ({ dialect, of, stream }) => {
-  /** Runs one case and looks at the breaker. */
+  /** Runs one case and checks the breaker. */
   async function expectCounted(one: FaultCase, run: () => Promise<void>): Promise<void> {
     const before = await failuresOf(dialect);
     await run();

@@ -1,5 +1,5 @@
-// Providers' token figures, in every protocol and for every client format, whole and streamed: valid figures reach clients
-// and usage records with all details, invalid ones reach neither.
+// The token counts of providers, in every protocol and for every client format, whole and streamed: valid counts reach clients
+// and usage records with all details, and invalid ones reach neither.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { countTokens } from "../../src/tokens/count.ts";
@@ -37,12 +37,12 @@ afterAll(async () => {
 });
 
 const TEXT = "One two three four.";
-/** Figures that the fake writes, to be replaced by nonsense in its text. */
+/** Token counts in the fake's answers. Tests replace them by invalid values. */
 const [INPUT, OUTPUT, CACHED, REASONING] = [424_242, 535_353, 313_131, 212_121];
 const SANE: Said = { text: TEXT, usage: { input: INPUT, output: OUTPUT } };
 const DETAILED: Said = { text: TEXT, usage: { ...SANE.usage!, cached: CACHED, reasoning: REASONING } };
 
-/** The provider answers with `said`, in which a figure is replaced by another text. */
+/** Makes the provider answer with `said`, with token counts replaced by other text. */
 function answerWith(said: Said, figures: Readonly<Record<string, string>>): void {
   up.answer(async (received) => {
     const response = say(received, said);
@@ -59,7 +59,7 @@ async function ask(of: ClientFormat, dialect: DialectName, stream: boolean): Pro
   return { heard: stream ? of.streamed(raw) : of.whole(JSON.parse(raw) as Json), raw };
 }
 
-/** What the books say of the last request. */
+/** The usage that was recorded for the last request. */
 async function booked(): Promise<{ input: unknown; output: unknown }> {
   await app.flushLogs();
   const line = app.logs.findLast((one) => one["input_tokens"] !== undefined);
@@ -72,12 +72,12 @@ const CELLS = DIALECTS.flatMap((dialect) =>
   CLIENT_FORMATS.flatMap((of) => MODES.map((stream) => ({ dialect, of, stream, format: of.name }))),
 );
 
-/** An id of random digits may hold any short one. */
+/** An id consists of random digits, so it may contain any short number. */
 const withoutIds = (text: string) => text.replace(/\w*[0-9a-f]{20}\w*/g, "ID");
 
 describe.each(CELLS)("$dialect to $format, stream $stream", ({ dialect, of, stream }) => {
   test.each(NONSENSE)("%s for the output is counted here", async (nonsense) => {
-    // In one protocol the output is a difference of two figures.
+    // In one protocol the output is the difference of two counts.
     answerWith(SANE, { [OUTPUT]: nonsense, [INPUT + OUTPUT]: nonsense });
     const { heard, raw } = await ask(of, dialect, stream);
     expect(heard.text).toBe(TEXT);
@@ -91,7 +91,7 @@ describe.each(CELLS)("$dialect to $format, stream $stream", ({ dialect, of, stre
     answerWith(SANE, { [INPUT]: nonsense, [INPUT + OUTPUT]: nonsense });
     const { heard, raw } = await ask(of, dialect, stream);
     expect(withoutIds(raw)).not.toContain(nonsense);
-    // The prompt of every format is a few words.
+    // The prompt has only a few words in every format.
     expect(heard.usage?.input).toBeGreaterThan(0);
     expect(heard.usage?.input).toBeLessThan(100);
     expect(heard.usage?.output).toBeGreaterThan(0);
@@ -99,7 +99,7 @@ describe.each(CELLS)("$dialect to $format, stream $stream", ({ dialect, of, stre
   });
 
   test.each([...NONSENSE, "999999"])("%s for the cached input is left out", async (nonsense) => {
-    // One protocol counts cached input apart from the rest: there it makes nonsense of the sum.
+    // One protocol counts cached input separately. There the sum becomes invalid.
     const said = { ...DETAILED, usage: { input: INPUT, output: OUTPUT, cached: CACHED } };
     answerWith(said, { [CACHED]: nonsense });
     const { heard, raw } = await ask(of, dialect, stream);

@@ -4,7 +4,7 @@ import { type BodyHold, createBodyBudget } from "../../src/http/body-budget.ts";
 
 const never = new AbortController().signal;
 
-/** How a hold stands now: given, or waiting. */
+/** The current state of a hold: granted or waiting. */
 function ask(budget: ReturnType<typeof createBodyBudget>, holder: string, bytes: number) {
   const asked: { hold?: BodyHold; given: Promise<BodyHold> } = { given: Promise.resolve(undefined as never) };
   const answer = budget.hold(holder, bytes, never);

@@ -8,7 +8,7 @@ const TOTAL_MS = 1500;
 const MAX_BYTES = 100_000;
 
 let server: ReturnType<typeof Bun.serve>;
-/** How reading the last body ended. */
+/** The outcome of reading the last body. */
 let seen = Promise.withResolvers<{ bytes: number } | { code: string }>();
 
 beforeAll(() => {
@@ -35,7 +35,7 @@ beforeAll(() => {
 });
 afterAll(() => server.stop(true));
 
-/** Sends a body piece by piece, `everyMs` apart, and gives how the server saw it end. */
+/** Sends a body piece by piece, `everyMs` apart, and returns how the server saw it end. */
 async function send(
   pieces: string[],
   options: { everyMs: number; declared?: number; path?: string; leave?: boolean },
@@ -122,7 +122,7 @@ describe("sizes", () => {
   });
 
   const LARGE = 700_000;
-  /** A request whose body comes in pieces of an odd size. */
+  /** A request whose body arrives in pieces of an odd size. */
   const inPieces = (bytes: Uint8Array, headers: Record<string, string>) => {
     const pieces: Uint8Array[] = [];
     for (let at = 0; at < bytes.length; at += 66_667) pieces.push(bytes.slice(at, at + 66_667));
@@ -186,7 +186,7 @@ describe("sizes", () => {
       expect(Buffer.compare(read, bytes)).toBe(0);
       return turns;
     };
-    // Copies: what was put together is emptied.
+    // These are copies, because the buffers are emptied when they are joined.
     expect(await turnsOf([bytes.slice(0, 1), bytes.slice(1)])).toBeGreaterThan(7);
   });
 

@@ -11,7 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** The bytes of one HTTP exchange, headers included. Resolves when the answer's body is whole or the server hangs up. */
+/**
+ * Sends the bytes of one HTTP request over a socket. Resolves when the answer's body is complete or the server closes the
+ * connection.
+ */
 function raw(request: string): Promise<{ status: number; headers: Record<string, string>; body: string }> {
   return new Promise((resolve, reject) => {
     let text = "";
@@ -81,7 +84,7 @@ describe("X-Request-ID", () => {
     async (id) => {
       const answer = await raw(`GET /v1/nothing HTTP/1.1\r\nHost: localhost\r\nX-Request-ID: ${id}\r\n\r\n`);
       expect(answer.status).toBe(404);
-      // What was written as UTF-8 comes back as the same bytes.
+      // Text that was written as UTF-8 is returned as the same bytes.
       expect(Buffer.from(answer.headers["x-request-id"] ?? "", "latin1")).toEqual(Buffer.from(id, "utf8"));
     },
   );

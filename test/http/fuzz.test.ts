@@ -1,4 +1,4 @@
-// Every registered endpoint gets requests that no client sends. None may cause an internal error.
+// Every registered endpoint receives requests that no client would send. None of them may cause an internal error.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ENDPOINTS } from "../../src/app/endpoints.ts";
@@ -9,13 +9,13 @@ import { openStore } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;
-/** A session of the dashboard, so that its endpoints look at what they are sent. */
+/** A session of the dashboard, so that its endpoints read what they receive. */
 let cookie = "";
 /** The same for the endpoints of accounts. */
 let token = "";
 const ACCOUNT = { email: "fuzz@example.com", username: "fuzz", password: "a long enough pass phrase" };
 
-/** Hashing is no part of this. */
+/** Hashing is not part of this test. */
 const QUICK = { hash: async () => "any", verify: async () => true };
 
 beforeAll(async () => {
@@ -48,10 +48,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** Not built; they say so. */
+/** The status of endpoints that are not implemented. */
 const NOT_IMPLEMENTED = 501;
 
-/** One that writes JSON, and one for each place where something may be missing or wrong. */
+/** A valid JSON body, and one body for each kind of error. */
 const BODIES: Readonly<Record<string, { body: string; type: string }>> = {
   nothing: { body: "", type: "application/json" },
   "an empty object": { body: "{}", type: "application/json" },
@@ -95,7 +95,7 @@ const BODIES: Readonly<Record<string, { body: string; type: string }>> = {
   "no charset there is": { body: "{}", type: "application/json; charset=utf-99" },
 };
 
-/** In the place of each parameter of a path. */
+/** The values that replace the parameters of a path. */
 const PARAMETERS = [
   "%ff",
   "%",
@@ -114,10 +114,10 @@ const PARAMETERS = [
 
 const paths = (path: string, parameter: string) => path.replace(/:[^/]+/g, parameter).replace(/\*/g, parameter);
 
-/** Sends it with the credentials that its endpoint takes. */
+/** Sends it with the credentials that the endpoint accepts. */
 async function send(method: string, path: string, given?: { body: string; type: string }): Promise<[number, string]> {
   const response = await fetch(app.url + path, {
-    // Routes of every method take this one too.
+    // Routes for all methods accept this one too.
     method: method === "ALL" ? "POST" : method,
     headers: {
       authorization: `Bearer ${path.startsWith("/v1/auth/") ? token : app.key}`,
@@ -128,24 +128,24 @@ async function send(method: string, path: string, given?: { body: string; type: 
     redirect: "manual",
     signal: AbortSignal.timeout(60_000),
   });
-  // Streams of the demo model are short.
+  // The streams of the demo model are short.
   const text = await response.text();
   return [response.status, text];
 }
 
-/** How many failures were looked up in the documents. */
+/** The number of failures that were looked up in the documentation. */
 let looked = 0;
 
-/** A status and code that the documents do not have for that endpoint. */
+/** A complaint if the documentation does not list this status and code for the endpoint. */
 function undocumented({ method, path }: { method: string; path: string }, status: number, text: string): string[] {
   const endpoint = ENDPOINTS.find((one) => one.method === method && one.path === path);
-  // The dashboard's own API and what is not offered are in no document; pages of the manual are not JSON.
+  // The API of the dashboard and unsupported endpoints are not documented. Pages of the manual are not JSON.
   if (endpoint === undefined || status < 400 || path.startsWith("/docs")) return [];
-  // The protocol's own errors have numbers.
+  // Errors of the MCP protocol have numbers.
   if (path === "/mcp" && text.startsWith('{"jsonrpc":"2.0"')) return [];
   looked++;
   const [, code = ""] = /"code":"(\w+)"/.exec(text) ?? [];
-  // Of the router, whatever the endpoint: a parameter may lead to another path.
+  // These errors come from the router, for any endpoint, because a parameter may lead to another path.
   if (code === "route_not_found" || code === "method_not_allowed") return [];
   const codes: readonly string[] = errorsOf(endpoint, PATHS.isClosable(path)).get(status) ?? [];
   return codes.includes(code) ? [] : [`${method} ${path} is not documented to answer ${status} ${code}`];
@@ -153,7 +153,7 @@ function undocumented({ method, path }: { method: string; path: string }, status
 
 function complaint(status: number, text: string, what: string): string[] {
   if (status < 500 || status === NOT_IMPLEMENTED) return [];
-  // A page that cannot be reached is the page's fault, a decision without a model the configuration's.
+  // An unreachable page is the fault of the page, and a decision without a model is due to the configuration.
   if (/"code":"(?:[a-z]+_upstream_error|[a-z]+_unavailable|[a-z]+_timeout)"/.test(text)) return [];
   return [`${what}: ${status} ${text.slice(0, 200)}`];
 }
@@ -186,7 +186,7 @@ test("no body is an error of ours", async () => {
   let sent = 0;
   for (const { method, path } of app.routes()) {
     if (method === "GET" || method === "HEAD" || method === "OPTIONS") continue;
-    // They would end the session of all that follow.
+    // These endpoints would end the session that all following requests use.
     if (/logout$|end-others$|account\/delete$|^\/v1\/auth\/(?:me|sessions)$/.test(path)) continue;
     for (const [name, given] of Object.entries(BODIES)) {
       const [status, text] = await send(method, paths(path, "none"), given);

@@ -1,4 +1,4 @@
-// Calls of endpoints from within the program: answers, failures and ends are those of a request.
+// Calls of endpoints from within the program: answers, failures and endings are the same as for a request.
 
 import { expect, test } from "bun:test";
 import { Elysia } from "elysia";

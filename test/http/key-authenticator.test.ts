@@ -1,4 +1,4 @@
-// Keys are looked up once and cached: used synchronously, and never after an invalidation.
+// Keys are looked up once and cached. They are used synchronously, and never after an invalidation.
 
 import { expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";

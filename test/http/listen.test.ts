@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createListener, linkOf } from "../../src/http/listen.ts";
 
-// The parser counts in steps of four seconds.
+// The parser's timer has a resolution of four seconds.
 test("idle connections are closed, running requests are not", async () => {
   const server = createListener({ host: "127.0.0.1", port: 0, idleSeconds: 4, proxyIdleSeconds: 16 });
   server.open();
@@ -47,12 +47,12 @@ test("idle connections are closed, running requests are not", async () => {
     closed("idle", [get("/")]),
     closed("half", begun),
     closed("slow", [get("/"), get("/slow")]),
-    // Headers that come a letter at a time take no longer than silence may.
+    // Headers that arrive letter by letter get no more time than a silent connection.
     closed("dripping", begun, 500),
     closed("proxied", [get("/proxied")]),
   ]);
   expect([idle, half, slow, dripping, proxied]).toEqual([1, 1, 2, 1, 1]);
-  // Both began silent together; how long the slow answer's silence lasts depends on when it was given.
+  // Both connections became silent at the same time. When the slow one is closed depends on the time of its answer.
   expect(closings.indexOf("proxied")).toBeGreaterThan(closings.indexOf("idle"));
   expect(await server.stop(1000)).toBe(true);
 }, 60_000);

@@ -5,7 +5,7 @@ import { whileSteady } from "../support/real-time.ts";
 let server: ReturnType<typeof Bun.serve> | undefined;
 afterEach(() => server?.stop(true));
 
-/** Serves one source; resolves `cancelled` when it is let go. */
+/** Serves one source. `cancelled` resolves when the source is cancelled. */
 function serve(next: () => Promise<string | undefined>, options: Partial<SseOptions> = {}) {
   const cancelled = Promise.withResolvers<void>();
   let cancels = 0;
@@ -32,7 +32,7 @@ test("silence is filled as soon as it has lasted so long, again and again", asyn
   const startedMs = performance.now();
   const answer = await fetch(url);
   const reader = answer.body?.getReader();
-  // A reader that is late gets several at once.
+  // A slow reader receives several pings at once.
   let text = "";
   while (text.length < ": ping\n\n".length * 3) text += new TextDecoder().decode((await reader?.read())?.value);
   expect(text.replaceAll(": ping\n\n", "")).toBe("");
@@ -42,11 +42,12 @@ test("silence is filled as soon as it has lasted so long, again and again", asyn
 
 test("what is sent puts the keepalive off", async () => {
   await whileSteady(async () => {
-    // Longer in all than the keepalive waits, and each far sooner: a busy machine may be late by a second.
+    // The pieces together take longer than the keepalive interval, but each one arrives long before it. A busy machine may be
+    // late by a second.
     let left = 12;
     const { url } = serve(
       async () => {
-        // The pace of the source.
+        // The speed of the source.
         await Bun.sleep(110);
         return left-- > 0 ? "x" : undefined;
       },
@@ -69,7 +70,7 @@ test("a client that leaves lets the source go, once", async () => {
   await fetch(url, { signal: gone.signal });
   gone.abort();
   await cancelled;
-  // Another would come with the next keepalive.
+  // A second cancellation would happen with the next keepalive.
   await Bun.sleep(50);
   expect(cancels()).toBe(1);
 });
@@ -92,7 +93,7 @@ test("a client that reads nothing holds up the source, not memory, and is given 
   socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   socket.flush();
   await cancelled;
-  // What the two sockets' buffers hold at most.
+  // The maximum that the buffers of the two sockets can contain.
   expect(pulled * text.length).toBeLessThan(64 * 1024 * 1024);
   socket.terminate();
 });

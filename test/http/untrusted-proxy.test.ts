@@ -1,4 +1,4 @@
-// An unlisted proxy that sends proxy headers is reported once.
+// A proxy that is not listed as trusted and sends proxy headers is reported once.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openStore } from "../../src/store/engine/open.ts";

@@ -1,4 +1,4 @@
-// A form on its way through: what is read of it, what is kept to be sent again, and its limits.
+// A form that is passed through: what is read of it, what is stored so that it can be sent again, and its limits.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -18,7 +18,7 @@ const field = (name: string, value: string) =>
 const FILE = `--${B}\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n`;
 const END = `\r\n--${B}--\r\n`;
 
-/** Pieces of a body; a number is so many bytes of a file, in pieces of 64 KiB. */
+/** The pieces of a body. A number stands for that many bytes of a file, in pieces of 64 KiB. */
 function* piecesOf(parts: readonly (string | number)[]): Generator<Uint8Array> {
   for (const part of parts) {
     if (typeof part === "string") yield Buffer.from(part);
@@ -91,7 +91,7 @@ test("what is kept is sent again byte for byte, also from the middle on", async 
   expect(upload.canBeSentAgain).toBe(true);
   expect(await whole(upload.body("a"))).toEqual(second);
   expect(second.size).toBeGreaterThan(5 * MIB);
-  // Nothing is found by a name, so nothing is left behind by a process that dies.
+  // The file has no name, so that a process that dies leaves nothing behind.
   expect(readdirSync(uploads)).toEqual([]);
   await upload.close();
 });

@@ -1,5 +1,5 @@
-// A tool's call is its endpoint's: the same limits, rows of usage and errors, for hostile arguments too. What is listed is
-// what works for the key.
+// Calling a tool is the same as calling its endpoint: the same limits, usage rows and errors, also for hostile arguments. Only
+// tools that work for the key are listed.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { JsonRecord } from "../../src/mcp/tool.ts";
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 const STATUS = { name: "crawl_status", arguments: { job_id: "crawl_00" } };
-/** Refused before anything is fetched: it counts all the same. */
+/** This call is refused before anything is fetched, but it counts all the same. */
 const PRIVATE = { name: "scrape", arguments: { url: "http://10.0.0.1/" } };
 
 describe("limits", () => {
@@ -35,7 +35,7 @@ describe("limits", () => {
           code: "crawl_job_not_found",
         });
       expect(errorIn(await client.call(PRIVATE.name, PRIVATE.arguments))).toMatchObject({ code: "url_not_allowed" });
-      // A request over REST takes a slot of the same window.
+      // A request over REST counts in the same window.
       expect((await app.post("/v1/scrape", { url: "http://10.0.0.1/" })).status).toBe(400);
       const refused = errorIn(await client.call(PRIVATE.name, PRIVATE.arguments));
       expect(refused).toMatchObject({ code: "rate_limit_exceeded", status: 429 });
@@ -79,7 +79,7 @@ describe("usage", () => {
   });
   afterAll(() => gateway.stop());
 
-  /** Rows by endpoint, status and error; the ids of their requests. */
+  /** The rows with these request ids: endpoint, status and error. */
   async function rows(ids: readonly string[]) {
     const store = openStore({ dataDir: gateway.app.dataDir });
     try {
@@ -172,7 +172,7 @@ describe("errors", () => {
       for (const args of HOSTILE) {
         const response = await app.post(path, args);
         const told = (await response.json()) as { error?: JsonRecord | string };
-        // Where a model is left out the tool chooses the first.
+        // If no model is given, the tool chooses the first one.
         if (name === "decide" && (args as JsonRecord)["model"] === undefined) continue;
         const result = await client.call(name, args as JsonRecord);
         if (response.status === 200) {

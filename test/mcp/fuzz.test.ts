@@ -1,4 +1,4 @@
-// Whatever is sent to /mcp or on stdin, nothing of it is an error of ours, and what comes after is answered.
+// Whatever is sent to /mcp or to stdin, it never causes an internal error, and later requests are still answered.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -28,7 +28,7 @@ const METHODS = [
   ...["completion/complete", "tasks/get", "sampling/createMessage", "__proto__", "constructor", ""],
 ];
 
-/** Arguments that lead nowhere: no page of the world is asked for. */
+/** Arguments that lead nowhere. No public page is requested. */
 const args = fc.oneof(fc.object({ maxDepth: 3 }), fc.jsonValue(), fc.constant({ url: "http://10.0.0.1/" }));
 const params = fc.oneof(
   fc.jsonValue(),

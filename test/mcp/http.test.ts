@@ -1,4 +1,4 @@
-// POST /mcp as HTTP: who may ask, what the transport refuses, and in which form it answers.
+// POST /mcp as HTTP: which clients may call it, what the transport refuses, and in which form it answers.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { JsonRecord } from "../../src/mcp/tool.ts";

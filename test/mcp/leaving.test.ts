@@ -1,4 +1,4 @@
-// A client that leaves, or cancels, ends the work that was done for it, and no other; one that asks is told of progress.
+// If a client leaves or cancels, the work for it ends, but no other work does. A client that requests progress receives it.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RunningCalls } from "../../src/mcp/running-calls.ts";
@@ -39,7 +39,7 @@ afterAll(async () => {
 const SCRAPE = () => ({ name: "scrape", arguments: { url: `${site.url}/slow` } });
 const call = (init: RequestInit) => fetch(`${app.url}/mcp`, init);
 
-/** The line of the log that a request left, once it is there. */
+/** The log line of a request, as soon as it exists. */
 async function lineOf(id: string, path: string): Promise<JsonRecord> {
   for (;;) {
     await app.flushLogs();

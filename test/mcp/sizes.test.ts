@@ -1,4 +1,4 @@
-// Answers stay within what an agent takes in, and say where something is missing; many at once keep apart.
+// Answers have a size that an agent can process, and say where something was left out. Many answers at the same time do not mix.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -35,7 +35,7 @@ afterAll(async () => {
   await site.stop();
 });
 
-/** As long as a text may be, with its note. */
+/** The maximum length of the note that follows a shortened text. */
 const NOTE_CHARS = 200;
 const textOf = ({ content }: CallResult) => content.map(({ text = "" }) => text).join("");
 

@@ -1,4 +1,4 @@
-// `sallyport mcp`, spoken to line by line: it says nothing but the protocol, and ends cleanly however it ends.
+// `sallyport mcp`, with messages line by line: it writes nothing but the protocol, and ends cleanly in every case.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The command in this process, spoken to line by line. */
+/** Starts the command in this process, and talks to it line by line. */
 function start() {
   const io = new FakeTerminal();
   const exit = runCommandLine(["mcp", "--config", fileOf()], { version: "0", io, commands: COMMANDS });

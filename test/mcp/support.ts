@@ -1,4 +1,4 @@
-// The official clients of the protocol, in each of its eras, at a gateway.
+// The official clients of the protocol, one for each of its eras, connected to a gateway.
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
@@ -8,13 +8,13 @@ import type { TestApp } from "../support/app.ts";
 
 const INFO = { name: "test", version: "1.0.0" };
 
-/** The revision without sessions. */
+/** The revision of the protocol without sessions. */
 export const MODERN = "2026-07-28";
 
-/** What of a client the tests use; all have it. */
+/** The methods of a client that the tests use. All clients have them. */
 export interface AnyClient {
   listTools(): Promise<{ tools: ListedTool[] }>;
-  /** `onprogress` asks for progress. */
+  /** With `onprogress`, progress is requested. */
   call(name: string, args?: JsonRecord, options?: CallOptions): Promise<CallResult>;
   close(): Promise<void>;
 }
@@ -47,14 +47,14 @@ type OlderClientTransport = Parameters<OlderClient["connect"]>[0];
 const headersOf = ({ key }: Place) => ({ requestInit: { headers: { authorization: `Bearer ${key}` } } });
 const address = ({ url }: Place) => new URL(`${url}/mcp`);
 
-/** The current client over a transport; `mode` says which era it speaks. */
+/** The current client with a transport. `mode` says which era it uses. */
 export async function currentClient(transport: ClientTransport, mode: "auto" | "legacy" | { pin: string }) {
   const client = new Client(INFO, { versionNegotiation: { mode } });
   await client.connect(transport);
   return wrap(client as unknown as Wrapped);
 }
 
-/** The client of the SDK before it. */
+/** The client of the previous SDK. */
 export async function olderClient(transport: OlderClientTransport) {
   const client = new OlderClient(INFO);
   await client.connect(transport);
@@ -86,7 +86,7 @@ function wrap(client: Wrapped): AnyClient {
   };
 }
 
-/** Every client, by what it shows. */
+/** Every client, by a description. */
 export const CLIENTS: Readonly<Record<string, (place: Place) => Promise<AnyClient>>> = {
   "the current client": (place) => currentClient(httpTransport(place), "auto"),
   "the current client, held to the revision without sessions": (place) =>
@@ -100,7 +100,7 @@ function httpTransport(place: Place): ClientTransport {
   return new StreamableHTTPClientTransport(address(place), headersOf(place));
 }
 
-/** Connects, hands the client over and closes it. */
+/** Connects a client, passes it to `work`, and closes it. */
 export async function withClient<T>(
   place: Place,
   work: (client: AnyClient) => Promise<T>,
@@ -121,13 +121,13 @@ export function errorIn({ content, isError }: CallResult): JsonRecord {
   return { ...error, ...rest };
 }
 
-/** `_meta` of a request of the revision without sessions. */
+/** The `_meta` of a request of the revision without sessions. */
 const META = {
   "io.modelcontextprotocol/protocolVersion": MODERN,
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-/** A request of the revision without sessions, as `fetch` takes it. */
+/** A request of the revision without sessions, as an argument of `fetch`. */
 export function modernRequest(
   place: Place,
   method: string,
@@ -150,7 +150,7 @@ export function modernRequest(
   };
 }
 
-/** A request of 2025, as `fetch` takes it. */
+/** A request of a 2025 revision, as an argument of `fetch`. */
 export function olderRequest(place: Place, body: unknown, headers: Record<string, string> = {}) {
   return {
     method: "POST",
@@ -164,7 +164,7 @@ export function olderRequest(place: Place, body: unknown, headers: Record<string
   };
 }
 
-/** The messages of an answer, which may be a stream. */
+/** The messages in an answer, which may be a stream. */
 export async function messagesOf(response: Response): Promise<JsonRecord[]> {
   const text = await response.text();
   if (response.headers.get("content-type")?.startsWith("text/event-stream") !== true) {
@@ -187,7 +187,7 @@ export function hangingPage() {
       waiting = [];
       return new Promise<Response>(() => undefined);
     },
-    /** Resolves at the next visit; `gone` when the visitor has left. */
+    /** Resolves at the next request for the page. `gone` resolves when the client has left. */
     visited: () => new Promise<{ readonly gone: Promise<void> }>((resolve) => waiting.push(resolve)),
   };
 }

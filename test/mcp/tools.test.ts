@@ -1,5 +1,5 @@
-// Every tool of the list, called by every client over a real site, search engine, model and decision engine on loopback.
-// A tool is tried by being listed; one without a fixture fails.
+// Every tool of the list, called by every client with a real site, search engine, model and decision engine on loopback. Every
+// listed tool is tested. A tool without a fixture fails the test.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
@@ -26,7 +26,7 @@ async function fixtureOf(name: string): Promise<ToolFixture> {
   return gateway.here(JSON.parse(JSON.stringify(fixture, asSource)) as ToolFixture);
 }
 
-/** Patterns outlive the copy. */
+/** Regular expressions are copied as their source, because JSON cannot express them. */
 const asSource = (_: string, value: unknown) => (value instanceof RegExp ? `/${value.source}/` : value);
 
 function expectText(text: string, wanted: string | RegExp): void {
@@ -48,7 +48,7 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
       await withClient(
         gateway.app,
         async (client) => {
-          // Clients hold structured content against the schema that the list gave.
+          // Clients check structured content against the schema in the list of tools.
           await client.listTools();
           const result = await client.call(tool, await argsOf(fixture, client));
           const [first] = result.content;

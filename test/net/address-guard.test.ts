@@ -227,7 +227,10 @@ describe("the operator's policy", () => {
   });
 });
 
-/** First and last addresses of what is not the open internet, by the IANA registries, and of metadata services outside of it. */
+/**
+ * The first and last addresses of all ranges that are not public, by the IANA registries, and of metadata services outside of
+ * these ranges.
+ */
 const CLOSED_V4: [string, string][] = [
   ["0.0.0.0", "0.255.255.255"],
   ["10.0.0.0", "10.255.255.255"],
@@ -263,7 +266,7 @@ describe("properties", () => {
     [String(value), `0x${value.toString(16)}`, `0X00${value.toString(16).toUpperCase()}`, `0${value.toString(8)}`][
       style
     ];
-  /** What the URL parser reads as the letter. */
+  /** Spellings that the URL parser reads as the letter. */
   const dressed = (letter: string, dress: number) => {
     if (dress === 1) return `%${letter.charCodeAt(0).toString(16)}`;
     if (dress === 2 && letter !== ".") return String.fromCodePoint(letter.charCodeAt(0) + 0xfee0);
@@ -370,7 +373,7 @@ describe("properties", () => {
   test("a CIDR holds the addresses that begin as it does", () => {
     fc.assert(
       fc.property(v4, fc.nat(32), v4, fc.nat(32), (base, bits, other, common) => {
-        // An address that has some bits in common with the first, so that the border is met.
+        // An address that shares some leading bits with the first one, so that borders of ranges are tested.
         const size = 2 ** (32 - common);
         const near = Math.floor(base / size) * size + (other % size);
         const holds = Math.floor(base / 2 ** (32 - bits)) === Math.floor(near / 2 ** (32 - bits));

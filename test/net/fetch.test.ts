@@ -17,12 +17,12 @@ const encoded: Record<string, (text: string) => Uint8Array> = {
   zstd: (text) => zstdCompressSync(text),
   "gzip, br": (text) => brotliCompressSync(gzipSync(text)),
 };
-/** Servers that do not do what they say. */
+/** Servers whose declared encoding is wrong. */
 const mistaken: [name: string, encoding: string, body: Uint8Array][] = [
   ["no compression that there is", "none", Buffer.from(TEXT)],
   ["gzip that is not compressed", "gzip", Buffer.from(TEXT)],
 ];
-/** What was cut off on its way through a proxy gives what came of it, where the format lets it. */
+/** A body that was cut off on its way through a proxy gives the part that can be decoded, if the format allows it. */
 const cut: [name: string, encoding: string, body: Uint8Array, gives: RegExp][] = [
   ["gzip", "gzip", gzipSync(TEXT).subarray(0, -9), /^(?:Grüße )+/],
   ["br", "br", brotliCompressSync(TEXT).subarray(0, -2), /^G/],
@@ -80,7 +80,7 @@ function answer(request: Request): Response | Promise<Response> {
 const open = createFetch(
   createAddressGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve()),
 );
-/** Only the site itself may be navigated to; the canary is private. */
+/** Only the site itself may be visited. The canary is private. */
 const strict = () =>
   createFetch(
     createAddressGuard(
@@ -155,7 +155,7 @@ describe("redirects", () => {
 
 describe("rebinding", () => {
   test("the checked address is the one connected to, and the name is asked once", async () => {
-    // First answer public, every later one the canary: a second look-up would reach it.
+    // The first look-up gives a public address, every later one the canary. A second look-up would reach the canary.
     const dns = await startFakeDns((_name, nth) => (nth === 0 ? ["192.0.2.200"] : ["127.0.0.1"]));
     const guard = createAddressGuard(
       { allowPrivateNetworks: false, allowHosts: ["192.0.2.0/24"], ports: [] },

@@ -1,4 +1,4 @@
-// Bodies that cost more than their size suggests: the work must be linear in the bytes sent.
+// Bodies that cost more than their size suggests. The work must be linear in the bytes sent.
 
 import { expect, spyOn, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
@@ -8,7 +8,7 @@ import { createResolve } from "../../src/net/resolve.ts";
 
 const get = createFetch(createAddressGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve()));
 
-/** A server that does this with each connection, for as long as the work. */
+/** A server that runs `send` for each connection, as long as `work` runs. */
 async function withServer(send: (socket: Socket) => void, work: (url: string) => Promise<void>): Promise<void> {
   const server = createServer((socket) => {
     socket.on("error", () => undefined);

@@ -3,7 +3,7 @@ import { parseAddress } from "../../src/base/ip-address.ts";
 import { type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/address-guard.ts";
 
 const CLOSED: AddressPolicy = { allowPrivateNetworks: false, allowHosts: [], ports: [] };
-/** Names lead to the machine. */
+/** All names resolve to a public address. Literal addresses resolve to themselves. */
 const resolve = async (host: string) => [parseAddress(host) === undefined ? "93.184.216.34" : host];
 
 describe("the machine's own addresses", () => {

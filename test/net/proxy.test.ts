@@ -35,7 +35,10 @@ async function withProxy<T>(policy: Partial<AddressPolicy>, use: (proxy: OwnProx
   }
 }
 
-/** Sends raw bytes, then `second` once an answer came, and gives everything received until the other side closes. */
+/**
+ * Sends raw bytes, then `second` once an answer has arrived. Returns everything received until the other side closes the
+ * connection.
+ */
 function send(port: number, first: string, second?: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let got = "";
@@ -84,7 +87,7 @@ describe("refusing", () => {
           const target = `${host}:${site.port}`;
           const ask = () => send(proxy.port, verb === "GET" ? get(target) : `CONNECT ${target} HTTP/1.1\r\n\r\n`);
           expect([status(await ask()), hits, proxy.isRefused]).toEqual([403, before, false]);
-          // The same place as the main document's is the page's own refusal, before and after the fact.
+          // If the main document has the same address, the whole page counts as refused, both for earlier and for later requests.
           proxy.navigating(`${verb === "GET" ? "http" : "https"}://${target}/`);
           expect(proxy.isRefused).toBe(true);
           expect([status(await ask()), hits]).toEqual([403, before]);
@@ -247,7 +250,7 @@ describe("a proxy for a browser elsewhere", () => {
         socket.on("close", () => turnedAway.resolve()).on("error", () => turnedAway.resolve());
       await turnedAway.promise;
       for (const socket of strangers) socket.destroy();
-      // Their places are free as soon as their ends are heard of.
+      // Their places are free as soon as the proxy notices that they are closed.
       while (status(await ask(proxy.port, basic(way.username, way.password))) !== 200);
     }));
 });

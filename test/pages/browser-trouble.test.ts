@@ -1,4 +1,4 @@
-// A browser that stops answering, and readers who leave while their page is being opened.
+// A browser that stops answering, and callers that leave while their page is being opened.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAddressGuard } from "../../src/net/address-guard.ts";
@@ -49,7 +49,7 @@ function rendererOf(browser: SharedBrowser, openTimeoutMs = () => 60_000) {
     });
 }
 
-/** Calls `meet` whenever a page is about to be opened in a browser, and counts the browsers given up. */
+/** A browser that calls `meet` whenever a page is about to be opened, and counts how often a browser was given up. */
 function watched(meet: () => void): SharedBrowser & { losses: number } {
   const browser = createBrowser({ executable: "", endpoint: "" });
   return {
@@ -82,7 +82,7 @@ describe.skipIf(CHROMIUM === undefined)("trouble with the browser", () => {
   test("a browser that stops answering is given up for another, and its place is free again", async () => {
     let frozen = 0;
     const browser = watched(() => undefined);
-    // Little patience with the frozen one alone: this machine may be slow.
+    // Only the frozen browser has a short timeout, because this machine may be slow.
     const render = rendererOf(browser, () => (frozen > 0 && browser.losses === 0 ? 2000 : 60_000));
     await render();
     const session = await (await browser.get()).newBrowserCDPSession();

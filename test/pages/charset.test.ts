@@ -21,13 +21,13 @@ const EUCKR = [0xbe, 0xc8, 0xb3, 0xe7, 0xc7, 0xcf, 0xbc, 0xbc, 0xbf, 0xe4];
 
 const wide = (text: string) => Buffer.from(text, "utf16le");
 
-/** One byte to a character, by the decoder's own table. */
+/** Encodes each character as one byte, by the decoder's own table. */
 function encode(label: string, text: string): Buffer {
   const decoded = new TextDecoder(label as Bun.Encoding).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
   return Buffer.from([...text].map((letter) => decoded.indexOf(letter)));
 }
 
-/** Text of the languages that each encoding was made for, as it stands on pages that say nothing. */
+/** Text in the languages for which each encoding was made, as on pages that declare no encoding. */
 const UNDECLARED: [charset: string, text: string][] = [
   ["windows-1250", "Příliš žluťoučký kůň úpěl ďábelské ódy"],
   ["windows-1250", "Zażółć gęślą jaźń pod względem godności"],

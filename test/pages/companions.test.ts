@@ -7,7 +7,7 @@ const PROSE = [
   "Whoever wants to look at it closes the line first, waits a minute, and lets the rest of the water out below.",
 ];
 
-/** The main content of an article with a part amid its paragraphs. */
+/** The main content of an article with this part between its paragraphs. */
 function within(part: string): string {
   const [first, second, third] = PROSE;
   return read(
@@ -20,7 +20,7 @@ function read(head: string, body: string): string {
   return extract(head, body).markdown ?? "";
 }
 
-/** The steps that had the last word on some part of a page. */
+/** The steps that decided last about some part of a page. */
 function stepsOf(head: string, body: string): string[] {
   return (extract(head, body).parts ?? []).map(({ step }) => step);
 }

@@ -25,8 +25,8 @@ test("a hostile page does not hold up the event loop", async () => {
   const beat = setInterval(() => beats++, 5);
   await converter.convert({ kind: "html", bytes: bytes(html), contentType: null, options }, { timeoutMs: 60_000 });
   clearInterval(beat);
-  // It takes about a second. On the event loop nothing else would have run meanwhile; beside it, even what a busy machine
-  // leaves is more than this.
+  // The conversion takes about a second. On the event loop nothing else would have run in that time. In a thread, even a busy
+  // machine leaves enough time for more beats than this.
   expect(beats).toBeGreaterThan(10);
 }, 60_000);
 
@@ -56,7 +56,7 @@ describe("kinds", () => {
     [null, "", "html"],
     ["image/png", "", undefined],
     ["text/plain", "<?xml version='1.0'?> <!-- a --> <!-- <p> --><html>", "html"],
-    // This many that trying each way to tell them apart would never end.
+    // There are so many comments that trying all ways to divide the text would never end.
     ["text/plain", "<!---->".repeat(140), "text"],
   ];
   for (const [type, body, kind] of cases)

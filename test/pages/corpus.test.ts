@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { convertPage, corpusPages, scorePage } from "../support/page-corpus.ts";
 
-/** Least F1 over words that a page of a kind must have against its marked elements. */
+/** The minimum F1 score by words that a page of each kind must reach against its marked elements. */
 const FLOORS: Readonly<Record<string, number>> = {
   article: 0.95,
   cjk: 0.95,
@@ -27,7 +27,7 @@ describe("pages come out as expected", () => {
     test(page.name, () => {
       const markdown = convertPage(page);
       expect(markdown).toBe(page.expected ?? "");
-      // What is expected was written by hand or by --update: either way it must hold what the page marks.
+      // The expected text was written by hand or by --update. Either way it must contain what the page marks.
       expect(scorePage(page, markdown)).toBeGreaterThanOrEqual(FLOORS[page.kind] ?? 1);
     });
 });

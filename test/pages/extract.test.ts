@@ -271,7 +271,7 @@ test("customers' reviews are no part of what a product page says of the product"
 test("microdata that nobody is shown is no text", () => {
   const hidden = `<div style="display:none" itemscope itemtype="http://schema.org/NewsArticle"><div itemprop="datePublished">2019-11-19T08:57:40+01:00</div></div>`;
   expect(extract(`${hidden}${PARAGRAPHS.map((text) => `<p>${text}</p>`).join("")}`).markdown).not.toContain("2019");
-  // Unless it is all there is, in one piece or in many.
+  // It is kept if the page has no other content, in one piece or in many.
   const all = PARAGRAPHS.map((text) => `<div style="display:none" itemscope><p>${text}</p></div>`);
   for (const html of [all[0], all.join(""), `${all.join("")}<div>¶</div><select><option>x</option></select>`])
     expect(extract(html as string).markdown).toContain(PARAGRAPHS[0] as string);
@@ -327,7 +327,7 @@ test("extraction is deterministic and never throws, whatever the tree", () => {
 
 describe("time grows with the size of the page and no faster", () => {
   const text = PARAGRAPHS[0] as string;
-  // Each takes a fraction of a second; what grows with the square of the size would not end within the test's time.
+  // Each case takes a fraction of a second. Quadratic work would not end within the test's time.
   const cases: [name: string, html: string][] = [
     ["one list of many items", `<ol>${"<li>x".repeat(15_000)}</ol>`],
     ["hidden data", `<p>${text}</p>${`<div itemscope style="display:none">${text}</div>`.repeat(4000)}`],
@@ -388,6 +388,6 @@ test("a short page keeps its headline, though its title says the same", () => {
   const words = "Small things that do big work in every factory of the world, and that always have done so. ".repeat(9);
   const page = `<title>Widgets</title><header><h1>The site</h1></header><div><h1>Widgets</h1><p>${words}</p></div>`;
   expect(extract(page.replace("<header><h1>The site</h1></header>", "")).markdown).toStartWith("# Widgets\n");
-  // Two of them: neither is sure to be the headline.
+  // There are two headings, so neither is certain to be the headline.
   expect(extract(page).markdown).not.toContain("The site");
 });

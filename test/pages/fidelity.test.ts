@@ -4,7 +4,7 @@ import { checkFidelity } from "../../scripts/fit/fidelity.ts";
 import { extractPage } from "../../src/pages/convert/extract.ts";
 import { corpusPages } from "../support/page-corpus.ts";
 
-/** Words and figures that would be noticed when they changed or ran into one another. */
+/** Words and numbers for which a change or a missing space would be noticed. */
 const word = fc.constantFrom(
   "alpha",
   "Beta",

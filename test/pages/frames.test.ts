@@ -15,7 +15,7 @@ test("each frame's body stands where the frame stood", () =>
   ).toBe(`<p>a</p><section>zero</section><p>b</p>${frame(1)}<section>two $& 2</section>`));
 
 test.each(['<iframe data-frame-number="0">', "<iframe "])("a page full of %s costs no more than its length", (part) => {
-  // Work by the square of this length would take minutes.
+  // Quadratic work would take minutes at this length.
   const page = part.repeat(200_000);
   expect(withFrames(page, new Map([["0", "body"]]))).toBe(page);
 });

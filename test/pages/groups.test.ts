@@ -3,7 +3,7 @@ import { cutBlocks } from "../../src/pages/content/blocks.ts";
 import { levelGroups } from "../../src/pages/content/groups.ts";
 import { parsePage } from "../../src/pages/dom/parse.ts";
 
-/** Verdicts after levelling, with those before given by the text itself. */
+/** The verdicts after levelling. The text of each block is its verdict before. */
 function level(html: string): readonly string[] {
   const blocks = cutBlocks(parsePage(html).body);
   const before = blocks.map(({ text }) => Number(text));

@@ -9,12 +9,12 @@ const OTHER = { host: "b.example", delayMs: 0 };
 const job = (id: string, accountId = "account") => ({ id, accountId });
 const never = new AbortController().signal;
 
-/** Lets everybody continue who can. */
+/** Lets everything continue that can. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
 
-/** Starts turns by name and remembers the order in which they came. */
+/** Starts turns by name and records the order in which they began. */
 function line(scheduler: HostScheduler) {
   const order: string[] = [];
   const turns = new Map<string, PageTurn>();
@@ -60,12 +60,12 @@ describe("one host", () => {
     single("single", HOST);
     job("elsewhere", "two", OTHER);
     await settle();
-    // Each job has its share of the four; the single page goes before the rest.
+    // Each job gets its share of the four places. The single page comes first.
     expect(order).toEqual(["one 1", "one 2", "one 3", "two 1", "elsewhere"]);
     expect(scheduler.load()).toEqual({ running: 5, waiting: 3 });
     await end("one 1");
     expect(order.slice(5)).toEqual(["single"]);
-    // A page that has been answered makes room on the host while it is converted.
+    // While an answered page is converted, another page of the host can be loaded.
     await leaveHost("one 2");
     await end("one 2");
     await end("single");
@@ -107,7 +107,7 @@ describe("one host", () => {
     const claim = { host: "a.example", delayMs: 5 };
     (await scheduler.ask(claim))();
     clock.advance(-3_600_000);
-    // Its delay at most, not an hour.
+    // It waits at most for its delay, not for an hour.
     const waits = scheduler.ask(claim);
     clock.advance(5);
     (await waits)();
@@ -177,7 +177,7 @@ describe("pages that somebody waits for", () => {
     visit("other", "other", away(80));
     await settle();
     expect(order.at(-1)).toBe("other");
-    // What the slow give back is for others, as long as they have most of all.
+    // The places that slow pages give back go to others, as long as slow pages have most of them.
     await end("0");
     visit("another", "other", away(81));
     await settle();
@@ -194,7 +194,7 @@ describe("pages that somebody waits for", () => {
     await leaveHost("0");
     expect(order).toHaveLength(5);
     await end("0");
-    // The place goes to the one that has fewer in progress, the next to the other.
+    // The place goes to the one with fewer pages in progress, and the next place to the other.
     expect(order.slice(5)).toEqual(["last"]);
     await end("1");
     expect(order.slice(6)).toEqual(["4"]);
@@ -225,7 +225,7 @@ describe("pages that somebody waits for", () => {
     await expect(scheduler.visit("eager", undefined)).rejects.toThrow(PoolFull);
     for (let n = 0; n < 750; n++) wait(`account ${n % 5}`);
     await expect(scheduler.visit("late", undefined)).rejects.toThrow(PoolFull);
-    // Others than these pages find room.
+    // There is still room for other kinds of pages.
     (await scheduler.ask(HOST))();
     (await scheduler.work(job("job"), HOST, never)).end();
     stop.abort();

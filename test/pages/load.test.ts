@@ -165,7 +165,7 @@ describe("limits", () => {
     await whileSteady(async () => {
       const started = performance.now();
       expect(await fault(loader()(request("/page", { timeoutMs: 200 })))).toBe("timeout");
-      // The file's own time is ten seconds.
+      // The time limit of the file itself is ten seconds.
       expect(performance.now() - started).toBeLessThan(5000);
     });
   });

@@ -153,7 +153,7 @@ for (const [title, cases] of Object.entries({ TABS, SIDE_BY_SIDE, LINKS, NUMBERS
     for (const [name, html, markdown] of cases) test(name, () => expect(convert(html)).toBe(markdown));
   });
 
-// What grows with the square of their number would not end within the test's time.
+// Quadratic work would not end within the test's time.
 test("a page of nothing but tabs takes time by their number", () => {
   const tabs = `<div role="tablist"><span role="tab">x</span><span role="tab">y</span></div><div role="tabpanel">a</div>`;
   expect(convert(tabs.repeat(4000)).slice(0, 8)).toBe("x y\n\na\n\n");

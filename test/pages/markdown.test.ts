@@ -254,7 +254,7 @@ describe("conversion", () => {
       "blockquote q span figure figcaption details summary label kbd article main header center font abbr address"
     ).split(" ");
     const { node } = fc.letrec<{ node: string; row: string }>((tie) => ({
-      // Two cells and more, or it is no table of data; with what browsers move out of tables in between.
+      // A data table needs at least two cells. In between there are elements that browsers move out of tables.
       row: fc
         .tuple(
           fc.array(tie("node"), { minLength: 2, maxLength: 3 }),
@@ -275,7 +275,7 @@ describe("conversion", () => {
         fc.constant("#"),
         fc
           .tuple(
-            // Wherever it stands, it comes first.
+            // These elements come first, wherever they are in the source.
             fc.constantFrom("", "<tbody>", "<caption>#</caption><thead>"),
             fc.array(tie("row"), { minLength: 1, maxLength: 3 }),
           )

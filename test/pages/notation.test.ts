@@ -216,6 +216,6 @@ test("marks in one sign and notes in one list take time by their number", () => 
   });
   expect(markdown.startsWith("a[^0][^1]")).toBe(true);
   expect(markdown.endsWith(`[^${count - 1}]: n`)).toBe(true);
-  // What grows with the square of their number takes minutes.
+  // Quadratic work takes minutes.
   expect(taken).toBeLessThan(10_000);
 }, 60_000);

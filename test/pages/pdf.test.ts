@@ -8,7 +8,7 @@ const MIB = 1024 * 1024;
 const reader = createPdfReader();
 const read = (bytes: Uint8Array) => reader.read(bytes, { bytesMax: 10 * MIB, timeoutMs: 60_000 });
 
-/** A page's content that says it is a picture. */
+/** The content of a page that claims to be an image. */
 const disguised = pdfOf(twiceDeflated(400), "/Subtype/Image/Filter[/FlateDecode/FlateDecode]");
 
 test("a compressed PDF", async () => {
@@ -44,7 +44,7 @@ test("one that takes too long is given up", async () => {
 describe("unpacking", () => {
   const KIB = Buffer.alloc(1024, 65);
   const ascii85 = (zs: number) => "z".repeat(zs);
-  /** Codes of nine bits: a run that each code makes one longer. */
+  /** Codes of nine bits. Each code makes the output run one longer than the previous one. */
   const lzw = (codes: readonly number[]) => {
     const bits = codes.map((code) => code.toString(2).padStart(9, "0")).join("");
     return Buffer.from((bits.match(/.{1,8}/g) ?? []).map((byte) => Number.parseInt(byte.padEnd(8, "0"), 2)));

@@ -1,4 +1,4 @@
-// Work beside the event loop has a lower priority on a busy machine.
+// Work outside of the event loop has a lower priority on a busy machine.
 
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -47,7 +47,7 @@ test.skipIf(!isLinux)("a PDF", async () => {
   expect(String(await outcome)).toContain("seen");
 });
 
-// As root Chromium sets the priorities of what it starts by itself; anywhere else they inherit this one.
+// As root, Chromium sets the priorities of its processes itself. For other users they inherit this one.
 test.skipIf(!isLinux || findBrowser("") === undefined)(
   "a browser",
   async () => {

@@ -1,4 +1,4 @@
-// A remote browser, reached by CDP and by Playwright's own protocol, and its network access through us.
+// A remote browser, reached by CDP and by Playwright's own protocol, whose network access goes through the gateway.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -78,12 +78,12 @@ async function freePort(): Promise<number> {
 
 interface Remote {
   endpoint: string;
-  /** Ends it as a crash would, and starts another at the same address. */
+  /** Ends the browser as a crash would, and starts another one at the same address. */
   replace(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A Chromium of its own process with an open debugging port. */
+/** A Chromium in its own process with an open debugging port. */
 async function startChromium(kind: "http" | "ws"): Promise<Remote> {
   const port = await freePort();
   const profile = mkdtempSync(join(tmpdir(), "sallyport-remote-"));
@@ -125,7 +125,7 @@ async function startChromium(kind: "http" | "ws"): Promise<Remote> {
   };
 }
 
-/** A Playwright server with a Chromium of its own. */
+/** A Playwright server with its own Chromium. */
 async function startPlaywright(): Promise<Remote> {
   const port = await freePort();
   const start = (): Promise<BrowserServer> =>
@@ -211,7 +211,7 @@ describe.skipIf(CHROMIUM === undefined).each(KINDS)("%s", (_, start) => {
     const answered = await fetch(`${base}/`, { proxy: `http://127.0.0.1:${proxyPort}` });
     expect([answered.status, asked.length]).toEqual([407, before]);
   });
-  // Also where its address was of its own name, which died with it.
+  // This also holds if the address contained an id of the browser that died.
   test("a browser that dies under a page is found again", async () => {
     await whileSteady(async () => {
       asked = [];

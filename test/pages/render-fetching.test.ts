@@ -1,4 +1,4 @@
-// Pages that fetch their content are read once it has arrived.
+// Pages that fetch their content are read after it has arrived.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAddressGuard } from "../../src/net/address-guard.ts";

@@ -1,4 +1,4 @@
-// Pages that try to use all memory of the machine.
+// Pages that try to use up the machine's memory.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAddressGuard } from "../../src/net/address-guard.ts";

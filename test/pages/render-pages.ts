@@ -1,6 +1,6 @@
 // Pages that need a browser: scripts, frames, shadow trees, and pages that are far too large.
 
-/** Pages that show something, by path. */
+/** Pages with visible content, by path. */
 export function shown(pathname: string, searchParams: URLSearchParams): Response | undefined {
   switch (pathname) {
     case "/app.js":
@@ -86,7 +86,7 @@ export function html(text: string): Response {
   return new Response(`<!doctype html><title>t</title><body>${text}`, { headers: { "content-type": "text/html" } });
 }
 
-/** A page whose script says what is shown. */
+/** A page whose script creates the content. */
 export function script(code: string): Response {
   return html(`<div id="out">waiting</div><script>${code}</script>`);
 }

@@ -65,7 +65,7 @@ function answer(request: Request): Response | Promise<Response> {
   return shown(pathname, searchParams) ?? led(pathname, searchParams) ?? hostile(pathname) ?? html("<p>plain</p>");
 }
 
-/** Pages that lead elsewhere, end badly or are no pages. */
+/** Pages that lead elsewhere, fail, or are not pages. */
 function led(pathname: string, searchParams: URLSearchParams): Response | undefined {
   switch (pathname) {
     case "/refresh":
@@ -75,7 +75,7 @@ function led(pathname: string, searchParams: URLSearchParams): Response | undefi
         new ReadableStream({
           pull: async (controller) => {
             controller.enqueue(new TextEncoder().encode("<p>drop of a page that never ends</p>"));
-            // The pace of the page.
+            // This is the speed at which the page arrives.
             await Bun.sleep(50);
           },
         }),
@@ -133,7 +133,7 @@ function hostile(pathname: string): Response | Promise<Response> | undefined {
   }
 }
 
-/** Does something to the page that is asking, and never answers it. */
+/** Does something to the page that sent this request, and never answers it. */
 async function withShownPage(work: (page: Page, context: BrowserContext) => Promise<unknown>): Promise<Response> {
   const context = (await browser.get()).contexts().at(-1);
   const page = context?.pages()[0];
@@ -151,7 +151,7 @@ const REQUEST = {
 const render = (path: string, more: Partial<RenderRequest> = {}) =>
   renderer.render({ ...REQUEST, url: base + path, signal: new AbortController().signal, ...more });
 
-/** What it fails with; `rejects` of the test library would hold up the event loop that the browser speaks through. */
+/** The failure of this work. The test library's `rejects` would block the event loop, which the browser connection needs. */
 const failure = (work: Promise<unknown>) =>
   work.then(
     () => "nothing",
@@ -232,7 +232,7 @@ describe.skipIf(CHROMIUM === undefined)("limits", () => {
     test(`${path} → ${expected}`, async () => {
       const before = process.memoryUsage().rss;
       expect(await fault(render(path))).toBe(expected as never);
-      // The page's hundred megabytes stay in the browser.
+      // The hundred megabytes of the page stay in the browser.
       expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(90);
     }, 60_000);
   test("a page that keeps its thread to itself runs out of time", async () => {
@@ -295,7 +295,7 @@ describe.skipIf(CHROMIUM === undefined)("the way out", () => {
   ])(
     "a page that a script sends to %s stays too, and is not waited for",
     async (_, target) => {
-      // Reading it stops there without a word: a test that waits the loading out takes longer than it may.
+      // Reading such a page ends early without an error. If it waited for the target, the test would time out.
       const { url, html, status } = await render(`/go?url=${target}`, { timeoutMs: 60_000 });
       expect([url.startsWith(`${base}/go`), html.includes("waiting"), status]).toEqual([true, true, 200]);
     },

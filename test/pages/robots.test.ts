@@ -18,7 +18,7 @@ const allowed = async (text: string, paths: readonly string[]) => {
   const verdicts = await Promise.all(paths.map((path) => file.allows(HOME + path, never)));
   return paths.filter((_, index) => verdicts[index]);
 };
-/** Rules about nothing, enough to have a file read and judged in a thread. */
+/** Rules that match nothing, enough of them that the file is read and evaluated in a thread. */
 const LONG = Array.from({ length: 1000 }, (_, n) => `Disallow: /nothing/of/the/kind/${n}/*.html\n`).join("");
 
 describe("groups", () => {
@@ -110,7 +110,7 @@ describe("a file made to be slow", () => {
     ["one line of nothing", full(" ")],
     ["few bytes of wildcards", `User-agent: *\nDisallow: /${"*a".repeat(8000)}b`],
   ])("never holds the event loop: %s", async (_, text) => {
-    // A judgement by itself would hold it for eight seconds and more.
+    // Evaluating this on the event loop would block it for more than eight seconds.
     const held = await cpuMs(async () => {
       const file = await rules(text);
       await Promise.all([HOME, LONG_PATH].map((url) => file.allows(url, never).catch(() => undefined)));
@@ -128,7 +128,7 @@ describe("a file made to be slow", () => {
       expect(await file.allows(`${HOME}/short`, never)).toBe(true);
       const before = process.cpuUsage();
       expect(new Set(await Promise.all(Array.from({ length: 20 }, tooLong)))).toEqual(new Set(["robots"]));
-      // Longer ones are not tried again: not one of these takes its four seconds, in whichever thread.
+      // Rules that take too long are not tried again: none of these calls uses its four seconds in any thread.
       expect(process.cpuUsage(before).user / 1000).toBeLessThan(4000);
     } finally {
       own.close();
@@ -145,7 +145,7 @@ describe("a file made to be slow", () => {
         () => "given up",
       ),
     );
-    // Thirty that each take their whole time would be a minute; here none is even over.
+    // Thirty evaluations that each take their whole time would need a minute. At this point not even one has ended.
     const first = await Promise.race([...judging, other.allows(`${HOME}/x`, never)]);
     expect(first).toBe(false);
     stop.abort();
@@ -173,7 +173,7 @@ test("the name in a user agent", () =>
 
 describe("the file", () => {
   const page = `${HOME}/page`;
-  /** Robots over a site that answers so, one answer after the other; the last one again and again. */
+  /** Robots with a site that gives these answers one after the other. The last answer is repeated. */
   function over(...answers: (FetchFault | "blocked" | [status: number, text?: string])[]) {
     const clock = new FakeClock();
     const asked: string[] = [];

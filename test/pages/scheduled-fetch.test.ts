@@ -14,7 +14,7 @@ const settle = async () => {
   for (let i = 0; i < 50; i++) await Promise.resolve();
 };
 
-/** Takes all places of a host; the result gives one back. */
+/** Takes all places of a host. The returned function gives one back. */
 async function fill(scheduler: ReturnType<typeof createHostScheduler>, host: string): Promise<() => void> {
   const [first] = await Promise.all([1, 2, 3, 4].map(() => scheduler.ask({ host, delayMs: 0 })));
   return first as () => void;
@@ -38,7 +38,7 @@ test("each host of a chain is asked in its turn, and what judges the next comes 
   });
   await settle();
   expect(order).toEqual(["judged http://www.a.example/2", "http://www.a.example/2", "judged http://b.example/3"]);
-  // The first host's place is free while the second is waited for.
+  // The place of the first host is free while the second host is waited for.
   const leaveA = await fill(scheduler, "a.example");
   leaveB();
   await settle();
@@ -57,7 +57,7 @@ test("a request that is over waits for no turn, and keeps none", async () => {
   const leaveB = await fill(scheduler, "b.example");
   const failures: unknown[] = [];
   await inTurn({ scheduler, claimOf }, { url: "http://a.example/" }, async (follow) => {
-    // Sent to two places at once, as a page in a browser may be, and then closed.
+    // It is sent to two addresses at the same time, as a page in a browser may be, and is then closed.
     for (const path of ["1", "2"])
       void follow(`http://b.example/${path}`, never, async () => undefined).catch((error) => failures.push(error));
     await settle();
@@ -147,7 +147,7 @@ test("accounts share the browser: the endless pages of one keep no other out", a
     });
   const endless = Array.from({ length: 10 }, (_, n) => show(`http://endless${n}.example/`, "endless"));
   await settle();
-  // One of the four is for others, and stays theirs.
+  // One of the four places is reserved for others.
   expect(shown).toHaveLength(3);
   for (let n = 0; n < 5; n++) await show(`http://other${n}.example/`, "other");
   expect([shown.length, shown.filter((url) => url.includes("endless")).length]).toEqual([8, 3]);

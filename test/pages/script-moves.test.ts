@@ -14,7 +14,7 @@ import { CHROMIUM } from "../support/browser.ts";
 import { type FakeSite, startFakeSite } from "../support/fake-site.ts";
 
 const ARRIVED = `<!doctype html><title>New</title><main><h1>Moved here</h1><p>${"What the reader came for. ".repeat(8)}</p></main>`;
-/** Pages that hold no text, and lead to /new by a script that a reader of the markup may or may not understand. */
+/** Pages without text that lead to /new by a script. A reader of the markup may or may not understand the script. */
 const MOVES: readonly (readonly [path: string, html: string, drawn: boolean])[] = [
   ["/address", "<!doctype html><title>Old</title><script>window.location.href = '/new';</script>", false],
   ["/on-load", `<!doctype html><title>Old</title><body onload="location='/new'"></body>`, false],

@@ -5,7 +5,7 @@ import { parsePage } from "../../src/pages/dom/parse.ts";
 
 const PROSE = "What a reader came for, told at length and with some care. ".repeat(8).trim();
 
-/** Verdicts on the prose and on what stands beside it, all of them 0.5 before. */
+/** The verdicts on the prose and on the parts beside it. All of them are 0.5 before. */
 function verdicts(beside: string): readonly number[] {
   const blocks = cutBlocks(parsePage(`<body><div class="page"><p>${PROSE}</p>${beside}</div></body>`).body);
   return setAside(

@@ -168,7 +168,7 @@ describe("sitemaps in any spelling", () => {
     "made of %j take no longer than others",
     (unit) => {
       const text = unit.repeat(2_000_000 / unit.length);
-      // What grows with the square of the size takes minutes.
+      // Quadratic work takes minutes.
       for (const whole of [`<urlset>${text}`, text])
         expect(cpuMs(() => parseSitemap(whole, "https://site.example/"))).toBeLessThan(4000);
     },
@@ -245,7 +245,7 @@ describe("sitemaps", () => {
     ["tags that do not end", "<loc "],
     ["marked text that does not end", "<loc><![CDATA["],
   ])("%s cost no more than their length", (_, part) => {
-    // Work by the square of this length would take minutes.
+    // Quadratic work would take minutes at this length.
     expect(read(`<urlset>${part.repeat(2_000_000 / part.length)}`).sitemaps).toEqual([]);
   });
   test("other schemes", () => expect(read("<urlset><url><loc>javascript:x</loc></url></urlset>").urls).toEqual([]));

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createSlots } from "../../src/pages/slots.ts";
 
-// In one of these moments the place has been given on and the one who got it does not know yet.
+// At one of these moments the place has been handed over, but the receiver does not know it yet.
 test.each([0, 1, 2, 3, 4, 5, 6])(
   "giving up %d microtasks after a place is free takes nobody else's",
   async (moment) => {

@@ -11,7 +11,7 @@ const TILES = `<ul class="grid">${[1, 2, 3, 4, 5].map(tile).join("")}</ul>`;
 const FOOT = `<p>${"What else there is to say about wool, at some length and for those who read on. ".repeat(6)}</p>`;
 const collection = '<link rel="canonical" href="https://shop.example/collections/blankets">';
 
-/** What is kept when the fitted look finds the prose sure and all else doubtful. */
+/** The text that is kept if the fitted model is sure of the prose and doubts everything else. */
 function kept(head: string, row: string, verdict = 0.25): string {
   const page = parsePage(`<title>Wool blankets</title>${head}<main>${INTRO}${row}${FOOT}</main>`);
   const blocks = cutBlocks(page.body);

@@ -11,7 +11,7 @@ const mojeek = ENGINES.find(({ name }) => name === "mojeek")!;
 const context = contextFor(mojeek);
 const full = readSample("mojeek").cases.find(({ name }) => name === "full")!;
 
-/** The stored page, made larger by markup without meaning. */
+/** The stored page, enlarged by meaningless markup. */
 function pageOf(chars: number) {
   const [answer] = full.answers;
   const body = bodyOf("mojeek", answer!);
@@ -30,7 +30,7 @@ test("the event loop goes on meanwhile", async () => {
   const { signal } = new AbortController();
   const page = pageOf(3_000_000);
   const besideMs = await cpuMs(() => reader.read(mojeek, page, context, signal));
-  // What it takes where nothing else can run.
+  // The comparison is the time that parsing takes on the event loop, where nothing else can run.
   expect(besideMs).toBeLessThan(cpuMs(() => mojeek.parse(page, context)) / 2);
 });
 

@@ -1,4 +1,4 @@
-// Rate limits that engines state besides failing.
+// Rate limits that engines state in addition to failing.
 
 import { afterEach, expect, test } from "bun:test";
 import { bread, nobody, pages, startToys, type Toys, toyEngine } from "./toy-engines.ts";

@@ -145,7 +145,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
   });
 });
 
-/** Statuses and the failures that they may mean, to one or the other engine. */
+/** Statuses and the failures that they may stand for, depending on the engine. */
 const STATUSES: [number, string[]][] = [
   [400, ["refused", "bad_key", "changed_markup", "server_error"]],
   [401, ["blocked", "bad_key"]],
@@ -175,7 +175,7 @@ const STRANGE_BODIES = [
   '{"__proto__":{"results":[{"title":"x","url":"https://x.example"}]}}',
 ];
 
-/** The body with each of its outer names renamed in turn: keys of JSON, classes and ids of markup, elements of XML. */
+/** The body with each of its outer names renamed in turn: keys of JSON, classes and ids of markup, and elements of XML. */
 function changesOf(body: string): [string, (text: string) => string][] {
   const names = new Set<string>();
   for (const [, name] of body.matchAll(/"(\w+)"\s*:/g)) names.add(`"${name}"`);
@@ -196,7 +196,7 @@ function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
 
-/** What comes of a case, though it may fail before all of its answers are needed. */
+/** The outcome of a case. It may fail before all of its answers are used. */
 function outcomeOf(engine: SearchEngine, one: SampleCase, context: EngineContext): Parsed {
   const [answer] = one.answers;
   const first = engine.parse(responseTo(engine.request(context), answer!, bodyOf(engine.name, answer!)), context);

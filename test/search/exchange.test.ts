@@ -1,4 +1,4 @@
-// Every engine over real connections: its requests as received by a server, its stored responses as sent by one.
+// Every engine with real connections: its requests as a server receives them, and its stored responses as a server sends them.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
@@ -14,7 +14,7 @@ import { ENGINES } from "../../src/search/engines/index.ts";
 import { Pace } from "../../src/search/pace.ts";
 import { type Answer, bodyOf, contextFor, readSample, type SampleCase } from "./samples.ts";
 
-/** What the server was sent, and what it says next, by engine. */
+/** The requests that the server received, and the answers that it gives next, by engine. */
 const heard = new Map<string, { method: string; path: string; body: string }[]>();
 const answers = new Map<string, Answer[]>();
 let server: ReturnType<typeof Bun.serve>;

@@ -103,7 +103,7 @@ describe("the score", () => {
   test("is 1 for what every engine that was asked puts first, and its share where the others say nothing", () => {
     expect(merged([ranking("a", [page(1)]), ranking("b", [page(1)])])[0]?.score).toBe(1);
     expect(merged([ranking("a", [page(1)])], 4)[0]?.score).toBe(0.25);
-    // Whether the others failed or list other pages makes no difference to it.
+    // The score does not depend on whether the other engines failed or list other pages.
     expect(merged([ranking("a", [page(1)]), ranking("b", [page(2)])], 4)[0]?.score).toBe(0.25);
   });
 

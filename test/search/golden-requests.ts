@@ -7,10 +7,10 @@ import type { EngineContext, EngineRequest, SearchEngine } from "../../src/searc
 import { ENGINES } from "../../src/search/engines/index.ts";
 import { bodyOf, type ContextParts, contextFor, readSample, responseTo } from "./samples.ts";
 
-/** Where the table is kept. */
+/** The file with the table. */
 export const GOLDEN = join(import.meta.dir, "requests.json");
 
-/** Contexts in which each engine is asked. */
+/** The contexts in which each engine is called. */
 const ASKED: Readonly<Record<string, (engine: SearchEngine) => ContextParts>> = {
   plain: () => ({ query: { text: "solar eclipse" } }),
   everything: (engine) => ({
@@ -31,7 +31,7 @@ const ASKED: Readonly<Record<string, (engine: SearchEngine) => ContextParts>> = 
   }),
 };
 
-/** The requests of an engine, one line each. */
+/** The requests of an engine, one per line. */
 export function requestsOf(engine: SearchEngine): Record<string, string[]> {
   return Object.fromEntries(
     Object.entries(ASKED).map(([name, parts]) => [
@@ -51,7 +51,7 @@ function lineOf({ method, url, headers, body, step }: EngineRequest): string {
   ].join(" | ");
 }
 
-/** All requests of an exchange, its first answers being those of the samples. */
+/** All requests of an exchange whose first answers come from the samples. */
 export function exchangeOf(engine: SearchEngine, context: EngineContext): EngineRequest[] {
   const { answers } = readSample(engine.name).cases.find(({ name }) => name === "full")!;
   const requests = [engine.request(context)];

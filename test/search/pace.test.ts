@@ -17,7 +17,7 @@ test("no window of time holds more turns than a network takes, however they are 
           const turn = pace.next("n", { requests, perMs: 1000 }, 3000);
           if (turn === undefined) continue;
           expect(turn.waitMs).toBeLessThanOrEqual(3000);
-          // Who has its turn at once has used it.
+          // A turn without a wait has already been used.
           if (cancels && turn.waitMs > 0) turn.cancel();
           else times.push(clock.now() + turn.waitMs);
         }

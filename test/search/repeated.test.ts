@@ -1,4 +1,4 @@
-// State between searches: cached results, rate limits, tokens; and where engines' addresses may lead.
+// State between searches: cached results, rate limits and tokens. It also tests where the addresses of engines may lead.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Parsed } from "../../src/search/engine.ts";
@@ -33,7 +33,7 @@ describe("the same question", () => {
     await run({ language: "de" });
     await run({ category: "news" });
     expect(toys.asked("a")).toHaveLength(4);
-    // No one failed: there is no more to be had.
+    // No engine failed, so there are no more results to get.
     await run({ limit: 9 });
     expect(toys.asked("a")).toHaveLength(4);
   });

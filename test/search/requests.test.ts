@@ -1,4 +1,5 @@
-// The requests of every engine, by a table of golden requests; and that no query can escape its parameter.
+// The requests of every engine, compared with a table of golden requests. It also tests that no query can escape from its
+// parameter.
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -64,7 +65,7 @@ function searchRequest(engine: SearchEngine, context: EngineContext): EngineRequ
   return requests.find((request) => valuesOf(request).some((value) => value.includes(text))) ?? requests[0]!;
 }
 
-/** What an exchange asks to remember. */
+/** The value that an exchange asks to store. */
 function rememberedBy(engine: SearchEngine, context: EngineContext): string | undefined {
   const [answer] = readSample(engine.name).cases.find(({ name }) => name === "full")!.answers;
   const request = engine.request(context);
@@ -72,7 +73,7 @@ function rememberedBy(engine: SearchEngine, context: EngineContext): string | un
   return parsed.kind === "next" ? parsed.remember?.value : undefined;
 }
 
-/** Every value that a server would read: of the address, a form or JSON. */
+/** Every value that a server would read from the address, a form or JSON. */
 function valuesOf({ url, body, headers }: EngineRequest): string[] {
   const address = new URL(url);
   const values = [...address.searchParams.values(), decodeURIComponent(address.pathname)];

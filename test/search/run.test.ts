@@ -210,7 +210,7 @@ describe("failures", () => {
 
   test("suspend the engines of one network together, but not one at an address of the operator's", async () => {
     const engines = [toyEngine("a", { network: "n" }), toyEngine("b", { network: "n" })];
-    // Without an address of the operator's: port 9 of loopback, which the guard refuses.
+    // Without an address from the operator it uses port 9 of loopback, which the guard refuses.
     toys = startToys(
       { a: fails("captcha"), b: () => pages("b", 5) },
       { engines, search: { engines: { a: { baseUrl: undefined } } } },

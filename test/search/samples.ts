@@ -1,4 +1,4 @@
-// Reads the stored responses of engines, and replays them instead of using the network.
+// Reads the stored responses of engines, and replays them in place of the network.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,17 +11,17 @@ import type {
   SearchEngine,
 } from "../../src/search/engine.ts";
 
-/** One stored answer: a file beside the manifest, or a short text. */
+/** One stored answer: a file next to the manifest, or a short text. */
 export interface Answer {
   file?: string;
   text?: string;
   status?: number;
   headers?: Record<string, string>;
-  /** Where redirects led; absent: to what was asked. */
+  /** The address after redirects. If it is absent, it is the requested address. */
   url?: string;
 }
 
-/** What an engine makes of answers, in the order in which it asks. */
+/** The result of an engine for these answers, which are given in the order of its requests. */
 export interface SampleCase {
   name: string;
   category?: EngineContext["query"]["category"];
@@ -36,17 +36,17 @@ export interface SampleCase {
 }
 
 export interface Sample {
-  /** The public page or file that the answers were written after. */
+  /** The public page or file from which the answers were written. */
   source: string;
   cases: SampleCase[];
 }
 
 const FOLDER = join(import.meta.dir, "samples");
 
-/** Names with samples. */
+/** The names of the engines with samples. */
 export const sampleNames = (): string[] => readdirSync(FOLDER).sort();
 
-/** The samples of an engine; throws when there are none. */
+/** The samples of an engine. Throws if there are none. */
 export function readSample(name: string): Sample {
   return JSON.parse(readFileSync(join(FOLDER, name, "sample.json"), "utf8")) as Sample;
 }
@@ -56,7 +56,7 @@ export function bodyOf(name: string, answer: Answer): string {
   return answer.file === undefined ? (answer.text ?? "") : readFileSync(join(FOLDER, name, answer.file), "utf8");
 }
 
-/** A context as the run would make it, but for what is given. */
+/** The context that a search would create, except for the given parts. */
 export function contextFor(
   engine: SearchEngine,
   { query = {}, settings = {}, remembered }: ContextParts = {},
@@ -81,14 +81,14 @@ export function contextFor(
   };
 }
 
-/** What a test says of a context. */
+/** The parts of a context that a test sets. */
 export interface ContextParts {
   query?: Partial<EngineContext["query"]>;
   settings?: Partial<EngineContext["settings"]>;
   remembered?: string;
 }
 
-/** The answer as the engine's caller would hand it over. */
+/** The answer in the form in which the engine gets it. */
 export function responseTo(request: EngineRequest, answer: Answer, body: string): EngineResponse {
   return {
     status: answer.status ?? 200,
@@ -99,10 +99,10 @@ export function responseTo(request: EngineRequest, answer: Answer, body: string)
   };
 }
 
-/** Steps that no engine needs more of. */
+/** More steps than any engine needs. */
 const STEPS_MAX = 4;
 
-/** Plays a case: every request gets the next answer. `change` may spoil the last body. */
+/** Plays a case: every request gets the next answer. `change` may damage the last body. */
 export function play(
   engine: SearchEngine,
   one: SampleCase,

@@ -1,4 +1,4 @@
-// Whatever happens to a response in transit, an engine either reads it or reports a failure.
+// Whatever happens to a response on its way, an engine either reads it or reports a failure.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -7,7 +7,7 @@ import { play, readSample } from "./samples.ts";
 
 const RUNS = 60;
 
-/** A change of a text: a part of it goes, comes twice, or is replaced. */
+/** A change of a text: a part of it is deleted, repeated or replaced. */
 const change = fc
   .record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),

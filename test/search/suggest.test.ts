@@ -20,7 +20,7 @@ const chosen = (name: string, baseUrl?: string): ChosenEngine => ({
   network: name,
 });
 
-/** What is suggested by endpoints that answer so, and which were asked. */
+/** The suggestions if the endpoints answer like this, and the endpoints that were called. */
 async function suggested(
   engines: readonly ChosenEngine[],
   {

@@ -1,5 +1,5 @@
-// Search engines with a small format of their own, and the loopback server that answers for all of them: each at its own
-// path, as the test defines.
+// Search engines with a simple format of their own, and the loopback server that answers for all of them: each at its own path,
+// as the test defines.
 
 import { FakeClock } from "../../src/base/clock.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -10,25 +10,25 @@ import { createResolve } from "../../src/net/resolve.ts";
 import type { Hit, Parsed, SearchEngine } from "../../src/search/engine.ts";
 import { createSearch, type Search, type SearchRequest } from "../../src/search/run.ts";
 
-/** How an engine answers; told of each request as it comes. */
+/** How an engine answers. It is called for each request. */
 export type Way = (request: Request, times: number) => Response | Promise<Response>;
 
-/** Hits about the query, at addresses of the engine's own but for those that are given. */
+/** Results for the query. Except for the given addresses, they are at addresses of the engine's own. */
 export function pages(name: string, count: number, shared: readonly string[] = []): Response {
   const own = Array.from({ length: count }, (_, index) => `https://${name}.example/${index + 1}`);
   return Response.json([...shared, ...own].map((url) => ({ url, title: `Bread of ${url}`, snippet: `From ${name}` })));
 }
 
-/** The engine was asked and says nothing until its client leaves. */
+/** An engine that received the request and does not answer until its client has left. */
 export const silent: Way = (request) =>
   new Promise((resolve) => request.signal.addEventListener("abort", () => resolve(new Response()), { once: true }));
 
-/** A failure as an engine's own reading tells it. */
+/** A failure that the engine's own parser reports. */
 export const fails = (kind: string, retryAfterMs?: number): Way => {
   return () => Response.json({ kind: "failure", failure: { kind, message: "A failure.", retryAfterMs } });
 };
 
-/** An engine of the toy format. */
+/** An engine with the toy format. */
 export function toyEngine(name: string, facts: Partial<SearchEngine> = {}): SearchEngine {
   return {
     name,
@@ -58,19 +58,19 @@ export function toyEngine(name: string, facts: Partial<SearchEngine> = {}): Sear
   };
 }
 
-/** Engines, their server, and a search over them. */
+/** The engines, their server, and a search that uses them. */
 export interface Toys {
   readonly search: Search;
   readonly clock: FakeClock;
   readonly url: string;
-  /** Queries that an engine was asked, in order. */
+  /** The queries that an engine received, in order. */
   asked(name: string): URLSearchParams[];
-  /** Requests for an engine that its client has left. */
+  /** The number of requests to an engine whose client has left. */
   left(name: string): number;
-  /** Resolves when an engine was asked so often. */
+  /** Resolves when an engine has received this many requests. */
   wasAsked(name: string, times?: number): Promise<void>;
   set(name: string, way: Way): void;
-  /** Outcomes told to the metrics, as `engine outcome`. */
+  /** The outcomes that were reported to the metrics, as `engine outcome`. */
   readonly outcomes: string[];
   reconfigure(search: Record<string, unknown>): void;
   stop(): Promise<void>;
@@ -78,13 +78,13 @@ export interface Toys {
 
 export interface ToyOptions {
   readonly engines?: readonly SearchEngine[];
-  /** Settings of `search`, as the program reads them. */
+  /** The `search` settings as the program reads them. */
   readonly search?: Record<string, unknown>;
-  /** Engines without an address of the operator's are at the server too, as if loopback were the internet. */
+  /** Whether engines without an address from the operator use the server too, as if loopback were the internet. */
   readonly isOpen?: boolean;
 }
 
-/** Starts them. Every engine is at the server's address unless `search` says otherwise. */
+/** Starts them. Every engine uses the server's address unless `search` says otherwise. */
 export function startToys(
   ways: Readonly<Record<string, Way>>,
   { engines, search = {}, isOpen = false }: ToyOptions = {},
@@ -157,7 +157,7 @@ export function startToys(
   };
 }
 
-/** The configuration that a file with these settings makes; the toys' own names are no names of a file. */
+/** The configuration for a file with these settings. The names of the toy engines are not valid in a file. */
 function configOf(engines: readonly SearchEngine[], url: string, search: Record<string, unknown>): Config {
   const loaded = loadConfig({ env: {}, cwd: import.meta.dir });
   if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
@@ -174,5 +174,5 @@ export function bread(more: Partial<SearchRequest> = {}): SearchRequest {
   return { text: "bread", category: "general", language: "auto", limit: 5, timeoutMs: 5000, ...more };
 }
 
-/** A signal of no one's. */
+/** A signal that is never aborted. */
 export const nobody = (): AbortSignal => new AbortController().signal;

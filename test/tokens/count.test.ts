@@ -4,7 +4,7 @@ import { countTokens as reference } from "gpt-tokenizer/encoding/o200k_base";
 import { countTokens, TokenCounter } from "../../src/tokens/count.ts";
 import { pieceEnd } from "../../src/tokens/pieces.ts";
 
-/** The reference reads special tokens only when asked, and never refuses them here. */
+/** The reference counts special tokens as such only on request. With this option it never refuses them. */
 const expected = (text: string) => reference(text, { disallowedSpecial: new Set() });
 
 const SAMPLES: readonly [string, string][] = [
@@ -64,7 +64,7 @@ describe("countTokens", () => {
     const text = fc.array(unit, { maxLength: 20 }).map((parts) => parts.join(""));
     fc.assert(
       fc.property(text, (given) => {
-        // JavaScript's \s, which the reference cuts by, is not Unicode's white space in these two.
+        // JavaScript's \s, by which the reference divides text, differs from Unicode's white space in these two characters.
         const plain = given.replaceAll(/[\u0085\ufeff]/g, "");
         expect(countTokens(plain)).toBe(expected(plain));
       }),
@@ -104,7 +104,7 @@ describe("countTokens", () => {
   });
 
   test("counts as the reference: words of letters drawn from a few", () => {
-    // Many tokens overlap in these, so that what is taken must often be taken back.
+    // Many tokens overlap in these words, so that earlier merges must often be undone.
     const word = fc
       .tuple(
         fc.constantFrom("ab", "aeiou", "etaoinshrdlu", "=-", "的一是不了人", "абвгд"),
@@ -120,12 +120,13 @@ describe("countTokens", () => {
   });
 
   test("sixty thousand letters without a space", () => {
-    // Eight letters a token, as the reference says after some seconds.
+    // There are eight letters per token. The reference gives the same after some seconds.
     expect(countTokens("a".repeat(60_000))).toBe(7_500);
   });
 
   test("white space is what Unicode says it is", () => {
-    // As in the vocabulary's own program: a next-line before a word is a piece's beginning, a byte order mark a sign.
+    // As in the vocabulary's own program, a next-line character before a word begins a piece, and a byte order mark counts as a
+    // symbol.
     expect(pieceEnd("\u0085\u0085a", 0)).toBe(1);
     expect(pieceEnd("\ufeff\ufeffa", 0)).toBe(2);
   });
@@ -147,19 +148,20 @@ describe("countTokens", () => {
   test("a large text that is wanted at once is counted by samples of it", () => {
     const words = "word ".repeat(100_000);
     expect(Math.abs(countTokens(words) / 100_001 - 1)).toBeLessThan(0.01);
-    // A text of ordinary words is counted further than one of words that are no tokens.
+    // Text of ordinary words is counted further than text whose words are not tokens.
     expect(countTokens("word ".repeat(50_000))).toBe(50_001);
     const letters = Array.from({ length: 130_000 }, (_, n) => "bcdfghjklm"[(n * n + (n >> 3)) % 10]).join("");
     const counted = countTokens(letters);
     expect(Math.abs(counted / countTokens(letters.slice(0, 60_000)) / (130 / 60) - 1)).toBeLessThan(0.03);
-    // Also where its beginning is not like the rest; 128 spaces are a token.
+    // This also holds if the beginning differs from the rest. 128 spaces are one token.
     const uneven = " ".repeat(300_000) + "word ".repeat(60_000);
     expect(Math.abs(countTokens(uneven) / (300_000 / 128 + 60_000) - 1)).toBeLessThan(0.2);
   });
 });
 
 describe("TokenCounter", () => {
-  // The windows that a text is examined through end after 65,536 characters: in a contraction, in spaces, in a pair.
+  // Text is examined in windows that end after 65,536 characters. Here the end is within a contraction, within spaces, and within
+  // a surrogate pair.
   const endsIn = (what: string) => `${"word ".repeat(13_107).slice(0, 65_533)}${what} and on.`;
   const large: [string, string][] = [
     ["prose", "The quick brown fox didn't jump over it; they'll say 12345. ".repeat(3000)],
@@ -188,7 +190,7 @@ describe("TokenCounter", () => {
     const endless = "word ".repeat(1_200_000);
     const enough = await counter.count(endless, 65_536);
     expect(enough).toBeGreaterThan(65_536);
-    // It stopped right there.
+    // The count stopped immediately after that.
     expect(enough).toBeLessThan(65_536 + 16_384);
     expect(await counter.count(" ".repeat(20_000_000), 65_536)).toBeGreaterThan(65_536);
   });
@@ -204,7 +206,7 @@ describe("TokenCounter", () => {
     };
     const busy = other();
     await new TokenCounter().count("The quick brown fox. ".repeat(20_000));
-    // Many small texts are as much work as a large one.
+    // Many small texts need as much work as a large one.
     const before = turns;
     const counter = new TokenCounter();
     for (let n = 0; n < 200; n++) await counter.count("The quick brown fox. ".repeat(40));

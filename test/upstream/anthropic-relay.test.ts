@@ -79,7 +79,7 @@ describe("relay", () => {
     reader.end(out);
     const last = out.at(-1);
     const usage = last !== undefined && "usage" in last ? last.usage : undefined;
-    // Of an answer that broke off the relay counts what came out.
+    // If the answer broke off, the relay counts the tokens of the part that was sent.
     if (last?.type === "error") expect(one.usage?.inputTokens).toBe(usage?.inputTokens as number);
     else expect(one.usage).toEqual(usage);
     expect((one.fault?.reported ?? one.fault?.code) as unknown).toBe(last?.type === "error" ? last.code : undefined);

@@ -120,7 +120,7 @@ describe("parameters", () => {
     });
     expect(json.metadata).toEqual({ user_id: "u-1" });
     expect(dropped).toEqual(["service_tier"]);
-    // A blank sequence is refused there.
+    // Anthropic refuses a blank stop sequence.
     expect(cutAt).toEqual([" "]);
   });
 
@@ -145,7 +145,7 @@ describe("parameters", () => {
   ] as const)("reasoning %j on %s", (reasoning, model, expected) => {
     const { json } = send({ reasoning, maxTokens: 40_000, temperature: 0.7 }, { model });
     expect(json).toMatchObject(expected);
-    // Thinking goes with temperature 1 only.
+    // Thinking is only possible with temperature 1.
     expect(json).not.toHaveProperty("temperature");
   });
 

@@ -79,7 +79,7 @@ describe("transcripts", () => {
   });
 });
 
-/** A whole answer of random blocks. */
+/** A whole answer with random blocks. */
 const message = fc.record({
   id: fc.constant("msg_1"),
   type: fc.constant("message"),
@@ -117,7 +117,7 @@ const message = fc.record({
 
 type Message = typeof message extends fc.Arbitrary<infer T> ? T : never;
 
-/** Writes an answer as the public documentation says that it is streamed. */
+/** Writes an answer as a stream in the way that the public documentation describes. */
 function streamed(answer: Message, size: number): unknown[] {
   const cut = (text: string) => text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
   const frames: unknown[] = [

@@ -6,7 +6,7 @@ import type { Provider } from "../../src/upstream/provider.ts";
 
 const REQUEST = { path: "/chat/completions", headers: {}, body: "{}", dropped: [] };
 
-/** A provider with two keys, and the keys it was asked with; `refused` answers with the status. */
+/** A provider with two keys, and the keys that it received. The key `refused` is answered with the status. */
 function twoKeys(refused: string, status: number) {
   const heard: string[] = [];
   const server = Bun.serve({
@@ -32,7 +32,7 @@ function twoKeys(refused: string, status: number) {
 }
 
 test.each([
-  // Whether the key is skipped afterwards.
+  // The second value is whether the key is skipped afterwards.
   [401, true],
   [403, true],
   [429, true],

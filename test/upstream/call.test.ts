@@ -9,7 +9,9 @@ import { whileSteady } from "../support/real-time.ts";
 let stop: (() => void) | undefined;
 afterEach(() => stop?.());
 
-/** A provider that writes `text` to whoever asks, and nothing more. `closed`: the caller hung up. */
+/**
+ * A provider that sends `text` on every connection and nothing more. `closed` resolves when the caller has closed the connection.
+ */
 function provider(text: string | ((write: (piece: string) => number) => void), idleMs = 100) {
   const closed = Promise.withResolvers<void>();
   const server = Bun.listen({
@@ -81,7 +83,8 @@ test("a large answer may take longer than the idle limit as long as it comes", a
   const pieces = 12;
   const size = 200_000;
   await whileSteady(async () => {
-    // Longer in all than the limit, and each far sooner than it: a busy machine may be late by a second.
+    // The pieces together take longer than the limit, but each one arrives long before it. A busy machine may be late by a
+    // second.
     const up = provider((write) => {
       write(`HTTP/1.1 200 OK\r\nContent-Length: ${pieces * size}\r\n\r\n`);
       for (let i = 1; i <= pieces; i++) setTimeout(() => write("x".repeat(size)), i * 140);
@@ -97,7 +100,7 @@ test("a model list is bounded while it is read", async () => {
     write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{"data":["');
     const more = () => {
       const written = write(piece);
-      // A closed connection takes nothing more.
+      // A closed connection accepts no more data.
       if (written < 0 || sent > 1024 * 1024 * 1024) return;
       sent += written;
       setTimeout(more, written === piece.length ? 0 : 5);

@@ -1,5 +1,5 @@
-// Requests to Claude models of different generations: forced tools, late system text, a final assistant turn, thinking turned
-// off, caching. Requests of every client format become the same neutral request.
+// Requests to Claude models of different generations: forced tools, late system messages, a final assistant turn, thinking turned
+// off, and caching. Requests in every client format become the same neutral request.
 
 import { describe, expect, test } from "bun:test";
 import type { ChatMessage, ChatRequest, ToolChoice } from "../../src/chat/request.ts";

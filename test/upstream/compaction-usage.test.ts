@@ -1,4 +1,4 @@
-// The cost of a provider's own compaction is part of the request's cost, whole and streamed.
+// The cost of a provider's own compaction is part of the request's cost, for whole and streamed answers.
 
 import { expect, test } from "bun:test";
 import { anthropicUsage } from "../../src/upstream/dialects/anthropic/reader.ts";

@@ -1,4 +1,4 @@
-// The sizes in vendors' error messages about a prompt that does not fit.
+// The sizes in the error messages of vendors about a prompt that does not fit.
 
 import { expect, test } from "bun:test";
 import { contextCounts } from "../../src/upstream/context-counts.ts";

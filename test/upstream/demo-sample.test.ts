@@ -54,7 +54,7 @@ describe("a sample", () => {
   test("is accepted by its schema", () => {
     fc.assert(
       fc.property(schema, (given) => {
-        // As it goes out: undefined and functions are nothing there.
+        // The sample as it is sent: JSON leaves out undefined values and functions.
         const sample = JSON.parse(JSON.stringify({ value: sampleOf(given) })).value;
         expect([JSON.stringify(sample), ajv.validate(given, sample)]).toEqual([JSON.stringify(sample), true]);
       }),

@@ -1,4 +1,4 @@
-// Damaged streams: every reader and relay handles recorded answers with damage, and so does the client's writer.
+// Damaged streams: every reader and relay handles recorded answers with damage, and so does the writer of the client's format.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -21,14 +21,14 @@ const REASONS = new Set(
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** True for what JSON can say. */
+/** Whether JSON can express the value. */
 function isPlain(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   if (typeof value !== "object") return ["string", "boolean"].includes(typeof value);
   return value === null || Object.values(value).every(isPlain);
 }
 
-/** Events as they may be: legal, of plain data, in words that are known. */
+/** Checks that the events are in legal order and consist of plain data with known values. */
 function expectSound(events: readonly ChatEvent[]): void {
   expect(grammarFaults(events)).toEqual([]);
   expect(events.every(isPlain)).toBe(true);

@@ -92,7 +92,7 @@ describe("contents", () => {
       { role: "user", parts: [{ text: "aside" }] },
       {
         role: "model",
-        // A call of another model's: the protocol's own word in place of a signature.
+        // A call of another model gets the protocol's own placeholder in place of a signature.
         parts: [
           {
             functionCall: { id: "c3", name: "f", args: { x: 1 } },

@@ -10,7 +10,8 @@ const openai = (message: string, code: string | null = null) => ({
   error: { message, type: "invalid_request_error", param: null, code },
 });
 
-// A model that is gone is the operator's to mend and another route's to answer; anything else the request names is the client's.
+// If the model is missing, the operator must act, and another route may answer. If anything else in the request is missing, the
+// client must act.
 test.each([
   ["anthropic", anthropic("model: claude-x"), "model_missing"],
   ["anthropic", anthropic("Not found"), "model_missing"],

@@ -52,7 +52,7 @@ describe("relay", () => {
         rawUsage: _raw,
         ...rest
       } = fold(readStream(openaiChat.reader(), bytes));
-      // The relay says tool_calls where the upstream said stop.
+      // The relay reports tool_calls where the upstream reported stop.
       return { ...rest, choices: rest.choices.map(({ rawReason: _word, ...choice }) => choice) };
     };
     expect(plain(new TextEncoder().encode(run(name)))).toEqual(plain(transcript(DIALECT, name)));

@@ -77,7 +77,7 @@ describe("transcripts", () => {
   });
 });
 
-/** A whole answer of one choice. */
+/** A whole answer with one choice. */
 const message = fc.record({
   content: fc.oneof(fc.string({ minLength: 1, unit: "grapheme" }), fc.constant(null)),
   reasoning_content: fc.oneof(fc.string({ minLength: 1 }), fc.constant(undefined)),

@@ -1,4 +1,4 @@
-// Every provider card fulfils the contract; vendors' model lists are read from samples.
+// Every provider card fulfils the contract, and the model lists of vendors are read from samples.
 
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest } from "../../src/chat/request.ts";

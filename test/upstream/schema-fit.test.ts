@@ -1,5 +1,5 @@
-// JSON Schema for vendors that support a part of it: nothing unsupported is sent, nothing is lost silently, and a structure
-// that cannot be expressed is not changed into another.
+// JSON Schema for vendors that support only a part of it: nothing unsupported is sent, nothing is lost silently, and a structure
+// that cannot be expressed is not changed into another one.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -186,7 +186,7 @@ describe("what goes up", () => {
     const plain = sent(anthropicMessages, tool(tree, { strict: true }), "claude-opus-5");
     expect(plain.json.tools[0]).toEqual({ name: "f", input_schema: tree });
     expect(plain.dropped).toEqual(["strict"]);
-    // What is no parameter of its own stays whole.
+    // Anything that is not a parameter of its own stays complete.
     expect(sent(anthropicMessages, tool(optional), "claude-opus-5").json.tools[0].input_schema).toEqual(optional);
   });
 

@@ -3,7 +3,7 @@
 import type { ChatRequest } from "../../src/chat/request.ts";
 import type { RelayIdentity, RequestContext } from "../../src/upstream/dialect.ts";
 
-/** A request that says nothing but what `part` says. */
+/** A request that contains only what `part` defines. */
 export function chat(part: Partial<ChatRequest>): ChatRequest {
   return {
     model: "m",
@@ -16,7 +16,7 @@ export function chat(part: Partial<ChatRequest>): ChatRequest {
   };
 }
 
-/** A context; `model` is the upstream's. */
+/** A context. `model` is the upstream's model. */
 export function context(part: Partial<RequestContext> = {}): RequestContext {
   return {
     model: "up",
@@ -29,7 +29,7 @@ export function context(part: Partial<RequestContext> = {}): RequestContext {
   };
 }
 
-/** What the relay puts in place of the upstream's values. */
+/** The values that the relay puts in place of the upstream's. */
 export const identity: RelayIdentity = {
   id: "ours_1",
   model: "canonical",

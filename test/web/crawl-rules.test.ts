@@ -1,4 +1,4 @@
-// The operator's settings and a site's rules, as crawls, maps and scrapes follow them.
+// The operator's settings and the rules of a site, and how crawls, maps and scrapes follow them.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findBrowser } from "../../src/pages/browser/browser.ts";
@@ -66,7 +66,7 @@ describe("a crawl", () => {
   test("stays on its site, says who it is, and lists what it may not have", async () => {
     const result = await crawl(app, { url: at("/") });
     expect(pathsOf(result)).toEqual(["/", "/inside"]);
-    // JSON and feeds by their names are no pages; those that turn out to be none are told.
+    // Addresses that look like JSON or feeds are not loaded. Addresses whose answers turn out not to be pages are reported.
     expect(failures(result)).toEqual([
       ["/data", "scrape_failed"],
       ["/picture", "scrape_failed"],
@@ -211,7 +211,7 @@ test("the operator's delay lies between any two requests to a host", async () =>
   const crawled = startCrawl(own, { url: `${slow.url}/` }).then((id) => ended(own, id));
   await Promise.all([crawled, ...["/3", "/4"].map((path) => own.post("/v1/scrape", { url: slow.url + path }))]);
   expect(starts).toHaveLength(4);
-  // The root and four others: whatever the machine is busy with, the last cannot begin before four delays are over.
+  // The root page and four others. However busy the machine is, the last one cannot start before four delays have passed.
   expect(Math.max(...starts) - beganMs).toBeGreaterThan(310);
   await own.stop();
   await slow.stop();

@@ -1,4 +1,4 @@
-// Several crawls on one machine, and one crawl on one host: the order in which they are scheduled.
+// How several crawls on one machine, and several pages of one host, are scheduled.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -7,7 +7,7 @@ import { ended, poll, startCrawl, webConfig } from "./support.ts";
 
 const LEAVES = Array.from({ length: 40 }, (_, index) => `/${index}`);
 
-/** A site that counts how many of its pages are asked for at once, and takes some time for each. */
+/** A site that counts how many of its pages are requested at the same time, and takes some time to answer each of them. */
 function slowSite(robots = ""): FakeSite & { most(): number; starts: number[] } {
   let open = 0;
   let most = 0;
@@ -56,7 +56,7 @@ test("a crawl asks one host for few pages at once, and a second crawl gets its s
     second.asked("/0").then(() => order.push("second began")),
     ended(app, two).then(() => order.push("two")),
   ]);
-  // The second did not wait for the end of the first.
+  // The second crawl did not wait until the first one had ended.
   expect(order[0]).toBe("second began");
   for (const site of sites.slice(0, 2)) expect(site.most()).toBeLessThanOrEqual(4);
 });
@@ -65,7 +65,7 @@ test("a host's crawl-delay lies between its requests", async () => {
   const site = sites[2] as ReturnType<typeof slowSite>;
   const began = performance.now();
   await ended(app, await startCrawl(app, { url: site.url, limit: 6 }));
-  // The root and five others: whatever the machine is busy with, the last cannot begin before five delays are over.
+  // The root page and five others. However busy the machine is, the last one cannot start before five delays have passed.
   expect(site.starts).toHaveLength(5);
   expect(Math.max(...site.starts) - began).toBeGreaterThan(490);
 });
@@ -94,7 +94,7 @@ test("a host's crawl-delay holds between a crawl and scrapes", async () => {
 
 test("a large crawl starves neither a small one nor a scrape", async () => {
   const [site, quick] = [sites[5], sites[6]] as [FakeSite, FakeSite];
-  // Pages are answered one at a time, when the test says so: nothing hangs on how fast anything is.
+  // Pages are answered one at a time, when the test says so. The result therefore does not depend on the speed of anything.
   const held: (() => void)[] = [];
   for (const path of LEAVES)
     site.set(path, async () => {
@@ -104,7 +104,7 @@ test("a large crawl starves neither a small one nor a scrape", async () => {
   site.set("/wanted", page("Wanted"));
   const large = await startCrawl(app, { url: site.url, limit: 41 });
   while (held.length < 4) await Bun.sleep(5);
-  // All places are the large crawl's, and those of its host.
+  // The large crawl has all its places and all places of its host.
   expect([await gauge("sallyport_jobs", "running"), await gauge("sallyport_jobs", "waiting")]).toEqual([1, 0]);
   expect([await gauge("sallyport_job_pages", "running"), await waiting()]).toEqual([4, 0]);
   expect(await gauge("sallyport_conversions", "waiting")).toBe(0);
@@ -123,7 +123,7 @@ test("a large crawl starves neither a small one nor a scrape", async () => {
   for (const done of held) done();
 });
 
-/** Requests that wait for their turn. */
+/** The number of requests that wait for their turn. */
 const waiting = () => gauge("sallyport_job_pages", "waiting");
 
 async function gauge(name: string, state: string): Promise<number> {

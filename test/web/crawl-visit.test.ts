@@ -10,7 +10,7 @@ const entry = { urlKey: "a.example/page", url: URL_, depth: 0 };
 const options = { bytesMax: 1000, timeoutMs: 1000 };
 const text = (answer: { body: Uint8Array }) => new TextDecoder().decode(answer.body);
 
-/** A crawl's surroundings: what it asked, what it kept, what went wrong. */
+/** A fake environment of a crawl. It records what was requested, what was stored and what failed. */
 function surroundings({ statuses = [] as number[], broken = false } = {}) {
   const asked: string[] = [];
   const kept: KeptAnswer[] = [];
@@ -112,7 +112,7 @@ test("the host's place is held while it is asked, the job's until the page is do
     await fetch(URL_, options);
     await waiting;
     expect(scheduler.load()).toEqual({ running: 1, waiting: 0 });
-    // The page is answered now: another visit of it would wait for no host, however busy.
+    // This page is already stored. Loading it again does not wait for the host, however busy the host is.
     others.push(await scheduler.ask({ host: "a.example", delayMs: 0 }));
     expect(text(await visit((again) => again.fetch(URL_, options)))).toBe("answer 1");
   });

@@ -17,7 +17,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, index) => i
 beforeAll(async () => {
   other = startFakeSite({ "/": page("Other") });
   site = startFakeSite({
-    // A small site with everything that must not make a second page of one.
+    // A small site with every kind of address that must not count as a separate page.
     "/": page("Home", [
       "/a",
       "/b/",
@@ -47,22 +47,22 @@ beforeAll(async () => {
     "/d/1": page("D1", ["/d/2"]),
     "/d/2": page("D2", ["/d/3"]),
     "/d/3": page("D3"),
-    // Only the navigation leads on.
+    // Only the links in the navigation lead to further pages.
     "/nav": `<html><head><title>Nav</title></head><body><nav><a href="/nav/1">one</a></nav><main><h1>Nav</h1><p>Text that is
       long enough to be the main content of this page, without any link in it at all.</p></main><footer><a href="/nav/2">two</a>
       </footer></body></html>`,
     "/nav/1": page("Nav 1"),
     "/nav/2": page("Nav 2"),
-    // Patterns.
+    // Pages for patterns.
     "/p": page("P", ["/p/x/1", "/p/x/2", "/p/y/1", "/p/x/deep/er"]),
     "/p/x/1": page("PX1", ["/p/x/3"]),
     "/p/x/2": page("PX2"),
     "/p/x/3": page("PX3"),
     "/p/y/1": page("PY1"),
     "/p/x/deep/er": page("PXD"),
-    // A calendar without end.
+    // A calendar whose pages never end.
     "/cal": page("Calendar", ["/cal/0"]),
-    // Wide enough for paging and limits.
+    // A page with enough links for tests of paging and limits.
     "/wide": page(
       "Wide",
       numbers(12).map((n) => `/wide/${n}`),
@@ -103,7 +103,7 @@ describe("a crawl", () => {
     expect([result.completed, result.total, result.creditsUsed]).toEqual([9, 9, 8]);
     expect(result.expiresAt).toBe(result.expires_at);
     expect(Date.parse(result.expires_at)).toBeGreaterThan(Date.parse(result.created_at));
-    // Found under several spellings, fetched under one; what robots.txt forbids and files never.
+    // A page that is linked by several spellings is fetched once. Pages that robots.txt forbids and files are never fetched.
     const hits = site.hits.slice(from);
     expect(hits.filter((hit) => /^\/(?:a|b|c)\b/.test(hit)).sort()).toEqual(["/a", "/b-print", "/b/", "/c?y=2&x=1"]);
     expect(hits.filter((hit) => /secret|photo|paper/.test(hit))).toEqual([]);
@@ -139,7 +139,7 @@ describe("a crawl", () => {
     const from = site.hits.length;
     const result = await crawl(app, { url: at("/p"), ...extra });
     expect(pathsOf(result)).toEqual(paths);
-    // Pages that are not wanted are not fetched; the root is, for its links.
+    // Unwanted pages are not fetched. Only the root is always fetched, for its links.
     const fetched = new Set(site.hits.slice(from).filter((hit) => hit !== "/robots.txt"));
     expect([...fetched].sort()).toEqual([...new Set(["/p", ...paths])].sort());
   });
@@ -214,7 +214,7 @@ describe("failures", () => {
     const own = await startTestApp({ config: webConfig([site.host], { job_timeout: "1h" }), clock });
     const id = await startCrawl(own, { url: at("/hang") });
     while ((await poll(own, id)).completed < 1) await Bun.sleep(10);
-    // The timer runs on the machine's time; a program started again sets it by what is left.
+    // The timer uses the machine's clock. After a restart, the program sets it to the remaining time.
     clock.advance(3_600_000);
     await own.restart();
     const result = await ended(own, id);

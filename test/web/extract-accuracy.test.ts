@@ -1,5 +1,5 @@
-// The accuracy from page to data, with a model that reads correctly: twenty hand-written pages, each with its schema, the
-// expected data, and the supporting quotes. Structured data is found without a model.
+// The accuracy of extraction from page to data, with a model that reads correctly: twenty hand-written pages, each with its
+// schema, the expected data and the supporting quotes. Structured data is found without a model.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -13,14 +13,17 @@ import { webConfig } from "./support.ts";
 
 type Quotes = string | readonly string[];
 
-/** What is asked of a page, and what is right. */
+/** The request for a page, and the correct answer. */
 interface Case {
   readonly prompt: string;
   readonly schema: object;
   readonly value: unknown;
-  /** By field; for a list with a quote for each entry, or one for all. Of a list at the root by entry. */
+  /**
+   * The quotes by field. For a list there is one quote for each entry, or one for the whole list. A list at the root has them by
+   * entry.
+   */
   readonly quotes?: Readonly<Record<string, Quotes>> | readonly string[];
-  /** False: the page describes itself. */
+  /** False if the page's structured data is sufficient without a model. */
   readonly model?: boolean;
 }
 
@@ -47,7 +50,7 @@ afterAll(async () => {
   await model.upstream.stop();
 });
 
-/** Answers what the part of the page says, with the words that say so, and nothing else. */
+/** Answers with the data that this part of the page states, with the supporting quotes, and nothing else. */
 function right({ url, page }: Asked): unknown {
   const { value, quotes = {} } = cases.get(new URL(url).pathname.slice(1)) as Case;
   const said = (quote: string) => quoteStands(page, quote);

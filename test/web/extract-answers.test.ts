@@ -1,4 +1,4 @@
-// Handling of a model's answers: right, wrong, broken, too long, slow, and following the page's orders.
+// How answers of a model are handled: correct, wrong, broken, too long, slow, and answers that follow instructions in the page.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -57,7 +57,7 @@ async function extract(paths: readonly string[], more: object = {}): Promise<Ans
   return { ...((await response.json()) as Answer), http: response.status };
 }
 
-/** Answers in turn; the last one again and again. */
+/** Makes the model give these answers in turn. The last one is repeated. */
 const inTurn = (answers: readonly unknown[]) => {
   let at = 0;
   return () => answers[Math.min(at++, answers.length - 1)];
@@ -184,7 +184,7 @@ describe("a page that gives orders", () => {
   test("and other pages' answers are not touched by it", async () => {
     model.script(obeys);
     expect(await extract(["/trap", "/lamp"])).toMatchObject({ data: good, unsupported: [] });
-    // Each was asked about alone.
+    // Each page had its own question.
     expect(model.asked.filter(({ page }) => page.includes(ORDER)).map(({ url }) => new URL(url).pathname)).toEqual([
       "/trap",
     ]);

@@ -1,4 +1,4 @@
-// A server killed in the middle of extractions, and its successor on the same data: real processes.
+// A server that is killed during extractions, and its successor with the same data. Both are real processes.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -15,7 +15,7 @@ const MAIN = join(import.meta.dir, "../../src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "sallyport-extract-kill-"));
 const dataDir = join(folder, "data");
 const paths = Array.from({ length: 30 }, (_, index) => `/item/${index}`);
-/** 30 addresses are more than one extraction takes. */
+/** One extraction accepts fewer than 30 addresses. */
 const halves = [paths.slice(0, 15), paths.slice(15)];
 
 let site: FakeSite;
@@ -62,7 +62,7 @@ const headers = () => ({ authorization: `Bearer ${key}`, "content-type": "applic
 
 const SCHEMA = { type: "object", properties: { item: { type: "array", items: { type: "string" } } } };
 
-/** No one hears the answer: the server dies first. */
+/** The answer is never received, because the server is killed first. */
 function start(half: readonly string[]): void {
   const urls = half.map((path) => site.url + path);
   const body = JSON.stringify({ urls, prompt: "Every item.", schema: SCHEMA });
@@ -85,7 +85,7 @@ function read<T>(sql: string): T[] {
   return rows;
 }
 
-/** Paths whose answer the database holds. */
+/** The paths whose answers are stored in the database. */
 function answered(): string[] {
   const urls = read<{ url: string }>(
     "SELECT url FROM job_pages UNION SELECT url FROM job_answers WHERE asked LIKE 'model %'",
@@ -118,9 +118,9 @@ test("killed again and again, it loses no page and asks the model twice only for
   const times = (path: string) => asked.filter((one) => one === path).length;
   const often = new Set(asked.filter((path) => times(path) > (most.get(path) ?? 0)));
   expect([...often]).toEqual([]);
-  // No one pays for an answer twice.
+  // No answer is charged twice.
   const [paid] = read<{ calls: number }>("SELECT COUNT(*) AS calls FROM usage WHERE endpoint = '/v1/extract'");
   expect(paid?.calls).toBeLessThanOrEqual(asked.length);
-  // Nothing is kept that is not needed any more.
+  // Nothing is stored that is no longer needed.
   expect(read("SELECT url FROM job_answers")).toEqual([]);
 }, 120_000);

@@ -1,4 +1,4 @@
-// The limits of an extraction: its account's jobs, storage and time, its key's budget.
+// The limits of an extraction: the jobs and storage of its account, its time, and the budget of its key.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
@@ -80,7 +80,7 @@ test("a job is gone when its time is over", async () => {
 test("an account has so many jobs under way, and so much room", async () => {
   const store = await app.openStore();
   const jobs = jobStore(store);
-  // Of a kind that no one takes up.
+  // The jobs are of a kind that no worker runs.
   const job = (n: number) => ({ id: `job_${n}`, kind: "none", accountId: app.accountId, input: {}, deadlineAtMs: 0 });
   for (let n = 0; n < 100; n++) await jobs.createJob(job(n));
   const full = await extract(items);

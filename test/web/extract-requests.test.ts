@@ -1,4 +1,4 @@
-// The parameters of an extraction, and its responses, row by row.
+// The parameters of an extraction and its responses, row by row.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
@@ -87,7 +87,7 @@ async function ended(id: string): Promise<Answer> {
   }
 }
 
-/** The model waits for `held` before it says anything. */
+/** Makes the model wait for `held` before it answers. */
 function hold(script: Script = honest): void {
   held = Promise.withResolvers();
   model.script(async (asked) => {
@@ -219,7 +219,7 @@ describe("who asks", () => {
 
   test("a key whose budget is used up is told so while it waits", async () => {
     const poor = await other({}, { budgetMicros: 1 });
-    // Whatever is left lets one question in; from then on nothing is left.
+    // A remaining budget of any size admits one question. After that nothing is left.
     expect((await ask(good(), poor)).http).toBe(200);
     await app.flushLogs();
     const { http, json } = await ask(good(), poor);
@@ -292,7 +292,7 @@ function read<T>(sql: string): T[] {
   return rows;
 }
 
-/** Ids of the jobs in progress. */
+/** The ids of the jobs in progress. */
 function openJobs(): string[] {
   return read<{ id: string }>("SELECT id FROM jobs WHERE state IN ('queued', 'running')").map(({ id }) => id);
 }
@@ -347,7 +347,7 @@ describe("what takes longer than its caller waits", () => {
     const received = await model.upstream.next();
     leaving.abort();
     await expect(begun).rejects.toThrow();
-    // The model's provider is left too.
+    // The request to the model's provider is aborted too.
     await received.aborted;
     while (openJobs().length > 0) await Bun.sleep(10);
     held.resolve();

@@ -1,36 +1,36 @@
-// A scripted extraction model on loopback. It reads the schema from the first message and the page from between the
-// delimiters, and answers from lines such as `Price: 12.50`, or as the test defines.
+// A scripted extraction model on loopback. It reads the schema from the first message and the page from between the delimiters.
+// It answers from lines such as `Price: 12.50`, or as the test defines.
 
 import { say } from "../support/fake-model.ts";
 import { type FakeUpstream, type Received, startUpstream } from "../support/upstream.ts";
 
-/** One question, as the model reads it. */
+/** One question as the model reads it. */
 export interface Asked {
   readonly url: string;
-  /** What stands between the marks, without the line with the address. */
+  /** The text between the delimiters, without the line with the address. */
   readonly page: string;
   readonly system: string;
   readonly task: string;
   readonly fields: Readonly<Record<string, { readonly type?: string }>>;
-  /** What was said to it since it answered first. */
+  /** The messages to the model after its first answer. */
   readonly repairs: readonly string[];
   readonly json: Readonly<Record<string, unknown>>;
   readonly received: Received;
 }
 
-/** What it says: an object as JSON, a text as it is; or a response of its own. */
+/** What the model answers: an object, which is sent as JSON, a text, which is sent as it is, or a complete response. */
 export type Script = (asked: Asked) => unknown;
 
-/** The model, and what it was asked. */
+/** The model and the questions that it received. */
 export interface ScriptedModel {
   readonly upstream: FakeUpstream;
   readonly asked: Asked[];
   script(next: Script): void;
-  /** Paths of the pages it was asked about, sorted. */
+  /** The paths of the pages in the questions, sorted. */
   paths(): string[];
 }
 
-/** Starts it. */
+/** Starts the model. */
 export function startModel(script: Script = honest): ScriptedModel {
   let current = script;
   const asked: Asked[] = [];
@@ -82,7 +82,7 @@ function read(received: Received): Asked {
   };
 }
 
-/** Answers each field from the line that begins with its name, and quotes that line. */
+/** Answers each field from the line that begins with the field's name, and quotes that line. */
 export function honest({ page, fields }: Asked): { value: Record<string, unknown>; quotes: Record<string, unknown> } {
   const value: Record<string, unknown> = {};
   const quotes: Record<string, unknown> = {};
@@ -103,7 +103,7 @@ function typed(text: string, type: string | undefined): unknown {
   return type === "boolean" ? text === "yes" : text;
 }
 
-/** The configuration that makes it the only model. */
+/** A configuration in which this is the only model. */
 export function modelConfig(model: ScriptedModel, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     providers: { up: { kind: "openai", base_url: model.upstream.baseUrl, api_key: "k", discover: false, ...more } },
@@ -113,7 +113,7 @@ export function modelConfig(model: ScriptedModel, more: Record<string, unknown> 
   };
 }
 
-/** A page of lines. */
+/** A page that consists of these lines. */
 export function linesPage(title: string, lines: readonly string[], more = ""): string {
   return `<!doctype html><html lang="en"><head><title>${title}</title></head><body><main><h1>${title}</h1>
     <p>This page tells a few facts in lines, and this sentence is here so that it is long enough to be a page.</p>

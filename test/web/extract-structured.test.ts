@@ -1,4 +1,4 @@
-// Pages with sufficient structured data need no model; with one, the model sees that data.
+// Pages with sufficient structured data need no model. If a model is used, it is given that data.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";

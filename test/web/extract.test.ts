@@ -60,7 +60,7 @@ test("one page, by a schema", async () => {
     expires_at: expect.any(String),
     expiresAt: answer["expires_at"] as string,
   });
-  // A job that was waited for can be polled all the same.
+  // A job can also be polled if the request waited for its result.
   expect(await (await app.call(`/v1/extract/${answer["job_id"]}`)).json()).toEqual(answer);
   expect(model.asked).toHaveLength(1);
 });

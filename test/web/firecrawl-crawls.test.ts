@@ -1,4 +1,4 @@
-// Every option of a crawl for Firecrawl's clients: with it the crawl reads other pages than without it.
+// Every crawl option for Firecrawl's clients: with it the crawl reads other pages than without it.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -33,7 +33,7 @@ afterAll(async () => {
   await other.stop();
 });
 
-/** What a crawl answers in the end, and the pages it read. */
+/** The final answer of a crawl, and the pages that it read. */
 async function crawl(body: Json): Promise<{ paths: string[]; started: Json; status: Json }> {
   const response = await app.post("/v2/crawl", { url: `${site.url}/docs`, ...body });
   const started = (await response.json()) as Json;

@@ -1,5 +1,5 @@
-// Firecrawl's endpoints under attack: webhooks and steps that lead to private addresses, headers that would end a request,
-// pages of other accounts, patterns without end.
+// Firecrawl's endpoints under attack: webhooks and steps that lead to private addresses, headers that would end a request, pages
+// of other accounts, and patterns that take forever.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
@@ -36,7 +36,7 @@ beforeAll(async () => {
   hidden = startFakeSite({ "/": page("Hidden") });
   other = startFakeSite({ "/echo": (request) => html(page(request.headers.get("x-secret") ?? "no secret came")) });
   site = startFakeSite({
-    // One such address is given up by the engine in a while; many take longer than a crawl waits, on any machine.
+    // The engine gives up matching one such address after a while. Many of them take longer than a crawl waits, on any machine.
     "/": page("Home", ["/a", ...Array.from({ length: 40 }, (_, index) => `/${"a".repeat(40)}!${index}`)]),
     "/a": page("A"),
     "/gone": () => html(page("Gone"), { status: 404 }),
@@ -83,7 +83,7 @@ async function ended(path: string): Promise<Json> {
   }
 }
 
-/** Waits until the webhook was told of that. */
+/** Waits until the webhook has received this event. */
 async function told(id: string, type: string): Promise<Told> {
   for (;;) {
     const found = received.find((one) => one.told.id === id && one.told.type === type);
@@ -265,7 +265,7 @@ describe.skipIf(CHROMIUM === undefined)("in the browser", () => {
 });
 
 describe("watching", () => {
-  /** What a socket is told until it ends; `opened` tells whether it ever was. */
+  /** The messages that a socket receives until it closes, and whether it was opened at all. */
   async function watch(path: string, protocol: string | undefined) {
     const address = `${app.url.replace(/^http/, "ws")}${path}`;
     const socket = protocol === undefined ? new WebSocket(address) : new WebSocket(address, protocol);

@@ -1,5 +1,5 @@
-// Options of crawls, maps and searches of Firecrawl's clients that show only at names, in parallel, or at a search engine:
-// with each the answer is another than without it.
+// Options of crawls, maps and searches of Firecrawl's clients whose effect depends on host names, on concurrency or on a search
+// engine: with each the answer differs from the answer without it.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -16,7 +16,7 @@ let port: string;
 
 const NAME = "site.example";
 const LEAVES = ["1", "2", "3", "4"];
-/** What the engine found, by what it was asked with. */
+/** The engine's results, by the words in the query. */
 const engine = (request: Request) => {
   const { searchParams } = new URL(request.url);
   const words = /site:github\.com|filetype:pdf/.exec(searchParams.get("q") ?? "")?.[0] ?? "plain";
@@ -26,7 +26,7 @@ const engine = (request: Request) => {
 };
 
 beforeAll(async () => {
-  // Names lead to this machine: a subdomain is the same site of the test.
+  // All names lead to this machine, so that a subdomain is the same test site.
   dns = await startFakeDns(() => ["127.0.0.1"]);
   site = startSearchSite();
   ({ port } = new URL(site.url));
@@ -121,7 +121,7 @@ test("search: a source of the hosted service is taken without effect", async () 
   expect((await post("/v2/search", { query: "bread", sources: ["alexandria"] }))["data"]).toEqual({});
 });
 
-/** A page with leaves below it, and the most of them that were under way at once. */
+/** A page with leaves below it, and the maximum number of leaves that were requested at the same time. */
 function spread(name: string, holds: (atOnce: number) => Promise<void>): { url: string; most(): number } {
   const [now, most] = [{ count: 0 }, { count: 0 }];
   site.set(
@@ -147,7 +147,7 @@ describe("pages at once", () => {
     const together = Promise.withResolvers<void>();
     const { url, most } = spread("free", (atOnce) => {
       if (atOnce > 1) together.resolve();
-      // None is answered before a second one is asked for.
+      // No leaf is answered before a second one is requested.
       return together.promise;
     });
     expect(await crawl({ url })).toHaveLength(5);

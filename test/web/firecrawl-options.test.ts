@@ -1,4 +1,4 @@
-// Every option of a page for Firecrawl's clients: with it the answer is another than without it.
+// Every page option for Firecrawl's clients: with it the answer differs from the answer without it.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readActions } from "../../src/web/firecrawl/actions.ts";
@@ -16,14 +16,14 @@ interface Answer {
   readonly json: { data?: Json & { metadata: Json }; error?: string; code?: string; param?: string };
 }
 
-/** What is looked at of an answer. */
+/** The part of an answer that is checked. */
 type See = (answer: Answer) => unknown;
 
 interface Row {
   readonly name: string;
   readonly path: string;
   readonly option: Json;
-  /** In both requests. */
+  /** Options in both requests. */
   readonly beside?: Json;
   readonly see: See;
   readonly without: unknown;
@@ -47,7 +47,7 @@ const FRAMED = `<!doctype html><html lang="en"><head><title>Framed</title></head
   <p><img src="${DOT}" alt="A dot" width="400" height="300"></p></main>
   <footer><p>Imprint of the company that made this page and is responsible for it.</p></footer></body></html>`;
 
-/** Its text changes by what is done to it. */
+/** A page whose text changes when something is done with it. */
 const LIVE = `<!doctype html><html lang="en"><head><title>Live</title><meta name="viewport" content="width=device-width"></head>
   <body style="min-height:4000px"><main><h1>Live</h1><p>This is a page that changes when something is done with it, and says so here:</p>
   <p id="said">nothing was done</p><button id="go">Go</button><input id="field">
@@ -336,7 +336,7 @@ const SHOWN: readonly Row[] = [
   },
 ];
 
-/** Width and height of a PNG. */
+/** The width and height of a PNG. */
 function sizeOf(address: string): unknown {
   if (address.startsWith("data:image/jpeg;base64,")) return "jpeg";
   const bytes = Buffer.from(address.slice("data:image/png;base64,".length), "base64");
@@ -347,7 +347,7 @@ describe.skipIf(CHROMIUM === undefined)("in the browser", () => {
   test.each(SHOWN.map((row) => [row.name, row] as const))("%s", (_name, row) => differs(browsing, row), 60_000);
 
   test("blockAds", async () => {
-    // Names lead to this machine, so that an advertising network's page is one of the test's.
+    // All names lead to this machine, so that a page of an advertising network is served by the test.
     const dns = await startFakeDns(() => ["127.0.0.1"]);
     const { port } = new URL(site.url);
     site.set("/ad.js", () => new Response("document.getElementById('ad').textContent = 'buy';"));

@@ -1,5 +1,5 @@
-// Crawls designed to be slow: untrusted input (links of a page, patterns of a request) only occupies a thread, and ends with
-// its job.
+// Crawls that are designed to be slow: untrusted input (links of a page, patterns of a request) only occupies a thread, and the
+// work ends with its job.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createConverter } from "../../src/pages/convert/convert.ts";
@@ -9,7 +9,7 @@ import { type FakeSite, page, startFakeSite } from "../support/fake-site.ts";
 import { cpuMs } from "../support/real-time.ts";
 import { ended, startCrawl, webConfig } from "./support.ts";
 
-/** Nearly match, in as many ways as there are. */
+/** Patterns that nearly match, in as many ways as possible. */
 const PATTERNS = Array.from({ length: 100 }, () => `/${"**a".repeat(14)}b0`);
 const links = Array.from({ length: 500 }, (_, index) => `/${"a".repeat(1900)}${index}`);
 const task = {
@@ -48,7 +48,7 @@ test("others are answered while a crawl holds many long links against many patte
     answered += 1;
   }
   expect((await done).status).toBe("completed");
-  // On the event loop it was 20 s in which hardly anything was answered.
+  // When the patterns were matched on the event loop, hardly any request was answered for 20 seconds.
   expect(answered).toBeGreaterThan(20);
 }, 60_000);
 

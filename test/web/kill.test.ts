@@ -1,4 +1,4 @@
-// A server killed in the middle of crawls, and its successor on the same data: real processes.
+// A server that is killed during crawls, and its successor with the same data. Both are real processes.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -23,7 +23,7 @@ const held = (text: string) => async () => {
   await gate.promise;
   return html(text);
 };
-/** Takes a thread for a good while, for all its small size. */
+/** A page that is small but keeps a thread busy for a good while. */
 const heavy = (title: string) => page(title).replace("</main>", `<p>${"<b>x</b><i>y</i> ".repeat(12_000)}</p></main>`);
 const heavies = Array.from({ length: 4 }, (_, index) => `/heavy/${index}`);
 const small = Array.from({ length: 40 }, (_, index) => `/small/${index}`);
@@ -81,7 +81,7 @@ async function serve() {
   return { child, url: /http:\S+/.exec(new TextDecoder().decode(value))?.[0] ?? "" };
 }
 
-/** The server, started unless it runs. */
+/** Starts the server if it is not running. */
 const running = async () => {
   server ??= await serve();
 };
@@ -108,7 +108,7 @@ async function end(id: string): Promise<Poll> {
   }
 }
 
-/** Paths that the database holds an answer or a page of, and those it has as in progress. */
+/** The paths of the answers and pages in the database, and of the pages in progress. */
 function stored(id: string): Record<"answers" | "pages" | "taken", string[]> {
   const db = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
   const paths = (sql: string) =>
@@ -126,7 +126,7 @@ function stored(id: string): Record<"answers" | "pages" | "taken", string[]> {
 test("no page is lost, and what was answered is not asked for again", async () => {
   await running();
   const id = await start("/");
-  // Two pages are in progress and everything else that can be known is done: now it dies.
+  // The server is killed while two pages are in progress and all others are done.
   await Promise.all(HELD.map((path) => site.asked(path)));
   let before = await poll(id);
   while (before.completed < 18) before = await poll(id);
@@ -140,7 +140,7 @@ test("no page is lost, and what was answered is not asked for again", async () =
   const all = ["/", "/branch/0", "/branch/1", "/branch/2", ...leaves];
   expect(pathsOf(after)).toEqual(all.sort());
   expect([after.completed, after.total, after.creditsUsed]).toEqual([28, 28, 28]);
-  // What was not answered had to be asked for again; what was done was not.
+  // Pages without an answer are requested again. Finished pages are not.
   const times = all.map((path) => [path, site.count(path)]);
   expect(times).toEqual(all.map((path) => [path, HELD.includes(path) ? 2 : 1]));
 }, 60_000);
@@ -151,7 +151,7 @@ test("pages that were being converted are converted, not fetched", async () => {
   while (stored(id).answers.length < 4) await Bun.sleep(1);
   await kill();
   const { answers } = stored(id);
-  // It died where it should.
+  // The server was killed in the intended phase.
   expect(answers.length).toBeGreaterThan(0);
 
   server = await serve();

@@ -32,7 +32,7 @@ function note(rank: number, path: string, more: Partial<PageNote> = {}): PageNot
 const write = (notes: readonly PageNote[], signposts = {}) =>
   writeFiles(notes, { home: HOME, signposts, isFull: true });
 
-/** What strangers write to get out of their line. */
+/** Texts by which page authors might try to break out of their line. */
 const HOSTILE = [
   "a\n## Injected\n\n- [evil](https://evil.example/): x",
   "] (https://evil.example/)",
@@ -70,7 +70,7 @@ describe("whatever pages say", () => {
       .map((all) => all.join("")),
     fc.string({ unit: "binary", maxLength: 60 }),
   );
-  // As pages are stored.
+  // The pages in the form in which they are stored.
   const line = texts.map((text) => plainLine(text, 300));
   const pages = fc.array(
     fc.record({
@@ -107,7 +107,7 @@ describe("whatever pages say", () => {
         expect(readByPackage(llmstxt)).toEqual({ title: parsed.title.trim(), links });
         const titles = parsed.sections.map(({ title }) => title);
         expect(new Set(titles).size).toBe(titles.length);
-        // Nothing in a line looks like another link to readers that know no escapes.
+        // In no line does anything look like another link to readers that do not know escapes.
         expect([...llmstxt.matchAll(/\[[^\]\n]*\]\(([^)\n]*)\)/g)].length).toBe(notes.length);
         expect(llmstxt).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200b\ufeff]/);
         expect(llmstxt.isWellFormed()).toBe(true);
@@ -117,14 +117,14 @@ describe("whatever pages say", () => {
   });
 });
 
-/** The same file, read by a package that others use. */
+/** Reads the same file with a public package. */
 function readByPackage(text: string) {
   const { title, links, error } = new LlmsTextParser().parse(text);
   if (error !== undefined) throw new Error(error);
   return { title, links: links.map((link) => ({ title: link.title, url: link.url, note: link.description })) };
 }
 
-/** Levels of the headings outside of code. */
+/** The levels of the headings outside of code. */
 function headingsOf(markdown: string): number[] {
   let fence: string | undefined;
   return markdown.split("\n").flatMap((text) => {

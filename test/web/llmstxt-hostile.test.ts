@@ -68,7 +68,7 @@ test("a page with very many links, and a sitemap with more", async () => {
   for (const n of Array.from({ length: 40 }, (_, index) => index)) site.set(`/p/${n}`, page(`P${n}`));
   const { json } = await ask({ url: site.url, max_urls: 5 });
   expect(pathsOf(json.llmstxt)).toHaveLength(5);
-  // The root, those it asked for, and what says where to look.
+  // The root, the selected pages, and the files that list pages.
   expect(site.hits.length).toBeLessThan(40);
 }, 60_000);
 
@@ -111,7 +111,7 @@ test("pages that lead away, inwards, or are none are left out, and the next best
   await app.reconfigure(webConfig([site.host, other.host]));
   const { json } = await ask({ url: site.url, max_urls: 3 });
   expect(pathsOf(json.llmstxt)).toEqual(["/", "/z1", "/z2"]);
-  // Those three, and what was loaded in vain: /away, /gone and /same.
+  // These three pages, and three that were loaded in vain: /away, /gone and /same.
   expect(json.creditsUsed).toBe(6);
 });
 

@@ -1,4 +1,4 @@
-// Descriptions by a model: which pages it is asked about, which answers are used, and that its failures do not matter.
+// Descriptions by a model: which pages it is asked about and which answers are used. Failures of the model do not matter.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -59,7 +59,7 @@ beforeEach(() => {
   answer = ({ title }) => `A page that tells of ${title.replace(" | Acme", "")}.`;
 });
 
-/** The notes of the file by path. */
+/** The notes in the file, by path. */
 async function notes(body: Record<string, unknown> = {}): Promise<Record<string, string>> {
   const response = await app.post("/v1/llmstxt", { url: site.url, max_urls: 12, ...body });
   const { status, llmstxt } = (await response.json()) as { status: string; llmstxt: string };
@@ -77,7 +77,7 @@ test("it is asked about pages that do not describe themselves, and about no othe
   expect(paths).toHaveLength(9);
   expect(found["/docs/api"]).toBe("A page that tells of API.");
   expect(found["/pricing"]).toBe("What widgets cost.");
-  // What a page says goes to the model as data, apart from what it is told to do.
+  // The text of a page is sent to the model as data, separate from the instructions.
   expect(systems.every((system) => !system.includes("Turner"))).toBe(true);
   expect(asked.find(({ title }) => title.startsWith("API"))?.text).toContain("Every call of the Turner");
 });
@@ -121,7 +121,7 @@ test("quotation marks around an answer are taken off, and what is invisible in i
 test("a model that fails is soon left alone, and the pages' own words stand", async () => {
   answer = () => Response.json({ error: { message: "down" } }, { status: 400 });
   expect((await notes())["/docs/api"]).toBe(OWN);
-  // Three failures, and the questions that were in progress.
+  // Three failed questions, and those that were in progress.
   expect(asked.length).toBeLessThanOrEqual(6);
 });
 

@@ -1,4 +1,4 @@
-// The ranking of pages before they are read.
+// How pages are ranked before they are read.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
-// The site of a small company: menus, a sitemap with priorities, pages with and without a description, articles, and pages
-// that nobody looks for.
+// The site of a small company: menus, a sitemap with priorities, pages with and without a description, articles, and unimportant
+// pages.
 
 import { type FakeSite, type SitePage, startFakeSite } from "../support/fake-site.ts";
 
@@ -51,7 +51,7 @@ function acmePages(): Record<string, SitePage> {
   };
 }
 
-/** Its sitemap: pages and what it says of their weight. */
+/** The sitemap: pages with their priorities. */
 const LISTED = { "/product": 0.9, "/blog/turning": 0.6, "/blog/wheels": 0.4, "/about": 0.5, "/privacy-policy": 1 };
 
 /** Starts the site. */

@@ -69,7 +69,7 @@ describe("an answer in time", () => {
     expect(links).toEqual(expect.arrayContaining(["/", "/product", "/pricing", "/docs/start", "/blog/turning"]));
     const all = linksOf((await ask({ url: site.url, max_urls: 100 })).json.llmstxt);
     expect(all).toHaveLength(12);
-    // However weighty their sitemap says they are.
+    // They come last, however high their priority in the sitemap is.
     expect(all.slice(-3).sort()).toEqual(["/blog/tag/news", "/login", "/privacy-policy"]);
     expect(linksOf((await ask({ url: site.url, max_urls: 1 })).json.llmstxt)).toEqual(["/"]);
   });
@@ -132,7 +132,7 @@ test.each([
     alone.set("/", (request) => fetch(site.url + path, { redirect: "manual", headers: request.headers }));
     const { status, json } = await ask({ url: `${alone.url}/` });
     expect([status, json.error.code, typeof json.error.message]).toEqual([expected, code, "string"]);
-    // Later it is told by the poll.
+    // Later, polling returns the same error.
     const later = await poll(json.job_id);
     expect([later.status, later.json]).toMatchObject([
       200,

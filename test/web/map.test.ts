@@ -56,7 +56,7 @@ describe("POST /v1/map", () => {
     expect(answer.success).toBe(true);
     expect(paths(answer).sort()).toEqual(["/", "/Docs/intro", "/a", "/b?x=1&y=2", "/broken", "/c", "/linked"]);
     expect(answer.total).toBe(7);
-    // Nothing but sitemaps, robots.txt and the root is fetched.
+    // Only sitemaps, robots.txt and the root are fetched.
     expect(site.hits.slice(from).filter((hit) => !/\.(?:xml|gz|txt)$/.test(hit))).toEqual(["/"]);
   });
 
@@ -98,7 +98,7 @@ describe("POST /v1/map", () => {
     const answer = await map({ url: `${large.url}/` });
     expect(answer.total).toBe(4002);
     expect(paths(answer).slice(0, 3)).toEqual(["/", "/page/0?x=1&y=2", "/page/1?x=1&y=2"]);
-    // Nothing but brackets, for as long as a sitemap may be.
+    // A sitemap of maximum size that contains only opening tags.
     large.set("/sitemap.xml", xml("<a>".repeat(500_000)));
     expect(paths(await map({ url: `${large.url}/` }))).toEqual(["/", "/linked"]);
   });
@@ -198,7 +198,7 @@ describe("a site that hangs", () => {
   test("with its sitemap and its root gives an answer when the request's time is over", async () => {
     silent.set("/sitemap.xml", never);
     silent.set("/", never);
-    // Both were asked for, and neither ever answers: nothing but the request's own time ends it.
+    // Both were requested and neither is ever answered. Only the request's own timeout ends it.
     const [answer] = await Promise.all([ask(1500), silent.asked("/sitemap.xml"), silent.asked("/")]);
     expect([answer.status, answer.error.code]).toEqual([504, "map_timeout"]);
   });

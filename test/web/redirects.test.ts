@@ -1,4 +1,4 @@
-// Pages that redirect to another host: that host is scheduled too, and its robots.txt applies.
+// Pages that redirect to another host: requests to that host are scheduled too, and its robots.txt applies.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -71,11 +71,11 @@ test("the other host is asked in its turn, and the first one's place is free mea
   const before = to.count("/open");
   const holding = [1, 2, 3, 4].map((n) => scrape(`${to.url}/held/${n}`));
   while (held.length < 4) await Bun.sleep(2);
-  // Five are on their way to the host that has no place left.
+  // Five requests wait for the host that has no free place.
   const asked = from.count("/away");
   const waiting = Array.from({ length: 5 }, () => scrape(`${from.url}/away`));
   while (from.count("/away") < asked + 5) await Bun.sleep(2);
-  // The host they came from has all its places.
+  // All places of the host that redirected them are free.
   expect((await scrape(`${from.url}/other`)).status).toBe(200);
   expect(to.count("/open")).toBe(before);
   held.pop()?.();
@@ -107,7 +107,7 @@ test.skipIf(CHROMIUM === undefined)(
     const [always, auto] = await Promise.all(
       ["always", "auto"].map((render) => startTestApp({ config: webConfig([from.host, to.host], { render }) })),
     );
-    // Enough to read: a page that is nothing but a redirect is followed without a browser too.
+    // The page has enough text. A page that only redirects is followed without a browser too.
     const text = `<p>${"A page with words of its own. ".repeat(10)}</p>`;
     const leading = (path: string) => page("Leading", [], `${text}<script>location.href = "${to.url}${path}"</script>`);
     from.set("/script-open", leading("/open"));
@@ -120,7 +120,7 @@ test.skipIf(CHROMIUM === undefined)(
     from.set("/only-closed", page("", [], `<script>location.href = "${to.url}/closed"</script>`));
     expect((await scrape(`${from.url}/only-closed`, {}, auto)).error?.code).toBe("scrape_failed");
     expect(to.count("/closed")).toBe(closedBefore);
-    // A server's redirect is followed before anybody is asked: what it leads to is not shown.
+    // A redirect by the server is followed before permission is checked. The page that it leads to is not returned.
     let asked = 0;
     from.set("/turns", () => (asked++ === 0 ? html(page("First")) : redirect("closed")()));
     const turned = await scrape(`${from.url}/turns`, {}, always);

@@ -242,7 +242,7 @@ describe("POST /v1/scrape", () => {
     client.abort();
     await gone.promise;
     await answer;
-    // It is told as the client's going: no error, no failure of ours.
+    // It is logged as a client that has gone, not as an error.
     const told = () => app.logs.filter((line) => line["path"] === "/v1/scrape" && line["client_gone"] === true);
     while (told().length === 0) {
       await Bun.sleep(5);
@@ -289,7 +289,7 @@ test("a browser that does not start is told to the operator once, and its want t
     const [status, { data }] = await read({ url: to("/application") });
     expect([status, data["warning"]]).toEqual([200, expect.stringContaining("without a browser")]);
   }
-  // Whatever is wanted of a page, it is its text that counts.
+  // The warning depends on the page's text, whatever formats are requested.
   for (const formats of [["markdown"], ["html"], ["links"]]) {
     expect((await read({ url: to("/short"), formats }))[1].data["warning"]).toBeUndefined();
     expect((await read({ url: to("/application"), formats }))[1].data["warning"]).toBeDefined();

@@ -28,7 +28,7 @@ const searxng = (query: Record<string, string>, init: Parameters<TestApp["call"]
   app.call(`/searxng/search?${new URLSearchParams({ q: "bread", format: "json", ...query })}`, init);
 const asked = () => new URL(site.hits.at(-1) ?? "", site.url).searchParams;
 
-/** SearXNG's JSON as its clients read it: names and kinds of values. */
+/** SearXNG's JSON as its clients read it: the names and types of values. */
 const RESULT: Record<string, string> = {
   url: "string",
   title: "string",
@@ -119,7 +119,7 @@ describe("GET /searxng/search", () => {
   });
 
   test("hides no outage", async () => {
-    // A gateway of its own: the engine that fails is suspended afterwards.
+    // This test has its own gateway, because the failing engine is suspended afterwards.
     const broken = startSearchSite({});
     const own = await startTestApp({ config: { ...webConfig([broken.host]), ...broken.config(["searxng"]) } });
     broken.answers("searxng", () => new Response("", { status: 500 }));
@@ -145,7 +145,7 @@ describe("without a key", () => {
     expect((await get()).status).toBe(401);
     await use({ compat: { anonymous: ["10.0.0.0/8", "127.0.0.0/8"] } });
     expect((await get()).status).toBe(200);
-    // Nothing else opens.
+    // No other endpoint becomes public.
     expect((await bare("/v1/search", { method: "POST", body: "{}" })).status).toBe(401);
     const post = { method: "POST", headers: { "content-type": "application/json" } };
     expect((await bare("/v1/compat/openwebui/search", { ...post, body: '{"query":"bread"}' })).status).toBe(200);

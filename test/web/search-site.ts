@@ -1,15 +1,15 @@
-// A loopback site with the formats of real engines, and the settings that direct the engines to it.
+// A loopback site that answers in the formats of real engines, and the settings that direct the engines to it.
 
 import { type FakeSite, type SitePage, startFakeSite } from "../support/fake-site.ts";
 
-/** A hit as an engine lists it. */
+/** A result as an engine lists it. */
 export interface Listed {
   url: string;
   title: string;
   text?: string;
 }
 
-/** Where each engine asks, and how it lists hits. */
+/** The path of each engine, and the format of its results. */
 const ENGINES: Record<string, { path: string; answer(hits: readonly Listed[]): unknown }> = {
   searxng: {
     path: "/search",
@@ -43,19 +43,19 @@ const ENGINES: Record<string, { path: string; answer(hits: readonly Listed[]): u
 
 /** The site. */
 export interface SearchSite extends FakeSite {
-  /** What an engine answers from now on. */
+  /** Sets the results that an engine returns from now on. */
   lists(engine: string, hits: readonly Listed[]): void;
   answers(engine: string, page: SitePage): void;
-  /** Hits in an engine's own format. */
+  /** Results in an engine's own format. */
   shapes(engine: string, hits: readonly Listed[]): unknown;
-  /** How often an engine was asked. */
+  /** How often an engine was called. */
   asked(path: string, times?: number): Promise<void>;
   askedEngine(engine: string): number;
-  /** `search` settings under which only these engines run, here. */
+  /** `search` settings with which only these engines run, on this site. */
   config(engines: readonly string[], more?: Record<string, unknown>): Record<string, unknown>;
 }
 
-/** Starts it; every engine has no hits at first. */
+/** Starts the site. At first, no engine has any results. */
 export function startSearchSite(pages: Record<string, SitePage> = {}): SearchSite {
   const site = startFakeSite(pages);
   const pathOf = (engine: string) => {
@@ -82,7 +82,7 @@ export function startSearchSite(pages: Record<string, SitePage> = {}): SearchSit
   };
 }
 
-/** Hits about bread at a host of their own. */
+/** Results about bread on their own host. */
 export function breads(host: string, count: number): Listed[] {
   return Array.from({ length: count }, (_, index) => ({
     url: `https://${host}.example/${index + 1}`,

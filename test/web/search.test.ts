@@ -38,7 +38,7 @@ const use = (engines: readonly string[], more: Record<string, unknown> = {}, res
 let questions = 0;
 
 async function search(body: Record<string, unknown>, path = "/v1/search"): Promise<{ status: number; answer: Answer }> {
-  // Each question is a new one, unless a test asks its own: answers are given again for a while.
+  // Each query is new unless a test sets its own, because answers are cached for a while.
   const response = await app.post(path, { text_query: `bread ${++questions}`, ...body });
   return { status: response.status, answer: (await response.json()) as Answer };
 }
@@ -152,7 +152,7 @@ describe("engines that fail", () => {
     await use(engines, {
       engines: {
         ...Object.fromEntries(engines.map((name) => [name, { base_url: site.url }])),
-        // Nothing listens there.
+        // No server listens at this address.
         "hugging-face": { base_url: "http://127.0.0.1:9" },
       },
     });
@@ -202,7 +202,7 @@ describe("engines that fail", () => {
     expect(left.answer.unresponsive_engines).toEqual([{ name: "wikipedia", reason: "suspended: server_error" }]);
     const metrics = await (await app.call("/metrics")).text();
     expect(metrics).toContain('sallyport_search_engine_suspended{engine="wikipedia"} 1');
-    // A change that does not concern the engines lets no one off.
+    // A change that does not concern the engines does not end any suspension.
     await use(["wikipedia"], {}, { log: { level: "warn" } });
     expect((await search({ text_query: "any bread" })).answer.error.code).toBe("search_unavailable");
   });
@@ -266,7 +266,7 @@ describe("the pages of the hits", () => {
   ])("%s %j: those that can be read in time", async (path, body) => {
     await use(["searxng"]);
     site.lists("searxng", hits());
-    // All of it passes, for the page that stalls; the others need far less, also where a thread has to be started for them.
+    // The page that stalls uses up the whole time. The others need far less, even if a thread has to be started for them.
     const { status, answer } = await search({ ...body, timeout: 5000 }, path);
     expect(status).toBe(200);
     expect(answer.results.map(({ title, full_content }) => [title, typeof full_content])).toEqual([

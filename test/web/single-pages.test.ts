@@ -1,11 +1,11 @@
-// The number of concurrent pages that someone waits for.
+// The number of single pages that may be loaded at the same time.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
 import { webConfig } from "./support.ts";
 
-/** Of each site the pages that were asked for and are not answered. */
+/** The pages of each site that were requested and are not answered yet. */
 const held: (() => void)[] = [];
 let sites: FakeSite[];
 let app: TestApp;
@@ -48,7 +48,7 @@ test("scrapes and maps beyond the limit wait, within their time", async () => {
     504,
     "map_timeout",
   ]);
-  // What may not be read needs no place to be told so.
+  // A forbidden page is refused without a free place.
   expect((await app.post("/v1/scrape", { url: `${three.url}/closed` })).status).toBe(422);
   const waiting = [
     app.post("/v1/scrape", { url: `${three.url}/` }),

@@ -1,5 +1,5 @@
-// A private canary that nothing may reach: by any spelling of its address, by redirects, by names whose addresses change,
-// through pages, sitemaps and robots files, over every web endpoint and in the browser.
+// A private canary server that nothing may reach: by any spelling of its address, by redirects, by names whose addresses change,
+// through pages, sitemaps and robots files, with every web endpoint and in the browser.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { findBrowser } from "../../src/pages/browser/browser.ts";
@@ -15,14 +15,14 @@ let app: TestApp;
 let port = "";
 
 const asked = (request: Request) => new URL(request.url).searchParams.get("to") ?? "";
-/** UTF-8 bytes, as servers send them in headers. */
+/** UTF-8 bytes in a header, as servers send them. */
 const headerText = (text: string) => Buffer.from(text).toString("latin1");
 const to = (url: string) => encodeURIComponent(url);
 
 beforeAll(async () => {
   canary = startFakeSite({});
   port = new URL(canary.url).port;
-  // Public at first, private ever after; and names that were never public.
+  // Names that are public in the first look-up and private in all later ones, and names that are never public.
   dns = await startFakeDns((name, nth) => {
     if (name.startsWith("turning")) return nth === 0 ? ["93.184.216.34"] : ["127.0.0.1"];
     if (name === "mixed.example") return ["93.184.216.34", "127.0.0.1"];
@@ -47,7 +47,7 @@ afterAll(async () => {
   dns.close();
 });
 
-/** The canary's address, every way it can be written. */
+/** The canary's address in every possible spelling. */
 function spellings(): string[] {
   const hosts = [
     ...[
@@ -120,7 +120,7 @@ function spellings(): string[] {
   ];
 }
 
-/** Every kind of thing a page may load, from every spelling. */
+/** Every kind of resource that a page may load, with every spelling. */
 function everything(): string {
   const web = spellings().filter((url) => /^http/i.test(url));
   const marks = web.map((url) => {
@@ -146,7 +146,7 @@ const ask = async (path: string, body: object): Promise<Answer> => {
   const response = await app.post(path, body);
   return { ...((await response.json()) as Omit<Answer, "status">), status: response.status };
 };
-/** Refused at the egress, before anything was sent. */
+/** The outgoing proxy refused it before anything was sent. */
 const isRefused = ({ status, error }: Answer) =>
   status === 400 && (error?.code === "url_not_allowed" || error?.code === "invalid_request");
 
@@ -159,7 +159,7 @@ describe.each(["/v1/scrape", "/v1/map", "/v1/crawl"])("%s", (path) => {
   });
   test("a name that turned private is asked again, and refused", async () => {
     const url = `http://turning${path.replaceAll("/", "-")}.example:${port}/`;
-    // The first answer is public: an address that no one here can connect to.
+    // The first look-up gives a public address, which cannot be reached from here.
     await ask(path, { url, timeout_ms: 1000 });
     expect(isRefused(await ask(path, { url, timeout_ms: 1000 }))).toBe(true);
   });
@@ -168,12 +168,12 @@ describe.each(["/v1/scrape", "/v1/map", "/v1/crawl"])("%s", (path) => {
 describe("what a page leads to", () => {
   for (const kind of ["redirect", "refresh"])
     test(`a ${kind} of a scrape`, async () => {
-      // Without slashes it is a path of the page's own site.
+      // Without slashes it is a path on the page's own site.
       const urls = spellings().filter((url) => !/^\s|\n|^http:\d/.test(url));
       const answers = await Promise.all(
         urls.map((url) => ask("/v1/scrape", { url: `${site.url}/${kind}?to=${to(url)}`, timeout_ms: 20_000 })),
       );
-      // A refresh to what is no web address is no refresh: the page stands for itself.
+      // A refresh to an address that is not a web address is ignored, and the page itself is returned.
       const isFine = (answer: Answer, url: string) =>
         answer.error?.code === "url_not_allowed" || (kind === "refresh" && !/^https?:/i.test(url));
       expect(urls.filter((url, index) => !isFine(answers[index] as Answer, url))).toEqual([]);
@@ -223,7 +223,7 @@ describe.skipIf(findBrowser("") === undefined)("in the browser", () => {
   test("a name that turns private between the check and the browser's connection", async () => {
     const url = `http://turning-script.example:${port}/`;
     const answer = await ask("/v1/scrape", { url: `${site.url}/script?to=${to(url)}`, timeout_ms: 5000 });
-    // The browser's first connection goes to the public address; every later look-up is refused.
+    // The browser's first connection uses the public address. Every later look-up is refused.
     expect(answer.status).not.toBe(200);
     expect((await ask("/v1/scrape", { url: `${site.url}/script?to=${to(url)}` })).error?.code).toBe("url_not_allowed");
   }, 60_000);

@@ -1,14 +1,14 @@
-// The gateway over a loopback site, and what the web tests ask of it.
+// The gateway in front of a loopback site, and helpers of the web tests.
 
 import { expect } from "bun:test";
 import type { TestApp } from "../support/app.ts";
 
-/** `web` settings that let pages of these hosts be read and nothing else of the machine. */
+/** `web` settings that allow pages of these hosts and nothing else on this machine. */
 export function webConfig(hosts: readonly string[], web: Record<string, unknown> = {}): Record<string, unknown> {
   return { web: { allow_hosts: hosts, render: "never", ...web } };
 }
 
-/** A crawl's poll. */
+/** The answer when a crawl is polled. */
 export interface Poll {
   success: boolean;
   status: string;
@@ -32,7 +32,7 @@ export interface Poll {
   created_at: string;
 }
 
-/** Starts a crawl and gives its id. */
+/** Starts a crawl and returns its id. */
 export async function startCrawl(app: TestApp, body: Record<string, unknown>): Promise<string> {
   const response = await app.post("/v1/crawl", body);
   const answer = (await response.json()) as { success: boolean; job_id: string; id: string; url: string };
@@ -41,7 +41,7 @@ export async function startCrawl(app: TestApp, body: Record<string, unknown>): P
   return answer.id;
 }
 
-/** One poll. */
+/** Polls once. */
 export async function poll(app: TestApp, id: string, query = ""): Promise<Poll> {
   const response = await app.call(`/v1/crawl/${id}${query}`);
   expect(response.status).toBe(200);
@@ -57,7 +57,7 @@ export async function ended(app: TestApp, id: string): Promise<Poll> {
   }
 }
 
-/** A whole crawl. */
+/** Runs a whole crawl. */
 export async function crawl(app: TestApp, body: Record<string, unknown>): Promise<Poll> {
   return ended(app, await startCrawl(app, body));
 }

@@ -1,9 +1,9 @@
-// A request of each format with nearly all of its features.
+// A request in each format that uses nearly all of its features.
 
 import type { Json } from "./support.ts";
 
 const schema = { type: "object", properties: { a: { type: "string" } } };
-/** As strict formats want it: every property required, and no others. */
+/** A schema in the form that strict formats require: every property is required, and no others are allowed. */
 const closedSchema = { ...schema, required: ["a"], additionalProperties: false };
 
 export const MESSAGES_BODY: Json = {
@@ -167,7 +167,7 @@ const COMPLETIONS_BODY: Json = {
   suffix: null,
 };
 
-/** By the format's name. */
+/** The requests by the name of the format. */
 export const BODIES: Readonly<Record<string, readonly Json[]>> = {
   "openai-chat": [CHAT_BODY],
   "openai-responses": [RESPONSES_BODY],

@@ -11,7 +11,7 @@ interface Choice {
   finish: unknown;
 }
 
-/** The choices a client ends up with. Throws on the first frame out of order. */
+/** The choices that a client ends up with. Throws on the first frame that is out of order. */
 export function gatherChat(frames: readonly Sent[]): Json[] {
   const choices = new Map<number, Choice>();
   frames.forEach(({ data }, i) => {

@@ -87,7 +87,7 @@ test("reads every parameter", () => {
   });
 });
 
-/** What a client makes of the chunks. */
+/** The result that a client builds from the chunks. */
 function gather(text: string): { choices: Json[]; usage: unknown } {
   const { frames, done } = readStream(text);
   expect(done).toBe(true);
@@ -113,7 +113,7 @@ test.each([false, true])("any legal answer streams what the whole answer says, e
   const echoing = exchangeFor(completionsFormat, { ...body, echo });
   fc.assert(
     fc.property(legalAnswer, (events) => {
-      // Texts that interleave come in the order of their fragments here: the format has one text.
+      // Interleaved texts are excluded: the format has one text, so their fragments would appear in order of arrival.
       fc.pre(events.filter(({ type }) => type === "text-start").length < 2);
       const streamed = gather(streamOf(completionsFormat.writer(echoing), events));
       const whole = completionsFormat.encode(fold(events), echoing);

@@ -1,4 +1,4 @@
-// Random legal answers in neutral events: blocks of every kind, interleaved, fragments cut anywhere.
+// Random legal answers as neutral events: interleaved blocks of every kind, with fragments of any size.
 
 import fc from "fast-check";
 import type { ChatEvent, FinishReason } from "../../src/chat/event.ts";
@@ -89,7 +89,7 @@ const REASONS: FinishReason[] = [
   "unknown",
 ];
 
-/** Legal answers of one choice; `mix` picks, again and again, which open block goes on. */
+/** Legal answers with one choice. `mix` repeatedly picks the open block that continues. */
 function answers(mix: fc.Arbitrary<number[]>): fc.Arbitrary<ChatEvent[]> {
   return fc
     .record({
@@ -122,5 +122,5 @@ function answers(mix: fc.Arbitrary<number[]>): fc.Arbitrary<ChatEvent[]> {
 /** Answers whose blocks may interleave. */
 export const legalAnswer = answers(fc.array(fc.nat(7), { maxLength: 40 }));
 
-/** Answers whose blocks follow each other, as every known upstream sends them. */
+/** Answers whose blocks follow each other, as all known upstreams send them. */
 export const orderlyAnswer = answers(fc.constant([]));

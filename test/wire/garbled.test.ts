@@ -1,4 +1,4 @@
-// Damaged requests: every format reads a damaged body or refuses it by name, every dialect writes what was read or names what
+// Damaged requests: every format reads a damaged body or refuses it by name, and every dialect writes what was read or names what
 // it cannot express. Nothing else is thrown, and the output is valid JSON.
 
 import { describe, expect, test } from "bun:test";
@@ -12,7 +12,7 @@ import { context } from "../upstream/support.ts";
 import { BODIES } from "./bodies.ts";
 import { requestOf } from "./support.ts";
 
-/** The value, or nothing where a public error of a client's making was thrown. */
+/** The value, or undefined if a public error was thrown that blames the client. */
 function unlessRefused<T>(make: () => T): T | undefined {
   try {
     return make();

@@ -1,5 +1,5 @@
-// Neutral answers and their form in each client format, streamed and whole. A missing golden fails; UPDATE_GOLDEN=1 rewrites
-// them.
+// Neutral answers and their form in each client format, streamed and whole. A missing golden file fails the test. UPDATE_GOLDEN=1
+// rewrites the files.
 
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -18,10 +18,10 @@ import { gatherResponse } from "./responses-order.ts";
 import { exchangeFor, type Json, readStream, requestOf, streamOf } from "./support.ts";
 
 const GOLDEN = join(import.meta.dir, "../golden");
-// Answers read from an upstream's golden have files of their own; these are the ones written for the client formats.
+// Answers that were read from an upstream's golden have their own files. These were written for the client formats.
 const cases = readdirSync(join(GOLDEN, "neutral")).filter((name) => /^answer-.*\.jsonl$/.test(name));
 
-/** Answers to requests whose conversations were edited here. */
+/** Answers to requests whose conversations the gateway has edited. */
 const EDITED: Readonly<Record<string, EditedContext>> = {
   "answer-edited": {
     cleared: [
@@ -53,7 +53,10 @@ describe.each(WIRE_FORMATS.map((format) => [format.name, format] as const))("%s"
   });
 });
 
-/** Every answer a dialect's golden was read into: the streams of all formats keep their protocol's order. */
+/**
+ * Every neutral answer, including those that were read from a dialect's golden: the streams of all formats keep the order of
+ * their protocol.
+ */
 describe("answers read from upstreams", () => {
   const names = readdirSync(join(GOLDEN, "neutral")).filter((name) => name.endsWith(".jsonl"));
   test.each(names)("%s", (file) => {
@@ -68,7 +71,8 @@ describe("answers read from upstreams", () => {
       chatCompletionsFormat,
     ].map((format) => readStream(streamOf(format.writer(exchangeFor(format, requestOf(format))), events)));
     if (events.at(-1)?.type === "error") {
-      // What breaks off ends in an error at the top of its payload, and no terminator makes it look whole.
+      // An answer that breaks off ends with an error at the top level of its payload, and without the terminator of a complete
+      // answer.
       for (const stream of [asCompletion, asMessage, asResponse, asChat]) {
         expect(stream?.frames.at(-1)?.data["error"]).toMatchObject({ request_id: "req-1" });
         expect(stream?.done).toBe(false);

@@ -2,7 +2,7 @@
 
 import type { Json, Sent } from "./support.ts";
 
-/** The message a client ends up with. Throws on the first frame out of order. */
+/** The message that a client ends up with. Throws on the first frame that is out of order. */
 export function gatherMessage(frames: readonly Sent[]): Json {
   let message: Json | undefined;
   let open: { index: number; block: Json; json: string } | undefined;

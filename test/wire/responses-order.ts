@@ -6,7 +6,7 @@ interface Item {
   id: unknown;
   type: unknown;
   done: Json | undefined;
-  /** Text by "part kind + index", of parts that are open or done. */
+  /** The texts by "part kind + index", for parts that are open or complete. */
   texts: Map<string, string>;
   openParts: Set<string>;
   doneParts: Map<string, Json>;
@@ -20,7 +20,10 @@ const DELTAS: Readonly<Record<string, [kind: string, index: string, whole: strin
   "response.custom_tool_call_input": ["call", "", "input"],
 };
 
-/** The response a client ends up with, checked against the items it saw. Throws on the first frame out of order. */
+/**
+ * The response that a client ends up with, checked against the items that it received. Throws on the first frame that is out of
+ * order.
+ */
 export function gatherResponse(frames: readonly Sent[]): Json {
   const items = new Map<number, Item>();
   let id: unknown;

@@ -37,7 +37,7 @@ test.each([
   "",
   "resp_0123456789abcdef0123456789abcdef",
   "msg_!!!!!!!!!!!!!!!!",
-  // OpenAI's, vLLM's, xAI's and OpenRouter's forms.
+  // Ids in the forms of OpenAI, vLLM, xAI and OpenRouter.
   `rs_${HEX.slice(0, 48)}`,
   `msg_${HEX.slice(0, 50)}`,
   `fc_${HEX.slice(0, 49)}`,

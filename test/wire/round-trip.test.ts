@@ -1,4 +1,4 @@
-// A format and the dialect of the same protocol are inverse: what one writes, the other reads.
+// A format and the dialect of the same protocol are inverse: each reads what the other writes.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -63,7 +63,7 @@ describe.each(PAIRS)("%s", (_name, format, dialect, body) => {
   });
 });
 
-/** Texts that say nothing are left out by readers. */
+/** Removes empty texts, because readers leave them out. */
 function withoutEmptyText(events: readonly ChatEvent[]): ChatEvent[] {
   const said = new Set(events.flatMap((event) => (event.type === "text-delta" && event.text !== "" ? [event.id] : [])));
   return events.filter((event) => !event.type.startsWith("text-") || ("id" in event && said.has(String(event.id))));
@@ -79,7 +79,7 @@ test.each(REQUESTS)("a request of %s that is written and read again asks the sam
   const written = dialect.request(chat, { ...context, model: chat.model });
   expect(written.dropped).toEqual([]);
   const again = format.decode(JSON.parse(written.body), {});
-  // What a dialect asks for of its own accord, as the sealed form of reasoning.
+  // The dialect itself adds values to `include`, such as the sealed form of reasoning.
   const { include: _include, ...extra } = again.extra;
   expect({ ...again, extra }).toEqual(chat);
 });

@@ -9,7 +9,7 @@ import type { ChatEvent } from "../../src/chat/event.ts";
 import type { ChatRequest } from "../../src/chat/request.ts";
 import type { AnswerContext, EventWriter, StreamError, WireFormat } from "../../src/wire/format.ts";
 
-/** A JSON object of a test's own making. */
+/** A JSON object that a test creates. */
 export type Json = Record<string, unknown>;
 
 /** One parsed frame of a stream. */
@@ -18,7 +18,7 @@ export interface Sent {
   data: Json;
 }
 
-/** The frames of a stream; the terminator is left out and reported apart. */
+/** The frames of a stream. The terminator is not among them and is reported separately. */
 export function readStream(text: string): { frames: Sent[]; done: boolean } {
   const raw = parseFrames(text);
   const done = raw.at(-1)?.data === "[DONE]";
@@ -40,7 +40,7 @@ export function exchangeFor(format: WireFormat, body: Json, more: Partial<Answer
   };
 }
 
-/** The request that a format's answers are for: the fixture that a new format brings. */
+/** The request that belongs to a format's answers. It is the fixture that every new format needs. */
 export function requestOf({ name }: WireFormat): Json {
   const file = join(import.meta.dir, "../golden/wire", name, "request.json");
   if (!existsSync(file)) throw new Error(`${name} has no request: ${file}`);
@@ -54,7 +54,7 @@ export function streamOf(writer: EventWriter, events: readonly ChatEvent[]): str
   return events.at(-1)?.type === "error" ? out : out + writer.end();
 }
 
-/** A stream error as the gateway makes one. */
+/** A stream error as the gateway creates it. */
 export const interruption: StreamError = {
   message: "The provider ended the answer early.",
   type: "provider_error",
@@ -63,7 +63,7 @@ export const interruption: StreamError = {
   request_id: "req-1",
 };
 
-/** Expects 400 `invalid_request` that names the parameter. */
+/** Expects 400 `invalid_request` with the name of the parameter. */
 export function expectRejected(decode: () => ChatRequest, param: string): void {
   let thrown: unknown;
   try {

@@ -36,7 +36,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** What a block is bound to: instructions, tools and all messages before it. Cache marks are no content. */
+/** What a block is bound to: instructions, tools and all messages before it. Cache marks do not count. */
 function prefixOf({ json = {} }: Received, count: number): string {
   const messages = ((json["messages"] ?? []) as Message[]).slice(0, count);
   const text = JSON.stringify([json["system"], json["tools"], messages], (name, value) =>
@@ -45,7 +45,7 @@ function prefixOf({ json = {} }: Received, count: number): string {
   return Bun.hash(text).toString(36);
 }
 
-/** The index of the first message with thinking that was made after another history. */
+/** The index of the first message whose thinking was produced after a different history. */
 function misplaced(received: Received): number {
   return ((received.json?.["messages"] ?? []) as Message[]).findIndex(
     ({ content }, at) =>
@@ -97,7 +97,7 @@ test.each(FORMAT_NAMES)("%s", async (format) => {
   expect(refusals).toBe(0);
   expect(seen.refusals).toBe(0);
   expect([...actions]).toContain("reused");
-  // Thinking continues after a compaction: it is bound to the short history then.
+  // Thinking continues after a compaction and is then bound to the shortened history.
   expect(thoughts).toBeGreaterThan(60);
 });
 

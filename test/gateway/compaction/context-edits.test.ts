@@ -1,5 +1,5 @@
 // The edits of `context_management` and how they are reported: cleared results and reasoning, records in whole and streamed
-// answers, pauses.
+// answers, and pauses.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../support/app.ts";
@@ -37,7 +37,7 @@ beforeEach(() => {
   upstream.answer(script);
 });
 
-/** A summary as long as the conversations of these tests. */
+/** A summary that is as long as the conversations of these tests. */
 const LONG = Array.from({ length: 1700 }, (_, at) => `w${at}`).join(" ");
 const OVER = ["openai-chat", "openai-responses", "gemini", "plain-messages"];
 
@@ -49,7 +49,7 @@ describe.each(OVER)("clearing, over %s", (model) => {
     expect(response.headers.get("x-sallyport-dropped")).toBeNull();
     const answer = await answerOf(response);
     expect(answer.content).toEqual([{ type: "text", text: "Well said." }]);
-    // Of the eight old ones four are of the tool that is left alone.
+    // Four of the eight old results belong to the excluded tool.
     expect(answer.context_management).toEqual({
       applied_edits: [
         { type: "clear_tool_uses_20250919", cleared_tool_uses: 4, cleared_input_tokens: expect.any(Number) },
@@ -139,7 +139,7 @@ describe.each(OVER)("compacting, over %s", (model) => {
     ]);
     expect(summaries).toHaveLength(1);
     expect(summaries[0]).toContain("Only names.");
-    // The client continues from the answer alone.
+    // The client continues with the answer alone.
     upstream.received.length = 0;
     const next = [
       { role: "assistant", content: answer.content },
@@ -168,12 +168,12 @@ describe.each(OVER)("compacting, over %s", (model) => {
       ],
     ]);
     expect(upstream.received).toHaveLength(1);
-    // Those who continue may put back what they want to keep.
+    // A client that continues may add the messages again that it wants to keep.
     upstream.received.length = 0;
     const next = [...messages, { role: "assistant", content: answer.content }, messages.at(-1)];
     expect((await answerOf(await ask(model, [edit], { messages: next }))).content).toMatchObject([{ type: "text" }]);
     expect(upstream.received[0]?.text).toContain("fact-3 is v3x");
-    // What is put back beside the record may be long: no pause follows a pause.
+    // The messages added beside the record may be long. There are never two pauses in succession.
     const more = { type: "text", text: "more words ".repeat(20) };
     const after = await answerOf(
       await ask(model, [{ ...edit, trigger: { type: "input_tokens", value: 150 } }], {
@@ -184,7 +184,7 @@ describe.each(OVER)("compacting, over %s", (model) => {
       }),
     );
     expect(after.stop_reason).toBe("end_turn");
-    // Below the trigger there is nothing to pause for.
+    // Below the trigger there is no reason to pause.
     const short = await answerOf(await ask(model, [edit], { messages: messages.slice(-1) }));
     expect(short.stop_reason).toBe("end_turn");
   });
@@ -233,12 +233,12 @@ describe.each(["openai-chat", "anthropic-messages", "gemini", "plain-responses"]
       output = frames.at(-1)?.response?.output ?? [];
       expect(output[0]).toEqual(frames[3]?.["item"] as Json);
     } else output = ((await response.json()) as { output: Json[] }).output;
-    // A copy, as matching writes into what is matched.
+    // This is a copy, because the matcher writes into the object that it checks.
     expect(structuredClone(output)).toMatchObject([
       { type: "compaction", id: expect.stringMatching(/^cmp_/), encrypted_content: expect.any(String) },
       { type: "message", content: [{ type: "output_text", text: "Well said." }] },
     ]);
-    // The client may leave out what stands before the item; stored answers hold it too.
+    // The client may leave out what precedes the item. Stored answers contain it as well.
     upstream.received.length = 0;
     const next = [...output, { role: "user", content: "Go on." }];
     const short = await app.post("/v1/responses", { model, input: next, context_management });

@@ -199,7 +199,7 @@ test("a stored thread whose client carries records is compacted with what is in 
   const compact = async (): Promise<Json> => {
     const done = await app.post("/v1/responses/compact", { model: "gemini", thread_id: "kept-record" });
     const json = (await done.json()) as Json & { messages_before?: number };
-    // It is kept once the answer has gone out.
+    // The thread is stored only after the answer has been sent.
     return json.messages_before === undefined || json.messages_before < 15 ? compact() : json;
   };
   const text = JSON.stringify(await compact());
@@ -251,7 +251,7 @@ test("what a provider does itself passes as it came", async () => {
   expect(upstream.received[0]?.json).toMatchObject({ context_management: { edits: [CLEAR, COMPACT] } });
 });
 
-/** How providers refuse what is too long: with both figures, with the limit alone, and without any. */
+/** The errors by which providers refuse a prompt that is too long: with both sizes, with the limit alone, and without any. */
 const REFUSALS: Readonly<Record<string, (tokens: number) => string>> = {
   "both figures": (tokens) =>
     `This model's maximum context length is 1500 tokens. However, your messages resulted in ${tokens} tokens.`,

@@ -23,7 +23,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** What each client asks for. */
+/** The `context_management` parameter of each client. */
 const WISHES = {
   "openai-responses": { context_management: [{ type: "compaction", compact_threshold: THRESHOLD }] },
   "anthropic-messages": {
@@ -41,7 +41,7 @@ const WISHES = {
   },
 } as const;
 
-/** Where the newest record stands in a list. */
+/** The position of the newest record in a list. */
 function recordAt(list: readonly Element[]): number {
   return list.findLastIndex(
     ({ type, content }) =>
@@ -88,7 +88,7 @@ test.each(table)(
         if (habit === "leaves out what is before") talker.list.splice(0, at);
       }
     }
-    // Never more than the client wants, except what has to stay; nothing of the wish goes up.
+    // The upstream never gets more than the client's threshold, except for what must stay, and never gets the client's parameter.
     expect(seen.refusals).toBe(0);
     expect(seen.turns).toHaveLength(TURNS);
     for (const { text } of seen.turns) {
@@ -97,8 +97,8 @@ test.each(table)(
       expect(text).not.toContain('"compaction"');
       expect(text).not.toContain("sallyport.c1.");
     }
-    // Few records, each but the first going on from the one before. What was cleared before is read for the record all the
-    // same, which may take two calls in so small a window.
+    // There are few records, and each except the first one continues the one before. Previously cleared results are still read
+    // for the record, which may take two calls in such a small window.
     expect(records).toBeGreaterThanOrEqual(3);
     const calls = seen.summaries.length;
     expect(calls).toBeGreaterThanOrEqual(records);

@@ -1,4 +1,4 @@
-// Conversations long enough for `context_management`, in front of upstreams with and without it.
+// Conversations that are long enough for `context_management`, with upstreams that support it and upstreams that do not.
 
 import { expect } from "bun:test";
 import type { TestApp } from "../../support/app.ts";
@@ -8,7 +8,7 @@ import { elementsOf, type Step } from "./fixture.ts";
 
 export type Json = Record<string, unknown>;
 
-/** A provider and a model for each protocol, two that know no compaction, and a model with a route of each kind. */
+/** A provider and a model for each protocol, two providers without compaction, and a model with a route of each kind. */
 export function editingConfig(baseUrl: string, context_length = 20_000): Json {
   const provider = (kind: string, quirks: Json = {}) => ({
     kind,
@@ -30,7 +30,7 @@ export function editingConfig(baseUrl: string, context_length = 20_000): Json {
         context_length,
         routes: [{ provider: id, model: "up" }],
       })),
-      // What is learned of a model's window stays: these are for one test each.
+      // The gateway remembers what it learned about a model's window. Each of these models is therefore for one test.
       ...["openai-chat", "plain-messages"].flatMap((provider) =>
         [0, 1, 2, 3, 4, 5].map((n) => ({
           id: `${provider}-${n}`,
@@ -51,10 +51,10 @@ export function editingConfig(baseUrl: string, context_length = 20_000): Json {
   };
 }
 
-/** What is reported is learned from. */
+/** The usage that the upstream reports. The gateway learns token sizes from it. */
 export const usageOf = ({ text }: { text: string }) => ({ input: Math.ceil(text.length / 4), output: 5 });
 
-/** Calls with results of some 90 tokens, and words between them. */
+/** Calls with results of some 90 tokens each, and text between them. */
 const steps = (name: string): Step[] =>
   Array.from({ length: 12 }, (_, n): Step[] => [
     { kind: "user", text: `${name}: fact-${n} is v${n}x` },
@@ -68,7 +68,7 @@ export const end: Step = { kind: "user", text: "And now?" };
 export const listOf = (name: string) => elementsOf("anthropic-messages", [...steps(name), end]);
 export const inputOf = (name: string) => elementsOf("openai-responses", [...steps(name), end]);
 
-/** Asks for edits of a conversation of the given name. */
+/** Requests edits of a conversation with the given name. */
 export const asker =
   (app: () => TestApp) =>
   (model: string, edits: Json[], more: Json = {}) =>
@@ -80,7 +80,7 @@ export const asker =
       ...more,
     });
 
-/** An answer of the messages format. */
+/** An answer in the messages format. */
 export interface Answer extends Json {
   content: Json[];
   context_management?: { applied_edits: Json[] };
@@ -88,7 +88,7 @@ export interface Answer extends Json {
   usage: Json & { iterations?: Json[] };
 }
 
-/** A whole answer, also of a streamed one, whose events must be in legal order. */
+/** The whole answer. For a streamed one its events must be in legal order. */
 export async function answerOf(response: Response): Promise<Answer> {
   expect(response.status).toBe(200);
   if (!response.headers.get("content-type")?.includes("event-stream")) return (await response.json()) as Answer;
@@ -118,9 +118,9 @@ export async function answerOf(response: Response): Promise<Answer> {
   return { content, ...(delta as Json), ...rest } as unknown as Answer;
 }
 
-/** Clears old results, from the sixth call on. */
+/** Clears old results if there are more than five calls. */
 export const CLEAR = { type: "clear_tool_uses_20250919", trigger: { type: "tool_uses", value: 5 } };
-/** Compacts conversations as long as these. */
+/** Compacts conversations of this length. */
 export const COMPACT = {
   type: "compact_20260112",
   trigger: { type: "input_tokens", value: 1200 },

@@ -1,4 +1,4 @@
-// Conversations with tools in each client format, and a summariser that only knows its input.
+// Conversations with tools in each client format, and a summariser that knows only its input.
 
 import type { Element, EntryFormat } from "../../../src/chat/entries.ts";
 import { Compactor, type Conversation } from "../../../src/gateway/compaction/compactor.ts";
@@ -11,13 +11,13 @@ import { chatEntries } from "../../../src/wire/chat-completions/entries.ts";
 import { messagesEntries } from "../../../src/wire/messages/entries.ts";
 import { responsesEntries } from "../../../src/wire/responses/entries.ts";
 
-/** What happens in a conversation. */
+/** A step of a conversation. */
 export type Step =
   | { kind: "user"; text: string }
   | { kind: "assistant"; text: string }
   | { kind: "tools"; calls: { id: string; name: string; args: string; result: string }[] };
 
-/** The formats that have a list of messages. */
+/** The formats whose requests have a list of messages. */
 export const FORMATS = {
   "openai-chat": chatEntries,
   "openai-responses": responsesEntries,
@@ -74,7 +74,7 @@ const WRITERS: Record<FormatName, (step: Step) => Element[]> = {
   },
 };
 
-/** Ids of calls and of results in a list, in order. */
+/** The ids of the calls and of the results in a list, in order. */
 export function idsOf(list: readonly Element[], format: EntryFormat): { calls: string[]; results: string[] } {
   const pieces = list.flatMap((element) => format.entry(element).pieces);
   return {
@@ -83,10 +83,10 @@ export function idsOf(list: readonly Element[], format: EntryFormat): { calls: s
   };
 }
 
-/** Facts are written so; whoever summarises keeps them. */
+/** The form of a fact. Summarisers in these tests keep every fact. */
 const FACT = /fact-\d+ is [a-z0-9]+/g;
 
-/** A summariser that repeats the facts that it reads, and nothing else. */
+/** A summariser that repeats the facts in its input and nothing else. */
 export function factKeeper(): { ask: AskSummary; prompts: string[] } {
   const prompts: string[] = [];
   return {
@@ -114,7 +114,7 @@ export function newCompactor(
   return Object.assign(compactor, { failures, tokens });
 }
 
-/** A request's conversation, with a window that suits tests. */
+/** A request's conversation, with a small window for tests. */
 export function conversation(
   format: FormatName,
   list: readonly Element[],

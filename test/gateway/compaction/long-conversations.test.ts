@@ -9,7 +9,9 @@ import { FORMAT_NAMES } from "./fixture.ts";
 import { bodyOf, lookingModel, PATHS, Talker, tightUpstream } from "./tight-upstream.ts";
 
 const WINDOW = 6000;
-/** Over one's own protocol and one other; over the rest a shorter one shows the same. */
+/**
+ * The long conversations run with the format's own protocol and one other. For the remaining protocols a shorter one is enough.
+ */
 const TURNS = { long: 400, short: 130 };
 
 let upstream: FakeUpstream;
@@ -65,16 +67,16 @@ test.each(table)(
       talker.hear(await answer.text());
       actions.push(answer.headers.get("x-sallyport-compaction")?.split(";")[0] ?? "none");
     }
-    // Whatever was said in words, all of it, stands in what the upstream gets.
+    // The upstream's last prompt must contain every fact that was said in text.
     const last = seen.turns.at(-1)!.text;
     const lost = [];
-    // A fact is said where no tool's result was due.
+    // A fact is said in every turn in which no tool result is due.
     const said = new Set(JSON.stringify(talker.list).match(/fact-\d+ is v\d+x/g));
     expect(said.size).toBeGreaterThan(turns / 20);
     for (const fact of said) if (!last.includes(fact)) lost.push(fact);
     expect(lost).toEqual([]);
     expect(Math.max(...seen.turns.map(({ text }) => text.length / 4))).toBeLessThanOrEqual(WINDOW);
-    // At least three times a summary went on from the one before, one call for each crossing.
+    // At least three times a summary continued the previous one. Each time took a single call.
     if (turns === TURNS.long) expect(seen.summaries.length).toBeGreaterThanOrEqual(3);
     expect(seen.summaries.filter((text) => text.includes("The record so far")).length).toBe(seen.summaries.length - 1);
     expect(seen.summaries.length).toBeLessThan(turns / 10);

@@ -1,4 +1,4 @@
-// The parts of a compaction one by one: the ledger, the record, seals, placeholders, cuts, counts.
+// The parts of a compaction one by one: the ledger, the record, seals, placeholders, cuts and counts.
 
 import { describe, expect, test } from "bun:test";
 import { emptyLedger, enter, ledgerText, parseLedger } from "../../../src/gateway/compaction/ledger.ts";
@@ -104,7 +104,7 @@ test("guesses follow what the model reports", () => {
   expect(tokens.guess("m", 10_000)).toBeCloseTo(2500, -1);
   expect(tokens.own("m", 2000)).toBe(2500);
   expect(tokens.guess("other", 10_000)).toBe(before);
-  // A figure that cannot be is not believed.
+  // An impossible token count is ignored.
   tokens.learn("m", 1e9, { chars: 10_000, counted: 2000 });
   expect(tokens.guess("m", 10_000)).toBeLessThan(10_000);
 });
@@ -196,7 +196,7 @@ test("many calls that no result answers are split in no time", () => {
   let safe: boolean[] = [];
   expect(cpuMs(() => (safe = safeSplits(list)))).toBeLessThan(1000);
   expect(safe.filter(Boolean)).toHaveLength(2);
-  // Once someone else has spoken they wait no more.
+  // After a message of another role, splits need not wait for the missing results.
   const said = { ...called(0), entry: { role: "user" as const, pieces: [{ type: "text" as const, text: "so?" }] } };
   expect(safeSplits([...list, said]).every(Boolean)).toBe(true);
 });

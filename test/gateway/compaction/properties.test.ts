@@ -24,7 +24,7 @@ const calls = fc
   })
   .map((list) => ({ kind: "tools" as const, list }));
 
-/** Steps whose every text and call is told from the others by a number. */
+/** Steps in which every text and call has its own number. */
 const steps = fc
   .array(
     fc.oneof(
@@ -63,11 +63,11 @@ describe.each(FORMAT_NAMES)("%s", (name) => {
         expect(short.after).toBeLessThanOrEqual(given.space.limit);
         const { calls, results } = idsOf(short.list, format);
         expect([...results].sort()).toEqual([...calls].sort());
-        // Each result comes after its call, which the order of the client's list sees to.
+        // Each result comes after its call: the elements keep the order of the client's list.
         expect(orderOf(short.list, list, name)).toEqual(orderOf(short.list, list, name).toSorted((a, b) => a - b));
-        // The end is the client's own.
+        // The last element is the client's own.
         expect(short.list.at(-1)).toEqual(list.at(-1)!);
-        // What fits is left alone.
+        // A list that fits is not changed.
         expect(await compactor.shorten({ ...given, list: short.list })).toBeUndefined();
       }),
       { numRuns: 60 },
@@ -88,7 +88,7 @@ describe.each(FORMAT_NAMES)("%s", (name) => {
           seen.push(short?.action ?? "none");
           if (short === undefined || short.action === "reused") {
             const isStable = now.slice(0, before.length).every((element, i) => Bun.deepEquals(element, before[i]));
-            // The first use of what was made beforehand is the swap.
+            // The list may change when the prepared compaction is used for the first time. Afterwards it must stay the same.
             if (seen.at(-2) === "reused" || short === undefined) expect(isStable).toBe(true);
           }
           before = now;
@@ -121,7 +121,7 @@ describe.each(FORMAT_NAMES)("%s", (name) => {
   });
 });
 
-/** The places in the client's list that the kept elements came from. */
+/** The positions of the kept elements in the client's list. */
 function orderOf(short: readonly Element[], list: readonly Element[], name: (typeof FORMAT_NAMES)[number]): number[] {
   const key = (element: Element) => {
     const { pieces } = FORMATS[name].entry(element);

@@ -1,4 +1,4 @@
-// Compaction in the two vendors' protocols, over upstreams with and without it.
+// Compaction in the protocols of the two vendors, with upstreams that support it and upstreams that do not.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { accountStore } from "../../../src/store/access/accounts.ts";
@@ -102,7 +102,7 @@ describe.each(THERE)("responses over %s", (model) => {
       const got = upstream.received[0]?.text ?? "";
       for (const fact of ["fact-2 is v2x", "fact-0 is v0x", "src/f1.ts", "And now?"]) expect(got).toContain(fact);
       expect(got).not.toContain('encrypted_content":"sallyport');
-      // A second one continues from the first.
+      // The second compaction continues from the first one.
       await outputOf(await app.post("/v1/responses", { model, input: [...next, trigger] }));
       expect(summaries.at(-1)).toContain("The record so far");
       expect(summaries.at(-1)).toContain("fact-2 is v2x");
@@ -299,7 +299,7 @@ describe("POST /v1/responses/compact", () => {
     const kept = { model: "openai-chat", max_tokens: 9, messages, thread_id: "to-compact" };
     await (await app.post("/v1/messages", kept)).text();
     let done = await compact({ model: "openai-chat", thread_id: "to-compact" });
-    // It is kept once the answer has gone out.
+    // The thread is stored only after the answer has been sent.
     while (done.status === 404) done = await compact({ model: "openai-chat", thread_id: "to-compact" });
     expect(done.json).toMatchObject({ thread_id: "to-compact", compacted: true, messages_before: messages.length + 1 });
     expect(Number(done.json["messages_after"])).toBeLessThan(messages.length);

@@ -1,5 +1,5 @@
-// An upstream with a small window that refuses longer prompts with its protocol's own error, and a client that talks to it
-// for hundreds of turns in its own format. Asked for a summary, it repeats the facts it was given.
+// An upstream with a small window that refuses longer prompts with the error of its protocol, and a client that talks to it for
+// hundreds of turns in its own format. A request for a summary is answered with the facts in its input.
 
 import type { Element } from "../../../src/chat/entries.ts";
 import { answerElements } from "../../../src/wire/assembled.ts";
@@ -7,19 +7,19 @@ import { type DialectName, dialectOf, type Said, say } from "../../support/fake-
 import type { Received } from "../../support/upstream.ts";
 import { elementsOf, FORMATS, type FormatName } from "./fixture.ts";
 
-/** What tells a call for a summary. */
+/** The text by which a request for a summary is recognised. */
 const SUMMARY = "You keep the record of a conversation";
 const FACT = /fact-\d+ is v\d+x/g;
 
-/** What an upstream saw. */
+/** The requests that an upstream received. */
 export interface Seen {
-  /** Bodies of calls for summaries, and of all others. */
+  /** The bodies of the requests for summaries, and of all others. */
   summaries: string[];
   turns: Received[];
   refusals: number;
 }
 
-/** Answers as the script says what fits, and refuses the rest. */
+/** An upstream that answers a prompt that fits as the script says, and refuses all others. */
 export function tightUpstream(options: { window: number; say(received: Received, turn: number): Said }): {
   seen: Seen;
   script(received: Received): Response;
@@ -45,7 +45,7 @@ export function tightUpstream(options: { window: number; say(received: Received,
   };
 }
 
-/** A model that calls a tool in every third turn, and talks in the others. */
+/** A model that calls a tool in every third turn and answers with text in the others. */
 export function lookingModel(): (received: Received, turn: number) => Said {
   let calls = 0;
   return (_, turn) =>
@@ -54,7 +54,7 @@ export function lookingModel(): (received: Received, turn: number) => Said {
       : { text: `answer ${turn}: ${"as was said ".repeat(6)}` };
 }
 
-/** A provider's refusal of a prompt that is too long. */
+/** The response of a provider that refuses a prompt that is too long. */
 export function tooLong(dialect: DialectName, tokens: number, window: number): Response {
   const status = 400;
   switch (dialect) {
@@ -86,7 +86,7 @@ export function tooLong(dialect: DialectName, tokens: number, window: number): R
   }
 }
 
-/** Where each format is spoken, and what a request of it holds beside its list. */
+/** The path of each format, and the members of a request besides its list. */
 export const PATHS: Record<FormatName, string> = {
   "openai-chat": "/v1/chat/completions",
   "openai-responses": "/v1/responses",
@@ -96,7 +96,7 @@ export const PATHS: Record<FormatName, string> = {
 const parameters = { type: "object", properties: { file: { type: "string" } } };
 const look = { name: "look", description: "Looks into a file." };
 
-/** A request's body. */
+/** The body of a request. */
 export function bodyOf(format: FormatName, model: string, list: readonly Element[], more: Element = {}): Element {
   switch (format) {
     case "openai-chat":
@@ -118,18 +118,18 @@ export class Talker {
     this.#format = format;
   }
 
-  /** The next thing the client has to say: a result where a tool was called. */
+  /** The client's next message: a tool result if a tool was called. */
   speak(text: string, result: string): void {
     if (this.#lastCall === undefined) this.list.push(...elementsOf(this.#format, [{ kind: "user", text }]));
     else {
       const call = { id: this.#lastCall, name: "look", args: "", result };
-      // The call itself stands in the answer.
+      // The call itself is already in the list, as part of the answer.
       this.list.push(...elementsOf(this.#format, [{ kind: "tools", calls: [call] }]).slice(1));
     }
     this.#lastCall = undefined;
   }
 
-  /** Takes an answer, whole or streamed, into the history. */
+  /** Adds an answer, whole or streamed, to the history. */
   hear(text: string): void {
     const elements = answerElements(FORMATS[this.#format], text);
     if (elements.length === 0) throw new Error(`No answer: ${text.slice(0, 300)}`);

@@ -2,7 +2,7 @@ import type { EndpointFixture } from "./fixture.ts";
 
 export const fixture: EndpointFixture = {
   body: { input: "We are here.", voice: "alloy", unknown_member: { kept: 1.0 } },
-  // Servers that wrap the sound into JSON.
+  // Some servers wrap the audio in JSON.
   answer: () => ({ audio: "UklGRg==", usage: { input_tokens: 4, output_tokens: 0 } }),
   tokens: 4,
   untold: () => ({ audio: "UklGRg==" }),

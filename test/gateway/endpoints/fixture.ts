@@ -1,15 +1,15 @@
-/** The test data of an endpoint for models that do not chat. */
+/** The test data of an endpoint for models that are not chat models. */
 export interface EndpointFixture {
-  /** A good request, without its model. */
+  /** A valid request without its model. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Of an endpoint that takes forms: the files, by the names of their parts. They follow the fields. */
+  /** For endpoints that take forms: the files by the names of their parts. They come after the fields. */
   readonly files?: Readonly<Record<string, string>>;
-  /** What a provider answers to it, for the model that it was asked for. */
+  /** A provider's answer to the request, for the model that was requested. */
   answer(model: string): Readonly<Record<string, unknown>>;
-  /** The tokens that the answer tells. */
+  /** The tokens that the answer reports. */
   readonly tokens: number;
-  /** The same without what it tells of usage. */
+  /** The same answer without usage. */
   untold(model: string): Readonly<Record<string, unknown>>;
-  /** Members that make the request bad, and the parameter that the refusal names. */
+  /** Members that make the request invalid, and the parameter that the error names. */
   readonly refused: readonly [members: Readonly<Record<string, unknown>>, param: string][];
 }

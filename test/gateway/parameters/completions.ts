@@ -2,7 +2,7 @@
 
 import { config, LOGPROBS, type Row, row, sent } from "./row.ts";
 
-/** Parameters of `POST /v1/completions`, which no upstream is asked in its own format. */
+/** The parameters of `POST /v1/completions`. No upstream is called in this format. */
 export const COMPLETIONS: readonly Row[] = [
   row("best_of", { best_of: 2 }, "dropped", "dropped", "dropped", "dropped"),
   row("echo", { echo: true }, "ours", "ours", "ours", "ours"),

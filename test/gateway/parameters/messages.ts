@@ -4,7 +4,7 @@ import { calls, chatTools, claudeTools, config, flatTools, geminiTools, type Row
 
 const thinking = { thinking: { type: "enabled", budget_tokens: 2000 } };
 
-/** Parameters of `POST /v1/messages`, those of the beta with them. */
+/** The parameters of `POST /v1/messages`, including those of the beta. */
 export const MESSAGES: readonly Row[] = [
   row("billing_policy", { billing_policy: { type: "billing_policy" } }, "dropped", "dropped", "same", "dropped"),
   row("cache_control", { cache_control: { type: "ephemeral" } }, "dropped", "dropped", "same", "dropped"),

@@ -21,7 +21,7 @@ export const RESPONSES: readonly Row[] = [
     "include",
     { include: ["file_search_call.results"] },
     "dropped",
-    // The answer is stored here, with what the model needs of it in the next turn.
+    // The gateway stores the answer, including what the model needs in the next turn.
     { include: ["file_search_call.results", "reasoning.encrypted_content"] },
     "dropped",
     "dropped",

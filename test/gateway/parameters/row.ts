@@ -4,20 +4,17 @@
 export type Json = Record<string, unknown>;
 
 /**
- * What becomes of a parameter:
- * - `same`: it goes up as it is, under its own name;
- * - `dropped`: it stays here and is named in `x-sallyport-dropped`;
- * - `dropped NAMES`: the same, under other names than the row's;
- * - `refused`: 400 `unsupported_parameter` with its name as `param`, and no upstream is asked;
- * - `ours`: the gateway answers for it, and neither sends it as it is nor leaves it undone;
- * - an object: members that the upstream gets for it.
+ * How a parameter is handled: - `same`: it is sent unchanged, under its own name; - `dropped`: it is not sent, and
+ * `x-sallyport-dropped` names it; - `dropped NAMES`: the same, but the header has other names than the row; - `refused`: 400
+ * `unsupported_parameter` with its name as `param`, and no upstream is called; - `ours`: the gateway handles it itself, and does
+ * not send it unchanged; - an object: the members that the upstream gets instead.
  */
 export type Fate = "same" | "dropped" | `dropped ${string}` | "refused" | "ours" | Json;
 
 export interface Row {
-  /** Its name: a path into the body. The first part is the SDK's parameter. */
+  /** The parameter's name, which is a path into the body. The first part is the SDK's parameter. */
   name: string;
-  /** Members of the body that carry it. */
+  /** The members of the body that contain it. */
   sends: Json;
   chat: Fate;
   responses: Fate;
@@ -25,7 +22,7 @@ export interface Row {
   gemini: Fate;
 }
 
-/** A row: the fates over chat, responses, anthropic and gemini upstreams. */
+/** A row: how the parameter is handled with chat, responses, anthropic and gemini upstreams. */
 export function row(name: string, sends: Json, chat: Fate, responses: Fate, claude: Fate, gemini: Fate): Row {
   return { name, sends, chat, responses, claude, gemini };
 }
@@ -43,6 +40,6 @@ export const flatTools = { tools: [{ type: "function", ...fn }] };
 export const claudeTools = { tools: [{ name: "f", description: "d", input_schema: schema }] };
 export const geminiTools = { tools: [{ functionDeclarations: [{ name: "f", description: "d" }] }] };
 export const calls = (mode: Json): Json => ({ toolConfig: { functionCallingConfig: mode } });
-/** The second is asked for always, so that unstored reasoning can be handed back. */
+/** The second one is always requested, so that clients can send unstored reasoning back. */
 export const LOGPROBS = ["message.output_text.logprobs", "reasoning.encrypted_content"];
 export const sent = { stop: ["END"] };

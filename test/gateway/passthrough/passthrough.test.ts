@@ -1,4 +1,4 @@
-// Any path of a provider: who may, where it goes, what passes in both directions, and what does not.
+// Any path of a provider: which keys may use it, where it leads, and what is passed on in both directions.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { keyStore } from "../../../src/store/access/keys.ts";
@@ -175,7 +175,7 @@ describe("nothing leaves the base URL", () => {
     ["a whole address", () => `/v1/upstream/http%3A%2F%2F127.0.0.1%3A${port()}/x`],
     ["a line end", () => "/v1/upstream/up/a%0d%0aHost:%20x"],
   ])("%s", async (_how, path) => {
-    // By a socket, as fetch tidies paths up before they are sent.
+    // This uses a socket, because fetch normalises paths before it sends them.
     const { hostname, port: own } = new URL(app.url);
     const got = Promise.withResolvers<string>();
     let text = "";
@@ -303,7 +303,7 @@ describe("what comes back", () => {
   });
 });
 
-/** What an answer reports, and the tokens that are written down. */
+/** The usage that an answer reports, and the tokens that are recorded. */
 const REPORTS: readonly [what: string, type: string, body: string, tokens: readonly number[]][] = [
   ["a chat", "application/json", '{"model":"m","usage":{"prompt_tokens":5,"completion_tokens":7}}', [5, 7]],
   [
@@ -342,7 +342,7 @@ test("what answers report is written down, and nonsense is not", async () => {
   }
   reply = () => Response.json({ error: {} }, { status: 500 });
   await (await send("/v1/upstream/up/any", { headers: { "x-request-id": "failed" } })).text();
-  // Writes what waits.
+  // The restart makes the program write all waiting rows.
   await app.restart();
   const store = openStore({ dataDir: app.dataDir });
   const rows = (await usageStore(store).listLog({ accountId: app.accountId }, { limit: 1000 })).rows;

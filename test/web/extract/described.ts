@@ -3,11 +3,11 @@
 import { parsePage } from "../../../src/pages/dom/parse.ts";
 import { structuredData } from "../../../src/pages/structured/structured.ts";
 
-/** Where it is. */
+/** The page's address. */
 export const URL = "https://shop.example.com/kettle";
-/** A page as extraction sees it. */
+/** A page in the form that extraction uses. */
 export const page = (html: string, url = URL) => ({ url, structured: structuredData(parsePage(html), url) });
-/** Scripts that describe things. */
+/** Scripts with structured data. */
 export const ld = (...values: unknown[]) =>
   values.map((value) => `<script type="application/ld+json">${JSON.stringify(value)}</script>`).join("");
 /** The schema of an object. */

@@ -8,7 +8,7 @@ import { joinItems } from "../../../src/web/extract/same-item.ts";
 test("thousands of entries of one name that contradict each other stay apart", () => {
   const items = Array.from({ length: 6000 }, (_, price) => ({ name: "Same", price }));
   expect(joinItems(items, () => undefined)).toHaveLength(6000);
-  // Equal ones are found among them all the same.
+  // Duplicates among them are still found.
   expect(joinItems([...items, ...items.slice(4000)], () => undefined)).toHaveLength(6000);
 });
 

@@ -1,4 +1,4 @@
-// Reading a page's text: orders to models, values in quotes, links that match a prompt.
+// Reading a page's text: instructions to models, values in quotes, and links that match a prompt.
 
 import { describe, expect, test } from "bun:test";
 import { siftOrders } from "../../../src/web/extract/injected.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { checkSchema, draftOf, SchemaError } from "../../../src/web/extract/schema.ts";
 
-/** The place that a schema is refused for; undefined when it is taken. */
+/** The path at which a schema is refused, or undefined if it is accepted. */
 function placeOf(schema: unknown): string | undefined {
   try {
     checkSchema(schema);

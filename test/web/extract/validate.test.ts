@@ -76,7 +76,7 @@ test("no more complaints than can be mended", async () => {
   expect(await validator.validate({ items: { type: "number" } }, values, signal)).toHaveLength(50);
 });
 
-/** Takes minutes: the engine may give up one pattern after a second, and says then that it does not match. */
+/** This takes minutes: the engine may stop matching one pattern after a second, and then reports that it does not match. */
 const ENDLESS = { allOf: Array.from({ length: 500 }, () => ({ pattern: "^(a|a)*$" })) };
 
 test("patterns that never end cost their thread, and the next check is answered", async () => {
