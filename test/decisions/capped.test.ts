@@ -12,7 +12,7 @@ afterEach(async () => {
 test.each([
   [{}, false],
   [{ top_logprobs: 5 }, true],
-])("five alternatives at most, with the limits %p: listed is %p", async (limits, listed) => {
+])("at most five alternatives, with the limits %p: the model is listed: %p", async (limits, listed) => {
   const engine = startSimulated({ beliefs: (_, options) => options.map(() => 0), top: 5 });
   open.push(engine);
   const backend = { kind: "logprobs", limits, routes: [{ provider: "sim", model: "m" }] };

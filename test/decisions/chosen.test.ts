@@ -89,7 +89,7 @@ const decide = (count: number) => {
 };
 const chats = () => upstream.calls.filter(({ path }) => path === "/v1/chat/completions");
 
-test("many options are scored by their tokens in one call an order, under labels that are whole", async () => {
+test("many options are scored by their tokens in one call per order, with labels of one token", async () => {
   const { status, body } = await decide(100);
   expect(status).toBe(200);
   const weights = Array.from({ length: 100 }, (_, at) => Math.exp(weightOf(at)));
@@ -121,7 +121,7 @@ test.each<[string, number, () => void]>([
       cuts = () => true;
     },
   ],
-])("%s go in groups", async (_, count, change) => {
+])("%s are asked in groups", async (_, count, change) => {
   change();
   const { status, body } = await decide(count);
   expect([status, body.answers.q.choice]).toEqual([200, "item7"]);
@@ -129,13 +129,13 @@ test.each<[string, number, () => void]>([
   expect(chats().length).toBeGreaterThan(2);
 });
 
-test("an engine that does not score what it is told to gives no answer", async () => {
+test("an engine that does not score the requested tokens gives no answer", async () => {
   obeys = false;
   const { status, body } = await decide(100);
   expect([status, body.error.code]).toEqual([503, "decision_unavailable"]);
 });
 
-test("an engine that is said to score tokens is probed for it", async () => {
+test("an engine that is configured to score tokens is probed for it", async () => {
   obeys = false;
   const probed = await startGateway({ ...config(), health: { probe: "chat" } });
   const mine = await probed.key();
@@ -148,7 +148,7 @@ test("an engine that is said to score tokens is probed for it", async () => {
   await probed.stop();
 });
 
-test("a letter, and the byte it is made of, are two tokens that read alike", () => {
+test("a letter and its byte token are two tokens with the same text", () => {
   const top_logprobs = [
     { token: "A", logprob: Math.log(0.6) },
     { token: "B", logprob: Math.log(0.3) },

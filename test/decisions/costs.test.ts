@@ -61,7 +61,7 @@ async function start(key: { budgetMicros?: number } = {}): Promise<TestApp> {
   return app;
 }
 
-test("input tokens cost their price in the books, on /metrics and of the key's budget; output is free", async () => {
+test("input tokens are charged in the usage row, on /metrics and to the key's budget; output is free", async () => {
   const app = await start({ budgetMicros: 1000 });
   // 321 tokens at two dollars per million tokens.
   expect((await ask(app)).status).toBe(200);
@@ -77,7 +77,7 @@ test("input tokens cost their price in the books, on /metrics and of the key's b
   expect((await ask(app)).status).toBe(402);
 });
 
-test("what a decision may cost is reserved while it is under way, and given back when its provider fails", async () => {
+test("the possible cost of a decision is reserved while it runs, and released if its provider fails", async () => {
   const app = await start({ budgetMicros: 1000 });
   const gate = Promise.withResolvers<void>();
   const before = native.answer;
@@ -176,7 +176,7 @@ test.each([
   expect(inputPriceOf({ ...of, spec }, deps)).toBe(price);
 });
 
-test("each upstream call is a span within the request's, with what it took", async () => {
+test("each upstream call is a span within the request's span, with its usage", async () => {
   const collector = startTraceCollector();
   try {
     const app = await collector.sending(start);

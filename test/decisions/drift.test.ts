@@ -24,11 +24,11 @@ test.each([
   ["gpt-4.1", "gpt-4.2-2026-04-14", true],
   ["gpt-4.1", "gpt-4o", false],
   ["qwen3-32b", "Qwen/Qwen3-32B", false],
-])("asked by %s it names itself %s: another version is %p", (pinned, named, other) => {
+])("requested as %s, it reports %s: a different version: %p", (pinned, named, other) => {
   expect(isOtherVersion(pinned, named)).toBe(other);
 });
 
-test("an upstream that is another version than the pinned one is noticed from its first answer, and after a restart", async () => {
+test("an upstream with another version than the pinned one is reported after its first answer, and after a restart", async () => {
   const native = startFake(async (body) =>
     Response.json({ ...(await nativeAnswers(body).json()), model: "jev-1.14.0" }),
   );

@@ -60,7 +60,7 @@ const ask = (model: string, questions: unknown, state: unknown = "s", path = "/v
   gateway.post(path, { model, state, questions }, key);
 
 describe.each(MODELS)("%s", (model) => {
-  test("options of any text are options, and sum to 1", async () => {
+  test("options may have any text, and their probabilities sum to 1", async () => {
     const labels = [
       "",
       " ",
@@ -86,7 +86,7 @@ describe.each(MODELS)("%s", (model) => {
     expect(sum).toBeCloseTo(1, 9);
   });
 
-  test("keys are what they were, whatever they are called", async () => {
+  test("keys are not changed, whatever they are called", async () => {
     const text = `{"__proto__":${JSON.stringify(NOUL)},"toString":${JSON.stringify(NOUL)},"10":${JSON.stringify(NOUL)},"2":${JSON.stringify(NOUL)}}`;
     const sent = `{"model":"${model}","state":"s","questions":${text}}`;
     const response = await fetch(`${gateway.url}/v1/systemone`, {
@@ -142,13 +142,13 @@ test("one of ten questions that cannot be answered fails them all", async () => 
   expect([status, body.error.code, body.answers]).toEqual([503, "decision_unavailable", undefined]);
 });
 
-describe("what an upstream says is handed on to the last digit", () => {
+describe("probabilities of an upstream are passed on to the last digit", () => {
   test.each([0.93, 0.1, 0, 1, 0.8700000001])("yes or no: %p", async (noul) => {
     native.answer = () => Response.json({ model: "m", answers: { q: { type: "noul", noul } } });
     expect((await ask("native-1.0.0", { q: NOUL })).body.answers.q.noul).toBe(noul);
   });
 
-  test("a choice that sums to 1 as it is, and one that was rounded", async () => {
+  test("a choice whose sum is 1, and one that was rounded", async () => {
     const of = async (probabilities: Record<string, number>) => {
       native.answer = () => Response.json({ model: "m", answers: { q: { type: "choice", probabilities } } });
       return (await ask("native-1.0.0", { q: choiceOf(Object.keys(probabilities)) })).body.answers.q.probabilities;
@@ -159,7 +159,7 @@ describe("what an upstream says is handed on to the last digit", () => {
   });
 });
 
-describe("no probabilities are no answer", () => {
+describe("an answer without valid probabilities is refused", () => {
   const bad = ["NaN", "null", "-0.2", "1.2", '"0.5"', "true", "1e999", "{}", "[0.5]"];
   test.each(bad)("of yes or no: %s", async (noul) => {
     native.answer = () => new Response(`{"model":"m","answers":{"q":{"type":"noul","noul":${noul}}}}`);
@@ -177,7 +177,7 @@ describe("no probabilities are no answer", () => {
   });
 });
 
-describe("log-probabilities that are none", () => {
+describe("invalid log-probabilities", () => {
   const tokens = (list: readonly unknown[]) => {
     const logprobs = { content: [{ token: "A", logprob: -0.1, top_logprobs: list }] };
     return Response.json({ choices: [{ index: 0, message: { content: "A" }, logprobs, finish_reason: "length" }] });
@@ -218,7 +218,7 @@ test.each([
   ["one of two in percent", '{"1": "70%"}', 0.7, 0.3],
   ["one of two", '{"1": 0.7}', 0.7, 0.3],
   ["both, badly summed", '{"1": 0.9, "2": 0.3}', 0.75, 0.25],
-])("what a model leaves out is what is left: %s", async (_name, content, yes, no) => {
+])("options that a model leaves out share the rest: %s", async (_name, content, yes, no) => {
   usual.chat ??= chat.answer;
   chat.answer = (body) => {
     // In the other order, the model gives the same answer for the same option.
@@ -237,13 +237,21 @@ test("a version's own limit of options holds for every backend", async () => {
   expect([status, body.error.code, body.error.param]).toEqual([422, "invalid_question", "questions.q.criteria"]);
 });
 
-test.each([{}, { true: null }, { true: "" }, { maybe: "x" }])("criteria %p alone ask nothing", async (criteria) => {
-  const { status, body } = await ask("native-1.0.0", { q: { type: "noul", criteria } }, "s", "/typesafe/v1/systemone");
-  expect([status, body.error?.code]).toEqual([422, "invalid_question"]);
-  expect(native.calls).toHaveLength(0);
-});
+test.each([{}, { true: null }, { true: "" }, { maybe: "x" }])(
+  "criteria %p alone are not a question",
+  async (criteria) => {
+    const { status, body } = await ask(
+      "native-1.0.0",
+      { q: { type: "noul", criteria } },
+      "s",
+      "/typesafe/v1/systemone",
+    );
+    expect([status, body.error?.code]).toEqual([422, "invalid_question"]);
+    expect(native.calls).toHaveLength(0);
+  },
+);
 
-test("of several answers that a model writes the last is taken, whatever was thought before", async () => {
+test("of several answers that a model writes the last one is used, whatever precedes it", async () => {
   usual.chat ??= chat.answer;
   const content = '<think>{"1": 1, "2": 0}</think>{"1": 0.5, "2": 0.5} No: {"1": 0.2, "2": 0.8}';
   chat.answer = () => Response.json({ choices: [{ index: 0, message: { content }, finish_reason: "stop" }] });
@@ -261,14 +269,14 @@ test("a long key of a question counts as its text, and so does a long name", asy
   expect([named.status, named.body.error?.code]).toEqual([413, "context_too_large"]);
 });
 
-test("a key without end is not handed back whole", async () => {
+test("an endless key is not repeated in full", async () => {
   const { status, body } = await ask("native-1.0.0", { ["k".repeat(100_000)]: { type: "maybe" } });
   expect(status).toBe(422);
   expect(body.error.param.length).toBeLessThan(1100);
   expect(body.error.param).toStartWith("questions.kkk");
 });
 
-test("after one call has failed the rest are not begun", async () => {
+test("after one call has failed the rest are not started", async () => {
   const question = (at: number): Question => ({
     ...{ key: `q${at}`, type: "noul", instructions: "?" },
     options: ["true", "false"].map((label) => ({ label, criterion: null })),
@@ -298,7 +306,7 @@ test("after one call has failed the rest are not begun", async () => {
   expect(calls).toBe(4);
 });
 
-describe("what is named twice is refused, with its path", () => {
+describe("duplicate names are refused with their path", () => {
   const noul = JSON.stringify(NOUL);
   const choice = (criteria: string) => `{"type":"choice","criteria":${criteria}}`;
   test.each([

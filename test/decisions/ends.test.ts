@@ -54,7 +54,7 @@ test("an upstream that never answers is 503 when the time is up, and the call en
   await ended;
 });
 
-test("a provider that gives no answer in time is left alone after a while, and the client told how long", async () => {
+test("a provider that does not answer in time is skipped after a while, and the client gets a Retry-After", async () => {
   const { gateway, calls } = await silent("100ms");
   const key = await gateway.key();
   for (let tries = 0; tries < 5; tries++) await gateway.post("/v1/systemone", ASKED, key);
@@ -82,7 +82,7 @@ async function askAndLeave({ gateway, came }: Silent, body: unknown): Promise<vo
   await expect(asked).rejects.toThrow();
 }
 
-test("the calls of a client that goes away end, and it is booked as what it is", async () => {
+test("the calls of a client that disconnects end, and its usage row says so", async () => {
   const upstream = await silent("60s");
   await askAndLeave(upstream, { ...ASKED, state: "some words to count" });
   await upstream.ended;
@@ -97,7 +97,7 @@ test("the calls of a client that goes away end, and it is booked as what it is",
   expect(line()).toMatchObject({ status: 408, client_gone: true, error: "request_timeout" });
 });
 
-test("of a client that goes away nothing more is asked, and its places are free", async () => {
+test("no more calls are made for a client that disconnects, and its places are free", async () => {
   const upstream = await silent("60s");
   const questions = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`q${at}`, ASKED.questions.q]));
   await askAndLeave(upstream, { model: "letters-1.0.0", state: "s", questions });

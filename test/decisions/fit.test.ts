@@ -84,8 +84,8 @@ const judged = (rows: readonly LabelledReading[], calibration: ReturnType<typeof
 
 const NONE = { method: "none" as const, buckets: {} };
 
-describe("what was put into a simulated model is found", () => {
-  test.each([0.4, 1, 2.5])("a model that is %p times as sure as it ought to be", (sharpness) => {
+describe("the parameters of a simulated model are found", () => {
+  test.each([0.4, 1, 2.5])("a model that is overconfident by a factor of %p", (sharpness) => {
     const world = { type: "choice" as const, count: 4, sharpness, orders: 2 };
     const fitted = fitCalibration(simulate({ ...world, rows: 1500, seed: 1 }));
     if (sharpness !== 1) expect(fitted.method).toBe("fitted");
@@ -98,7 +98,7 @@ describe("what was put into a simulated model is found", () => {
     expect(after.accuracy).toBe(before.accuracy);
   });
 
-  test("a bias towards yes", () => {
+  test("a bias for yes", () => {
     const world = { type: "noul" as const, count: 2, sharpness: 2, bias: 1.5, orders: 2 };
     const fitted = fitCalibration(simulate({ ...world, rows: 2000, seed: 3 }));
     const { temperature, bias } = fitted.buckets["noul"]!;
@@ -111,7 +111,7 @@ describe("what was put into a simulated model is found", () => {
     expect(after.ece).toBeLessThan(before.ece);
   });
 
-  test("a liking for positions that two orders do not undo", () => {
+  test("a position bias that two orders do not cancel", () => {
     const gains = [1.2, 0.1, 0.1, -0.2, -1.2];
     const world = { type: "choice" as const, count: 5, sharpness: 1, gains };
     const turned = simulate({ ...world, rows: 25, orders: 5, seed: 5 });
@@ -127,7 +127,7 @@ describe("what was put into a simulated model is found", () => {
     expect(after.accuracy).toBeGreaterThan(before.accuracy);
   });
 
-  test("a liking for both ends of a scale, which no two directions undo", () => {
+  test("a bias for both ends of a scale, which two directions do not cancel", () => {
     const gains = [0.9, -0.6, -0.6, -0.6, 0.9];
     const world = { type: "score" as const, count: 5, sharpness: 1, gains };
     const turned = simulate({ ...world, rows: 25, orders: 5, seed: 15, freely: true });
@@ -142,7 +142,7 @@ describe("what was put into a simulated model is found", () => {
     expect(after.logLoss).toBeLessThan(before.logLoss - 0.02);
   });
 
-  test("each kind of question by itself, and too few rows not at all", () => {
+  test("each kind of question is fitted separately, and not with too few rows", () => {
     const yes = simulate({ type: "noul", count: 2, rows: 200, sharpness: 3, orders: 2, seed: 8 });
     const few = simulate({ type: "score", count: 4, rows: 19, sharpness: 3, orders: 2, seed: 9 });
     const fitted = fitCalibration([...yes, ...few]);
@@ -151,7 +151,7 @@ describe("what was put into a simulated model is found", () => {
     expect(bucketOf("score", 4)).toBe("score:3-5");
   });
 
-  test.each([0.6, 0.75, 0.9])("a model that is right exactly as often as it says (%p) is left as it is", (p) => {
+  test.each([0.6, 0.75, 0.9])("a well-calibrated model (%p) is not changed", (p) => {
     for (const rows of [20, 40, 100, 400]) {
       const exact = Array.from({ length: rows }, (_, row): LabelledReading => {
         const reading = { order: [0, 1], logProbabilities: [Math.log(p), Math.log(1 - p)], labelled: false };
@@ -161,7 +161,7 @@ describe("what was put into a simulated model is found", () => {
     }
   });
 
-  test("what a hundred rows only seem to show is not learned", () => {
+  test("random patterns in a hundred rows are not learned", () => {
     // Well-calibrated models of many kinds. A fit to random noise must not make any of them noticeably worse.
     for (let seed = 20; seed < 40; seed++) {
       const world = { type: "noul" as const, count: 2, sharpness: 1, orders: 2 };
@@ -183,7 +183,7 @@ describe("what was put into a simulated model is found", () => {
   });
 });
 
-describe("rows that say nothing of a kind of question", () => {
+describe("rows without information on a kind of question", () => {
   const world = { type: "noul" as const, count: 2, sharpness: 2, orders: 2, seed: 3 };
   const rows = simulate({ ...world, rows: 200 });
   const [yes, no] = [rows.filter(({ truth }) => truth === 0), rows.filter(({ truth }) => truth === 1)];
@@ -192,7 +192,7 @@ describe("rows that say nothing of a kind of question", () => {
     ["all of one answer", yes, "have the same answer"],
     ["all of one answer but four", [...yes, ...no.slice(0, 4)], "have the same answer"],
     ["nineteen rows", rows.slice(0, 19), "19 rows are too few"],
-  ])("%s: it is left as it is", (_, given, why) => {
+  ])("%s: it is not changed", (_, given, why) => {
     expect(fitCalibration(given)).toEqual({ method: "none", buckets: {} });
     expect(unfittable(given)).toEqual([{ bucket: "noul", why: expect.stringContaining(why) }]);
   });
@@ -205,14 +205,14 @@ describe("rows that say nothing of a kind of question", () => {
   });
 });
 
-describe("an upstream that prints a plain 0 and 1", () => {
+describe("an upstream that reports exactly 0 and 1", () => {
   const native = (probabilities: number[], truth: number): LabelledReading => ({
     question: question("choice", 3),
     readings: [observationOf(probabilities)],
     truth,
   });
 
-  test("is softened like any other that is too sure", () => {
+  test("is softened like any other overconfident model", () => {
     // The model is right in seven of ten rows and is certain each time.
     const rows = Array.from({ length: 200 }, (_, at) =>
       native(
@@ -228,7 +228,7 @@ describe("an upstream that prints a plain 0 and 1", () => {
     expect(measureRows(held).logLoss).toBeLessThan(measureRows(judged(rows, NONE)).logLoss / 3);
   });
 
-  test("is handed on as it is without a fit, and its order stays with one", () => {
+  test("is passed on unchanged without a fit, and its order is kept with one", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 2, maxLength: 8 }), (weights) => {
         const sum = weights.reduce((total, weight) => total + weight, 0);
@@ -259,7 +259,7 @@ describe("metrics", () => {
     expect(ece).toBeLessThan(0.51);
   });
 
-  test("bins hold every row once, least sure first", () => {
+  test("every row is in one bin, the least confident first", () => {
     const row = fc.tuple(fc.double({ min: 0.5, max: 1, noNaN: true }), fc.boolean());
     fc.assert(
       fc.property(fc.array(row, { minLength: 1, maxLength: 60 }), (rows) => {
@@ -298,7 +298,7 @@ describe("metrics", () => {
     30_000,
   );
 
-  test("an error that chance does not explain speaks for itself, of enough rows", () => {
+  test("an error that chance does not explain is reported if there are enough rows", () => {
     expect(cautionOn(measureRows(rowsOf(1000, 7, 0.15)))).toBeUndefined();
     expect(cautionOn(measureRows(rowsOf(100, 7, 0.3)))).toContain("says little");
     expect(cautionOn(measureRows(rowsOf(100, 7)))).toContain("says nothing");

@@ -61,7 +61,7 @@ describe.skipIf(typeof engine === "string")("a real engine, optional", () => {
     return Object.fromEntries(Object.entries(scores).map(([text, score]) => [text, Math.exp(score) / total]));
   };
 
-  test("yes or no is what it says of the letters, in both orders", async () => {
+  test("yes or no follows from its letter probabilities, in both orders", async () => {
     const { noul } = await decide({ type: "noul", instructions: "Is the water hot?" });
     expect(real.said.size).toBe(2);
     expect(noul).toBeCloseTo(meant(20)["Yes"]!, 6);
@@ -69,7 +69,7 @@ describe.skipIf(typeof engine === "string")("a real engine, optional", () => {
     expect((await decide({ type: "noul", instructions: "Is the water hot?" })).noul).toBe(noul);
   });
 
-  test("a choice, and the same one with its options turned", async () => {
+  test("a choice, and the same one with rotated options", async () => {
     const criteria = { tea: null, coffee: null, soup: null };
     const one = await decide({ type: "choice", criteria });
     const expected = meant(20);
@@ -94,7 +94,7 @@ describe.skipIf(typeof engine === "string")("a real engine, optional", () => {
     expect(real.said.size).toBe(10);
   });
 
-  test("many options at once, under labels its tokenizer keeps whole", async () => {
+  test("many options in one call, with labels of one token", async () => {
     const { probabilities } = await decide(many, "chosen-1.0.0");
     expect(sum(probabilities)).toBeCloseTo(1, 9);
     expect(real.said.size).toBe(2);

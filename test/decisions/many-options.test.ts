@@ -22,7 +22,7 @@ const NONES: readonly [string, NoneHabit][] = [
 ];
 const cases = COUNTS.flatMap((count) => NONES.map(([name, none]) => [count, name, none] as const));
 
-describe("a consistent model is answered for as it believes", () => {
+describe("the answer of a consistent model equals its beliefs", () => {
   test.each(cases)("%p options, none of these %s", async (count, _name, none) => {
     const worths = worthsOf(count, 8, seeded(count));
     const { probabilities, calls } = await answerOf({ worths, none });
@@ -52,7 +52,7 @@ describe("a consistent model is answered for as it believes", () => {
   });
 });
 
-test.each(COUNTS)("of %p options, other names and fewer options change nothing", async (count) => {
+test.each(COUNTS)("with %p options, other names and fewer options change nothing", async (count) => {
   const worths = worthsOf(count, 8, seeded(count));
   const none = { worth: 0 };
   const { probabilities } = await answerOf({ worths, none });
@@ -70,7 +70,7 @@ test.each(COUNTS)("of %p options, other names and fewer options change nothing",
   expect(totalVariation(scaled, left.probabilities)).toBeLessThan(1e-4);
 });
 
-test("a version of the former release goes on answering as it did", async () => {
+test("a version of the previous release answers as before", async () => {
   const worths = worthsOf(77, 8, seeded(77));
   const former = { ...SPEC, revision: FORMER_REVISION };
   const { probabilities } = await answerOf({ worths, none: { worth: 0 } }, former);

@@ -59,7 +59,7 @@ function setUp(configured: DecisionModelConfig[], more: Partial<DecisionModelsDe
   return { models: new DecisionModels(deps), deps, rows, aliases, problems, written, at };
 }
 
-test("an alias that differs from a version in capitals only leads where it points", async () => {
+test("an alias that differs from a version only in case leads to its own target", async () => {
   const { models } = setUp([entry("judge-1.0.0"), entry("judge-2.0.0", ["JUDGE-1.0.0"])]);
   await models.load();
   expect(models.find("judge-1.0.0")?.id).toBe("judge-1.0.0");
@@ -77,7 +77,7 @@ test("an entry under the id of a version that was calibrated from another is rep
   expect(problems).toEqual([expect.stringContaining('"judge-1.1.0" is the id of a version')]);
 });
 
-test("a read that is overtaken does not undo what a later one found", async () => {
+test("an outdated read does not overwrite the result of a later one", async () => {
   const { models, deps, aliases, written } = setUp([entry("a-1.0.0", ["a"]), entry("a-2.0.0")]);
   await models.load();
   const held = Promise.withResolvers<void>();
@@ -99,7 +99,7 @@ test("a read that is overtaken does not undo what a later one found", async () =
   expect(models.find("a")?.id).toBe("a-2.0.0");
 });
 
-test("what could not be read is read again", async () => {
+test("a failed read is repeated", async () => {
   const { models, deps, aliases, written, at } = setUp([entry("a-1.0.0", ["a"]), entry("a-2.0.0")]);
   await models.load();
   const listed = deps.store.listDecisionAliases;

@@ -62,7 +62,7 @@ beforeEach(() => {
 const ask = (questions: Record<string, unknown>, state: unknown = "s") =>
   gateway.post("/v1/systemone", { model: "openai-1.0.0", state, questions }, key);
 
-test("the three types, each with the words that protocol has", async () => {
+test("the three types, each in the form of that protocol", async () => {
   const { status, body } = await ask(
     {
       n: { type: "noul", instructions: "Is it?", criteria: { true: "yes", false: { a: 1 } } },
@@ -102,7 +102,7 @@ test("the three types, each with the words that protocol has", async () => {
   });
 });
 
-test("more than 400 questions go in several calls", async () => {
+test("more than 400 questions are sent in several calls", async () => {
   const questions = Object.fromEntries(
     Array.from({ length: 401 }, (_, i) => [`q${i}`, { type: "noul", instructions: "?" }]),
   );
@@ -140,7 +140,7 @@ const named = (questions: readonly { name: string }[]) =>
 const reply = (list: readonly any[]) => Response.json({ model: "gpt-d-1", answers: list });
 const THREE = Object.fromEntries(["a", "b", "c"].map((key) => [key, { type: "noul", instructions: `${key}?` }]));
 
-test("answers are told apart by their names, wherever they stand", async () => {
+test("answers are matched by their names, in any order", async () => {
   upstream.answer = ({ questions }) => reply(named(questions).reverse());
   const { status, body } = await ask(THREE);
   const p = Object.entries(body.answers).map(([key, one]) => [key, (one as { noul: number }).noul]);
@@ -196,7 +196,7 @@ test.each([
   expect((await ask({ q: { type: "choice", criteria: { a: null, b: null } } })).status).toBe(expected);
 });
 
-test("an option without a name goes up under one that no other has", async () => {
+test("an option without a name is sent with a unique one", async () => {
   const { status, body } = await ask({ q: { type: "choice", criteria: { "": "nothing", "(empty)": null } } });
   const values = upstream.calls[0]!.body.questions[0].choices.map((one: { value: string }) => one.value);
   expect(values.every((value: string) => value !== "") && new Set(values).size).toBe(2);

@@ -125,7 +125,7 @@ const top = async (model: string, name: string, question: unknown = MANY): Promi
   return body.answers.q.probabilities[name];
 };
 
-test("it answers by the words and formulas it was stored with, the current ones are another version's", async () => {
+test("it answers with the prompts and formulas with which it was stored, and the current ones belong to another version", async () => {
   expect(await top("judge", "option7")).toBeLessThan(TRUE_TOP - 0.05);
   const wide = {
     type: "choice",
@@ -135,7 +135,7 @@ test("it answers by the words and formulas it was stored with, the current ones 
   expect(await top("native-2.0.0", "o0", wide)).toBeCloseTo(0.3 + 0.7 / 255, 6);
 });
 
-test("it is marked in the list and by the doctor, and nothing says that it was edited", async () => {
+test("it is marked in the list and by the doctor, but not reported as edited", async () => {
   const listed = JSON.parse((await runCommand(dir, ["decisions", "list", "--json"])).out) as {
     id: string;
     outdated: boolean;
@@ -159,7 +159,7 @@ test("it is marked in the list and by the doctor, and nothing says that it was e
   expect(logs).not.toContain("made by a release with other prompts");
 });
 
-test("calibrate --write creates its successor, once, however many do it at a time", async () => {
+test("calibrate --write creates its successor once, even if several run at the same time", async () => {
   const argv = ["calibrate", "--model", "judge", "--data", join(dir, "rows.jsonl"), "--write", "--json"];
   const runs = await Promise.all(Array.from({ length: 4 }, () => runCommand(dir, argv)));
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1]);

@@ -59,7 +59,7 @@ const next = recalibrated(origin, "judge-1.1.0", run.calibration);
 // The version as it is read from the store, after a conversion to JSON and back.
 const stored = JSON.parse(JSON.stringify({ ...rowOf(next), metrics: measurementOf(run, origin.id), createdAtMs: 5 }));
 
-test("an operator is shown what each version rests on and was measured at", () => {
+test("the overview shows the basis and the measurements of each version", () => {
   const fitted = versionOfRow(stored, origin)!;
   const snapshot = {
     versions: new Map([
@@ -116,7 +116,7 @@ test("an operator is shown what each version rests on and was measured at", () =
   });
 });
 
-test("an operator is told of what was stored by a program that asked otherwise, and of an entry that was changed", () => {
+test("the overview reports versions that were stored by a program with other prompts, and changed entries", () => {
   const shown = (version: Parameters<typeof recalibrated>[0]) =>
     decisionOverview(
       { versions: new Map([[version.id, version]]), aliases: new Map() },
@@ -143,7 +143,7 @@ test.each([null, {}, { before: {}, after: {} }, { before: { logLoss: 1 }, after:
   },
 );
 
-test("a measurement of an older program has its figures, without dataset and bins", () => {
+test("a measurement of an older program is shown without dataset and bins", () => {
   const { before, after } = report;
   expect(readMeasurement({ before, after, from: "x", fit_rows: 3 })).toEqual({
     from: "x",

@@ -8,7 +8,7 @@ import { seeded } from "../../src/decisions/calibration/metrics.ts";
 const ends = (at: number, count: number) => (at === 0 || at === count - 1 ? 1.5 : 0);
 const freed = (path: string) => ({ ...SPEC, prior: "content_free" as const, routes: [{ ...SPEC.routes[0]!, path }] });
 
-test.each([2, 3, 5, 8])("a liking for positions of %p options", async (count) => {
+test.each([2, 3, 5, 8])("a position bias of %p options", async (count) => {
   const worths = worthsOf(count, 1, seeded(count));
   const habits = { worths, none: { worth: 0 }, gain: ends };
   const plain = await answerOf(habits);
@@ -17,7 +17,7 @@ test.each([2, 3, 5, 8])("a liking for positions of %p options", async (count) =>
   expect(totalVariation(truthOf(worths), probabilities)).toBeLessThan(1e-6);
 });
 
-test("a liking for words", async () => {
+test("a bias for words", async () => {
   const worths = worthsOf(4, 1, seeded(9));
   const liked = new Map([...worths.keys()].map((name, at) => [name, at]));
   const both = new Map([...worths].map(([name, worth]) => [name, worth + liked.get(name)!]));
@@ -25,7 +25,7 @@ test("a liking for words", async () => {
   expect(totalVariation(truthOf(worths), probabilities)).toBeLessThan(1e-6);
 });
 
-test("a question is asked without a state once, and again of another model", async () => {
+test("a question without a state is asked once per model", async () => {
   const worths = worthsOf(4, 1, seeded(10));
   const habits = { worths, none: { worth: 0 }, gain: ends };
   const calls = async (path: string) => (await answerOf(habits, freed(path))).calls;

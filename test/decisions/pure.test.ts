@@ -69,7 +69,7 @@ describe("calibrate", () => {
     labelled: true,
   });
 
-  test("sums to 1 and, uncalibrated, gives back what one reading said", () => {
+  test("sums to 1 and, without calibration, equals a single reading", () => {
     fc.assert(
       fc.property(distribution(2), (p) => {
         const options = p.map((_, i) => String(i));
@@ -107,7 +107,7 @@ describe("calibrate", () => {
     );
   });
 
-  test("what a position gains is taken off, in whatever order", () => {
+  test("position bias is removed, in any order", () => {
     const gains = [0.9, 0.1, -0.4, -0.6];
     const truth = [0.1, 0.2, 0.3, 0.4];
     const calibration = {
@@ -158,18 +158,18 @@ describe("orders", () => {
     );
   });
 
-  test.each([2, 3, 4, 6, 7])("%p orders of eight undo a liking that falls with the position", (count) => {
+  test.each([2, 3, 4, 6, 7])("%p orders of eight cancel a bias that decreases with the position", (count) => {
     const orders = ordersOf([0, 1, 2, 3, 4, 5, 6, 7], { type: "choice", count });
     const places = Array.from({ length: 8 }, (_, option) => sum(orders.map((order) => order.indexOf(option))));
     expect(new Set(places).size).toBe(1);
   });
 
-  test("to learn what positions gain, levels are turned too", () => {
+  test("levels are rotated too if position bias is to be learned", () => {
     const orders = ordersOf([0, 1, 2], { type: "score", count: 8, freely: true });
     expect(new Set(orders.map((order) => order[0])).size).toBe(3);
   });
 
-  test("levels are shown upwards and downwards only", () => {
+  test("otherwise levels are only shown in ascending and descending order", () => {
     expect(ordersOf([0, 1, 2], { type: "score", count: 8 })).toEqual([
       [0, 1, 2],
       [2, 1, 0],
@@ -178,7 +178,7 @@ describe("orders", () => {
 });
 
 describe("distributions of an upstream", () => {
-  test("rounding to two decimals is mended", () => {
+  test("rounding to two decimals is corrected", () => {
     fc.assert(
       fc.property(distribution(2, 255), (p) => {
         const out = soundDistribution(
@@ -190,7 +190,7 @@ describe("distributions of an upstream", () => {
     );
   });
 
-  test("what was rounded is read as the nearest distribution that prints so", () => {
+  test("rounded values are read as the nearest distribution with that rounding", () => {
     fc.assert(
       fc.property(distribution(2, 255), (p) => {
         const printed = p.map((value) => Math.round(value * 100) / 100);
@@ -222,7 +222,7 @@ describe("distributions of an upstream", () => {
     expect([out[0], out[1]]).toEqual([expect.closeTo(first, 6), expect.closeTo(second, 6)]);
   });
 
-  test("a version of the former release reads them as it did", () => {
+  test("a version of the previous release reads them as before", () => {
     expect(soundDistribution(many(0.3, 0, 255), "q", FORMER_REVISION)[0]).toBe(1);
     expect(() => soundDistribution(many(0, 0, 255), "q", FORMER_REVISION)).toThrow();
   });
@@ -231,7 +231,7 @@ describe("distributions of an upstream", () => {
     ["the first of a hundred", [0.123_456_7, ...new Array<number>(99).fill(0)]],
     ["half of two hundred", Array.from({ length: 200 }, (_, at) => (at < 100 ? 1 / 220 : 0))],
     ["three decimals", Array.from({ length: 200 }, (_, at) => (at < 100 ? 0.003 : 0))],
-  ])("what is unrounded, or rounded to less, is not excused by it: %s", (_name, values) => {
+  ])("unrounded values, or values with more rounding, are refused: %s", (_name, values) => {
     expect(() => soundDistribution(values, "q")).toThrow();
   });
 
@@ -244,7 +244,7 @@ describe("distributions of an upstream", () => {
 });
 
 describe("answers", () => {
-  test("levels with equal text are told apart, and no name is used twice", () => {
+  test("levels with equal text are distinguished, and no name is used twice", () => {
     expect(distinct(["a", "a", "b", "a"])).toEqual(["a", "a (2)", "b", "a (3)"]);
     expect(distinct(["a", "a", "a (2)"])).toEqual(["a", "a (3)", "a (2)"]);
     fc.assert(
@@ -254,7 +254,7 @@ describe("answers", () => {
     );
   });
 
-  test("a score in both shapes", () => {
+  test("a score in both formats", () => {
     const answered = [{ question: question("score", ["bad", "fair", "good"]), probabilities: [0.1, 0.3, 0.6] }];
     expect(answersView(answered)).toEqual({
       q: {

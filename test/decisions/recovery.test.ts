@@ -50,7 +50,7 @@ async function calibrated(rows: readonly LabelledRow[], habits: Partial<Habits>,
   return runCalibration(versionOfConfig(entry, WITHOUT_CALIBRATION), rows, { upstream: simulatedUpstream(rows, all) });
 }
 
-test("temperature and a liking for yes", async () => {
+test("temperature and a bias for yes", async () => {
   const { calibration, reports } = await calibrated(NOUL(1600), { sharpness: 2, yes: 0.8, firstLetters: 0.7 });
   const { temperature, bias } = calibration.buckets["noul"]!;
   expect(Math.abs(temperature - 2)).toBeLessThan(0.35);
@@ -60,7 +60,7 @@ test("temperature and a liking for yes", async () => {
   expect(after.ece).toBeLessThan(0.06);
 });
 
-test("temperature and a liking for the first letters, where one order is shown", async () => {
+test("temperature and a bias for the first letters with a single order", async () => {
   const { calibration, reports } = await calibrated(CHOICE(1000), { sharpness: 2.5, firstLetters: 0.9 }, 1);
   const { temperature, positions } = calibration.buckets["choice:3-5"]!;
   expect(Math.abs(temperature / 2.5 - 1)).toBeLessThan(0.1);
@@ -71,7 +71,7 @@ test("temperature and a liking for the first letters, where one order is shown",
   expect(reports[0]!.after.ece).toBeLessThan(reports[0]!.before.ece / 3);
 });
 
-test("a model that is not sure enough", async () => {
+test("an underconfident model", async () => {
   const { calibration } = await calibrated(CHOICE(1000), { sharpness: 0.5 });
   expect(Math.abs(calibration.buckets["choice:3-5"]!.temperature / 0.5 - 1)).toBeLessThan(0.12);
 });
@@ -80,7 +80,7 @@ test.each([
   ["noul", NOUL],
   ["choice", CHOICE],
   ["score", SCORE],
-])("a %s model that is as sure as it ought to be is not made worse by few rows", async (type, rows) => {
+])("a well-calibrated %s model is not made worse by few rows", async (type, rows) => {
   // Levels next to the correct one are confused with it more often than the model's probabilities say, so that such a model is
   // not perfectly calibrated itself.
   const habits = type === "score" ? { skill: 0.4 } : {};
@@ -120,6 +120,6 @@ test.each<[string, string]>([
   ["[1]", "line 1: expected a JSON object"],
   ['{"question":{"type":"noul","instructions":"?"},"label":true}', "line 1: 'state'"],
   ['{"state":"s","question":{"type":"x"},"label":true}', "line 1: A question's 'type'"],
-])("%s is no row, and its line is named", (text, problem) => {
+])("%s is not a valid row, and its line is named", (text, problem) => {
   expect(() => readLabelledRows(text)).toThrow(problem);
 });

@@ -47,7 +47,7 @@ beforeEach(() => {
 });
 
 describe("POST /v1/systemone", () => {
-  test("answers the three types of question in the specification's shape", async () => {
+  test("answers the three types of question in the specification's format", async () => {
     const questions = { urgent: NOUL, topic: CHOICE, mood: SCORE };
     const { status, body, headers } = await gateway.post("/v1/systemone", ask(questions), key);
     expect(status).toBe(200);
@@ -71,7 +71,7 @@ describe("POST /v1/systemone", () => {
     expect(headers.get("x-request-id")).not.toBeNull();
   });
 
-  test("sends the questions up as they came, with the upstream's model and credentials", async () => {
+  test("sends the questions unchanged, with the upstream's model and credentials", async () => {
     await gateway.post("/v1/systemone", ask({ topic: CHOICE, mood: SCORE, urgent: NOUL }), key);
     const [call] = upstream.calls;
     expect(call!.path).toBe("/v1/systemone");
@@ -83,7 +83,7 @@ describe("POST /v1/systemone", () => {
     });
   });
 
-  test("an alias, and another case, lead to the version, which the answer names", async () => {
+  test("an alias and another letter case lead to the version, which the answer names", async () => {
     for (const model of ["decide-latest", "DECIDE-1.0.0", "Decide-Latest"]) {
       const { status, body } = await gateway.post("/v1/systemone", ask({ q: NOUL }, { model }), key);
       expect([status, body.model]).toEqual([200, "decide-1.0.0"]);
@@ -110,7 +110,7 @@ describe("POST /v1/systemone", () => {
     expect(Object.keys(upstream.calls[0]!.body.questions)).toEqual(["r"]);
   });
 
-  test("a state of text parts is joined; objects and other arrays go up as they are", async () => {
+  test("text parts of a state are joined; objects and other arrays are sent unchanged", async () => {
     const parts = [
       { type: "text", text: "one" },
       { type: "text", text: "two" },
@@ -128,7 +128,7 @@ describe("POST /v1/systemone", () => {
     }
   });
 
-  test("more questions than the upstream takes at once go in several calls", async () => {
+  test("more questions than the upstream accepts at once are sent in several calls", async () => {
     const questions = Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [name, NOUL]));
     const { status, body } = await gateway.post("/v1/systemone", ask(questions, { model: "small-1.0.0" }), key);
     expect(status).toBe(200);
@@ -137,7 +137,7 @@ describe("POST /v1/systemone", () => {
     expect(body.usage.input_tokens).toBe(963);
   });
 
-  test("the request is in the books: input billed, under the version's id", async () => {
+  test("the request has a usage row: input is charged, with the version's id", async () => {
     const mine = await gateway.key();
     const before = (await gateway.usage()).length;
     await gateway.post("/v1/systemone", ask({ q: NOUL }, { model: "decide-latest" }), mine);
@@ -160,7 +160,7 @@ const big = (words: number) => "word ".repeat(words);
 const options = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`o${i}`, null]));
 const q = (question: unknown) => ask({ q: question });
 
-describe("refusals reach no upstream", () => {
+describe("refused requests do not reach an upstream", () => {
   const rows: [string, unknown, number, string, string | null][] = [
     ["malformed JSON", "{", 400, "invalid_json", null],
     ["no model", { state: "s", questions: { q: NOUL } }, 400, "invalid_request", "model"],
@@ -251,14 +251,14 @@ describe("refusals reach no upstream", () => {
     expect(rows).toMatchObject([{ status, error_code: code, cost_micros: 0 }]);
   });
 
-  test("just inside the limits is let through", async () => {
+  test("requests just within the limits are accepted", async () => {
     const widest = ask({ q: { type: "choice", criteria: options(255) } });
     expect((await gateway.post("/v1/systemone", widest, key)).status).toBe(200);
     const large = ask({ q: NOUL }, { state: big(32_000) });
     expect((await gateway.post("/v1/systemone", large, key)).status).toBe(200);
   });
 
-  test("without a key, with a wrong one, and beyond the rate", async () => {
+  test("without a key, with a wrong one, and beyond the rate limit", async () => {
     const bare = await fetch(`${gateway.url}/v1/systemone`, { method: "POST", body: "{}" });
     expect([bare.status, (await bare.json()).error.code]).toEqual([401, "missing_api_key"]);
     const wrong = await gateway.post("/v1/systemone", ask({ q: NOUL }), "sk-wrong");
@@ -325,7 +325,7 @@ describe("failures of the upstream", () => {
     expect(new Set(upstream.calls.map((call) => call.body.model))).toEqual(new Set(["jev-1.13.0"]));
   });
 
-  test("how long to wait is handed on", async () => {
+  test("the time to wait is passed on", async () => {
     upstream.answer = () => json(529, detail("busy"), { "retry-after": "9" });
     const got = await gateway.post("/v1/systemone", ask({ q: NOUL }), await gateway.key());
     expect([got.status, got.headers.get("retry-after")]).toEqual([503, "9"]);
@@ -342,7 +342,7 @@ describe("failures of the upstream", () => {
     expect(body.answers.q.score).toBeCloseTo(score, 9);
   });
 
-  test("no other version answers for one whose upstream is down", async () => {
+  test("no other version answers in place of one whose upstream is down", async () => {
     upstream.answer = () => json(500, {});
     const { status } = await gateway.post("/v1/systemone", ask({ q: NOUL }, { model: "decide-1.0.0" }), key);
     expect(status).toBe(503);
@@ -358,7 +358,7 @@ describe("failures of the upstream", () => {
 });
 
 describe("lists", () => {
-  test("versions and aliases, in the specification's shape and in TypeSafe's", async () => {
+  test("versions and aliases, in the specification's format and in TypeSafe's", async () => {
     const { status, body } = await gateway.get("/v1/systemone/models", key);
     expect(status).toBe(200);
     expect(body.object).toBe("list");
@@ -373,7 +373,7 @@ describe("lists", () => {
     expect((await gateway.get("/v1/systemone/models")).status).toBe(401);
   });
 
-  test("they are no chat models", async () => {
+  test("they are not chat models", async () => {
     const { body } = await gateway.get("/v1/models", key);
     expect(body.data.map((model: { id: string }) => model.id)).not.toContain("decide-1.0.0");
     expect((await gateway.get("/v1/models/decide-1.0.0", key)).status).toBe(404);

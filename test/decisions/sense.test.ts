@@ -49,8 +49,8 @@ const breakers = async (gateway: Gateway) =>
 describe.each<["systemone" | "logprobs", Fake["answer"], Fake["answer"]]>([
   ["systemone", nonsense, nativeAnswers],
   ["logprobs", () => letters(0.2), () => letters(0.99)],
-])("nonsense of a %s route", (kind, bad, good) => {
-  test("the next route of the version answers, and after a while is asked first", async () => {
+])("invalid answers of a %s route", (kind, bad, good) => {
+  test("the next route of the version answers, and is tried first after a while", async () => {
     const { gateway, ask, calls } = await two(kind, bad, good);
     for (let turn = 0; turn < 8; turn++) {
       const { status, headers } = await ask();
@@ -63,13 +63,13 @@ describe.each<["systemone" | "logprobs", Fake["answer"], Fake["answer"]]>([
     expect(await breakers(gateway)).toEqual([]);
   });
 
-  test("where no route makes sense, all are asked each time, and none is closed", async () => {
+  test("if no route gives valid answers, all are tried each time, and none is suspended", async () => {
     const { ask, calls } = await two(kind, bad, bad);
     for (let turn = 0; turn < 6; turn++) expect((await ask()).body.error.code).toBe("decision_unavailable");
     expect(Math.min(...calls())).toBeGreaterThanOrEqual(6);
   });
 
-  test("a route in doubt answers when the others are down", async () => {
+  test("a route with invalid answers is used if the others are down", async () => {
     let mended = false;
     const { ask } = await two(
       kind,
@@ -103,7 +103,7 @@ test.each([
   [{ input_tokens: 1e300 }],
   [null],
   ["many"],
-])("usage %p is not believed", async (usage) => {
+])("usage %p is ignored", async (usage) => {
   const native: Fake["answer"] = () =>
     Response.json({ model: "m", answers: { q: { type: "noul", noul: 0.5 } }, usage });
   const { ask, gateway } = await two("systemone", native, native);
@@ -120,7 +120,7 @@ test.each([
   [{ prompt_tokens: -5, completion_tokens: -1, total_tokens: -6 }],
   [{ prompt_tokens: 1e300, completion_tokens: 1 }],
   [{ prompt_tokens: "x", completion_tokens: {} }],
-])("usage %p of a chat is not believed", async (usage) => {
+])("usage %p of a chat is ignored", async (usage) => {
   const chat: Fake["answer"] = async () => Response.json({ ...(await letters(0.99).json()), usage });
   const { ask, gateway } = await two("logprobs", chat, chat);
   const { status, body } = await ask();
@@ -136,7 +136,7 @@ test.each([
 test.each([
   [{ a: 0.5, b: 0.5, z: 0.5 }, 503],
   [{ a: 0.5, b: 0.5, z: 0 }, 200],
-])("a choice with an option that was not asked for: %p", async (probabilities, expected) => {
+])("a choice with an option that was not in the question: %p", async (probabilities, expected) => {
   const answer: Fake["answer"] = () => Response.json({ model: "m", answers: { q: { type: "choice", probabilities } } });
   const fake = startFake(answer);
   open.push(fake);

@@ -26,7 +26,7 @@ beforeEach(() => {
   upstream.calls.length = 0;
 });
 
-describe("the other shapes", () => {
+describe("the other formats", () => {
   test("TypeSafe's own: a score by index, criteria that ask alone", async () => {
     const question = { type: "noul", criteria: { true: "It is on fire." } };
     const levels = { type: "score", criteria: ["low", { level: "high" }] };
@@ -104,7 +104,7 @@ describe("the other shapes", () => {
       { input: "word ".repeat(33_000), questions: [{ type: "predicate", instructions: "x" }] },
       "input",
     ],
-  ])("what is too large has that shape's name: %s", async (path, body, name) => {
+  ])("a too large value is named in that format: %s", async (path, body, name) => {
     const { status, body: answer } = await gateway.post(path, { model: "decide-1.0.0", ...body }, key);
     expect([status, answer.error.code, answer.error.param]).toEqual([413, "context_too_large", name]);
     expect(answer.error.message).toContain(`Shorten '${name}'`);

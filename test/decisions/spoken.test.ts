@@ -30,7 +30,7 @@ test.each([
   ["codex-1.0.0", "/responses"],
   ["pro-1.0.0", "/responses"],
   ["plain-1.0.0", "/chat/completions"],
-])("%s is asked by %s", async (model, path) => {
+])("%s is called with %s", async (model, path) => {
   const paths: string[] = [];
   upstream.answer((received) => {
     paths.push(received.path);

@@ -41,7 +41,7 @@ test.each([
   // The texts of levels are numbers of other levels.
   [["2", "1", "0"]],
   [["1", "2", "3"]],
-])("the specification's own shape of %p is read as it was meant", async (levels) => {
+])("a score of %p in the specification's format is read correctly", async (levels) => {
   const question = scoreOf(levels);
   const probabilities = [0.1, 0.3, 0.6];
   const out = await read(question, answersView([{ question, probabilities }])["q"]);
@@ -53,7 +53,7 @@ test.each([
 test.each([
   ["ollama", true],
   ["systemone", false],
-])("a question that is not all text goes to %s as text: %p", async (server, asText) => {
+])("a question that is not only text is sent to %s as text: %p", async (server, asText) => {
   const sent: Readonly<Record<string, unknown>>[] = [];
   const never = () => Promise.reject(new Error("not asked"));
   const upstream: Upstream = {
@@ -97,7 +97,7 @@ test.each([
   );
 });
 
-test("levels of equal text are told apart where there is nothing but their names", async () => {
+test("levels with equal text are distinguished if only their names are sent", async () => {
   const answer = { type: "score", probabilities: { same: 0.1, "same (2)": 0.9 } };
   const out = await read(scoreOf(["same", "same"]), answer);
   expect(out[1]).toBeCloseTo(0.9, 9);

@@ -64,7 +64,7 @@ const decide = async (model: string, questions: Record<string, unknown>, state: 
 };
 
 describe("log-probabilities of letters", () => {
-  test("give the model's own distribution, tokens of one letter added up", async () => {
+  test("give the model's own distribution, with all tokens of a letter added up", async () => {
     const { answers, usage } = await decide("letters-1.0.0", { q: COLOURS });
     const [red, green, blue] = truth(["red", "green", "blue"]);
     expect(answers.q.choice).toBe("red");
@@ -75,7 +75,7 @@ describe("log-probabilities of letters", () => {
     expect(usage.input_tokens).toBeLessThan(30);
   });
 
-  test("two orders undo a liking for a position; one order does not", async () => {
+  test("two orders cancel a position bias; one order does not", async () => {
     habits.gains = [1.5, 0, -1.5];
     const asked = { q: { ...COLOURS, criteria: { blue: null, green: null, red: null } } };
     const both = await decide("letters-1.0.0", asked);
@@ -129,7 +129,7 @@ describe("log-probabilities of letters", () => {
     ["letters-1.0.0", 30],
     ["letters-1.0.0", 90],
     ["written-1.0.0", 4],
-  ])("%s: of %d options the order they are written in changes nothing at all", async (model, count) => {
+  ])("%s: with %d options the order in the request changes nothing", async (model, count) => {
     habits.gains = [0.9, 0.4, -0.3, -1.1];
     const names = Object.keys(many(count).criteria);
     const askIn = async (order: readonly string[]) => {
@@ -145,16 +145,19 @@ describe("log-probabilities of letters", () => {
     }
   });
 
-  test.each([21, 77, 255])("%d options go in groups and find the right one; none is impossible", async (count) => {
-    const { answers } = await decide("letters-1.0.0", { q: many(count) });
-    const values = Object.values(answers.q.probabilities) as number[];
-    expect(values).toHaveLength(count);
-    expect(values.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 9);
-    expect(Math.min(...values)).toBeGreaterThan(0);
-    if (count > 137) expect(answers.q.choice).toBe("item137");
-    else expect(answers.q.choice).toBe("item0");
-    for (const { body } of upstream.calls) expect(body.top_logprobs).toBeLessThanOrEqual(20);
-  });
+  test.each([21, 77, 255])(
+    "%d options are asked in groups, the right one is found, and none has probability 0",
+    async (count) => {
+      const { answers } = await decide("letters-1.0.0", { q: many(count) });
+      const values = Object.values(answers.q.probabilities) as number[];
+      expect(values).toHaveLength(count);
+      expect(values.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 9);
+      expect(Math.min(...values)).toBeGreaterThan(0);
+      if (count > 137) expect(answers.q.choice).toBe("item137");
+      else expect(answers.q.choice).toBe("item0");
+      for (const { body } of upstream.calls) expect(body.top_logprobs).toBeLessThanOrEqual(20);
+    },
+  );
 
   test("an engine that shows few alternatives gets small groups", async () => {
     habits.top = 5;
@@ -187,7 +190,7 @@ describe("log-probabilities of letters", () => {
     ["ollama", { reasoning_effort: "none" }],
     ["openrouter", { reasoning: { enabled: false }, provider: { require_parameters: true } }],
     ["openai", {}],
-  ])("%s is told not to think in its own words", async (preset, words) => {
+  ])("%s is told not to think by its own parameter", async (preset, words) => {
     const own = await startGateway({
       providers: { engine: { preset, kind: "openai", base_url: upstream.url, api_key: "k", discover: false } },
       decisions: {
@@ -222,7 +225,7 @@ describe("log-probabilities of letters", () => {
     }
   });
 
-  test("what went to other tokens than letters is in the log", async () => {
+  test("the probability of tokens other than letters is in the log", async () => {
     habits.chatter = 0.2;
     const from = gateway.logs.length;
     await decide("letters-1.0.0", { q: COLOURS });
@@ -235,7 +238,7 @@ describe("log-probabilities of letters", () => {
     expect(Number(mass())).toBeCloseTo(0.8, 6);
   });
 
-  test("ten questions are one wave of calls, and more no more at once than allowed", async () => {
+  test("ten questions are called at the same time, and never more calls than allowed", async () => {
     const answer = upstream.answer;
     const waiting: (() => void)[] = [];
     const waves: number[] = [];
@@ -297,7 +300,7 @@ describe("log-probabilities of letters", () => {
     expect([status, body.error.code]).toEqual([503, "decision_unavailable"]);
   });
 
-  test("a model whose answers go elsewhere is taken out of the list, with the reason in /health", async () => {
+  test("a model that answers with other tokens is removed from the list, with the reason in /health", async () => {
     const ids = async () =>
       (await gateway.get("/v1/systemone/models", key)).body.data.map((model: { id: string }) => model.id);
     habits.chatter = 0.8;
@@ -331,7 +334,7 @@ function chatOf(content: string, tokens: [string, number][] | null, finish_reaso
 }
 
 describe("probabilities a model writes down", () => {
-  test("are read from its JSON, and orders even out", async () => {
+  test("are read from its JSON, and the orders are averaged", async () => {
     habits.gains = [0.5, 0, -0.5];
     const { answers } = await decide("written-1.0.0", { q: COLOURS, big: many(40) });
     const [red] = truth(["red", "green", "blue"]);
@@ -367,7 +370,7 @@ describe("probabilities a model writes down", () => {
     "{}",
     '{"1": 0, "2": 0, "3": 0}',
     '{"1": "much"}',
-  ])("%s is no answer: 503", async (content) => {
+  ])("%s is not a valid answer: 503", async (content) => {
     const answer = upstream.answer;
     upstream.answer = () => chatOf(content, null);
     const { status } = await gateway.post(
@@ -382,7 +385,7 @@ describe("probabilities a model writes down", () => {
   test.each([
     ['{"1": 0.1, "2": 0.', 503],
     ['{"1": 0.1, "2": 0.2, "3": 0.7', 200],
-  ])("%s, cut off at the most tokens: %p", async (content, expected) => {
+  ])("%s, cut off at the maximum number of tokens: %p", async (content, expected) => {
     const answer = upstream.answer;
     upstream.answer = () => chatOf(content, null, "length");
     const questions = { q: { ...COLOURS, criteria: { red: null, green: null, blue: null } } };

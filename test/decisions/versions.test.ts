@@ -87,7 +87,7 @@ async function answerOf(name: string, version: string) {
   }
 }
 
-test("calibrate makes a new version, promote moves the alias, and a running server follows", async () => {
+test("calibrate creates a new version, promote moves the alias, and a running server follows", async () => {
   const run = await runCommand(dir, [
     "calibrate",
     "--model",
@@ -225,7 +225,7 @@ test.each([
   expect(run.err.trim().split("\n")).toHaveLength(1);
 });
 
-test("a call goes on with the version it began with when its alias is moved meanwhile", async () => {
+test("a call keeps the version with which it began if its alias is moved meanwhile", async () => {
   await runCommand(dir, ["decisions", "promote", "judge-1.0.0", "moving"]);
   await answerOf("moving", "judge-1.0.0");
   const [came, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -244,7 +244,7 @@ test("a call goes on with the version it began with when its alias is moved mean
   await answerOf("moving", "judge-1.10.0");
 });
 
-test("what is offered as its provider lists it must be named before it can be calibrated", async () => {
+test("a model from a provider's list must be configured before it can be calibrated", async () => {
   const own = tempDir();
   await Bun.write(join(own, "sallyport.yaml"), "data_dir: ./data");
   const run = await runCommand(own, ["calibrate", "--model", "jev-latest", "--data", join(dir, "rows.jsonl")]);
@@ -252,7 +252,7 @@ test("what is offered as its provider lists it must be named before it can be ca
   rmSync(own, { recursive: true, force: true });
 });
 
-test("an upstream that names itself otherwise than before is reported", async () => {
+test("an upstream that reports another version than before is reported", async () => {
   const question = { model: "pinned-1.0.0", state: "s", questions: { q: { type: "noul", instructions: "?" } } };
   const health = async () => (await gateway.get("/health")).body.subsystems.decisions;
   expect((await gateway.post("/v1/systemone", question, key)).status).toBe(200);
@@ -266,7 +266,7 @@ test("an upstream that names itself otherwise than before is reported", async ()
   expect(gateway.logs.join("")).toContain("reports another name than before");
 });
 
-test("a stored version that was asked otherwise when it was calibrated is reported", async () => {
+test("a stored version that was calibrated with other prompts is reported", async () => {
   const own = tempDir();
   const model = { id: "p-1.0.0", backend: { kind: "logprobs", routes: [{ provider: "sim", model: "sim-1" }] } };
   const config = {
@@ -290,7 +290,7 @@ test("a stored version that was asked otherwise when it was calibrated is report
   rmSync(data, { recursive: true, force: true });
 });
 
-test("an entry that is edited under its old id keeps answering as it was", async () => {
+test("an entry that is edited under its old id answers as before", async () => {
   const own = tempDir();
   const config = (model: string) => ({
     providers: { native: { kind: "systemone", base_url: native.url } },
@@ -316,7 +316,7 @@ test("an entry that is edited under its old id keeps answering as it was", async
 test.each([
   ["logprobs" as const, true],
   ["systemone" as const, false],
-])("limits are part of what a %s version is: %p", (kind, part) => {
+])("limits are part of a %s version: %p", (kind, part) => {
   const hashWith = (limits: Record<string, number>) => {
     const routes = [{ provider: "p", model: "m", path: "", priority: 1, weight: 1 }];
     const backend = { kind, routes, limits, orders: 2, concurrency: 8, minLabelMass: 0.5, prior: "none" as const };
@@ -340,6 +340,6 @@ test.each([
   ["x-1.2.3", ["x-1.3.0", "x-1.4.0"], "x-1.5.0"],
   ["judge", [], "judge-1.0.0"],
   ["judge", ["judge-1.0.0"], "judge-1.1.0"],
-])("after %s comes, with %p taken, %s", (id, taken, next) => {
+])("after %s, with %p already used, follows %s", (id, taken, next) => {
   expect(nextVersionId(id, new Set(taken))).toBe(next);
 });

@@ -39,14 +39,14 @@ const ids = async (gateway: Gateway, key: string): Promise<string[]> =>
   (await gateway.get("/v1/systemone/models", key)).body.data.map((model: { id: string }) => model.id);
 
 describe("the probe of an engine", () => {
-  test("leaves a fit one in the list", async () => {
+  test("keeps a usable model in the list", async () => {
     const [gateway, fake] = await engine({ beliefs: even });
     await until(async () => fake.calls.length > 0);
     expect(fake.calls[0]!.body).toMatchObject({ max_tokens: 1, logprobs: true });
     expect(await ids(gateway, await gateway.key())).toEqual(["judge-1.0.0"]);
   });
 
-  test("takes one out whose answers are elsewhere, and says why", async () => {
+  test("removes a model that answers with other tokens, and says why", async () => {
     const [gateway] = await engine({ beliefs: even, chatter: 0.3 });
     const key = await gateway.key();
     await until(async () => (await ids(gateway, key)).length === 0);
@@ -55,7 +55,7 @@ describe("the probe of an engine", () => {
     expect(body.subsystems.decisions.unfit[0].reason).toContain("70 % of the answer");
   });
 
-  test("is not made where it is turned off", async () => {
+  test("is not made if it is turned off", async () => {
     const [gateway, fake] = await engine({ beliefs: even }, { probe: "off" });
     await gateway.get("/health");
     expect(fake.calls).toHaveLength(0);
@@ -83,7 +83,7 @@ describe("the probe of an engine", () => {
     expect((await gateway.get("/health")).body.subsystems.decisions.unfit).toEqual([]);
   });
 
-  test("an engine that refuses the way it is asked is taken out", async () => {
+  test("an engine that refuses the format of the question is removed", async () => {
     const refusal = { error: { message: "logprobs are not supported with reasoning models. SECRET", code: "x" } };
     const fake = startFake(() => Response.json(refusal, { status: 400 }));
     open.push(fake);
@@ -126,7 +126,7 @@ describe("the probe of an engine", () => {
     }
     const health = async (gateway: Gateway) => (await gateway.get("/health")).body.subsystems.decisions;
 
-    test("an unfit one is passed over, with its reason; the version stays", async () => {
+    test("an unfit one is skipped, with its reason; the version stays", async () => {
       const { gateway, bad, good } = await two({ beliefs: even });
       await until(async () => (await health(gateway)).unfit_routes.length > 0);
       expect(await health(gateway)).toMatchObject({
@@ -144,7 +144,7 @@ describe("the probe of an engine", () => {
       expect(bad.calls.length).toBe(before);
     });
 
-    test("only when all are unfit is the version out", async () => {
+    test("the version is removed only if all are unfit", async () => {
       const { gateway } = await two({ beliefs: even, chatter: 0.5 });
       const key = await gateway.key();
       await until(async () => (await ids(gateway, key)).length === 0);
@@ -154,7 +154,7 @@ describe("the probe of an engine", () => {
     });
   });
 
-  test("what one caller's state makes of the answer is not held against the engine", async () => {
+  test("a bad answer that one caller's state causes does not count against the engine", async () => {
     const habits: Habits = { beliefs: even };
     const [gateway, fake] = await engine(habits);
     const key = await gateway.key();
@@ -201,7 +201,7 @@ describe("the watch", () => {
     WITHOUT_CALIBRATION,
   );
 
-  test("probes again and again: a model is taken out, and comes back when its engine answers in letters", async () => {
+  test("probes repeatedly: a model is removed, and returns when its engine answers with letters", async () => {
     let top: [string, number][] = [["Well", -0.01]];
     let asked = 0;
     const route = { provider: "p", model: "m", path: "", priority: 1, weight: 1 };
@@ -245,7 +245,7 @@ describe("the watch", () => {
   });
 });
 
-describe("a key alone is enough to begin", () => {
+describe("a provider's key is sufficient configuration", () => {
   /** TypeSafe has no list of its decision models. */
   const answersOf = (body: Parameters<typeof nativeAnswers>[0] | undefined) =>
     body === undefined ? Response.json({ detail: "Not Found" }, { status: 404 }) : nativeAnswers(body);
@@ -274,7 +274,7 @@ describe("a key alone is enough to begin", () => {
     expect((await gateway.post("/v1/chat/completions", chat, key)).body.error.code).toBe("wrong_model_family");
   });
 
-  test("the version that answered under a floating name can be asked for, after a restart too", async () => {
+  test("the version that answered for an alias can be requested, after a restart too", async () => {
     const fake = startFake((body, path) =>
       path === "/v1/models" ? Response.json({ models: [{ name: "jev-latest" }] }) : answersOf(body),
     );
@@ -341,7 +341,7 @@ describe("a key alone is enough to begin", () => {
     expect(readModelList(body)).toEqual(names);
   });
 
-  test("a list that comes late does not bring back what has changed meanwhile", async () => {
+  test("a late list does not overwrite newer changes", async () => {
     const held = Promise.withResolvers<void>();
     const came = Promise.withResolvers<void>();
     let name = "old";
@@ -376,7 +376,7 @@ describe("a key alone is enough to begin", () => {
     expect(discovery.models().map(({ model }) => model)).toEqual(["new"]);
   });
 
-  test("a server that has a list of decision models alone is asked for that", async () => {
+  test("a server that has only a list of decision models is asked for that", async () => {
     const fake = startFake((_, path) =>
       path === "/v1/systemone/models"
         ? Response.json({ object: "list", data: [{ id: "judge", type: "systemone" }] })
@@ -390,7 +390,7 @@ describe("a key alone is enough to begin", () => {
     expect(await ids(gateway, key)).toEqual(["judge"]);
   });
 
-  test.each([[{}], ["x"], [{ data: "x" }], [{ models: [], data: "x" }], [null]])("%p is no list", (body) => {
+  test.each([[{}], ["x"], [{ data: "x" }], [{ models: [], data: "x" }], [null]])("%p is not a list", (body) => {
     expect(() => readModelList(body)).toThrow();
   });
 });

@@ -94,7 +94,7 @@ test.each<[string, (name: string) => Promise<void>]>([
   expect(places.size).toBeGreaterThan(2);
 });
 
-test("by what was said through the first answer", async () => {
+test("by the messages up to the first answer", async () => {
   const places = new Set<string>();
   for (let conversation = 0; conversation < 12; conversation++) {
     calls = [];
@@ -156,7 +156,7 @@ function wholeOf(heard: string): Json {
   };
 }
 
-test("a conversation stays when its client goes on from a record alone", async () => {
+test("a conversation keeps its place when its client continues from a compaction record alone", async () => {
   const places = new Set<string>();
   for (let conversation = 0; conversation < 12; conversation++) {
     calls = [];
@@ -183,12 +183,12 @@ test("a conversation stays when its client goes on from a record alone", async (
   expect(places.size).toBeGreaterThan(2);
 });
 
-test("first turns of equal words are routed by weight", async () => {
+test("first turns with the same text are routed by weight", async () => {
   for (let i = 0; i < 30; i++) await chat({});
   expect(new Set(calls).size).toBeGreaterThan(4);
 });
 
-test("it goes elsewhere while its place is not well, and back when it is", async () => {
+test("it uses another route while its own is unhealthy, and returns afterwards", async () => {
   await chat({ thread_id: "moving" });
   const [began = ""] = calls;
   limited.add(began);

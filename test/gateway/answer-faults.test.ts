@@ -122,7 +122,7 @@ async function failuresOf(name: string): Promise<number> {
   return breakers[name]!.failures;
 }
 
-describe.each([false, true])("ends that are failures, stream %p", (stream) => {
+describe.each([false, true])("stop reasons that are failures, stream %p", (stream) => {
   test.each(ENDS)("%s: %s", async (dialect, _finish, script, status, code, counts) => {
     up.answer(script);
     for (const of of CLIENT_FORMATS) {
@@ -142,7 +142,7 @@ describe.each([false, true])("ends that are failures, stream %p", (stream) => {
     expect(heard.stop).toBe("content_filter");
   });
 
-  test("another route is tried when a model's call cannot be read", async () => {
+  test("another route is tried when a model's tool call cannot be parsed", async () => {
     up.answer((received) =>
       received.path.includes("/spare/")
         ? say(received, { text: "from the spare" })
@@ -155,7 +155,7 @@ describe.each([false, true])("ends that are failures, stream %p", (stream) => {
   });
 });
 
-test("arguments that nobody can mend are no failure of the provider", async () => {
+test("arguments that cannot be repaired do not count as a failure of the provider", async () => {
   const calls = [{ id: "c", type: "function", function: { name: "weather", arguments: '{"a": nonsense here }{' } }];
   const choices = [{ index: 0, message: { role: "assistant", tool_calls: calls }, finish_reason: "tool_calls" }];
   up.answer(() => Response.json({ id: "x", choices, usage: { prompt_tokens: 7, completion_tokens: 3 } }));

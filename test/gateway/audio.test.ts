@@ -69,7 +69,7 @@ const delta = (text: string) => `data: ${JSON.stringify({ type: "transcript.text
 const DONE = `data: ${JSON.stringify({ type: "transcript.text.done", text: "We are", usage: { input_tokens: 5, output_tokens: 2 } })}\n\n`;
 
 describe("answers", () => {
-  test("events go on as they come, and tell what was used", async () => {
+  test("events are relayed as they arrive, and their usage is recorded", async () => {
     first.answer(() => sse([delta("We"), delta(" are"), DONE]));
     const response = await ask({ model: "one", stream: "true", file: AUDIO });
     expect(response.headers.get("content-type")).toStartWith("text/event-stream");
@@ -79,7 +79,7 @@ describe("answers", () => {
     expect(row).toMatchObject({ status: 200, inputTokens: 5, outputTokens: 2, costMicros: 9, stream: true });
   });
 
-  test("text goes on with its type", async () => {
+  test("text is relayed with its content type", async () => {
     const type = "text/vtt; charset=utf-8";
     first.answer(() => new Response("WEBVTT\n", { headers: { "content-type": type } }));
     const response = await ask({ model: "one", response_format: "vtt", file: AUDIO });
@@ -87,7 +87,7 @@ describe("answers", () => {
     expect(await latestRow()).toMatchObject({ status: 200, estimated: true });
   });
 
-  test("seconds are paid where the model is paid by time", async () => {
+  test("seconds are charged if the model is priced by time", async () => {
     await app.reconfigure({
       server: { max_upload: "40MiB" },
       usage: { flush: "1ms" },
@@ -165,7 +165,7 @@ describe("uploads", () => {
   }
   const modelField = '--streamed\r\nContent-Disposition: form-data; name="model"\r\n\r\none\r\n';
 
-  test("a client that leaves while it sends ends the call", async () => {
+  test("a client that disconnects during its upload ends the call", async () => {
     const gone = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const stalled = Bun.serve({
@@ -220,7 +220,7 @@ describe("uploads", () => {
   test.each([
     ["below what is kept: the next route has all of it", 20 * KIB * KIB, 200],
     ["above it: there is no other route", 30 * KIB * KIB, 502],
-  ])("a provider that fails when it has read everything, %s", async (_name, bytes, status) => {
+  ])("a provider that fails after it has read everything, %s", async (_name, bytes, status) => {
     first.answer(() => new Response(null, { status: 503 }));
     second.answer(({ text }) => Response.json({ text: String(text.length) }));
     const response = await ask({ model: "two", file: new Blob([new Uint8Array(bytes).fill(65)]) });
@@ -281,7 +281,7 @@ describe("the built-in model", () => {
   };
   const SAID = "Demo transcription: WAV audio, of 0.5 seconds, 16044 bytes.";
 
-  test("OpenAI's client has its text in every format", async () => {
+  test("OpenAI's client gets the text in every format", async () => {
     const { audio } = client();
     const common = () => ({ file: wav(), model: "demo-transcribe" });
     expect((await audio.transcriptions.create(common())).text).toBe(SAID);
@@ -299,7 +299,7 @@ describe("the built-in model", () => {
   });
 });
 
-test("a client that leaves while events come ends the call", async () => {
+test("a client that disconnects during the events ends the call", async () => {
   first.answer(() => sse([delta("We"), HANG]));
   const next = first.next();
   const leave = new AbortController();

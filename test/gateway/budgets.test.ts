@@ -110,7 +110,7 @@ describe.each([
     expect(await spentBy(app)).toBe(2 * CENT);
   });
 
-  test("what was not used up is given back; the last rest is for one request, however large", async () => {
+  test("unused reservations are released; the last remainder admits one request of any size", async () => {
     const app = await start({ key: { budgetMicros: 2 * CENT } });
     up.answer(() => (stream ? streamed(CENT / 4) : answered(CENT / 4)));
     for (let i = 0; i < 7; i++) expect(await (await ask(app, { stream })).text()).toContain("x");
@@ -145,7 +145,7 @@ describe.each([
     expect(await codeOf(await ask(app))).toEqual(SPENT);
   });
 
-  test("a client that leaves before the answer gives its share back", async () => {
+  test("the reservation of a client that disconnects before the answer is released", async () => {
     const app = await start({ key: { budgetMicros: CENT }, peekMs: 20 });
     up.answer(() => new Promise<Response>(() => {}));
     const leaving = new AbortController();
@@ -165,7 +165,7 @@ describe.each([
   });
 });
 
-test("a client that leaves in the middle of a stream pays for what was said, and no more is held", async () => {
+test("a client that disconnects during a stream pays for the part that was sent, and its reservation ends", async () => {
   const app = await start({ key: { budgetMicros: CENT } });
   up.answer(() => sse([chatChunk({ role: "assistant", content: "one two three" }), HANG]));
   const leaving = new AbortController();
@@ -185,7 +185,7 @@ describe("several prompts are one request", () => {
   const complete = (app: TestApp, stream = false) =>
     app.post("/v1/completions", { model: "priced", prompt: ["a", "b", "c", "d", "e", "f"], max_tokens: CENT, stream });
 
-  test.each([[false], [true]])("held together and settled together, stream %p", async (stream) => {
+  test.each([[false], [true]])("their cost is reserved and settled together, stream %p", async (stream) => {
     const app = await start({ key: { budgetMicros: 7 * CENT } });
     const gate = Promise.withResolvers<void>();
     const next = up.next();
@@ -203,7 +203,7 @@ describe("several prompts are one request", () => {
     expect(await codeOf(await ask(app, { stream }))).toEqual(SPENT);
   });
 
-  test("one that fails gives back what all of them held", async () => {
+  test("if one of them fails, the reservation of all is released", async () => {
     const app = await start({ key: { budgetMicros: 6 * CENT } });
     up.answer(({ text }) => (text.includes('"c"') ? new Response("down", { status: 500 }) : answered(0)));
     expect((await complete(app)).status).toBe(502);
@@ -215,7 +215,7 @@ describe("several prompts are one request", () => {
   });
 });
 
-test("a model without prices is served beside what uses the budget up, and counts nothing", async () => {
+test("a model without prices is served even when the budget is reserved completely, and costs nothing", async () => {
   const app = await start({ key: { budgetMicros: CENT } });
   const gate = Promise.withResolvers<void>();
   const next = up.next();
@@ -236,7 +236,7 @@ describe("budgets of accounts", () => {
   const secondKey = (app: TestApp) =>
     beside(app, (store) => keyStore(store).createKey({ accountId: app.accountId, name: "second", rpm: 1000 }));
 
-  test("the plan's counts all keys together, and outlives a restart", async () => {
+  test("the plan's budget counts all keys together, and survives a restart", async () => {
     const app = await start({ config: plan({ usd: 0.02 }) });
     const { key } = await secondKey(app);
     up.answer(() => answered(CENT));
@@ -260,7 +260,7 @@ describe("budgets of accounts", () => {
     expect(await codeOf(await other())).toEqual(SPENT);
   });
 
-  test("requests of different keys hold it together", async () => {
+  test("requests of different keys reserve from it together", async () => {
     const app = await start({ config: plan({ usd: 0.01 }) });
     const { key } = await secondKey(app);
     const gate = Promise.withResolvers<void>();
@@ -278,7 +278,7 @@ describe("budgets of accounts", () => {
     expect((await first).status).toBe(200);
   });
 
-  test("the operator's own word for an account is taken at once, and beats the plan's", async () => {
+  test("a budget that the operator sets for an account applies at once, and takes precedence over the plan's", async () => {
     const app = await start({ config: plan({ usd: 0 }) });
     up.answer(() => answered(CENT));
     expect(await codeOf(await ask(app))).toEqual(SPENT);
@@ -300,7 +300,7 @@ describe("budgets of accounts", () => {
     await until(402);
   });
 
-  test("key and account must both have room", async () => {
+  test("both the key's and the account's budget must suffice", async () => {
     const app = await start({ config: plan({ usd: 1 }), key: { budgetMicros: CENT } });
     up.answer(() => answered(CENT));
     expect((await ask(app)).status).toBe(200);
@@ -308,7 +308,7 @@ describe("budgets of accounts", () => {
     expect(refused.error.message).toBe("The budget of this key is used up.");
   });
 
-  test("a plan's budget comes and goes with the configuration", async () => {
+  test("a plan's budget follows the configuration", async () => {
     const app = await start();
     up.answer(() => answered(CENT));
     const providers = { up: { kind: "openai", base_url: up.baseUrl, discover: false } };

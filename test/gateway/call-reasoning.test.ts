@@ -13,7 +13,7 @@ test("it is found by every call of its answer, for its own account, until it exp
   expect(held.size).toEqual({ entries: 0, bytes: 0 });
 });
 
-test("what is over is not held until somebody asks for it", () => {
+test("expired reasoning is removed without a request for it", () => {
   const held = new CallReasoning({ keptMs: 100 });
   for (const account of ["a", "b"]) for (const call of ["c1", "c2"]) held.keep(account, [call], thought("x"), 0);
   held.keep("b", ["c3"], thought("x"), 200);
@@ -21,7 +21,7 @@ test("what is over is not held until somebody asks for it", () => {
   expect(held.find("b", "c3", 200)).toBeDefined();
 });
 
-test("a call id that comes again stands for its latest answer", () => {
+test("a repeated call id refers to its latest answer", () => {
   const held = new CallReasoning();
   held.keep("a", ["c1"], thought("old"), 0);
   held.keep("a", ["c1"], thought("new"), 0);
@@ -48,7 +48,7 @@ test("an account that fills its share loses its own oldest, not another's", () =
   expect(held.find("quiet", "c", 0)).toBeDefined();
 });
 
-test("when all is full the account that was longest quiet loses its oldest", () => {
+test("when the memory is full, the account that was inactive longest loses its oldest entry", () => {
   const held = new CallReasoning({ entries: 4 });
   for (const account of ["a", "b", "c", "d", "e"]) held.keep(account, ["c1"], thought("x"), 0);
   expect(held.find("a", "c1", 0)).toBeUndefined();

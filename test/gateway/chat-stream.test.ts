@@ -330,7 +330,7 @@ describe("streams", () => {
     );
   });
 
-  test("the upstream is let go when the client leaves", async () => {
+  test("the upstream call is aborted when the client disconnects", async () => {
     up.answer(() => sse([chatChunk({ role: "assistant", content: "x" }), new Promise(() => {})]));
     const abort = new AbortController();
     const arrived = up.next();
@@ -346,7 +346,7 @@ describe("streams", () => {
     await received.aborted;
   });
 
-  test("the upstream is let go when the client leaves before any answer", async () => {
+  test("the upstream call is aborted when the client disconnects before any answer", async () => {
     up.answer(() => new Promise<Response>(() => {}));
     for (const stream of [true, false]) {
       const abort = new AbortController();

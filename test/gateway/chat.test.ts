@@ -72,7 +72,7 @@ const chat = (body: Record<string, unknown>) =>
 const sent = () => up.received.at(-1)?.json ?? {};
 
 // The parameters that docs/reference/http-api.md#post-v1chatcompletions describes.
-describe("bad parameters reach no upstream", () => {
+describe("invalid parameters are refused before an upstream is called", () => {
   test.each<[string, Record<string, unknown>, string, string, number?]>([
     ["no model", { model: undefined }, "invalid_request", "model"],
     ["model not a string", { model: 5 }, "invalid_request", "model"],
@@ -151,7 +151,7 @@ describe("bad parameters reach no upstream", () => {
   });
 });
 
-describe("what goes up", () => {
+describe("the request to the upstream", () => {
   test.each<[string, Record<string, unknown>, Record<string, unknown>, string[]]>([
     ["defaults", {}, { model: "up-model", temperature: 0.7, max_tokens: 500 }, ["stream_options"]],
     ["no defaults for reasoning models", { model: "thinker" }, { model: "up-model" }, ["temperature", "max_tokens"]],
@@ -204,7 +204,7 @@ describe("what goes up", () => {
     for (const name of absent) expect(sent()).not.toHaveProperty(name);
   });
 
-  test("numbers that a parse would round keep their digits, and the key is the provider's", async () => {
+  test("numbers that parsing would round keep their digits, and the key is the provider's", async () => {
     up.answer(() => chatAnswer({ content: "ok" }));
     await app.call("/v1/chat/completions", {
       method: "POST",
@@ -225,7 +225,7 @@ describe("what goes up", () => {
 });
 
 describe("whole answers", () => {
-  test("id and model are ours, everything else is the upstream's", async () => {
+  test("the gateway sets id and model, everything else comes from the upstream", async () => {
     up.answer(() =>
       chatAnswer({ content: "hello", odd: { deep: true } }, { extra: { system_fingerprint: "fp", odd_top: 1 } }),
     );
@@ -248,7 +248,7 @@ describe("whole answers", () => {
     expect(answer.headers.get("x-sallyport-route")).toBe("up/up-model");
   });
 
-  test("tool calls end tool_calls, with arguments as valid JSON text", async () => {
+  test("an answer with tool calls ends with tool_calls, and its arguments are valid JSON text", async () => {
     const call = (args: unknown) => ({ id: "c1", type: "function", function: { name: "f", arguments: args } });
     for (const [given, expected] of [
       ['{"a":1}', '{"a":1}'],

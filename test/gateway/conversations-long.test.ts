@@ -42,7 +42,7 @@ const summaries = () => upstream.received.filter(isSummary).length;
 const long = (n: number) => `${n} ${"word ".repeat(400)}`;
 const json = async (answer: Response) => (await answer.json()) as Json;
 
-test("a conversation of Responses clients: items stay, summaries outlive the process and go with it", async () => {
+test("a conversation of Responses clients: items stay, summaries survive a restart and are deleted with it", async () => {
   const { id } = await json(await app.post("/v1/conversations", {}));
   const items = Array.from({ length: 15 }, (_, n) => ({
     type: "message",

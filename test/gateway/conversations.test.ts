@@ -64,26 +64,30 @@ async function turn(body: Json, stream = false): Promise<readonly [number, Json]
 }
 
 describe.each([...DIALECTS])("over %s", (dialect) => {
-  test.each([false, true])("each turn brings the whole conversation up and is appended; stream: %p", async (stream) => {
-    const id = await begin({ items: [{ ...user("remember seven"), role: "developer" }], metadata: { a: "b" } });
-    for (const [n, text] of ["one", "two"].entries()) {
-      const conversation = n === 0 ? id : { id };
-      const [status, response] = await turn({ model: dialect, input: text, conversation }, stream);
-      expect([status, response["conversation"], response["status"]]).toEqual([200, { id }, "completed"]);
-    }
-    expect(upstream.received.length).toBe(2);
-    expect(upstream.received[1]?.json).not.toHaveProperty("conversation");
-    for (const text of ["remember seven", "one", "answer 1", "two"]) expect(upstream.received[1]?.text).toContain(text);
-    const all = ["remember seven", "one", "answer 1", "two", "answer 2"];
-    expect(await said(id)).toEqual(all);
-    // A conversation survives a restart.
-    await app.restart();
-    expect((await turn({ model: dialect, input: "three", conversation: id, store: false }, stream))[0]).toBe(200);
-    expect(upstream.received[2]?.text).toContain("answer 2");
-    expect(await said(id)).toEqual([...all, "three", "answer 3"]);
-  });
+  test.each([false, true])(
+    "each turn sends the whole conversation to the upstream and is appended; stream: %p",
+    async (stream) => {
+      const id = await begin({ items: [{ ...user("remember seven"), role: "developer" }], metadata: { a: "b" } });
+      for (const [n, text] of ["one", "two"].entries()) {
+        const conversation = n === 0 ? id : { id };
+        const [status, response] = await turn({ model: dialect, input: text, conversation }, stream);
+        expect([status, response["conversation"], response["status"]]).toEqual([200, { id }, "completed"]);
+      }
+      expect(upstream.received.length).toBe(2);
+      expect(upstream.received[1]?.json).not.toHaveProperty("conversation");
+      for (const text of ["remember seven", "one", "answer 1", "two"])
+        expect(upstream.received[1]?.text).toContain(text);
+      const all = ["remember seven", "one", "answer 1", "two", "answer 2"];
+      expect(await said(id)).toEqual(all);
+      // A conversation survives a restart.
+      await app.restart();
+      expect((await turn({ model: dialect, input: "three", conversation: id, store: false }, stream))[0]).toBe(200);
+      expect(upstream.received[2]?.text).toContain("answer 2");
+      expect(await said(id)).toEqual([...all, "three", "answer 3"]);
+    },
+  );
 
-  test("a call and its result stand side by side, with nothing to say between them", async () => {
+  test("a call and its result are adjacent, with no text between them", async () => {
     const id = await begin();
     upstream.answer((received) =>
       say(
@@ -124,7 +128,7 @@ test("two requests at once: neither is lost, and what belongs together stays tog
   expect(await said(id)).toEqual(["second", "to the second", "first", "to the first"]);
 });
 
-test("an answer that nobody waited for the end of is in its conversation; one that failed is not", async () => {
+test("an answer whose client has left is stored in its conversation; a failed one is not", async () => {
   const id = await begin();
   const answer = await app.post("/v1/responses", { model, input: "one", conversation: id, stream: true });
   const reader = answer.body!.getReader();
@@ -137,7 +141,7 @@ test("an answer that nobody waited for the end of is in its conversation; one th
   expect(await said(id)).toEqual(["one", "answer 1"]);
 });
 
-test("an answer of a conversation can be gone on from by its id", async () => {
+test("an answer of a conversation can be continued by its id", async () => {
   const id = await begin({ items: [user("zero")] });
   const [, first] = await turn({ input: "one", conversation: id });
   await turn({ input: "two", conversation: id });
@@ -202,7 +206,7 @@ test("items: added, paged, read, deleted", async () => {
   expect(await said(id)).toEqual(["m1", "m2", "m4", "m5"]);
 });
 
-test("an item's own id stays its id, once; ids made here never go up", async () => {
+test("an item keeps its own id, once; the gateway's ids are never sent to the upstream", async () => {
   const id = await begin({ items: [{ ...user("one"), id: "msg_own" }] });
   const [, again] = await send(`${at}/${id}/items`, { items: [{ ...user("two"), id: "msg_own" }] });
   const other = String((again["data"] as Json[])[0]?.["id"]);
@@ -222,17 +226,17 @@ const REFUSED: readonly [string, Json][] = [
   ["items[1]", { items: [user("x"), { type: "message", role: "nobody", content: "x" }] }],
   ["items[1].type", { items: [user("x"), { type: "compaction_trigger" }] }],
 ];
-test.each(REFUSED)("refused, by its name: %s of %j", async (name, body) => {
+test.each(REFUSED)("refused by its name: %s of %j", async (name, body) => {
   const [status, json] = await send(at, body);
   expect([status, String((json["error"] as Json)["param"]).startsWith(name)]).toEqual([400, true]);
 });
 
-test.each(["limit=0", "limit=101", "order=up"])("a page that cannot be: %s", async (query) => {
+test.each(["limit=0", "limit=101", "order=up"])("an invalid page: %s", async (query) => {
   const [status, json] = await ask(`${at}/${await begin()}/items?${query}`);
   expect([status, (json["error"] as Json)["param"]]).toEqual([400, query.split("=")[0]]);
 });
 
-test("together with previous_response_id it is refused; an unknown one and another account's are not there", async () => {
+test("it is refused together with previous_response_id, and not found if it is unknown or another account's", async () => {
   const id = await begin({ items: [user("mine")] });
   const both = await turn({ input: "x", conversation: id, previous_response_id: "resp_1" });
   expect([both[0], (both[1]["error"] as Json)["param"]]).toEqual([400, "conversation"]);
@@ -258,7 +262,7 @@ test("together with previous_response_id it is refused; an unknown one and anoth
   expect(await said(id)).toEqual(["mine"]);
 });
 
-test("nothing of it can be read in the database, and it is gone with its retention", async () => {
+test("nothing of it is readable in the database, and it is deleted after its retention", async () => {
   const id = await begin({ items: [user("a secret word")], metadata: { topic: "secretive" } });
   await turn({ input: "another secret", conversation: id, store: false });
   const store = await app.openStore();
@@ -271,7 +275,7 @@ test("nothing of it can be read in the database, and it is gone with its retenti
   expect(bytes).not.toContain("secret");
 });
 
-test("with compaction off there are none", async () => {
+test("with compaction off there are no conversations", async () => {
   const id = await begin();
   await app.reconfigure(config(false));
   expect(codeOf(await send(at, {}))).toEqual([404, "conversation_not_found"]);

@@ -53,7 +53,7 @@ test("a provider of the same protocol counts itself", async () => {
   expect(sent?.headers.get("anthropic-beta")).toBe("token-counting-2024-11-01");
 });
 
-test("a server without that endpoint is counted for", async () => {
+test("the gateway counts for a server without that endpoint", async () => {
   upstream.answer(() =>
     Response.json({ type: "error", error: { type: "not_found_error", message: "no" } }, { status: 404 }),
   );
@@ -62,7 +62,7 @@ test("a server without that endpoint is counted for", async () => {
   expect(((await response.json()) as Json)["input_tokens"]).toBeGreaterThan(5);
 });
 
-test("reasoning that the provider refuses is counted here, as the request would be answered without it", async () => {
+test("if the provider refuses the reasoning, the gateway counts, because the request would be answered without it", async () => {
   const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
   const error = { type: "invalid_request_error", message };
   upstream.answer(() => Response.json({ type: "error", error }, { status: 400 }));
@@ -74,7 +74,7 @@ test("reasoning that the provider refuses is counted here, as the request would 
   expect(upstream.received).toHaveLength(1);
 });
 
-test("what the provider refuses is refused", async () => {
+test("an error of the provider is returned", async () => {
   const error = { type: "invalid_request_error", message: "messages.0.content: Field required" };
   upstream.answer(() => Response.json({ type: "error", error }, { status: 400 }));
   const response = await count({ model: "native", messages });
@@ -82,7 +82,7 @@ test("what the provider refuses is refused", async () => {
   expect(await response.json()).toMatchObject({ type: "error", error: { code: "invalid_request" } });
 });
 
-describe("other providers' models are counted here", () => {
+describe("the gateway counts for models of other providers", () => {
   const tokens = async (more: Json) =>
     ((await (await count({ model: "other", messages, ...more })).json()) as Json)["input_tokens"] as number;
 
@@ -114,7 +114,7 @@ describe("other providers' models are counted here", () => {
   });
 });
 
-test("counting is free, and guarded all the same", async () => {
+test("counting is free, but still needs a key", async () => {
   for (let i = 0; i < 25; i++) expect((await count({ model: "other", messages })).status).toBe(200);
   const response = await count({ model: "other", messages });
   expect(response.headers.get("x-ratelimit-limit")).toBeNull();
@@ -138,7 +138,7 @@ test("Anthropic's clients find the models and the service", async () => {
   expect(await head.text()).toBe("");
 });
 
-test("what cannot be asked of another protocol is not counted for it", async () => {
+test("a request that another protocol cannot express is refused, not counted", async () => {
   const thread = { type: "continue", previous_message_id: "msg_1" };
   const refused = await count({ model: "other", messages, thread });
   expect(refused.status).toBe(400);

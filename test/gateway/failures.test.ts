@@ -244,8 +244,8 @@ describe.each(["chat", "messages"] as const)("after the first content, %s", (for
   });
 });
 
-describe("the books", () => {
-  test("every token once, under the model and provider that spent it, over a restart", async () => {
+describe("the usage rows", () => {
+  test("each token is counted once, for its model and provider, also after a restart", async () => {
     await app.restart();
     const totals = (await (await fetch(`${app.url}/v1/stats/tokens`)).json()) as Record<string, number>;
     expect(totals).toMatchObject({ input_tokens: reported.input, output_tokens: reported.output });
@@ -267,7 +267,7 @@ describe("the books", () => {
     }
   });
 
-  test("no upstream text carried a key", () => {
+  test("no text from an upstream contained a key", () => {
     expect(JSON.stringify(app.logs)).not.toContain("up-secret");
     expect(JSON.stringify(app.logs)).not.toContain(PROMPT);
   });

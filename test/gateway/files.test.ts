@@ -192,19 +192,19 @@ describe("POST, GET and DELETE /v1/files", () => {
     ["a/", "image"],
     ["a/.", "image"],
     ["naïve name.png", "naïve name.png"],
-  ])("a file called %p is kept as %p", async (given, kept) => {
+  ])("a file named %p is stored as %p", async (given, kept) => {
     const { body } = await upload(PNG, { name: given });
     expect(body["filename"]).toBe(kept);
   });
 
-  test("bodies that are no form are refused", async () => {
+  test("bodies that are not forms are refused", async () => {
     expect((await app.post("/v1/files", { file: "x" })).status).toBe(400);
     const headers = { "content-type": "multipart/form-data; boundary=x" };
     expect((await app.call("/v1/files", { method: "POST", body: "garbage", headers })).status).toBe(400);
     expect((await app.call("/v1/files", { method: "POST", headers: { authorization: "" } })).status).toBe(401);
   });
 
-  test("the list goes newest first and on from a file", async () => {
+  test("the list is newest first and can continue after a file", async () => {
     const first = (await upload(PNG)).body["id"];
     const second = (await upload(PNG)).body["id"];
     const page = (await (await app.call("/v1/files?limit=1")).json()) as { data: Json[]; has_more: boolean };
@@ -361,7 +361,7 @@ test("a stored conversation shows its uploaded image again", async () => {
   expect(upstream.received[1]?.text).toContain(DATA);
 });
 
-test("ids that were not made here are the upstream's own business", async () => {
+test("ids that the gateway did not issue are left to the upstream", async () => {
   const body = FORMATS[2]?.[2]("anthropic-messages", "file_upstreams_own") ?? {};
   expect((await app.post("/v1/messages", body)).status).toBe(200);
   expect(upstream.received[0]?.text).toContain("file_upstreams_own");

@@ -125,7 +125,7 @@ describe("what was said arrives as text", () => {
   });
 });
 
-describe("what has no text is refused by its path", () => {
+describe("content without text is refused with its path", () => {
   const upload = { type: "container_upload", file_id: "file_1" };
   const CASES: [string, Case, string][] = [
     ["an upload to a container", messages([hi, upload]), "messages[0].content[1]"],
@@ -141,14 +141,14 @@ describe("what has no text is refused by its path", () => {
       expect(upstream.received).toHaveLength(0);
     });
 
-    test("its own protocol gets it as it is", async () => {
+    test("its own protocol gets it unchanged", async () => {
       expect((await ask(one, one.own)).status).toBe(200);
       expect(upstream.received[0]?.json).toMatchObject(one.body);
     });
   });
 });
 
-describe("what a provider's own tools left behind is named", () => {
+describe("traces of a provider's own tools are named", () => {
   const searched = [
     { type: "server_tool_use", id: "s_1", name: "web_search", input: {} },
     { type: "web_search_tool_result", tool_use_id: "s_1", content: [] },
@@ -200,7 +200,7 @@ test.each(["openai-chat", "anthropic-messages", "gemini"])(
   },
 );
 
-test("a message without text is still asked over the responses protocol", async () => {
+test("a message without text is still sent over the responses protocol", async () => {
   const body = { model: "openai-responses", messages: [{ role: "user", content: "" }] };
   expect((await app.post("/v1/chat/completions", body)).status).toBe(200);
   expect(upstream.received[0]?.json).toMatchObject({

@@ -90,7 +90,7 @@ test.each([{}, { type: "x" }, { type: null }])(
   },
 );
 
-test("what cannot be gone on from is refused in the vendor's words", async () => {
+test("a thread that cannot be continued is refused with the vendor's error", async () => {
   const model = "openai-chat";
   const begin = { model, system: "Be kind.", messages: user("one"), thread: { type: "create" } };
   const { id } = await turn(begin);
@@ -138,7 +138,7 @@ const REFUSALS: readonly (readonly [string, Json])[] = [
   ["an unknown beta", { message: "Unexpected value(s) `message-threads-2026-08-12` for the `anthropic-beta` header." }],
 ];
 describe.each(REFUSALS)("a provider of the same protocol that refuses: %s", (_name, error) => {
-  test.each([false, true])("the thread is held here from its first answer on; stream: %p", async (stream) => {
+  test.each([false, true])("the gateway stores the thread from its first answer on; stream: %p", async (stream) => {
     upstream.answer((received) => {
       const { json, headers } = received;
       const asks =
@@ -159,14 +159,14 @@ describe.each(REFUSALS)("a provider of the same protocol that refuses: %s", (_na
   });
 });
 
-test("a provider that is known to hold none is not asked to", async () => {
+test("a provider that is known to have no threads is not asked for one", async () => {
   const first = await turn({ model: "elder", messages: user("one"), thread: { type: "create" } });
   const second = await turn({ model: "elder", messages: user("two"), thread: after(first.id) });
   expect([first.status, second.status, upstream.received.length]).toEqual([200, 200, 2]);
   for (const said of ["one", "answer 1", "two"]) expect(upstream.received[1]?.text).toContain(said);
 });
 
-test("another refusal is handed on, and nothing is held", async () => {
+test("any other error is passed on, and nothing is stored", async () => {
   upstream.answer(() =>
     Response.json(
       { type: "error", error: { type: "invalid_request_error", message: "max_tokens: no" } },
@@ -177,7 +177,7 @@ test("another refusal is handed on, and nothing is held", async () => {
   expect([answer.status, upstream.received.length]).toEqual([400, 1]);
 });
 
-test("with compaction off no text is kept, and the refusal tells the client to send its history", async () => {
+test("with compaction off no text is stored, and the error tells the client to send its history", async () => {
   await app.reconfigure(config(false));
   const answer = await turn({ model: "openai-chat", messages: user("one"), thread: { type: "create" } });
   expect(refused(answer)).toEqual([400, "thread_unsupported_request"]);

@@ -75,7 +75,7 @@ describe("ids of calls", () => {
     expect(result).toBe(call);
   });
 
-  test("its own go up as they are", async () => {
+  test("its own ids are sent unchanged", async () => {
     const { messages } = await sent(CHAT, { model: "mistral:mistral-large-latest", messages: turns("D681PevKs") });
     expect(idsOf(messages)).toEqual(["D681PevKs", "D681PevKs"]);
     expect(messages).toEqual(turns("D681PevKs"));
@@ -88,7 +88,7 @@ describe("a final turn of the model's, over chat completions", () => {
   test.each([
     [CHAT, {}],
     ["/v1/messages", { max_tokens: 9 }],
-  ])("a model that continues none is asked to go on, from %s", async (path, more) => {
+  ])("a model that cannot continue its turn is told to go on, from %s", async (path, more) => {
     const body = { model: "openrouter:anthropic/claude-opus-5.5", messages: [ASKED, begun], ...more };
     const { status, messages, dropped } = await sent(path, body);
     expect(status).toBe(200);
@@ -97,7 +97,7 @@ describe("a final turn of the model's, over chat completions", () => {
     expect(dropped).toBe("prefill");
   });
 
-  test("one that does gets it last", async () => {
+  test("a model that can gets it as the last message", async () => {
     const body = { model: "openrouter:anthropic/claude-sonnet-4.5", messages: [ASKED, begun] };
     const { messages, dropped } = await sent(CHAT, body);
     expect(messages).toEqual([ASKED, begun]);
@@ -105,10 +105,10 @@ describe("a final turn of the model's, over chat completions", () => {
   });
 });
 
-describe("max_tokens 0, which asks to fill the cache alone", () => {
+describe("max_tokens 0, which only fills the cache", () => {
   const body = { max_tokens: 0, messages: [ASKED] };
 
-  test("goes up as it came where the protocol has it", async () => {
+  test("is sent unchanged if the protocol supports it", async () => {
     const { status } = await sent("/v1/messages", { ...body, model: "anthropic:claude-opus-5" });
     expect(status).toBe(200);
     expect(upstream.received.at(-1)?.json?.["max_tokens"]).toBe(0);

@@ -58,7 +58,7 @@ describe("clients", () => {
     },
   );
 
-  test("halves of characters reach no header", async () => {
+  test("halves of characters never reach a header", async () => {
     up.answer(() => chatAnswer({ content: "ok" }));
     const answer = await app.post("/v1/messages", { model: "m", max_tokens: 5, messages: USER, "\ud800": 1, top_k: 1 });
     expect(answer.status).toBe(200);

@@ -54,12 +54,12 @@ test.each([
   expect(input_tokens).toBeLessThan(400);
 });
 
-test("what the provider refuses is told", async () => {
+test("an error of the provider is returned", async () => {
   upstream.answer(() => Response.json({ error: { message: "Invalid 'input'.", code: "invalid" } }, { status: 400 }));
   expect((await count({ model: "native", input: "hello" })).status).toBe(400);
 });
 
-test("models of other providers are counted here: instructions, tools and images too; nothing goes up", async () => {
+test("the gateway counts for models of other providers, including instructions, tools and images, without calling them", async () => {
   const tokens = async (body: object) =>
     ((await (await count({ model: "other", ...body })).json()) as { input_tokens: number }).input_tokens;
   const plain = await tokens({ input: words(100) });

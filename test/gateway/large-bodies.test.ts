@@ -37,7 +37,7 @@ test.each([
   "/v1/scrape",
   "/v1/crawl",
   "/v1/map",
-])("%s refuses more values than there may be before it looks at them", async (path) => {
+])("%s refuses too many values before it reads them", async (path) => {
   const response = await post(path, members(6000));
   const { error } = (await response.json()) as { error: { code: string; message: string } };
   expect([response.status, error.code]).toEqual([413, "request_too_large"]);
@@ -65,12 +65,12 @@ test.each(["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1/systemo
   },
 );
 
-test("lists of tokens are no members", async () => {
+test("lists of tokens do not count as members", async () => {
   const response = await post("/v1/chat/completions", `{"model":"m","messages":[],"x":[${"1,".repeat(20_000)}1]}`);
   expect(response.status).toBe(400);
 });
 
-test("a large body waits, unread, until there is room, and what was held is given back", async () => {
+test("a large body waits unread until there is memory for it, and its memory is released", async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let asked = 0;
   up.answer(async () => {
@@ -92,7 +92,7 @@ test("a large body waits, unread, until there is room, and what was held is give
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
 });
 
-test("a body that is refused, and one whose sender leaves, give back what they held", async () => {
+test("the memory of a refused body, and of one whose client leaves, is released", async () => {
   up.answer(() => chatAnswer({}));
   const wrong = JSON.stringify({ model: "m", messages: "x".repeat(0.7 * MIB) });
   expect((await post("/v1/chat/completions", wrong)).status).toBe(400);

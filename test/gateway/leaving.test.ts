@@ -35,11 +35,11 @@ const request = (stream: boolean) => ({
   body: JSON.stringify({ model: "solo", messages: [{ role: "user", content: "hello there" }], stream }),
 });
 
-describe("clients that leave", () => {
+describe("clients that disconnect", () => {
   const totals = async (app: TestApp) =>
     (await (await fetch(`${app.url}/v1/stats/tokens`)).json()) as Record<string, number>;
 
-  test("in the middle of a stream: the provider is let go and what was said is counted once", async () => {
+  test("during a stream: the call is aborted, and the tokens that were sent are counted once", async () => {
     const app = await start(() =>
       sse([chatChunk({ role: "assistant" }), chatChunk({ content: "one two three" }), HANG]),
     );
@@ -58,7 +58,7 @@ describe("clients that leave", () => {
     });
   });
 
-  test.each([[true], [false]])("before any answer, stream %p: the provider is let go", async (stream) => {
+  test.each([[true], [false]])("before any answer, stream %p: the call is aborted", async (stream) => {
     const app = await start(() => new Promise<Response>(() => {}));
     const leaving = new AbortController();
     const next = up.next();
@@ -70,7 +70,7 @@ describe("clients that leave", () => {
     expect(up.received).toHaveLength(1);
   });
 
-  test("between tries: nobody else is asked", async () => {
+  test("between attempts: no other provider is called", async () => {
     const first = Promise.withResolvers<void>();
     const app = await start(
       () => {
@@ -93,7 +93,7 @@ describe("clients that leave", () => {
 });
 
 describe("connections", () => {
-  test("a finished stream gives its connection back", async () => {
+  test("the connection of a finished stream is reused", async () => {
     const ports = new Set<number>();
     let read = Promise.withResolvers<void>();
     const server = Bun.serve({

@@ -132,7 +132,7 @@ describe.each(CLIENT_FORMATS)("$name", (format) => {
       expect(format.streamed(text)).toEqual(expected(format, dialect, said));
     });
 
-    test("an answer that never began is an HTTP error", async () => {
+    test("an answer that never starts is an HTTP error", async () => {
       upstream.answer((received) => say(received, { text: "one", breaks: { after: 0, with: "error" } }));
       const { status, text } = await ask(format, dialect, { stream: true, tools: false });
       expect(status).toBe(502);
@@ -152,7 +152,7 @@ function cutAt(dialect: string): number {
   return { "openai-chat": 2, "openai-responses": 5, "anthropic-messages": 4 }[dialect] ?? 1;
 }
 
-test("any text and any arguments come through, everywhere", async () => {
+test("any text and any arguments arrive unchanged in every format", async () => {
   const letters = fc.string({ unit: "binary", minLength: 1, maxLength: 40 }).filter((text) => text.trim() !== "");
   const args = fc.dictionary(fc.string({ unit: "binary", minLength: 1, maxLength: 8 }), fc.jsonValue({ maxDepth: 2 }), {
     maxKeys: 4,

@@ -104,7 +104,7 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
     return row;
   };
 
-  test("goes up as it came but for the model and the credential, and comes back so", async () => {
+  test("is sent unchanged except for the model and the credential, and so is the answer", async () => {
     const response = await ask("alias-of-ours");
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ ...fixture.answer("ours") });
@@ -116,7 +116,7 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
     expect(up?.headers.get("authorization")).toBe(`Bearer ${SECRET}`);
   });
 
-  test("is written down with what the provider counted", async () => {
+  test("is recorded with the provider's token counts", async () => {
     await ask("ours");
     expect(await latestRow()).toMatchObject({
       ...{ model: "ours", provider: "good", endpoint: path, status: 200 },
@@ -124,7 +124,7 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
     });
   });
 
-  test("is counted here where the provider does not", async () => {
+  test("is counted by the gateway if the provider does not count", async () => {
     good.answer(() => Response.json(fixture.untold("theirs")));
     await ask("ours");
     const { inputTokens } = endpoint.measure(fixture.body);
@@ -132,7 +132,7 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
     expect(await latestRow()).toMatchObject({ inputTokens, estimated: true });
   });
 
-  test("goes on to the next route, and tells nothing of the failed one's words", async () => {
+  test("falls back to the next route, and the failed route's message is not shown", async () => {
     const second = await ask("second");
     expect([second.status, second.headers.get("x-sallyport-route")]).toEqual([200, "good/theirs"]);
     expect(JSON.parse((await latestRow())?.attempts ?? "[]")).toMatchObject([
@@ -154,7 +154,7 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
     expect((await ask("ours")).status).toBe(502);
   });
 
-  test("asks nobody for what is refused", async () => {
+  test("calls no provider for a refused request", async () => {
     for (const [members, param] of fixture.refused) {
       const response = await ask("ours", members);
       expect([response.status, ((await response.json()) as { error: { param: string } }).error.param]).toEqual([
@@ -175,7 +175,7 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
     expect(good.received).toEqual([]);
   });
 
-  test("a chat is told where such a model is asked", async () => {
+  test("a chat request is told which endpoint the model needs", async () => {
     const response = await app.post("/v1/chat/completions", {
       model: "ours",
       messages: [{ role: "user", content: "x" }],
@@ -187,7 +187,7 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
     expect(error.message).toContain(first?.path ?? path);
   });
 
-  test("its models are listed as what they are", async () => {
+  test("its models are listed with their type", async () => {
     const response = await app.call("/v1/models/ours");
     expect(await response.json()).toMatchObject({ id: "ours", type: endpoint.kind });
   });

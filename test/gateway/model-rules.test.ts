@@ -93,7 +93,7 @@ async function up({ path, body }: typeof CHAT, model: string, more: Json = {}) {
   };
 }
 
-describe("a temperature that nobody sent", () => {
+describe("the default temperature", () => {
   const NEVER = ["temperature", "max_tokens", "max_completion_tokens"];
 
   test.each([
@@ -203,7 +203,7 @@ describe("Claude, by every client format", () => {
     expect((await up(client, "claude:claude-opus-5")).json).not.toHaveProperty("cache_control");
   });
 
-  test("messages clients' requests go up as they came", async () => {
+  test("requests of messages clients are sent unchanged", async () => {
     const tools = [{ name: "weather", input_schema: { type: "object" } }];
     const messages = [...TALK, { role: "assistant", content: "Once upon" }];
     const more = { tools, messages, tool_choice: { type: "any" }, thinking: { type: "disabled" } };
@@ -212,7 +212,7 @@ describe("Claude, by every client format", () => {
     expect(dropped).toBe("");
   });
 
-  test("over chat completions of others a forced tool is told as well", async () => {
+  test("with chat completions of other servers a forced tool is also named in the text", async () => {
     const { forced } = CLIENTS.chat;
     for (const [client, more] of [
       [CHAT, forced],
@@ -274,7 +274,7 @@ describe("tools that chat completions refuse", () => {
     expect((await up(CHAT, model, more)).by).toBe(by as "openai-chat");
   });
 
-  test("messages clients' too, and the highest effort is sent as it is", async () => {
+  test("those of messages clients too, and the highest effort is sent unchanged", async () => {
     const more = { ...MESSAGES_TOOLS, output_config: { effort: "max" }, max_tokens: 4000 };
     const { by, json } = await up(MESSAGES, "openai:gpt-5.6-terra", more);
     expect(by).toBe("openai-responses");
@@ -283,14 +283,14 @@ describe("tools that chat completions refuse", () => {
     expect(plain).toMatchObject({ by: "openai-chat", json: { reasoning_effort: "xhigh" } });
   });
 
-  test("responses clients' body goes up as it came", async () => {
+  test("the body of responses clients is sent unchanged", async () => {
     const tools = [{ type: "function", name: "weather", parameters: { type: "object" }, strict: false, odd: 1 }];
     const { by, json } = await up(RESPONSES, "openai:gpt-5.6-terra", { tools });
     expect(by).toBe("openai-responses");
     expect(json["tools"]).toEqual(tools);
   });
 
-  test("a stored response goes on, though the provider has another protocol too", async () => {
+  test("a stored response is continued even if the provider uses two protocols", async () => {
     const more = {
       tools: [{ type: "function", name: "weather", parameters: { type: "object" } }],
       model: "openai:gpt-5.6-terra",

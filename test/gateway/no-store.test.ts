@@ -55,7 +55,7 @@ async function kept(): Promise<number> {
   return rows.reduce((sum, n) => sum + n, 0);
 }
 
-test.each([...DIALECTS])("over %s: answered, and nothing is left", async (model) => {
+test.each([...DIALECTS])("with %s: answered, and nothing is stored", async (model) => {
   const said = { store: true, thread_id: "t", stream: false };
   const messages = [{ role: "user", content: "hi" }];
   const [status, response] = await send("/v1/responses", { model, input: "hi", ...said });
@@ -73,7 +73,7 @@ test.each([...DIALECTS])("over %s: answered, and nothing is left", async (model)
   if (model === "openai-responses") expect(upstream.received[0]?.json?.["store"]).toBe(false);
 });
 
-test("what only makes sense when something is kept is refused", async () => {
+test("requests that need storage are refused", async () => {
   const model = "openai-chat";
   const [, conversation] = await send("/v1/conversations", {}, {});
   const one = `/v1/conversations/${String(conversation["id"])}`;

@@ -13,7 +13,7 @@ test.each([
   ["POST", "/v1/vector_stores"],
   ["DELETE", "/v1/assistants/asst_1"],
   ["POST", "/openai/v1/videos"],
-])("%s %s says that it is not offered", async (method, path) => {
+])("%s %s says that it is not supported", async (method, path) => {
   const response = await app.call(path, { method });
   expect(response.status).toBe(404);
   const { error } = (await response.json()) as { error: { code: string; message: string } };

@@ -110,7 +110,7 @@ describe("metrics", () => {
     expect(await read(app, "sallyport_rate_limited_total")).toBe(1);
   });
 
-  test("name hidden models only to those who have the token", async () => {
+  test("show hidden models only with the token", async () => {
     const open = await start();
     await ask(open, "secret");
     expect(await read(open, "sallyport_tokens_total", { model: "hidden", kind: "input" })).toBe(7);
@@ -160,7 +160,7 @@ describe("health", () => {
     expect(await refused.json()).toMatchObject({ error: { code: "provider_circuit_open", type: "overloaded_error" } });
   });
 
-  test("one-token calls only where the operator pays for them", async () => {
+  test("probe calls of one token are only made if the operator enabled them", async () => {
     up.received.length = 0;
     const app = await start({ config: config({ health: { probe: "chat" } }) });
     while (up.received.length === 0) await Bun.sleep(10);
@@ -179,7 +179,7 @@ describe("health", () => {
 });
 
 describe("traces", () => {
-  test("one span per request and one per call, and no word of the prompt", async () => {
+  test("there is one span per request and one per call, without any text of the prompt", async () => {
     const collector = startTraceCollector();
     try {
       const app = await collector.sending(() => start());
@@ -211,7 +211,7 @@ describe("traces", () => {
     }
   });
 
-  test("off: the client's own context goes up unchanged, and only a valid one", async () => {
+  test("off: the client's own context is passed on unchanged if it is valid", async () => {
     const app = await start();
     const good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     for (const [traceparent, expected] of [

@@ -10,7 +10,7 @@ const routeArbitrary = fc.record({
   weight: fc.oneof(fc.nat(5), fc.constantFrom(-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY)),
 });
 
-test("nothing is lost, doubled or invented, and priority rules", () => {
+test("every route occurs once, in the order of priorities", () => {
   fc.assert(
     fc.property(
       fc.array(routeArbitrary),
@@ -37,7 +37,7 @@ test("skipped routes are never tried", () => {
   );
 });
 
-test("weightless routes come after the weighted ones of their priority", () => {
+test("routes without weight come after the others of their priority", () => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (r) => {
       const order = orderRoutes([route("zero", 1, 0), route("one"), route("none", 1, -1), route("late", 2)], {
@@ -69,7 +69,7 @@ test("over many draws the first choice follows the weights", () => {
   expect(first["c"]! / 3000).toBeCloseTo(0.7, 1);
 });
 
-test("the given list stays as it was", () => {
+test("the given list is not changed", () => {
   const routes = [route("b", 2), route("a", 1)];
   orderRoutes(routes, { random: () => 0 });
   expect(routes.map(({ provider }) => provider)).toEqual(["b", "a"]);

@@ -73,7 +73,7 @@ describe("GET /v1/key", () => {
     expect(other).toEqual(one);
   });
 
-  test("what was spent of a budget counts at once, and begins anew with its period", async () => {
+  test("spending counts at once, and is reset with the period of the budget", async () => {
     const ask = await fetch(`${app.url}/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${keys["monthly"]}`, "content-type": "application/json" },
@@ -92,12 +92,12 @@ describe("GET /v1/key", () => {
     expect((await get("/v1/key", "monthly")).json).toMatchObject({ budget: 2, spent: 0, resets_at: date(60) });
   });
 
-  test.each(["/v1/key", "/api/v1/key", "/api/v1/credits"])("%s wants a key", async (path) => {
+  test.each(["/v1/key", "/api/v1/key", "/api/v1/credits"])("%s requires a key", async (path) => {
     expect((await fetch(app.url + path)).status).toBe(401);
   });
 });
 
-describe("in OpenRouter's shape", () => {
+describe("in OpenRouter's format", () => {
   test.each(["/api/v1/key", "/api/v1/auth/key"])("%s", async (path) => {
     expect((await get(path, "once")).json).toEqual({
       data: {

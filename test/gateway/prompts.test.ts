@@ -85,7 +85,7 @@ test.each([1, 2])("streams (n: %p)", async (n) => {
   expect(chunks.at(-1)?.usage).toMatchObject({ total_tokens: 30 });
 });
 
-test("echo gives each prompt back", async () => {
+test("echo repeats each prompt", async () => {
   const body = (await (await complete({ prompt: ["one ", "two "], echo: true })).json()) as { choices: Json[] };
   expect(body.choices.map((choice) => choice["text"])).toEqual(["one ONE ", "two TWO "]);
   const frames = (await framesOf(await complete({ prompt: ["one ", "two "], echo: true, stream: true }))) as Json[];
@@ -97,7 +97,7 @@ test("one prompt in a list is an ordinary request", async () => {
   expect(body.choices).toMatchObject([{ index: 0, text: "ONE" }]);
 });
 
-describe("what goes wrong", () => {
+describe("failures", () => {
   test.each([
     ["tokens", { prompt: [1, 2, 3] }],
     ["nothing", { prompt: [] }],
@@ -110,7 +110,7 @@ describe("what goes wrong", () => {
     expect(await response.json()).toMatchObject({ error: { code: "invalid_request", param: "prompt" } });
   });
 
-  test("a failure of one is the request's", async () => {
+  test("if one prompt fails, the request fails", async () => {
     upstream.answer((received) =>
       promptOf(received) === "two"
         ? Response.json({ error: { message: "bad", code: "invalid_prompt" } }, { status: 400 })

@@ -53,26 +53,26 @@ async function twice(
   return up;
 }
 
-describe.each([false, true])("a chat client that hands back nothing but the calls, stream %p", (stream) => {
-  test("DeepSeek has its reasoning_content all the same", async () => {
+describe.each([false, true])("a chat client that sends back only the calls, stream %p", (stream) => {
+  test("DeepSeek still gets its reasoning_content", async () => {
     const up = await twice(chat, "deepseek", { stream, keep: plain });
     expect((up["messages"] as Json[])[1]).toMatchObject({ reasoning_content: thoughtOf("deepseek") });
   });
 
-  test("Claude goes on thinking", async () => {
+  test("Claude still gets its thinking", async () => {
     const up = await twice(chat, "claude", { stream, keep: plain });
     expect(up["thinking"]).toMatchObject({ type: "enabled" });
     const block = { type: "thinking", thinking: thoughtOf("claude"), signature: sealOf("claude") };
     expect((up["messages"] as Json[])[1]?.["content"]).toMatchObject([block, { type: "tool_use" }]);
   });
 
-  test("Gemini 3 has its signature, and no stand-in for one", async () => {
+  test("Gemini 3 still gets its signature, not a placeholder", async () => {
     const up = JSON.stringify(await twice(chat, "gemini-3", { stream, keep: plain }));
     expect(up).toContain(`"thoughtSignature":"${sealOf("gemini-3")}"`);
     expect(up).not.toContain("skip_thought_signature_validator");
   });
 
-  test("OpenAI has its encrypted reasoning", async () => {
+  test("OpenAI still gets its encrypted reasoning", async () => {
     const up = await twice(chat, "openai", { stream, keep: plain });
     expect((up["input"] as Json[]).find(({ type }) => type === "reasoning")).toMatchObject({
       encrypted_content: sealOf("openai"),
@@ -109,7 +109,7 @@ test("conversations whose provider counts its calls do not get each other's reas
   }
 });
 
-test("what a process kept is lost with it, and the next turn goes up all the same", async () => {
+test("a restart loses the reasoning in memory, and the next turn is sent without it", async () => {
   await twice(chat, "deepseek", { stream: false, keep: plain });
   const call = { id: "call_1", type: "function", function: { name: "look", arguments: "{}" } };
   let up = "";
@@ -173,7 +173,7 @@ describe.each(Object.entries(VENDORS))("%s", (_name, { message, deltas, expected
       : chatAnswer(message, { finish: "tool_calls" });
 
   describe.each(Object.entries(CLIENTS))("%s client", (_client, client) => {
-    test.each([false, true])("comes back to its provider, stream %p", async (stream) => {
+    test.each([false, true])("is returned to its provider, stream %p", async (stream) => {
       const up = await twice(client, "compatible", { stream, first });
       const turn = (up["messages"] as Json[]).find(({ role }) => role === "assistant") as Json;
       const calls = (turn["tool_calls"] as Json[]).map(({ index: _index, ...call }) => call);
@@ -184,7 +184,7 @@ describe.each(Object.entries(VENDORS))("%s", (_name, { message, deltas, expected
       } else expect(got).toMatchObject(expected);
     });
 
-    test.each(["claude", "groq", "gemini-3", "openai", "deepseek"])("does not go to %s", async (target) => {
+    test.each(["claude", "groq", "gemini-3", "openai", "deepseek"])("is not sent to %s", async (target) => {
       upstream.answer(first);
       const answer = (await (await app.post(client.path, client.first("compatible", false))).json()) as Json;
       let up = "";
@@ -199,7 +199,7 @@ describe.each(Object.entries(VENDORS))("%s", (_name, { message, deltas, expected
   });
 });
 
-test("reasoning without a seal has one in the responses format, so that its clients hand it back", async () => {
+test("reasoning without a seal gets one in the responses format, so that its clients send it back", async () => {
   const client = CLIENTS["responses"] as Client;
   upstream.answer((received) => say(received, thinks("deepseek")));
   const answer = (await (await app.post(client.path, client.first("deepseek", false))).json()) as Json;

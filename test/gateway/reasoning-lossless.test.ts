@@ -26,7 +26,7 @@ async function sent(path: string, body: Json, said = "Done."): Promise<string> {
   return up;
 }
 
-test("an envelope costs a messages request nothing but the envelope", async () => {
+test("opening an envelope changes nothing else in a messages request", async () => {
   const envelope = oldEnvelope({ origin: "openai-responses", encrypted: "e", summary: true });
   const own = { type: "thinking", thinking: "Own.", signature: "b3du" };
   const body = {
@@ -87,7 +87,7 @@ test("an envelope costs a messages request nothing but the envelope", async () =
   expect(up).toBe(expected);
 });
 
-test("thinking that nobody signed never goes to Claude, nor does a turn that held nothing else", async () => {
+test("unsigned thinking is never sent to Claude, nor is a turn that contains nothing else", async () => {
   const up = await sent("/v1/messages", {
     model: "claude",
     max_tokens: 100,
@@ -139,7 +139,7 @@ test.each([
   expect(await sent(client.path, client.second(model, kept))).toContain(expected);
 });
 
-test("an upstream's own reasoning that was never seen here goes up as it came", async () => {
+test("an upstream's own reasoning that the gateway has never seen is sent unchanged", async () => {
   const own = { type: "reasoning", id: "rs_own", summary: [], encrypted_content: "gAAAAown" };
   const client = CLIENTS["responses"] as Client;
   const call = { type: "function_call", id: "fc_own", call_id: "call_1", name: "look", arguments: "{}" };
@@ -147,7 +147,7 @@ test("an upstream's own reasoning that was never seen here goes up as it came", 
   expect(up.input.slice(1, 3)).toEqual([own, call]);
 });
 
-test("reasoning without content goes to the provider that stores it and to no other", async () => {
+test("reasoning without content is only sent to the provider that stores it", async () => {
   const client = CLIENTS["responses"] as Client;
   upstream.answer((received) => say(received, { ...thinks("openai"), reasoning: { text: "Hm." } }));
   const { include: _include, ...first } = client.first("openai", false);
@@ -159,7 +159,7 @@ test("reasoning without content goes to the provider that stores it and to no ot
   expect(elsewhere).not.toContain('"id":"fc_');
 });
 
-test("a call keeps its id beside the provider's own reasoning, whatever was taken out before it", async () => {
+test("a call keeps its id beside the provider's own reasoning, whatever was removed before it", async () => {
   const client = CLIENTS["responses"] as Client;
   const foreign = {
     type: "reasoning",

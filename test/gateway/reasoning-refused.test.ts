@@ -98,7 +98,7 @@ describe.each([false, true])("stream %p", (stream) => {
   );
 });
 
-test.each([false, true])("an answer that reports it is asked for once more, stream %p", async (stream) => {
+test.each([false, true])("a call whose answer reports it is repeated once, stream %p", async (stream) => {
   const client = CLIENTS["responses"] as Client;
   const kept = await firstTurn(client, "openai", stream);
   const error = { code: "invalid_encrypted_content", message: "The encrypted content could not be verified." };
@@ -114,7 +114,7 @@ test.each([false, true])("an answer that reports it is asked for once more, stre
   expect(sent).toHaveLength(2);
 });
 
-test("a provider that goes on refusing is not asked a third time", async () => {
+test("a provider that refuses again is not called a third time", async () => {
   const client = CLIENTS["responses"] as Client;
   const kept = await firstTurn(client, "openai", false);
   upstream.answer((received) => {
@@ -130,7 +130,7 @@ test("a provider that goes on refusing is not asked a third time", async () => {
 test.each([
   ["another refusal", openai("Invalid value for 'input'.", "invalid_value")],
   ["a refusal of what is not there", UNVERIFIED],
-])("%s is the client's at once", async (name, refusal) => {
+])("%s is returned to the client at once", async (name, refusal) => {
   const client = CLIENTS["responses"] as Client;
   const kept = name === "another refusal" ? await firstTurn(client, "openai", false) : [];
   upstream.answer((received) => {
@@ -142,7 +142,7 @@ test.each([
   expect(sent).toHaveLength(1);
 });
 
-test("a reference to what the provider does not store any more is left out", async () => {
+test("a reference that the provider no longer stores is left out", async () => {
   const client = CLIENTS["responses"] as Client;
   upstream.answer((received) => say(received, { ...thinks("openai"), reasoning: { text: "Hm." } }));
   const { include: _include, ...first } = client.first("openai", false);
@@ -187,7 +187,7 @@ test.each([
   ["Not here.", "include[0]", true],
   ["Invalid value: 'x'. Supported values include 'low' and 'high'.", undefined, false],
   ["Your input must include at least one item.", "input", false],
-])("whether %p (%p) says that the model seals nothing: %p", (message, param, says) => {
+])("whether the error %p (%p) means that the model has no encrypted reasoning: %p", (message, param, says) => {
   const memory = new ReasoningMemory();
   const route = { provider: "p", model: "m" } as ModelRoute;
   const request = { path: "", headers: {}, dropped: [], hidesEncrypted: true };

@@ -64,7 +64,7 @@ describe.each([
   [true, false],
   [true, true],
 ])("stream %p, the client asks for encrypted reasoning: %p", (stream, asks) => {
-  test("the next turn brings the reasoning back, after a restart too, and the client sees what it asked for", async () => {
+  test("the next turn returns the reasoning to the provider, even after a restart, and the client sees what it requested", async () => {
     const { text, id } = await answered(opening("openai", { stream, asks }));
     expect(sent[0]?.json?.["include"]).toEqual([ENCRYPTED]);
     expect(text.includes(SEAL)).toBe(asks);
@@ -86,14 +86,14 @@ describe.each([
     });
   });
 
-  test.each(["azure", "claude", "deepseek", "gemini-3"])("none of it goes to %s", async (other) => {
+  test.each(["azure", "claude", "deepseek", "gemini-3"])("none of it is sent to %s", async (other) => {
     const { id } = await answered(opening("openai", { stream, asks }));
     const up = JSON.stringify(await goOn(other, id));
     for (const foreign of [SEAL, "rs_up1", "sallyport.1.", "fc_call_1"]) expect(up).not.toContain(foreign);
     expect(up).toContain("seen");
   });
 
-  test("a reference to a stored item brings it back", async () => {
+  test("a reference to a stored item is replaced by the item", async () => {
     await answered(opening("openai", { stream, asks }));
     const input = [
       { type: "item_reference", id: "rs_up1" },
@@ -107,7 +107,7 @@ describe.each([
   });
 });
 
-test("where another provider answered the first turn, each has its own reasoning back", async () => {
+test("if another provider answered the first turn, each one gets its own reasoning back", async () => {
   const { id: first } = await answered(opening("openai", { stream: false, asks: false }));
   const continued = { ...opening("azure", { stream: false, asks: false }), previous_response_id: first, input: "And?" };
   const { id: second } = await answered(continued);
@@ -119,7 +119,7 @@ test("where another provider answered the first turn, each has its own reasoning
 test.each([
   ["what is not to be stored", { store: false }],
   ["what other entries ask for", { store: false, include: ["message.output_text.logprobs"] }],
-])("nothing is asked for with %s", async (_name, more: Json) => {
+])("encrypted reasoning is not requested with %s", async (_name, more: Json) => {
   await answered({ ...opening("openai", { stream: false, asks: false }), ...more });
   expect(sent[0]?.json?.["include"]).toEqual(more["include"]);
 });
@@ -130,7 +130,7 @@ test("the client's own entries stay", async () => {
   expect(sent[0]?.json?.["include"]).toEqual([...include, ENCRYPTED]);
 });
 
-test("a deleted answer takes its reasoning with it", async () => {
+test("the reasoning of a deleted answer is deleted too", async () => {
   const { id } = await answered(opening("openai", { stream: false, asks: false }));
   await app.call(`/v1/responses/${id}`, { method: "DELETE" });
   expect((await app.call(`/v1/responses/${id}?include[]=${ENCRYPTED}`)).status).toBe(404);

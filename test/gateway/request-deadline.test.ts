@@ -6,7 +6,7 @@ const requestOf = (signal: AbortSignal) => new Request("http://localhost/", { si
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
-test("nothing is begun for a client that left before", async () => {
+test("no work is started for a client that has already disconnected", async () => {
   let begun = false;
   const work = async () => {
     begun = true;
@@ -17,14 +17,14 @@ test("nothing is begun for a client that left before", async () => {
   expect(begun).toBe(false);
 });
 
-test("a client that leaves ends the work", async () => {
+test("a client that disconnects ends the work", async () => {
   const client = new AbortController();
   const answer = withinDeadline(requestOf(client.signal), 60_000, ({ signal }) => untilAborted(signal));
   client.abort();
   await expect(answer).rejects.toMatchObject({ apiCode: "request_timeout" });
 });
 
-test("the end of the time ends the work, as the provider's fault", async () => {
+test("the deadline ends the work, as a failure of the provider", async () => {
   const left: number[] = [];
   const answer = withinDeadline(requestOf(new AbortController().signal), 5, ({ signal, remainingMs }) => {
     left.push(remainingMs());

@@ -63,7 +63,7 @@ const ask = (more: object) =>
 const errorOf = async (response: Response) => ((await response.json()) as { error: Record<string, unknown> }).error;
 
 describe("models", () => {
-  test("the next is asked when one's providers fail, and the answer says who gave it", async () => {
+  test("the next model is used if the providers of one fail, and the answer names the model", async () => {
     script({ a: down });
     const response = await ask({ model: "first", models: ["second"] });
     expect(response.status).toBe(200);
@@ -71,7 +71,7 @@ describe("models", () => {
     expect(response.headers.get("x-sallyport-model")).toBe("second");
     expect(asked).toEqual(["a/first", "b/second"]);
   });
-  test("the members do not go up", async () => {
+  test("the members are not sent to the upstream", async () => {
     await ask({ model: "first", models: ["second"], provider: { order: ["a"] }, top_k: 3 });
     expect(ups.a.received[0]?.json).toMatchObject({ model: "first", top_k: 3 });
     expect(ups.a.received[0]?.json).not.toHaveProperty("models");
@@ -94,13 +94,13 @@ describe("models", () => {
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('"model":"second"');
   });
-  test("what the last one came to is the answer", async () => {
+  test("the outcome of the last model is returned", async () => {
     script({ a: down, b: down });
     const response = await ask({ model: "first", models: ["second"] });
     expect(response.status).toBe(502);
     expect((await errorOf(response))["code"]).toBe("provider_unavailable");
   });
-  test("the request's own faults are no reason to ask another", async () => {
+  test("errors of the request itself do not cause a fallback", async () => {
     const wrong: Answer = () => Response.json({ error: { message: "no such parameter" } }, { status: 400 });
     script({ a: wrong });
     expect((await ask({ model: "first", models: ["second"] })).status).toBe(400);
@@ -128,7 +128,7 @@ describe("provider", () => {
     expect((await ask({ model: "both", provider: wish })).status).toBe(status);
     expect(asked).toEqual(expected);
   });
-  test("what is not honoured is named", async () => {
+  test("options without effect are named", async () => {
     const response = await ask({ model: "both", provider: { sort: "price", order: ["a"] } });
     expect(response.headers.get("x-sallyport-dropped")).toBe("provider.sort");
   });
@@ -137,7 +137,7 @@ describe("provider", () => {
     expect([response.status, (await errorOf(response))["param"]]).toEqual([400, "provider.only"]);
     expect(asked).toEqual([]);
   });
-  test("a provider that reads them itself has them as they came", async () => {
+  test("a provider that supports them itself gets them unchanged", async () => {
     const wish = { order: ["together"], sort: "price" };
     expect((await ask({ model: "routed", models: ["else"], provider: wish })).status).toBe(200);
     expect(ups.hub.received[0]?.json).toMatchObject({ models: ["else"], provider: wish });

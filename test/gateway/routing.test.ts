@@ -101,7 +101,7 @@ describe("the order of tries", () => {
     expect(order).toEqual(["a", "b", "b"]);
   });
 
-  test("what the request is to blame for ends it, even on the second route", async () => {
+  test("an error of the request ends it, even on the second route", async () => {
     script(down, () => Response.json({ error: { message: "bad" } }, { status: 422 }));
     const app = await start();
     const refused = await ask(app, "duo");
@@ -109,7 +109,7 @@ describe("the order of tries", () => {
     expect(order).toEqual(["a", "b"]);
   });
 
-  test("a request that gets better is answered", async () => {
+  test("a request that succeeds on a later attempt is answered", async () => {
     let tries = 0;
     script((received) => (++tries < 3 ? down(received) : well(received)), down);
     const app = await start({ a: { retry: { attempts: 3, base: "1ms", max: "1ms" } } });
@@ -143,8 +143,8 @@ describe("the order of tries", () => {
   });
 });
 
-describe("a provider that asks for patience", () => {
-  test("gets it, up to the longest wait of its settings", async () => {
+describe("a provider that asks the caller to wait", () => {
+  test("is waited for, up to the maximum in its settings", async () => {
     const times: number[] = [];
     script((received) => {
       times.push(performance.now());
@@ -158,7 +158,7 @@ describe("a provider that asks for patience", () => {
   test.each([
     ["beyond the longest wait", { retry: { attempts: 2, base: "1ms", max: "2s" } }, {}, 1],
     ["beyond the request's deadline", { retry: { attempts: 2, base: "1ms", max: "1h" } }, { request_timeout: "2s" }, 1],
-  ])("%s: the client is told when", async (_name, part, server, calls) => {
+  ])("%s: the client is told when to try again", async (_name, part, server, calls) => {
     script(limited({ "retry-after": "7" }));
     const app = await start({ a: part, server });
     const refused = await ask(app, "solo", { stream: true });
@@ -175,7 +175,7 @@ describe("a provider that asks for patience", () => {
     expect(order).toEqual(["a", "b", "b"]);
   });
 
-  test("a limited key gives way to the next one, within the request", async () => {
+  test("a rate-limited key is replaced by the next one within the request", async () => {
     const seen: (string | null)[] = [];
     script((received) => {
       const key = received.headers.get("authorization");
@@ -195,7 +195,7 @@ describe("circuit breakers", () => {
     retry: { attempts: 1, base: "1ms", max: "1ms" },
   };
 
-  test("open after enough failures, leave the provider alone, and let exactly one request probe", async () => {
+  test("open after enough failures, stop calls to the provider, and let exactly one request probe", async () => {
     const clock = new FakeClock(1_800_000_000_000);
     script(down, well);
     const app = await start({ a: settings }, { clock, key: { rpm: 1_000_000 } });
@@ -233,7 +233,7 @@ describe("circuit breakers", () => {
     expect(order).toHaveLength(5);
   });
 
-  test("a client that leaves says nothing about the provider", async () => {
+  test("a client that disconnects does not count for or against the provider", async () => {
     script(() => sse([chatChunk({ role: "assistant" }), chatChunk({ content: "x" }), HANG]));
     const app = await start({ a: settings });
     for (let i = 0; i < 4; i++) {
@@ -277,7 +277,7 @@ describe("the rate limit", () => {
     expect((await ask(app, "solo")).status).toBe(200);
   });
 
-  test("what counts, and what bears the headers", async () => {
+  test("which requests count, and which answers have the headers", async () => {
     script(() => Response.json({ error: { message: "no" } }, { status: 400 }));
     const app = await start({}, { key: { rpm: 10 } });
     const left = (response: Response) => response.headers.get("x-ratelimit-remaining");

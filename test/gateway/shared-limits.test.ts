@@ -33,7 +33,7 @@ describe.skipIf(!HAS_REDIS)("with redis.url", () => {
     return /sallyport_limiter_mode\{mode="(\w+)"\} 1\b/.exec(metrics)?.[1];
   };
 
-  test("requests are counted there, over a restart of the program too", async () => {
+  test("requests are counted in Redis, and the count survives a restart of the program", async () => {
     expect(await health()).toEqual({ status: "ok", mode: "shared" });
     const first = await ask();
     expect([first.status, first.headers.get("x-ratelimit-remaining")]).toEqual([200, "2"]);
@@ -46,7 +46,7 @@ describe.skipIf(!HAS_REDIS)("with redis.url", () => {
     expect(await mode()).toBe("shared");
   });
 
-  test("without it the node goes on alone, says so, and comes back by itself", async () => {
+  test("without Redis the node continues alone, reports it, and reconnects by itself", async () => {
     await redis.kill();
     // The program notices by itself that the connection has ended.
     while (((await health()) as { mode: string }).mode !== "local") await Bun.sleep(20);
@@ -63,7 +63,7 @@ describe.skipIf(!HAS_REDIS)("with redis.url", () => {
   });
 });
 
-test.skipIf(!HAS_REDIS)("closed: 503 with Retry-After while it is gone", async () => {
+test.skipIf(!HAS_REDIS)('with the setting "closed": 503 with Retry-After while Redis is unavailable', async () => {
   const redis = await startRedis();
   const app = await startTestApp({
     config: { redis: { url: redis.url, on_failure: "closed" }, providers: { demo: {} } },
@@ -79,7 +79,7 @@ test.skipIf(!HAS_REDIS)("closed: 503 with Retry-After while it is gone", async (
 });
 
 describe.skipIf(!HAS_REDIS)("sallyport doctor", () => {
-  test("says whether Redis answers, and what holds until it does", async () => {
+  test("says whether Redis answers, and which limits apply until it does", async () => {
     const redis = await startRedis();
     expect(await checkRedis({ redis: { url: redis.url, onFailure: "local" } })).toEqual([
       { name: "redis", status: "ok", message: expect.stringContaining("answers") },

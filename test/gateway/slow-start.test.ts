@@ -82,7 +82,7 @@ test.each(FORMATS)("%s: a keepalive, then the answer", async (path, keepalive) =
   expect(rest).not.toContain('"error":{');
 });
 
-test("a compaction that took long is told in the stream", async () => {
+test("a slow compaction is reported in the stream", async () => {
   const headersSeen = Promise.withResolvers<void>();
   up.answer(async ({ text }) => {
     await headersSeen.promise;
@@ -109,7 +109,7 @@ test.each(FORMATS)("%s: a keepalive, then the family's error event", async (path
   expect(rest).not.toContain("up-secret-key");
 });
 
-test("a client that leaves while nothing has come lets the provider go", async () => {
+test("the call is aborted if the client disconnects before any content", async () => {
   up.answer(() => new Promise<Response>(() => {}));
   const asked = up.next();
   const gone = new AbortController();

@@ -52,7 +52,7 @@ async function setUp(periodMs: number | null, gate?: Promise<void>) {
   return { store, clock, keys, accounts, writer, spend, budgetsOf: () => budgetsOf(key), accountId: account.id, keyId };
 }
 
-test("what is remembered follows what is written, through every window", async () => {
+test("the cached spending follows the written spending, through every window", async () => {
   const step = fc.record({ costMicros: fc.nat(300), advanceMs: fc.nat(HOUR_MS), flush: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.constantFrom(null, HOUR_MS), async (steps, periodMs) => {
@@ -75,7 +75,7 @@ test("what is remembered follows what is written, through every window", async (
   );
 }, 60_000);
 
-test("what is written while a budget is read counts once", async () => {
+test("spending that is written while a budget is read counts once", async () => {
   const { writer, spend, budgetsOf } = await setUp(null);
   spend(100);
   const [[ofKey]] = await Promise.all([budgetsOf().then((budgets) => budgets ?? []), writer.flush()]);
@@ -86,7 +86,7 @@ test("what is written while a budget is read counts once", async () => {
   expect([ofKey?.leftMicros(), again?.leftMicros()]).toEqual([850, 850]);
 });
 
-test("what is written and not known to be written counts once", async () => {
+test("spending that is written but not yet confirmed counts once", async () => {
   const gate = Promise.withResolvers<void>();
   const { writer, spend, budgetsOf } = await setUp(null, gate.promise);
   spend(100);

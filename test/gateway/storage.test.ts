@@ -55,7 +55,7 @@ const usedBy = async (name: string) => {
   return (await client.get("/session")).json.profile.storage as { used_bytes: number; limit_bytes: number };
 };
 
-test("of uploads sent at once as many are stored as fit; a deleted one makes room", async () => {
+test("of simultaneous uploads, as many are stored as fit; deleting one makes room", async () => {
   const as = await somebody("uploader");
   const answers = await Promise.all(Array.from({ length: 16 }, () => upload(as)));
   const stored = answers.filter(({ status }) => status === 200);
@@ -67,7 +67,7 @@ test("of uploads sent at once as many are stored as fit; a deleted one makes roo
   expect((await upload(as)).status).toBe(200);
 });
 
-test("the oldest answers go for newer ones and for files, and are unknown then", async () => {
+test("the oldest answers are deleted for newer ones and for files, and are then unknown", async () => {
   const as = await somebody("talker");
   const ids: string[] = [];
   for (let turn = 0; turn < 8; turn++) ids.push(await respond(as, 6000));
@@ -83,7 +83,7 @@ test("the oldest answers go for newer ones and for files, and are unknown then",
   expect(await isKept(as, await respond(as, 6000))).toBe(false);
 });
 
-test("a crawl beyond the limit ends and says so, and none begins while there is no room", async () => {
+test("a crawl that exceeds the limit ends with an error, and none starts while there is no room", async () => {
   const as = await somebody("crawler");
   const body = { url: `${site.origin}/`, limit: 20 };
   const { json } = await app.ask("POST", "/v1/crawl", { as, body });
@@ -99,7 +99,7 @@ test("a crawl beyond the limit ends and says so, and none begins while there is 
   expect((await upload(as)).status).toBe(413);
 });
 
-test("an account that goes takes its sum along", async () => {
+test("deleting an account removes its stored size", async () => {
   const as = await somebody("leaver");
   await upload(as);
   const leaver = await accountStore(app.store).findAccountByEmail("leaver@example.com");

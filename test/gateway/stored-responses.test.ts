@@ -131,7 +131,7 @@ describe.each(["translated", "lossless"])("over a %s upstream", (model) => {
     }
   });
 
-  test.each([false, true])("a chain sends the whole history up (stream: %p)", async (stream) => {
+  test.each([false, true])("a chain sends the whole history to the upstream (stream: %p)", async (stream) => {
     const first = await create({ model, input: "I am Ada", instructions: "Be brief.", stream });
     const second = await create({ model, input: "Who am I?", previous_response_id: first["id"], stream });
     expect(second["previous_response_id"]).toBe(first["id"]);
@@ -151,7 +151,7 @@ describe.each(["translated", "lossless"])("over a %s upstream", (model) => {
     expect(sent?.text).toContain("Sure?");
   });
 
-  test("a reference to an item becomes the item", async () => {
+  test("a reference to an item is replaced by the item", async () => {
     const first = await create({ model, input: "I am Ada" });
     const message = (first["output"] as Json[]).find((item) => item["type"] === "message") as Json;
     await create({
@@ -173,14 +173,14 @@ describe.each(["translated", "lossless"])("over a %s upstream", (model) => {
     expect((await app.call("/v1/responses/resp_unknown/input_items")).status).toBe(404);
   });
 
-  test("what was asked for in the background is answered at once, and said so", async () => {
+  test("a request for the background is answered at once, and the answer says so", async () => {
     const response = await app.post("/v1/responses", { model, input: "I am Ada", background: true });
     expect(response.headers.get("x-sallyport-dropped")).toContain("background");
     expect(upstream.received[0]?.json).not.toHaveProperty("background");
     expect(await response.json()).toMatchObject({ status: "completed" });
   });
 
-  test("an answer that is not to be stored is not", async () => {
+  test("an answer with store false is not stored", async () => {
     const answer = await create({ model, input: "I am Ada", store: false });
     expect((await app.call(`/v1/responses/${answer["id"]}`)).status).toBe(404);
   });
@@ -242,7 +242,7 @@ test("a conversation may move to another model", async () => {
   expect(native.received[0]?.json).toMatchObject({ model: "up-model" });
 });
 
-test("history with images needs a model that sees", async () => {
+test("a history with images needs a model with image input", async () => {
   const image_url = "data:image/png;base64,iVBORw0KGgo=";
   const first = await create({
     model: "translated",
@@ -291,7 +291,7 @@ test("a WebSocket is refused so that clients fall back to POST", async () => {
   expect((await app.call("/v1/responses/resp_x", { headers: { authorization: "" } })).status).toBe(401);
 });
 
-test("the operator says what is stored where the client does not, and for how long", async () => {
+test("the operator configures the default for storing, and for how long answers are stored", async () => {
   const provider = { kind: "openai", base_url: chat.baseUrl, api_key: "k", discover: false };
   const models = [{ id: "m", routes: [{ provider: "p", model: "up" }] }];
   const own = await startTestApp({

@@ -55,7 +55,7 @@ const sound = (pieces: Parameters<typeof sse>[0], type = "audio/mpeg") =>
   new Response(sse(pieces).body, { headers: { "content-type": type } });
 
 describe("speech", () => {
-  test("comes back byte for byte, with its type, and is paid by the character", async () => {
+  test("is relayed byte for byte, with its type, and is charged by the character", async () => {
     first.answer(() => sound([SOUND.subarray(0, 7), SOUND.subarray(7)]));
     const response = await speak();
     expect(response.headers.get("content-type")).toBe("audio/mpeg");
@@ -65,7 +65,7 @@ describe("speech", () => {
     expect(await latestRow()).toMatchObject({ status: 200, costMicros: 12 * 15, estimated: true, stream: true });
   });
 
-  test("events tell what was used", async () => {
+  test("events report the usage", async () => {
     const delta = 'event: speech.audio.delta\ndata: {"type":"speech.audio.delta","audio":"UklGRg=="}\n\n';
     const done =
       'data: {"type":"speech.audio.done","usage":{"input_tokens":4,"output_tokens":30,"total_tokens":34}}\n\n';
@@ -91,7 +91,7 @@ describe("speech", () => {
     expect([alone.status, text.includes(SECRET)]).toEqual([502, false]);
   });
 
-  test("a cut after the first byte is seen by the client, and written down", async () => {
+  test("a break after the first byte is visible to the client, and recorded", async () => {
     const heard = Promise.withResolvers<void>();
     first.answer(() => sound([SOUND, heard.promise, CUT]));
     const response = await speak();
@@ -120,14 +120,14 @@ describe("speech", () => {
 });
 
 describe("images", () => {
-  test("are paid by the piece, where the model is", async () => {
+  test("are charged per image if the model is priced so", async () => {
     first.answer(() => Response.json({ created: 1, data: [{ url: "u" }, { url: "v" }] }));
     const response = await app.post("/v1/images/generations", { model: "painter", prompt: "a gate", n: 2 });
     expect(await response.json()).toEqual({ created: 1, data: [{ url: "u" }, { url: "v" }] });
     expect(await latestRow()).toMatchObject({ costMicros: 80_000 });
   });
 
-  test("several pictures and a mask go up as they came", async () => {
+  test("several images and a mask are sent unchanged", async () => {
     first.answer(() => Response.json({ created: 1, data: [] }));
     const client = new OpenAI({ apiKey: app.key, baseURL: `${app.url}/v1`, maxRetries: 0 });
     const picture = (name: string) => new File([name], `${name}.png`, { type: "image/png" });
@@ -172,13 +172,13 @@ describe("the built-in models, by OpenAI's client", () => {
     expect(Math.max(...new Int16Array(wav.buffer.slice(wav.byteOffset + 44)))).toBeGreaterThan(2000);
   });
 
-  test("what was spoken can be written down", async () => {
+  test("generated speech can be transcribed", async () => {
     const file = new File([new Uint8Array(await heard({}))], "said.wav");
     const { text } = await client().audio.transcriptions.create({ model: "demo-transcribe", file });
     expect(text).toContain("WAV audio, of 0.64 seconds");
   });
 
-  test("events hold the same sound", async () => {
+  test("events contain the same audio", async () => {
     const response = await app.post("/v1/audio/speech", { ...voice, input: "Hello.", stream_format: "sse" });
     const lines = (await response.text()).split("\n").filter((line) => line.startsWith("data: "));
     const events = lines.map((line) => JSON.parse(line.slice(6)) as { type: string; audio?: string });

@@ -83,7 +83,7 @@ describe.each(FORMAT_NAMES)("%s", (format) => {
     expect(Buffer.concat(states.map(({ state }) => state)).toString("latin1")).not.toContain("a secret wish");
   });
 
-  test("a long one goes up short, says so, and its summary is kept and reused after a restart", async () => {
+  test("a long thread is shortened, the answer says so, and its summary is stored and reused after a restart", async () => {
     const id = `long-${format}`;
     const { seen, script } = tightUpstream({ window: WINDOW, say: () => ({ text: "ok" }) });
     upstream.answer(script);
@@ -139,7 +139,7 @@ describe.each(FORMAT_NAMES)("%s", (format) => {
     },
   );
 
-  test("a wall that stays is the client's to know, after one more try", async () => {
+  test("an error about the context length that remains is returned after one more try", async () => {
     upstream.answer(() => tooLong(format, 99_999, 10));
     const answer = await post(format, `stays-${format}`, hello, { thread_id: `stays-${format}` });
     expect(answer.status).toBe(400);
@@ -147,14 +147,14 @@ describe.each(FORMAT_NAMES)("%s", (format) => {
   });
 });
 
-test("`thread_id` stands in `metadata` of messages too", async () => {
+test("`thread_id` is also accepted in `metadata` of messages", async () => {
   await (
     await post("anthropic-messages", "anthropic-messages", hello, { metadata: { thread_id: "in-metadata" } })
   ).text();
   expect(await thread("in-metadata")).toMatchObject({ messages: 2 });
 });
 
-test("a thread is its account's alone, and goes when its owner says so", async () => {
+test("a thread belongs to its account, and its owner can delete it", async () => {
   await (await post("openai-chat", "openai-chat", hello, { thread_id: "mine" })).text();
   await thread("mine");
   const store = await app.openStore();
@@ -204,7 +204,7 @@ test("a thread that is deleted while its summary or its answer is made stays del
   expect(await thread("deleted-at-answer")).toMatchObject({ messages: 2 });
 });
 
-test("with compaction off nothing is kept and nothing is shortened", async () => {
+test("with compaction off nothing is stored and nothing is shortened", async () => {
   await app.reconfigure(config({ enabled: false }));
   const answer = await post("openai-chat", "openai-chat", long, { thread_id: "off" });
   expect(answer.headers.get("x-sallyport-compaction")).toBeNull();
@@ -216,7 +216,7 @@ test("with compaction off nothing is kept and nothing is shortened", async () =>
   await app.reconfigure(config());
 });
 
-test("a configured model summarises, and its tokens are the key's", async () => {
+test("a configured model summarises, and its tokens are charged to the key", async () => {
   await app.reconfigure(config({ model: "gemini" }));
   const { seen, script } = tightUpstream({
     window: WINDOW,

@@ -61,14 +61,14 @@ test.each([false, true])("a name that starts with a digit over gemini, streamed 
   expect(up?.text).not.toContain('"21st_magic"');
 });
 
-test("a name that starts with a digit stays where it may", async () => {
+test("a name that starts with a digit is kept if the protocol allows it", async () => {
   upstream.answer((received) => say(received, { text: "ok" }));
   const body = { messages: [{ role: "user", content: "go" }], tools: [fn("21st_magic")] };
   for (const model of ["openai-responses", "anthropic-messages"]) await app.post(chat.path, { ...body, model });
   for (const { json } of upstream.received) expect(json).toMatchObject({ tools: [{ name: "21st_magic" }] });
 });
 
-test("allowed tools bear the names that the tools go up under, and their kinds", async () => {
+test("allowed tools have the names and kinds with which the tools are sent", async () => {
   upstream.answer((received) => say(received, { text: "ok" }));
   const allowed = [
     { type: "function", function: { name: "a.b" } },
@@ -108,14 +108,14 @@ test.each([
       },
     },
   ],
-])("what only some servers know reaches those of the client's own protocol: %s", async (_name, more) => {
+])("tools that only some servers know are sent to servers of the client's own protocol: %s", async (_name, more) => {
   upstream.answer((received) => say(received, { text: "ok" }));
   const body = { model: "openai-chat", messages: [{ role: "user", content: "go" }], ...more };
   expect((await app.post(chat.path, body)).status).toBe(200);
   expect(upstream.received[0]?.json).toMatchObject(more);
 });
 
-test("a stored prompt or a conversation stands for the input", async () => {
+test("a stored prompt or a conversation replaces the input", async () => {
   upstream.answer((received) => say(received, { text: "ok" }));
   const prompt = { prompt: { id: "pmpt_1" } };
   expect((await app.post("/v1/responses", { model: "openai-responses", store: false, ...prompt })).status).toBe(200);

@@ -83,11 +83,11 @@ test.each([
     asResponses,
     { tools: [{ type: "web_search" }, { type: "function", name: "f", parameters: {} }], tool_choice: "auto" },
   ],
-])("%j: what says nothing is nothing to refuse", async ({ path, body }, more) => {
+])("%j: a value without effect is not refused", async ({ path, body }, more) => {
   expect((await app.post(path, { ...body, ...more, model: "chat" })).status).toBe(200);
 });
 
-test("a reference to an item that nobody stored is refused by name", async () => {
+test("a reference to an item that is not stored is refused by name", async () => {
   const input = [
     { type: "item_reference", id: "msg_unknown" },
     { role: "user", content: "hi" },
@@ -100,7 +100,7 @@ test("a reference to an item that nobody stored is refused by name", async () =>
   expect(upstream.received[0]?.json).toMatchObject({ input });
 });
 
-test("answers are stored here, so that the upstream is not asked to", async () => {
+test("the gateway stores answers, so the upstream is not asked to", async () => {
   await app.post("/v1/responses", { model: "chat", input: "hi", store: true });
   expect(upstream.received[0]?.json).not.toHaveProperty("store");
   await app.post("/v1/chat/completions", { model: "chat", messages: [{ role: "user", content: "hi" }], store: true });

@@ -31,7 +31,7 @@ test("one account gets at most two thirds, and the rest is for others", async ()
   expect(budget.held()).toBe(60);
 });
 
-test("those that wait come in order, and one that is too large for now is not passed over", async () => {
+test("waiting requests are served in order, and one that is too large for now is not overtaken", async () => {
   const budget = createBodyBudget(() => 100);
   const whole = ask(budget, "a", 100);
   const order: string[] = [];
@@ -50,7 +50,7 @@ test("those that wait come in order, and one that is too large for now is not pa
   expect(order).toEqual(["b", "c"]);
 });
 
-test("one that is larger than the budget is let in alone", async () => {
+test("a body that is larger than the budget is admitted alone", async () => {
   const budget = createBodyBudget(() => 100);
   const small = ask(budget, "a", 1);
   const huge = ask(budget, "b", 500);
@@ -60,7 +60,7 @@ test("one that is larger than the budget is let in alone", async () => {
   expect(budget.held()).toBe(0);
 });
 
-test("who waits too long gets 503 and Retry-After, and who leaves makes room for those behind", async () => {
+test("a request that waits too long gets 503 and Retry-After, and one that leaves makes room for the next", async () => {
   const budget = createBodyBudget(() => 100, 20);
   const whole = ask(budget, "a", 100);
   const error = await ask(budget, "b", 50).given.catch((thrown: unknown) => thrown);
@@ -79,7 +79,7 @@ test("who waits too long gets 503 and Retry-After, and who leaves makes room for
   expect([budget.held(), patient.held()]).toEqual([0, 0]);
 });
 
-test("never more is held than there may be, and in the end nothing is", async () => {
+test("the budget is never exceeded, and nothing is held in the end", async () => {
   const step = fc.record({
     holder: fc.constantFrom("a", "b", "c"),
     bytes: fc.integer({ min: 1, max: 60 }),

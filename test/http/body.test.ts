@@ -106,7 +106,7 @@ describe("sizes", () => {
     expect((await fetch(`${server.url}json`, { method: "POST", body: text })).status).toBe(status);
   });
 
-  test("characters split between reads stay whole", async () => {
+  test("characters split between reads are kept", async () => {
     const text = JSON.stringify({ a: "ü€😀".repeat(10_000) });
     const bytes = new TextEncoder().encode(text);
     let at = 0;
@@ -153,14 +153,14 @@ describe("sizes", () => {
     expect(Buffer.compare(await readBody(request, limits), bytes)).toBe(0);
   });
 
-  test("a large body of declared length is held once, and not at all when its text was read", async () => {
+  test("a large body of declared length is in memory once, and released after its text was read", async () => {
     const text = JSON.stringify({ a: "ü".repeat(LARGE / 2 - 4) });
     const { request, pieces } = inPieces(new TextEncoder().encode(text), { "content-length": String(LARGE) });
     expect((await readJsonBody(request, limits)).text).toBe(text);
     expect(pieces.map(({ byteLength }) => byteLength)).toEqual(pieces.map(() => 0));
   });
 
-  test("others have their turn while megabytes that came at once are put together", async () => {
+  test("other work runs while megabytes that arrived at once are joined", async () => {
     const bytes = new Uint8Array(16 * 1024 * 1024).fill(120);
     const turnsOf = async (pieces: readonly Uint8Array[]) => {
       const waiting = [...pieces];
@@ -190,7 +190,7 @@ describe("sizes", () => {
     expect(await turnsOf([bytes.slice(0, 1), bytes.slice(1)])).toBeGreaterThan(7);
   });
 
-  test("a body that is larger than it says is refused", async () => {
+  test("a body that is larger than its declared length is refused", async () => {
     const { request } = inPieces(new Uint8Array(LARGE + 1), { "content-length": String(LARGE) });
     const error = await readBody(request, limits).catch((error: unknown) => error);
     expect(error).toMatchObject({ apiCode: "invalid_request" });

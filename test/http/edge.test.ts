@@ -50,7 +50,7 @@ const auth = () => `Authorization: Bearer ${app.key}\r\n`;
 const envelope = (body: string) =>
   JSON.parse(body) as { error: { code: string; type: string; param: string | null; message: string } };
 
-describe("what the parser lets through", () => {
+describe("requests that the parser accepts", () => {
   test("HTTP/1.0 without Host", async () => {
     expect((await raw("GET /livez HTTP/1.0\r\n\r\n")).status).toBe(200);
   });
@@ -88,7 +88,7 @@ describe("X-Request-ID", () => {
       expect(Buffer.from(answer.headers["x-request-id"] ?? "", "latin1")).toEqual(Buffer.from(id, "utf8"));
     },
   );
-  test("is made, and differs, where the client sent none", async () => {
+  test("is created, and unique, if the client sent none", async () => {
     const ids = await Promise.all([1, 2].map(async () => (await app.call("/livez")).headers.get("x-request-id")));
     expect(ids[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
     expect(ids[0]).not.toBe(ids[1]);
@@ -103,7 +103,7 @@ describe("X-Request-ID", () => {
   });
 });
 
-describe("errors of the edge", () => {
+describe("errors of the HTTP layer", () => {
   test.each<[string, string, RequestInit & { headers?: Record<string, string> }, number, string]>([
     ["unknown route", "/v1/nothing", {}, 404, "route_not_found"],
     ["unknown root", "/nothing", { method: "POST", body: "x" }, 404, "route_not_found"],
@@ -168,7 +168,7 @@ describe("errors of the edge", () => {
     expect(answer.headers.get("x-request-id")).toBeTruthy();
   });
 
-  test("405 says what is allowed", async () => {
+  test("405 names the allowed methods", async () => {
     expect((await app.call("/v1/chat/completions")).headers.get("allow")).toBe("POST");
     expect((await app.call("/v1/models", { method: "POST" })).headers.get("allow")).toBe("GET, HEAD");
   });
@@ -254,7 +254,7 @@ describe("compressed bodies", () => {
     });
     expect(answer.status).toBe(200);
   });
-  test("a bomb is cut at the limit of decompressed bytes", async () => {
+  test("a decompression bomb is stopped at the limit of decompressed bytes", async () => {
     const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024, 32));
     expect(bomb.byteLength).toBeLessThan(MAX_BODY);
     const answer = await app.call("/v1/chat/completions", {
@@ -281,7 +281,7 @@ describe("browsers", () => {
     expect(answer.headers.get("access-control-allow-headers")).toBe("authorization,content-type");
     expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
   });
-  test("answers and errors may be read, with our headers", async () => {
+  test("answers and errors can be read, with the gateway's headers", async () => {
     for (const answer of [await app.post("/v1/chat/completions", CHAT), await app.call("/v1/nothing")]) {
       expect(answer.headers.get("access-control-allow-origin")).toBe("*");
       const exposed = (answer.headers.get("access-control-expose-headers") ?? "").toLowerCase();

@@ -158,7 +158,7 @@ function complaint(status: number, text: string, what: string): string[] {
   return [`${what}: ${status} ${text.slice(0, 200)}`];
 }
 
-test("no path parameter is an error of ours", async () => {
+test("no path parameter causes an internal error", async () => {
   const complaints: string[] = [];
   let sent = 0;
   for (const { method, path } of app.routes()) {
@@ -181,7 +181,7 @@ test("no path parameter is an error of ours", async () => {
   expect([...new Set(complaints)]).toEqual([]);
 }, 120_000);
 
-test("no body is an error of ours", async () => {
+test("no body causes an internal error", async () => {
   const complaints: string[] = [];
   let sent = 0;
   for (const { method, path } of app.routes()) {

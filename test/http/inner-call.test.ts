@@ -54,21 +54,21 @@ function start() {
 
 const signal = new AbortController().signal;
 
-test("an answer is the endpoint's, in the name of the caller", async () => {
+test("the answer comes from the endpoint, on behalf of the caller", async () => {
   const { call, ends } = start();
   const run = call(CALLER, { method: "POST", path: "/echo", body: { a: [1] }, signal });
   expect(await run.answer).toEqual({ body: { a: [1] }, by: "192.0.2.1" });
   expect(ends).toEqual([["/echo", "/echo", 200, { via: "test" }]]);
 });
 
-test("a value is handed over without a text in between", async () => {
+test("a value is passed without conversion to text", async () => {
   const { call, ends } = start();
   const run = call(CALLER, { method: "GET", path: "/value/7?x=1", route: "/value/:id", signal });
   expect(await run.answer).toBe(VALUE);
   expect(ends).toEqual([["/value/7", "/value/:id", 200, { via: "test" }]]);
 });
 
-test("a failure is the endpoint's error; what no one expected is told of, and not to the caller", async () => {
+test("a failure is the endpoint's error; an unexpected one is logged, and hidden from the caller", async () => {
   const { call, ends, unexpected } = start();
   const refused = await call(CALLER, { method: "GET", path: "/refuses", signal }).answer.catch(
     (error: unknown) => error,
@@ -89,7 +89,7 @@ test("a failure is the endpoint's error; what no one expected is told of, and no
   ]);
 });
 
-test("a call ends with its signal, and what waits for its end runs", async () => {
+test("a call ends with its signal, and its cleanup runs", async () => {
   const { call, ends, late } = start();
   const stop = new AbortController();
   const run = call(CALLER, { method: "GET", path: "/waits", signal: stop.signal });
@@ -98,7 +98,7 @@ test("a call ends with its signal, and what waits for its end runs", async () =>
   expect([late, ends.map(([, , status, log]) => [status, log["client_gone"]])]).toEqual([["ended"], [[499, true]]]);
 });
 
-test("a quiet call leaves no trace", async () => {
+test("a quiet call is not logged", async () => {
   const { call, ends } = start();
   await call(CALLER, { method: "GET", path: "/value/7", isQuiet: true, signal }).answer;
   expect(ends).toEqual([]);

@@ -48,7 +48,7 @@ test("a known key is answered at once, and looked up no more", async () => {
   expect(lookups).toHaveLength(1);
 });
 
-test("an unknown key is refused and looked up again; what cannot be a key is not looked up", async () => {
+test("an unknown key is refused and looked up again; text that cannot be a key is not looked up", async () => {
   const { guard, lookups } = setUp();
   const asked = guard.authenticate(ask());
   lookups[0]?.resolve(undefined);
@@ -60,7 +60,7 @@ test("an unknown key is refused and looked up again; what cannot be a key is not
   expect(lookups).toHaveLength(2);
 });
 
-test("a key that expires is refused from then on, remembered or not", async () => {
+test("a key that expires is refused from then on, cached or not", async () => {
   const { guard, clock, learn } = setUp();
   await learn({ ...CALLER, expiresAtMs: clock.now() + 1 });
   clock.advance(1);

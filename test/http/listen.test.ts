@@ -65,7 +65,7 @@ test("a second listener on the port is refused", async () => {
   await first.stop(0);
 });
 
-test("where it listens is not known before it is open", async () => {
+test("its address is not known before it is open", async () => {
   const listener = createListener({ host: "127.0.0.1", port: 0 });
   expect(() => listener.link).toThrow("not open yet");
   expect(await listener.stop(0)).toBe(true);
@@ -76,7 +76,7 @@ test("where it listens is not known before it is open", async () => {
   expect(await listener.stop(0)).toBe(true);
 });
 
-test("requests that come before they are served wait", async () => {
+test("requests that arrive before serving starts wait", async () => {
   const listener = createListener({ host: "127.0.0.1", port: 0 });
   listener.open();
   const early = fetch(listener.link);
@@ -90,6 +90,6 @@ test.each([
   ["0.0.0.0", "http://localhost:80"],
   ["::", "http://localhost:80"],
   ["::1", "http://[::1]:80"],
-])("people reach %s at %s", (host, link) => {
+])("the address shown for %s is %s", (host, link) => {
   expect(linkOf(host, 80)).toBe(link);
 });

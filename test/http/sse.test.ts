@@ -27,7 +27,7 @@ function serve(next: () => Promise<string | undefined>, options: Partial<SseOpti
 
 const never = () => new Promise<never>(() => {});
 
-test("silence is filled as soon as it has lasted so long, again and again", async () => {
+test("a keepalive is sent after each interval of silence", async () => {
   const { url } = serve(never, { keepaliveMs: 60 });
   const startedMs = performance.now();
   const answer = await fetch(url);
@@ -40,7 +40,7 @@ test("silence is filled as soon as it has lasted so long, again and again", asyn
   await reader?.cancel();
 });
 
-test("what is sent puts the keepalive off", async () => {
+test("each sent event postpones the keepalive", async () => {
   await whileSteady(async () => {
     // The pieces together take longer than the keepalive interval, but each one arrives long before it. A busy machine may be
     // late by a second.
@@ -57,14 +57,14 @@ test("what is sent puts the keepalive off", async () => {
   });
 });
 
-test("empty texts are not sent, and the end closes without a cancel", async () => {
+test("empty texts are not sent, and the end closes the stream without a cancel", async () => {
   const texts = ["a", "", "", "b", undefined];
   const { url, cancels } = serve(async () => texts.shift());
   expect(await (await fetch(url)).text()).toBe("ab");
   expect(cancels()).toBe(0);
 });
 
-test("a client that leaves lets the source go, once", async () => {
+test("the source is cancelled once if the client disconnects", async () => {
   const { url, cancelled, cancels } = serve(never, { keepaliveMs: 20 });
   const gone = new AbortController();
   await fetch(url, { signal: gone.signal });
@@ -75,7 +75,7 @@ test("a client that leaves lets the source go, once", async () => {
   expect(cancels()).toBe(1);
 });
 
-test("a client that reads nothing holds up the source, not memory, and is given up in the end", async () => {
+test("a client that reads nothing blocks the source without using memory, and is dropped in the end", async () => {
   let pulled = 0;
   const text = "x".repeat(64 * 1024);
   const { port, cancelled } = serve(

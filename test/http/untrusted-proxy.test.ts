@@ -18,7 +18,7 @@ const warnings = async () => {
   return app.logs.filter(({ level, msg }) => level === "warn" && String(msg).startsWith("X-Forwarded-For"));
 };
 
-test("forwarded headers of an unknown peer are warned of once, and again after the configuration changed", async () => {
+test("forwarded headers of an unknown peer cause one warning, and another after the configuration changed", async () => {
   await login({});
   expect(await warnings()).toEqual([]);
   for (let n = 0; n < 3; n++) await login({ "x-forwarded-for": "203.0.113.7" });

@@ -67,7 +67,7 @@ test.each([
     [field("language", "de"), FILE, "RIFF", "\r\n", field("model", "m"), END.slice(2)],
     ["language", "model"],
   ],
-])("the model %s: read, and set anew for each provider", async (_name, parts, names) => {
+])("the model %s: read, and replaced for each provider", async (_name, parts, names) => {
   const length = parts.join("").length;
   const upload = await open(requestOf(parts, { length }));
   expect([...upload.fields.keys()]).toEqual(names);
@@ -83,7 +83,7 @@ test.each([
   await upload.close();
 });
 
-test("what is kept is sent again byte for byte, also from the middle on", async () => {
+test("a stored upload is sent again byte for byte, even after an interruption in the middle", async () => {
   const upload = await open(requestOf([field("model", "m"), FILE, 5 * MIB, END]));
   const first = upload.body("a");
   for (let piece = 0; piece < 20; piece++) await first.next();
@@ -96,7 +96,7 @@ test("what is kept is sent again byte for byte, also from the middle on", async 
   await upload.close();
 });
 
-test("more than 25 MiB is not kept, and passes", async () => {
+test("more than 25 MiB is not stored, and is passed on", async () => {
   const upload = await open(requestOf([field("model", "m"), FILE, 30 * MIB, END]));
   const { size } = await whole(upload.body("a"));
   expect([size > 30 * MIB, upload.canBeSentAgain]).toEqual([true, false]);
@@ -131,7 +131,7 @@ describe("refused", () => {
     expect(await work().then(String, (error: { apiCode: string }) => error.apiCode)).toBe(code);
   });
 
-  test("what is just within the limit is not", async () => {
+  test("a request just within the limit is accepted", async () => {
     const upload = await open(requestOf(good, { length: size }), { maxBytes: size });
     expect((await whole(upload.body("m"))).size).toBeGreaterThan(0);
     await upload.close();
@@ -144,7 +144,7 @@ describe("refused", () => {
   });
 });
 
-test("where the disk has no room an upload passes, and is not sent again", async () => {
+test("if the disk is full, an upload is passed on, but cannot be sent again", async () => {
   const upload = await open(requestOf([field("model", "m"), FILE, MIB, END]), {}, createSpools(uploads, MIB / 2));
   const { size } = await whole(upload.body("a"));
   expect([size > MIB, upload.canBeSentAgain]).toEqual([true, false]);

@@ -50,7 +50,7 @@ describe("limits", () => {
     ]).toEqual([200, "2", "0"]);
   });
 
-  test("each call of a batch counts", async () => {
+  test("each call in a batch counts", async () => {
     const app = await start({ key: { rpm: 2 } });
     const batch = [1, 2, 3].map((id) => ({ jsonrpc: "2.0", id, method: "tools/call", params: PRIVATE }));
     const headers = { "mcp-protocol-version": "2025-03-26" };
@@ -59,7 +59,7 @@ describe("limits", () => {
     expect(codes.sort()).toEqual(["rate_limit_exceeded", "url_not_allowed", "url_not_allowed"]);
   });
 
-  test("an ended trial is told in the words of the endpoint", async () => {
+  test("an ended trial gives the endpoint's error", async () => {
     const app = await start({ tier: "free", account: { trialEndsAtMs: 1 } });
     const error = await withClient(app, async (client) => errorIn(await client.call(PRIVATE.name, PRIVATE.arguments)));
     expect(error).toMatchObject({ code: "trial_expired", status: 402 });
@@ -92,7 +92,7 @@ describe("usage", () => {
     }
   }
 
-  test("a call leaves the row that the endpoint's own request leaves, and a line in the log", async () => {
+  test("a call has the same usage row as a request to the endpoint, and a log line", async () => {
     const { app } = gateway;
     const url = gateway.here("https://example.com/");
     const ask = async (params: JsonRecord | undefined, id: string) => {
@@ -187,7 +187,7 @@ describe("errors", () => {
     });
   });
 
-  test("a job's id is looked at before it is part of a path", async () => {
+  test("a job's id is checked before it is used in a path", async () => {
     await withClient(app, async (client) => {
       for (const id of [
         "../v1/models",
@@ -229,7 +229,7 @@ describe("errors", () => {
   });
 });
 
-describe("what is listed", () => {
+describe("the list of tools", () => {
   const namesOf = (app: TestApp, key = app.key) =>
     withClient({ url: app.url, key }, async (client) => (await client.listTools()).tools.map(({ name }) => name));
   const ALWAYS = ["scrape", "map", "crawl", "crawl_status", "llmstxt"];
@@ -255,7 +255,7 @@ describe("what is listed", () => {
     },
   };
 
-  test("a model above the plan is none, and the list follows the plan", async () => {
+  test("a model above the plan does not count, and the list follows the plan", async () => {
     expect(await namesOf(await start({ tier: "free", config: MODELS }))).not.toContain("extract");
     expect(await namesOf(await start({ tier: "free", config: MODELS }))).not.toContain("decide");
     expect(await namesOf(await start({ tier: "pro", config: MODELS }))).toEqual(
@@ -263,7 +263,7 @@ describe("what is listed", () => {
     );
   });
 
-  test("a key that is limited to some models sees what these can do", async () => {
+  test("a key that is limited to some models sees the tools for these", async () => {
     const app = await start({ config: MODELS });
     const keyFor = async (models: readonly string[]) => {
       const store = openStore({ dataDir: app.dataDir });

@@ -79,7 +79,7 @@ const headers = fc.record(
   { requiredKeys: [] },
 );
 
-test("no message is an error of ours", async () => {
+test("no message causes an internal error", async () => {
   await fc.assert(
     fc.asyncProperty(body, headers, async (text, more) => {
       const init = { ...olderRequest(app, {}, more), body: text };

@@ -38,7 +38,7 @@ describe("keys", () => {
     expect(await response.json()).toMatchObject({ error: { code } });
   });
 
-  test("a key may come as x-api-key, for the calls too", async () => {
+  test("a key may be sent as x-api-key, for calls too", async () => {
     const init = modernRequest(app, "tools/call", { name: "crawl_status", arguments: { job_id: "crawl_00" } });
     const { authorization: _, ...headers } = init.headers;
     const response = await send({ ...init, headers: { ...headers, "x-api-key": app.key } });
@@ -46,14 +46,14 @@ describe("keys", () => {
     expect(await response.text()).toContain("crawl_job_not_found");
   });
 
-  test("where an authorization server would be described there is nothing", async () => {
+  test("the addresses for descriptions of authorization servers are 404", async () => {
     for (const path of ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"]) {
       expect((await fetch(app.url + path)).status).toBe(404);
     }
   });
 });
 
-describe("pages and names", () => {
+describe("origins and host names", () => {
   const listed = (headers: Record<string, string>) => send(modernRequest(app, "tools/list", {}, headers));
 
   test.each([
@@ -71,7 +71,7 @@ describe("pages and names", () => {
     expect(response.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("the gateway's own pages and listed ones may, and read the answer", async () => {
+  test("the gateway's own origin and listed ones may call it and read the answer", async () => {
     for (const origin of [app.url, "https://app.example.com"]) {
       const response = await listed({ origin });
       expect([response.status, response.headers.get("access-control-allow-origin")]).toEqual([200, origin]);
@@ -79,7 +79,7 @@ describe("pages and names", () => {
     }
   });
 
-  test("a page that may ask is told so, and told of a bad key", async () => {
+  test("an allowed origin gets CORS headers, also with a bad key", async () => {
     const origin = "https://app.example.com";
     const asked = { origin, "access-control-request-headers": "authorization,mcp-method" };
     const preflight = await send({ method: "OPTIONS", headers: asked });
@@ -114,7 +114,7 @@ describe("the transport", () => {
     expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
   });
 
-  test("no session is made, and none is asked for", async () => {
+  test("no session is created or required", async () => {
     const response = await send(olderRequest(app, INITIALIZE));
     expect(response.headers.get("mcp-session-id")).toBeNull();
     const [answer] = await messagesOf(response);
@@ -125,7 +125,7 @@ describe("the transport", () => {
     expect(list).toMatchObject({ id: 7, result: { tools: expect.any(Array) } });
   });
 
-  test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])("revision %s is spoken", async (version) => {
+  test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])("revision %s is supported", async (version) => {
     const asked = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: version } };
     const [answer] = await messagesOf(await send(olderRequest(app, asked)));
     expect(answer).toMatchObject({ result: { protocolVersion: version } });
@@ -137,12 +137,12 @@ describe("the transport", () => {
     expect([response.status, await response.text()]).toEqual([202, ""]);
   });
 
-  test("the list says how long it may be remembered, and by whom", async () => {
+  test("the list says how long it may be cached, and by whom", async () => {
     const [answer] = await messagesOf(await send(modernRequest(app, "tools/list")));
     expect(answer?.["result"]).toMatchObject({ resultType: "complete", ttlMs: 60_000, cacheScope: "private" });
   });
 
-  test("what is discovered declares tools, and no changes of them", async () => {
+  test("discovery declares tools, without notifications of changes", async () => {
     const [answer] = await messagesOf(await send(modernRequest(app, "server/discover")));
     const { supportedVersions, capabilities } = (answer?.["result"] ?? {}) as JsonRecord;
     expect([supportedVersions, capabilities]).toEqual([expect.arrayContaining([MODERN]), { tools: {} }]);
@@ -161,7 +161,7 @@ describe("the transport", () => {
     expect([response.status, ((await response.json()) as { error: JsonRecord }).error["code"]]).toEqual([400, -32020]);
   });
 
-  test("a version that there is not is answered with those that there are", async () => {
+  test("an unknown version is answered with the supported ones", async () => {
     const init = modernRequest(app, "tools/list", {}, { "mcp-protocol-version": "2031-01-01" });
     const response = await send({ ...init, body: init.body.replace(MODERN, "2031-01-01") });
     expect([response.status, await response.json()]).toEqual([
@@ -184,7 +184,7 @@ describe("the transport", () => {
     expect(answer).toMatchObject({ error: { code: -32602 } });
   });
 
-  test("no one listens for what is never told", async () => {
+  test("a stream for notifications is refused, because there are none", async () => {
     const response = await send(
       modernRequest(app, "subscriptions/listen", { notifications: { toolsListChanged: true } }),
     );

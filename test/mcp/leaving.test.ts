@@ -49,7 +49,7 @@ async function lineOf(id: string, path: string): Promise<JsonRecord> {
   }
 }
 
-describe("a client that leaves", () => {
+describe("a client that disconnects", () => {
   test.each([
     [
       "the revision without sessions",
@@ -73,7 +73,7 @@ describe("a client that leaves", () => {
     await lineOf(id, "/mcp");
   });
 
-  test("ends each of a batch's calls", async () => {
+  test("ends each call of a batch", async () => {
     const batch = [1, 2].map((id) => ({ jsonrpc: "2.0", id, method: "tools/call", params: SCRAPE() }));
     const first = slow.visited();
     const stop = new AbortController();
@@ -131,7 +131,7 @@ describe("a client of 2025 that cancels by a message", () => {
       ),
     );
 
-  test("ends its call, whose stream ends without an answer", async () => {
+  test("cancels its call, whose stream ends without an answer", async () => {
     const { answer, gone } = await started();
     expect((await cancel({})).status).toBe(202);
     await gone;
@@ -158,7 +158,7 @@ describe("a client of 2025 that cancels by a message", () => {
     await gone;
   });
 
-  test("of two calls that look alike neither is ended", () => {
+  test("of two calls with the same key and id neither is ended", () => {
     const running = new RunningCalls();
     const [first, second] = [running.begin("a", 1), running.begin("a", 1)];
     running.cancel("a", 1);
@@ -195,7 +195,7 @@ describe("progress", () => {
     );
   });
 
-  test("of an llms.txt is told while it is made", async () => {
+  test("of an llms.txt is reported while it is created", async () => {
     const held = Promise.withResolvers<void>();
     site.set("/llms-root", async () => {
       await held.promise;
@@ -214,7 +214,7 @@ describe("progress", () => {
     });
   });
 
-  test("is not told to clients that did not ask", async () => {
+  test("is not reported to clients that did not request it", async () => {
     const params = { name: "crawl", arguments: { url: `${site.url}/a`, limit: 1, wait_seconds: 60 } };
     const response = await call(modernRequest(app, "tools/call", params));
     expect(response.headers.get("content-type")).toContain("application/json");

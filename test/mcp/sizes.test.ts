@@ -40,7 +40,7 @@ const NOTE_CHARS = 200;
 const textOf = ({ content }: CallResult) => content.map(({ text = "" }) => text).join("");
 
 describe("large answers", () => {
-  test("a long page is cut, and says so", async () => {
+  test("a long page is shortened, with a note", async () => {
     await withClient(app, async (client) => {
       await client.listTools();
       const result = await client.call("scrape", { url: `${site.url}/long`, only_main_content: false });
@@ -63,7 +63,7 @@ describe("large answers", () => {
     });
   });
 
-  test("whatever the data is, it stays within the limit and keeps its shape", () => {
+  test("any data stays within the limit and keeps its structure", () => {
     fc.assert(
       fc.property(fc.object({ maxDepth: 4 }), fc.nat(30), (data, times) => {
         const large = {
@@ -79,13 +79,13 @@ describe("large answers", () => {
     );
   });
 
-  test("a cut halves no character", () => {
+  test("shortening never splits a character", () => {
     const text = sizedText("😀".repeat(ANSWER_CHARS_MAX));
     expect(text.isWellFormed()).toBe(true);
     expect(sizedText(`x${"😀".repeat(ANSWER_CHARS_MAX)}`).isWellFormed()).toBe(true);
   });
 
-  test("pictures come as pictures, and one that is too large is named", () => {
+  test("images are returned as images, and one that is too large is named", () => {
     const small = toolResult({ text: "x", data: {}, images: ["aGk="] });
     expect(small.content).toEqual([
       { type: "text", text: "x" },
@@ -95,7 +95,7 @@ describe("large answers", () => {
     expect(large.content).toEqual([{ type: "text", text: "x\n\n[A screenshot is too large to be shown.]" }]);
   });
 
-  test("so do the screenshots of a crawl's pages, and no other job's data is touched", () => {
+  test("so are the screenshots of a crawl's pages, and data of other jobs is not changed", () => {
     const page = { markdown: "x", screenshot: "aGk=" };
     const crawl = toolResult(jobAnswer({ job_id: "crawl_1", data: [page, { markdown: "y" }] }));
     expect(crawl.structuredContent).toEqual({ job_id: "crawl_1", data: [{ markdown: "x" }, { markdown: "y" }] });
@@ -104,7 +104,7 @@ describe("large answers", () => {
     expect(toolResult(jobAnswer(found)).structuredContent).toEqual(found);
   });
 
-  test("a failure has the error in its text, and no data", () => {
+  test("a failure contains the error as text, and no data", () => {
     const error = new ApiError("rate_limit_exceeded", "Wait.", { retryAfterSeconds: 2.4 });
     expect(failureResult(error)).toEqual({
       content: [

@@ -71,7 +71,7 @@ test("it ends when it is interrupted, in the middle of a call", async () => {
   await request.gone;
 });
 
-test("what is no message does not end it", async () => {
+test("invalid messages do not end it", async () => {
   const { io, exit, send, next } = start();
   for (const line of ["", "nonsense", "[]", "null", '{"jsonrpc":"2.0"}', '{"id":', JSON.stringify({ x: 1 })])
     send(line);

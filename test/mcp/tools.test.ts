@@ -64,7 +64,7 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
   });
 }
 
-test("the list is in the order of the tools, with words and hints for each", async () => {
+test("the list is in the order of the tools, with a description and hints for each", async () => {
   const { tools } = await withClient(gateway.app, (client) => client.listTools());
   expect(tools.map(({ name }) => name)).toEqual(TOOLS.map(({ name }) => name));
   for (const { name, description = "", inputSchema, outputSchema, annotations } of tools) {

@@ -122,7 +122,7 @@ describe("redirects", () => {
   test("a loop", async () => expect(await fault(`${base}/loop`)).toBe("redirects"));
   test("a site that waits for its cookie", async () =>
     expect(text((await open(`${base}/cookie`, LIMITS)).body)).toBe("welcome"));
-  test("credentials stay with their origin", async () => {
+  test("credentials are only sent to their origin", async () => {
     const away = encodeURIComponent(`http://localhost:${site.port}/echo`);
     const { body } = await open(`${base}/to?url=${away}`, { ...LIMITS, headers: { Authorization: "secret" } });
     expect(JSON.parse(text(body))).not.toHaveProperty("authorization");
@@ -154,7 +154,7 @@ describe("redirects", () => {
 });
 
 describe("rebinding", () => {
-  test("the checked address is the one connected to, and the name is asked once", async () => {
+  test("the checked address is the one connected to, and the name is resolved once", async () => {
     // The first look-up gives a public address, every later one the canary. A second look-up would reach the canary.
     const dns = await startFakeDns((_name, nth) => (nth === 0 ? ["192.0.2.200"] : ["127.0.0.1"]));
     const guard = createAddressGuard(
@@ -170,7 +170,7 @@ describe("rebinding", () => {
     expect(canaryHits).toBe(before);
     dns.close();
   });
-  test("a name that turns private is refused the next time", async () => {
+  test("a name that becomes private is refused the next time", async () => {
     const dns = await startFakeDns((_name, nth) => (nth === 0 ? ["93.184.216.34"] : ["127.0.0.1"]));
     const guard = createAddressGuard(
       { allowPrivateNetworks: false, allowHosts: [], ports: [] },
@@ -193,14 +193,14 @@ describe("rebinding", () => {
 });
 
 describe("requests", () => {
-  test("method, headers and body go out; the Host is the URL's", async () => {
+  test("method, headers and body are sent; the Host is the URL's", async () => {
     const options = { ...LIMITS, method: "POST" as const, body: "q=1", headers: { "User-Agent": "test/1" } };
     const echo = JSON.parse(text((await open(`http://localhost:${site.port}/echo`, options)).body));
     expect(echo).toMatchObject({ method: "POST", body: "q=1", "user-agent": "test/1", host: `localhost:${site.port}` });
   });
   test("a silent server", async () => expect(await fault(`${base}/never`, { timeoutMs: 100 })).toBe("timeout"));
   test("a closed port", async () => expect(await fault("http://127.0.0.1:1023/")).toBe("connect"));
-  test("the caller's abort is the caller's", async () => {
+  test("an abort by the caller is reported as such", async () => {
     const stop = new AbortController();
     const pending = open(`${base}/never`, { ...LIMITS, signal: stop.signal });
     stop.abort(new Error("gone"));
@@ -222,13 +222,13 @@ describe("TLS", () => {
       (error: FetchError) => error.fault,
     );
   };
-  test("the certificate is held against the name, not the pinned address", async () =>
+  test("the certificate is checked against the name, not the pinned address", async () =>
     expect(await attempt("secure.example", TEST_CERT)).toBe("hi"));
   test("a certificate of another name", async () => expect(await attempt("other.example", TEST_CERT)).toBe("tls"));
   test("an unknown authority", async () => expect(await attempt("secure.example")).toBe("tls"));
 });
 
-describe("odd servers", () => {
+describe("unusual servers", () => {
   const raw: Record<string, [string, string]> = {
     "early hints": ["HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", "hi"],
     "chunks with extensions and a trailer": [

@@ -45,7 +45,7 @@ test("an endless body in chunks of one byte is given up, and others work meanwhi
   });
 });
 
-test("of two places to go the first is the one", async () => {
+test("of two Location headers the first one is used", async () => {
   const send = (socket: Socket) =>
     socket.once("data", (asked) => {
       const isFirst = asked.toString("latin1").startsWith("GET / ");

@@ -101,7 +101,7 @@ describe("refusing", () => {
       withProxy({ allowPrivateNetworks: true }, async ({ port }) => expect(status(await send(port, bytes))).toBe(400)),
     );
 
-  test("a name whose answer turned private", async () => {
+  test("a name whose address became private", async () => {
     const dns = await startFakeDns((_name, nth) => (nth === 0 ? ["93.184.216.34"] : ["127.0.0.1"]));
     const guard = createAddressGuard(
       { allowPrivateNetworks: false, allowHosts: [], ports: [] },
@@ -116,7 +116,7 @@ describe("refusing", () => {
     dns.close();
   });
 
-  test("a main document's refusal is known however much else was refused", () =>
+  test("the refusal of a main document is remembered, however many others were refused", () =>
     withProxy({}, async (proxy) => {
       for (let number = 0; number < 1100; number++) proxy.navigating(`http://10.0.${number >> 8}.${number & 255}/`);
       await send(proxy.port, get("10.9.9.9"));
@@ -131,7 +131,7 @@ describe("the operator's own hosts", () => {
   const listed = { allowHosts: ["127.0.0.1"] };
   const ask = async (proxy: OwnProxy) => status(await send(proxy.port, get(`127.0.0.1:${site.port}`)));
 
-  test("are open to the page that is sent there or is there, and to no other", () =>
+  test("are only open to a page that is sent there or is already there", () =>
     withProxy(listed, async (proxy) => {
       const own = `http://127.0.0.1:${site.port}/start`;
       expect(await ask(proxy)).toBe(403);
@@ -143,7 +143,7 @@ describe("the operator's own hosts", () => {
       proxy.arrived("http://93.184.216.34/");
       expect(await ask(proxy)).toBe(403);
     }));
-  test("are closed again when going there came to nothing", () =>
+  test("are closed again if the navigation failed", () =>
     withProxy(listed, async (proxy) => {
       proxy.arrived("http://93.184.216.34/");
       const ended = proxy.navigating(`http://127.0.0.1:${site.port}/no-content`);
@@ -151,7 +151,7 @@ describe("the operator's own hosts", () => {
       ended();
       expect(await ask(proxy)).toBe(403);
     }));
-  test("wait for the word of a redirect that is on its way", () =>
+  test("wait for the event of a redirect in progress", () =>
     withProxy(listed, async (proxy) => {
       const asked = ask(proxy);
       proxy.navigating(`http://127.0.0.1:${site.port}/`);
@@ -182,7 +182,7 @@ describe("a proxy for a browser elsewhere", () => {
     }
   }
 
-  test("serves nobody without a live page's secret", () =>
+  test("refuses everyone without the secret of an open page", () =>
     withShared(async (proxy) => {
       const before = hits;
       const way = proxy.open(open());
@@ -210,12 +210,12 @@ describe("a proxy for a browser elsewhere", () => {
       expect(status(await ask(proxy.port, basic(way.username, way.password)))).toBe(407);
       expect(status(await ask(proxy.port, basic(other.username, other.password)))).toBe(200);
     }));
-  test("keeps the secret to itself", () =>
+  test("does not pass on the secret", () =>
     withShared(async (proxy) => {
       const { username, password } = proxy.open(open());
       expect((await ask(proxy.port, basic(username, password))).toLowerCase()).not.toContain("proxy-auth");
     }));
-  test("gives each page what that page was granted", () =>
+  test("gives each page only its own permissions", () =>
     withShared(async (proxy) => {
       const listed = createAddressGuard(
         { allowPrivateNetworks: false, allowHosts: ["127.0.0.1"], ports: [] },
@@ -241,7 +241,7 @@ describe("a proxy for a browser elsewhere", () => {
       socket.once("data", () => way.close());
       await closed.promise;
     }));
-  test("strangers hold only so many connections", () =>
+  test("the number of connections without a secret is limited", () =>
     withShared(async (proxy) => {
       const way = proxy.open(open());
       const strangers = Array.from({ length: 80 }, () => connect({ host: "127.0.0.1", port: proxy.port }));

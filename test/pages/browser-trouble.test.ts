@@ -66,8 +66,8 @@ function watched(meet: () => void): SharedBrowser & { losses: number } {
   };
 }
 
-describe.skipIf(CHROMIUM === undefined)("trouble with the browser", () => {
-  test("a reader who leaves while the page is being opened does not cost the others their browser", async () => {
+describe.skipIf(CHROMIUM === undefined)("failures of the browser", () => {
+  test("if a caller leaves while its page is being opened, the others keep their browser", async () => {
     let stop = new AbortController();
     const browser = watched(() => stop.abort(new Error("left")));
     const render = rendererOf(browser);
@@ -79,7 +79,7 @@ describe.skipIf(CHROMIUM === undefined)("trouble with the browser", () => {
     expect([browser.losses, (await browser.get()).contexts()]).toEqual([0, []]);
   }, 60_000);
 
-  test("a browser that stops answering is given up for another, and its place is free again", async () => {
+  test("a browser that stops answering is replaced, and its place is free again", async () => {
     let frozen = 0;
     const browser = watched(() => undefined);
     // Only the frozen browser has a short timeout, because this machine may be slow.

@@ -121,7 +121,7 @@ describe("charset", () => {
     expect(decodeHtml(bytes("<p>", GBK), null)).toContain("我们的中国人");
   });
 
-  test("XHTML has empty elements of every name, HTML has not", () => {
+  test("self-closing elements are empty in XHTML, but not in HTML", () => {
     const page = bytes('<script src="a.js" /><br/><p>text</p>');
     expect(decodeHtml(page, "application/xhtml+xml; charset=utf-8")).toBe(
       '<script src="a.js" ></script><br/><p>text</p>',
@@ -129,9 +129,9 @@ describe("charset", () => {
     expect(decodeHtml(page, "text/html")).toBe('<script src="a.js" /><br/><p>text</p>');
   });
 
-  test("zeros are no text", () => expect(decodeHtml(bytes("a\0b"), "text/html")).toBe("ab"));
+  test("zero bytes are not text", () => expect(decodeHtml(bytes("a\0b"), "text/html")).toBe("ab"));
 
-  test("any bytes give text", () => {
+  test("any bytes result in text", () => {
     const label = fc.constantFrom(
       ..."utf-8 utf-16le utf-16be windows-1251 koi8-r shift_jis euc-jp gbk gb18030 big5 euc-kr iso-2022-jp".split(" "),
       ..."x-user-defined replacement iso-2022-kr constructor __proto__ \ud83d".split(" "),
@@ -154,7 +154,7 @@ describe("charset", () => {
     );
   });
 
-  test("text that is declared right, or marked, is read as it was written", () => {
+  test("text with a correct declaration or byte order mark is read as it was written", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (given) => {
         const text = given

@@ -47,14 +47,14 @@ describe("the title of a note stays with the note", () => {
   ])("%s", (_, note, title) => expect(within(note)).toContain(`**${title}**\n\nDo not open`));
 });
 
-test("the names of tabs stand over what they open, listings and all", () => {
+test("the names of tabs are above their content, including code listings", () => {
   const listing = (line: string) =>
     `<div class="language-bash"><pre class="language-bash"><code>${line}</code></pre><button>Copy</button></div>`;
   const tabs = `<div class="tabs-container"><ul role="tablist"><li role="tab">npm</li><li role="tab">Yarn</li></ul><div><div role="tabpanel">${listing("npm i valve")}</div><div role="tabpanel" hidden>${listing("yarn add valve")}</div></div></div>`;
   expect(within(tabs)).toContain("**npm**\n\n```bash\nnpm i valve\n```\n\n**Yarn**\n\n```bash\nyarn add valve\n```\n");
 });
 
-describe("who is quoted stays with the quotation", () => {
+describe("the author of a quotation stays with it", () => {
   const said = "The pressure is never the problem; the impatience is, as every plumber learns in his first year.";
   test.each([
     ["in its footer", `<blockquote><p>${said}</p><footer>— <cite>Ada Pipe</cite>, plumber</footer></blockquote>`],
@@ -68,14 +68,14 @@ describe("who is quoted stays with the quotation", () => {
     expect(markdown).toContain(`> ${said}`);
     expect(markdown).toContain("Ada Pipe");
   });
-  test("a link right behind it is nobody", () => {
+  test("a link directly after it is not an author", () => {
     const part = `<blockquote>${said}</blockquote><div class="more"><a href="/y">More quotations</a></div>`;
     const steps = stepsOf("", `<main><h1>Valves</h1><p>${PROSE.join("</p><p>")}</p>${part}</main>`);
     expect(steps).not.toContain("attributions");
   });
 });
 
-test("figures stay with what they count", () => {
+test("numbers stay with the text that they count", () => {
   const stat = (figure: string, label: string) =>
     `<div class="stat"><div class="number">${figure}</div><div class="label">${label}</div></div>`;
   const markdown = within(`<div class="stats">${stat("42", "Valves")}${stat("99.9%", "Tightness")}</div>`);
@@ -91,12 +91,12 @@ test("a table of divisions is kept whole", () => {
   );
 });
 
-test("a player stays amid kept text", () =>
+test("a player between kept text is kept", () =>
   expect(within('<iframe src="https://www.youtube.com/embed/a1" title="How valves work"></iframe>')).toContain(
     "[How valves work](https://www.youtube.com/embed/a1)",
   ));
 
-describe("who wrote a post stays beside it", () => {
+describe("the author of a post stays beside it", () => {
   const people = ["Ada Pipe", "Bo Drip", "Cy Leak"];
   const post = (at: number) =>
     `My valve leaks since last week, number ${at}, and I do not know why it does so; who has seen the same, and what did you do about it?`;
@@ -133,7 +133,7 @@ describe("who wrote a post stays beside it", () => {
       });
       expect(markdown).not.toMatch(/Reply With Quote|Report|Likes|Joined|!\[/);
     });
-  test("but not of teasers", () => {
+  test("but not the author of a teaser", () => {
     const card = (name: string, at: number) =>
       `<div class="card"><h3><a href="/a${at}">Story ${at}</a></h3><p>${post(at)}</p><span class="author">${name}</span></div>`;
     const steps = stepsOf("<title>Stories</title>", `<main><h1>Stories</h1>${people.map(card).join("")}</main>`);

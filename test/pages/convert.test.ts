@@ -70,16 +70,16 @@ describe("documents", () => {
     expect(documentMarkdown("json", bytes('{"a":[1]}'), source).markdown).toBe(
       '```json\n{\n  "a": [\n    1\n  ]\n}\n```',
     ));
-  test("JSON that would be nothing but indentation stays as it came", async () => {
+  test("JSON that would consist mostly of indentation is not formatted", async () => {
     const wide = `${"[".repeat(999)}${"1,".repeat(200_000)}1${"]".repeat(999)}`;
     for (const json of [`${"[".repeat(250_000)}${"]".repeat(250_000)}`, "[".repeat(500_000), wide])
       expect(documentMarkdown("json", bytes(json), source).markdown).toBe(`\`\`\`json\n${json}\n\`\`\``);
   });
-  test("brackets in the words of JSON are no depth", async () => {
+  test("brackets within strings of JSON do not count as nesting", async () => {
     const json = JSON.stringify({ a: `"${"[{,".repeat(20_000)}` });
     expect(documentMarkdown("json", bytes(json), source).markdown).toStartWith('```json\n{\n  "a": ');
   });
-  test("a feed of CDATA that nothing ends takes no longer than others", async () => {
+  test("a feed with unclosed CDATA takes no longer than others", async () => {
     const open = "<![CDATA[".repeat(200_000);
     const read = documentMarkdown(
       "xml",

@@ -10,7 +10,7 @@ function read(main: string): string {
 const count = (text: string, part: string) => text.split(part).length - 1;
 
 describe("text that resembles other text is kept", () => {
-  test("doses that differ in a figure", () => {
+  test("doses that differ in one number", () => {
     const dose = (who: string, amount: string, hours: string) =>
       `<h3>${who}</h3><p>Take ${amount} by mouth with a full glass of water every ${hours} hours while the pain lasts, at the earliest one hour after a meal, and do not take more than four doses in one day unless a doctor has told you to do so. Stop taking it and ask for advice when there is no change for the better after three days.</p>`;
     const markdown = read(
@@ -19,7 +19,7 @@ describe("text that resembles other text is kept", () => {
     for (const amount of ["500 mg", "125 mg", "250 mg"]) expect(markdown).toContain(`Take ${amount} by mouth`);
     expect(markdown).toMatch(/### Older people\n\nTake 250 mg/);
   });
-  test("a clause with its parties exchanged", () => {
+  test("a clause with exchanged parties", () => {
     const clause = (one: string, other: string) =>
       `<h3>Liability of the ${one}</h3><p>The ${one} shall hold the ${other} harmless against all claims of third parties that arise from acts of the ${one} or of persons whom the ${one} employs, provided that the ${other} informs the ${one} of such claims in writing without delay and does not settle them without consent of the ${one}.</p>`;
     const markdown = read(`<h1>Agreement</h1>${clause("Supplier", "Customer")}${clause("Customer", "Supplier")}`);
@@ -48,7 +48,7 @@ describe("text that resembles other text is kept", () => {
   });
 });
 
-describe("the same text in a second container goes", () => {
+describe("the same text in a second container is removed", () => {
   const text =
     "<p>The bridge was closed in March, after a barge had struck its second pillar in the fog.</p><p>It is to be opened again in the autumn; until then a ferry runs every ten minutes.</p>";
   test.each([
@@ -60,7 +60,7 @@ describe("the same text in a second container goes", () => {
     ["without a name", `<div class="body">${text}</div><section class="other"><div>${text}</div></section>`],
     ["in one piece", `<div class="body">${text}</div><div class="plain">${text.replaceAll("</p><p>", " ")}</div>`],
   ])("%s", (_, main) => expect(count(read(`<h1>The bridge</h1>${main}`), "The bridge was closed")).toBe(1));
-  test("not when it says one word more", () => {
+  test("not if it has one more word", () => {
     const more = text.replace("ten minutes", "ten minutes or so");
     expect(count(read(`<div class="body">${text}</div><div class="print">${more}</div>`), "ten minutes or so")).toBe(1);
   });

@@ -22,7 +22,7 @@ const FLOORS: Readonly<Record<string, number>> = {
 
 const pages = corpusPages();
 
-describe("pages come out as expected", () => {
+describe("pages are converted as expected", () => {
   for (const page of pages)
     test(page.name, () => {
       const markdown = convertPage(page);

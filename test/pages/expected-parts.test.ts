@@ -89,13 +89,13 @@ describe("captions", () => {
     ],
   ];
   for (const [name, figure] of cases)
-    test(`${name} amid kept text keeps picture and caption`, () => {
+    test(`${name} between kept text keeps its image and caption`, () => {
       const main = `<article><h1>A pump</h1>${PROSE[0]}${PROSE[1]}${figure}${PROSE[2]}${PROSE[3]}</article>`;
       expect(read("<title>A pump</title>", main)).toMatch(
         /!\[A\]\(https:\/\/site\.example\/a\.jpg\)\s+The pump in use/,
       );
     });
-  test("one beside what is not kept goes with it", () => {
+  test("one beside removed text is removed too", () => {
     const aside = `<aside class="related"><h3>Read also</h3><figure><a href="/b"><img src="/b.jpg"></a><figcaption><a href="/b">Ten hoses</a></figcaption></figure></aside>`;
     expect(read("<title>A pump</title>", `<article><h1>A pump</h1>${PROSE.join("")}</article>${aside}`)).not.toContain(
       "hoses",

@@ -29,11 +29,11 @@ describe("main content", () => {
     for (const text of PARAGRAPHS) expect(markdown).toContain(text);
     expect(markdown).toContain("![The river](https://site.example/river.jpg)");
   });
-  test("the frame of the page goes", () => {
+  test("navigation and other page chrome are removed", () => {
     for (const text of ["Log in", "Related stories", "cookies", "Accept all", "All rights reserved"])
       expect(markdown).not.toContain(text);
   });
-  test("links are those of the part, and of the page for crawls", () => {
+  test("links belong to the main content, and to the whole page for crawls", () => {
     expect(links).toEqual(["https://site.example/blog/maps"]);
     expect(allLinks).toContain("https://site.example/about");
   });
@@ -68,7 +68,7 @@ describe("main content", () => {
   ])("the language of %s", (head, language) =>
     expect(extract(`${head}<p>${PARAGRAPHS[0]}</p>`).metadata.language).toBe(language),
   );
-  test("a frameset has its parts for links", () => {
+  test("the links of a frameset are its frames", () => {
     const page = extract('<frameset cols="1,2"><frame src="/left"><frame src="right.html"></frameset>');
     expect(page.links).toEqual(["https://site.example/left", "https://site.example/blog/right.html"]);
   });
@@ -76,7 +76,7 @@ describe("main content", () => {
     const whole = extract(ARTICLE, { onlyMainContent: false }).markdown ?? "";
     for (const text of ["Log in", "Related stories", ...PARAGRAPHS]) expect(whole).toContain(text);
   });
-  test("the trace says what became of each part", () => {
+  test("the trace says what happened to each part", () => {
     const { parts = [] } = extract(ARTICLE, { trace: true });
     const of = (text: string) => parts.find((part) => part.text.startsWith(text));
     expect(of("The river begins")).toMatchObject({ kept: true, step: "choice", element: "p" });
@@ -84,7 +84,7 @@ describe("main content", () => {
     expect(of("Related stories")).toMatchObject({ kept: false });
     expect(extract(ARTICLE).parts).toBeUndefined();
   });
-  test("the trace says what went and why", () => {
+  test("the trace says which parts were removed and why", () => {
     const { removals = [] } = extract(ARTICLE, { trace: true });
     expect(removals).toContainEqual({
       step: "main-content",
@@ -99,7 +99,7 @@ describe("main content", () => {
   });
 });
 
-test("blanks of coloured code stay", () => {
+test("spaces in highlighted code are kept", () => {
   const code = '<pre><span>from</span><span class="w"> </span><span>here</span> <span>import</span></pre>';
   expect(extract(ARTICLE.replace("<img", `${code}<img`)).markdown).toContain("from here import");
 });
@@ -141,7 +141,7 @@ describe("broken markup", () => {
     expect(parsePage(html).body.textContent).toBe("deepafter");
     expect(extract(html, { onlyMainContent: false }).markdown).toContain("deep");
   });
-  test("a long base does not make long pages of short links", () => {
+  test("a long base address does not enlarge a page with many short links", () => {
     const links = Array.from({ length: 2000 }, (_, number) => `<a href="${number}">word ${number}</a> `).join("");
     const html = `<base href="https://site.example/${"x".repeat(60_000)}/"><p>${links}<img src="i.png"></p>`;
     const whole = JSON.stringify(extract(html, { onlyMainContent: false, html: true }));
@@ -177,7 +177,7 @@ describe("pages that need a browser", () => {
   ];
   for (const [name, html, expected] of cases) test(name, () => expect(extract(html).needsScript).toBe(expected));
 
-  test("embedded data stands in for markup", () => {
+  test("embedded data replaces missing markup", () => {
     const state = JSON.stringify({
       page: { body: `<p>${PARAGRAPHS[0]}</p><p>${PARAGRAPHS[1]}</p>`, id: "x", url: "https://a.b/c" },
     });
@@ -213,27 +213,27 @@ test("a page with text never comes out empty", () => {
   );
 });
 
-describe("what is said again", () => {
+describe("repeated text", () => {
   const twin = (first: string, second: string) => {
     const markdown = extract(`<title>T</title><article>${first}${second}</article>`).markdown ?? "";
     return PARAGRAPHS.map((text) => markdown.split(text).length - 1);
   };
   const paragraphs = PARAGRAPHS.map((text) => `<p>${text}</p>`).join("");
-  test("a second container with the same paragraphs goes", () => {
+  test("a second container with the same paragraphs is removed", () => {
     const screen = `<div class="screen">${paragraphs}</div>`;
     expect(twin(screen, `<div class="other">${paragraphs}</div>`)).toEqual([1, 1, 1, 1]);
     expect(twin(paragraphs, `<section><div class="print-version">${paragraphs}</div></section>`)).toEqual([1, 1, 1, 1]);
   });
-  test("what stands beside its like stays", () => {
+  test("repeated items of a list are kept", () => {
     expect(twin(paragraphs, paragraphs)).toEqual([2, 2, 2, 2]);
     const part = `<div class="stanza">${paragraphs}</div>`;
     expect(twin(part, part)).toEqual([2, 2, 2, 2]);
   });
-  test("the text in one piece goes, its paragraphs stay", () => {
+  test("the text in one piece is removed, its paragraphs are kept", () => {
     expect(twin(`<div>${PARAGRAPHS.join(" ")}</div>`, paragraphs)).toEqual([1, 1, 1, 1]);
     expect(extract(`<article><div>${PARAGRAPHS.join(" ")}</div>${paragraphs}</article>`).markdown).toContain("\n\n");
   });
-  test("one sentence that two parts need stays twice", () => {
+  test("a sentence that two parts need is kept in both", () => {
     const text = PARAGRAPHS[0] as string;
     const parts = ["first", "second"].map((name) => `<h2>The ${name} call</h2><p>${text}</p>`);
     expect(twin(`${paragraphs}${parts[0]}`, parts[1] as string)[0]).toBeGreaterThan(1);
@@ -242,7 +242,7 @@ describe("what is said again", () => {
 
 describe("comments", () => {
   const comments = `<div class="comments">${["I never knew that about the river, and I have lived here for years, you know.", "My uncle worked on that road for a decade, and he told me much the same, honestly."].map((text) => `<div class="comment"><p>${text}</p></div>`).join("")}</div>`;
-  test("are no part of an article", () => {
+  test("are not part of an article", () => {
     const { markdown = "" } = extract(
       ARTICLE.replace("</main>", `${comments}</main>`).replace(
         /<p>See/,
@@ -252,13 +252,13 @@ describe("comments", () => {
     expect(markdown).toContain("on and on");
     expect(markdown).not.toContain("My uncle");
   });
-  test("are what a thread is made of", () => {
+  test("are the content of a thread", () => {
     const thread = `<title>Rivers - forum thread</title><link rel="canonical" href="https://site.example/forum/thread/7"><h1>Rivers</h1>${comments}`;
     expect(extract(thread).markdown).toContain("My uncle");
   });
 });
 
-test("customers' reviews are no part of what a product page says of the product", () => {
+test("customers' reviews are not part of a product's description", () => {
   const said =
     "The pump is loud, but it lifts water from eight metres down without a stop, and that is what I bought it for.";
   const page = (path: string) =>
@@ -268,7 +268,7 @@ test("customers' reviews are no part of what a product page says of the product"
   expect(markdown).not.toContain(said);
 });
 
-test("microdata that nobody is shown is no text", () => {
+test("hidden microdata is not text", () => {
   const hidden = `<div style="display:none" itemscope itemtype="http://schema.org/NewsArticle"><div itemprop="datePublished">2019-11-19T08:57:40+01:00</div></div>`;
   expect(extract(`${hidden}${PARAGRAPHS.map((text) => `<p>${text}</p>`).join("")}`).markdown).not.toContain("2019");
   // It is kept if the page has no other content, in one piece or in many.
@@ -325,7 +325,7 @@ test("extraction is deterministic and never throws, whatever the tree", () => {
   );
 });
 
-describe("time grows with the size of the page and no faster", () => {
+describe("the time is linear in the size of the page", () => {
   const text = PARAGRAPHS[0] as string;
   // Each case takes a fraction of a second. Quadratic work would not end within the test's time.
   const cases: [name: string, html: string][] = [
@@ -364,7 +364,7 @@ describe("time grows with the size of the page and no faster", () => {
     });
 });
 
-test("an end tag ends what it would have ended, however much is open", () => {
+test("an end tag closes the right element, however many are open", () => {
   const deep = "<font>".repeat(1200);
   const { markdown } = extract(`<p>One</p>${deep}<DIV>two</x></div></p><p>three</P>`, { onlyMainContent: false });
   expect(markdown).toBe("One\n\ntwo\n\nthree");

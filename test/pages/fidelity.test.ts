@@ -57,8 +57,8 @@ const block = fc.oneof(
     ),
 );
 
-describe("words and figures of kept text reach the reader as they stand in the page", () => {
-  test("whatever they stand in", () => {
+describe("words and numbers of kept text are not changed", () => {
+  test("in any element", () => {
     fc.assert(
       fc.property(fc.array(block, { minLength: 1, maxLength: 12 }), (blocks) => {
         expect(checkFidelity(`<title>T</title><main>${blocks.join("")}</main>`).missing).toEqual([]);
@@ -74,14 +74,14 @@ describe("words and figures of kept text reach the reader as they stand in the p
     });
 });
 
-test.each(BLANKS)("%j keeps words apart in main content", (blank) => {
+test.each(BLANKS)("%j separates words in main content", (blank) => {
   const said = "Drones reach places that were once expensive to film, as everybody knows who tried.";
   const page = `<title>T</title><main><h1>T</h1>${`<p><span>${said} Made by</span>${blank}<a href="/y">DJI</a></p>`.repeat(3)}</main>`;
   const options = { url: "https://site.example/x", onlyMainContent: true, markdown: true, html: false, links: false };
   expect(extractPage(page, options).markdown).toMatch(/Made by\s+\[DJI\]/);
 });
 
-describe("what is meant to come out otherwise is told by its rule", () => {
+describe("intended changes are named by their rule", () => {
   const prose = "<p>Drones reach places that were once expensive to film, as everybody knows who tried it.</p>";
   test.each([
     ["icons", '<p><i class="material-icons">local_offer</i>Spring sale on all of our drones, while they last</p>'],

@@ -52,7 +52,7 @@ function line(scheduler: HostScheduler) {
 }
 
 describe("one host", () => {
-  test("is asked for four pages at once, whoever asks", async () => {
+  test("gets at most four requests at the same time, from all callers", async () => {
     const scheduler = createHostScheduler(new FakeClock(), places(8));
     const { order, job, single, end, leaveHost } = line(scheduler);
     for (const n of [1, 2, 3]) job(`one ${n}`, "one", HOST);
@@ -74,7 +74,7 @@ describe("one host", () => {
     expect(scheduler.load()).toEqual({ running: 0, waiting: 0 });
   });
 
-  test("has its delay between any two starts", async () => {
+  test("has its delay between any two requests", async () => {
     const scheduler = createHostScheduler({ now: () => performance.now() }, places(8));
     const starts: number[] = [];
     const claim = { host: "slow.example", delayMs: 40 };
@@ -92,7 +92,7 @@ describe("one host", () => {
     for (let n = 1; n < 4; n++) expect((starts[n] ?? 0) - (starts[n - 1] ?? 0)).toBeGreaterThan(38);
   });
 
-  test("that wants a delay keeps nobody from another", async () => {
+  test("with a delay does not block requests to other hosts", async () => {
     const clock = new FakeClock();
     const { order, job } = line(createHostScheduler(clock, places(2)));
     for (const n of [1, 2, 3]) job(`slow ${n}`, "slow", { host: "slow.example", delayMs: 60_000 });
@@ -101,7 +101,7 @@ describe("one host", () => {
     expect(order).toEqual(["slow 1", "quick"]);
   });
 
-  test("is not silenced by a clock that was set back", async () => {
+  test("is still used after the clock was set back", async () => {
     const clock = new FakeClock();
     const scheduler = createHostScheduler(clock, places(2));
     const claim = { host: "a.example", delayMs: 5 };
@@ -115,7 +115,7 @@ describe("one host", () => {
 });
 
 describe("jobs", () => {
-  test("share the places evenly: a late small one does not wait for an early large one", async () => {
+  test("share the places evenly: a later small job does not wait for an earlier large one", async () => {
     const scheduler = createHostScheduler(new FakeClock(), places(2));
     const { order, job, end } = line(scheduler);
     for (let n = 0; n < 50; n++) job(`large ${n}`, "large", { host: `${n}.example`, delayMs: 0 });
@@ -138,7 +138,7 @@ describe("jobs", () => {
     expect(order).toEqual(["many 0", "many 1", "one 0", "one 1", "one 2", "many 2"]);
   });
 
-  test("a page that was answered before waits for no host", async () => {
+  test("a stored page waits for no host", async () => {
     const { order, job } = line(createHostScheduler(new FakeClock(), places(8)));
     for (let n = 0; n < 5; n++) job(`${n}`, "one", HOST);
     job("kept", "one", undefined);
@@ -146,7 +146,7 @@ describe("jobs", () => {
     expect(order).toEqual(["0", "1", "2", "3", "kept"]);
   });
 
-  test("single pages take no place of theirs", async () => {
+  test("single pages take no place of jobs", async () => {
     const { order, job, single } = line(createHostScheduler(new FakeClock(), places(1)));
     job("job", "one", HOST);
     single("single", OTHER);
@@ -155,10 +155,10 @@ describe("jobs", () => {
   });
 });
 
-describe("pages that somebody waits for", () => {
+describe("single pages", () => {
   const away = (n: number) => ({ host: `${n}.example`, delayMs: 0 });
 
-  test("have so many places, which accounts share evenly", async () => {
+  test("have a fixed number of places, which accounts share evenly", async () => {
     const { order, visit, end } = line(createHostScheduler(new FakeClock(), places(2)));
     for (const n of [0, 1, 2, 3]) visit(`many ${n}`, "many", away(n));
     for (const n of [4, 5]) visit(`few ${n}`, "few", away(n));
@@ -168,7 +168,7 @@ describe("pages that somebody waits for", () => {
     expect(order.slice(2)).toEqual(["few 4", "many 2", "few 5", "many 3"]);
   });
 
-  test("leave places to other accounts, however long those of one take", async () => {
+  test("leave places to other accounts, however long the pages of one take", async () => {
     const { order, visit, end } = line(createHostScheduler(new FakeClock(), places(32)));
     for (let n = 0; n < 40; n++) visit(`${n}`, "slow", away(n));
     await settle();
@@ -184,7 +184,7 @@ describe("pages that somebody waits for", () => {
     expect([order.at(-1), order.filter((name) => Number(name) < 40).length]).toEqual(["another", 22]);
   });
 
-  test("take none while they wait for their host, and give the host back before their place", async () => {
+  test("take no place while they wait for their host, and free the host before their place", async () => {
     const { order, visit, leaveHost, end } = line(createHostScheduler(new FakeClock(), places(5)));
     for (const n of [0, 1, 2, 3, 4]) visit(`${n}`, "one", HOST);
     visit("elsewhere", "two", OTHER);
@@ -200,7 +200,7 @@ describe("pages that somebody waits for", () => {
     expect(order.slice(6)).toEqual(["4"]);
   });
 
-  test("go before jobs at their host, behind requests of pages under way, and apart from the jobs' places", async () => {
+  test("come before jobs at their host, after requests of pages in progress, and use separate places", async () => {
     const scheduler = createHostScheduler(new FakeClock(), places(3));
     const { order, job, visit, single, end } = line(scheduler);
     for (const n of [0, 1, 2]) job(`job ${n}`, "one", HOST);
@@ -214,7 +214,7 @@ describe("pages that somebody waits for", () => {
     expect(order.slice(4)).toEqual(["redirect", "visit", "waiting"]);
   });
 
-  test("wait up to a number, of all and of each account", async () => {
+  test("may wait up to a limit, in total and per account", async () => {
     const scheduler = createHostScheduler(new FakeClock(), places(1));
     await scheduler.visit("first", undefined);
     const stop = new AbortController();
@@ -237,7 +237,7 @@ describe("pages that somebody waits for", () => {
 describe("pages in the browser", () => {
   const away = (n: number) => ({ host: `${n}.example`, delayMs: 0 });
 
-  test("have so many places, which accounts share evenly", async () => {
+  test("have a fixed number of places, which accounts share evenly", async () => {
     const { order, show, end } = line(createHostScheduler(new FakeClock(), places(2)));
     for (const n of [0, 1, 2, 3]) show(`many ${n}`, "many", away(n));
     for (const n of [4, 5]) show(`few ${n}`, "few", away(n));
@@ -247,7 +247,7 @@ describe("pages in the browser", () => {
     expect(order.slice(2)).toEqual(["few 4", "many 2", "few 5", "many 3"]);
   });
 
-  test("leave one to other accounts, whatever these have of other places", async () => {
+  test("leave one place to other accounts, whatever other places these have", async () => {
     const { order, show, visit, job, end } = line(createHostScheduler(new FakeClock(), places(4)));
     for (let n = 0; n < 10; n++) show(`slow ${n}`, "slow", away(n));
     for (let n = 10; n < 13; n++) {
@@ -267,7 +267,7 @@ describe("pages in the browser", () => {
   });
 });
 
-test("who gives up leaves the line", async () => {
+test("a caller that gives up leaves the queue", async () => {
   const scheduler = createHostScheduler(new FakeClock(), places(1));
   const first = await scheduler.work(job("one"), HOST, never);
   const abort = new AbortController();
@@ -280,7 +280,7 @@ test("who gives up leaves the line", async () => {
   expect(scheduler.load()).toEqual({ running: 0, waiting: 0 });
 });
 
-test("the line has an end", async () => {
+test("the length of the queue is limited", async () => {
   const scheduler = createHostScheduler(new FakeClock(), places(1));
   const stop = new AbortController();
   const all = Array.from({ length: 5004 }, () => scheduler.ask(HOST, stop.signal).catch(() => undefined));

@@ -17,7 +17,7 @@ function read(part: string, onlyMainContent: boolean): string {
   return `${markdown}\n${html}`;
 }
 
-describe("text that the page does not show is not read", () => {
+describe("hidden text is left out", () => {
   const cases: readonly (readonly [string, string])[] = [
     ["the attribute", `<p hidden>${PLANTED}</p>`],
     ["the attribute with a value", `<div hidden="hidden"><p>${PLANTED}</p></div>`],
@@ -46,7 +46,7 @@ describe("text that the page does not show is not read", () => {
         expect(read(part, onlyMainContent)).not.toContain("passwords"));
 });
 
-describe("what a reader can open, or sees all the same, is read", () => {
+describe("text that a reader can open, or sees anyway, is kept", () => {
   const opened = `<p>Bring boots, a coat and something to drink, for the way up is longer than it looks from the road.</p>`;
   const cases: readonly (readonly [string, string])[] = [
     ["a panel by role", `<div role="tabpanel" hidden>${opened}</div>`],
@@ -65,7 +65,7 @@ describe("what a reader can open, or sees all the same, is read", () => {
   for (const [name, part] of cases) test(name, () => expect(read(part, false)).toContain("Bring boots"));
 });
 
-test("a page that is not shown until its scripts have run is read", () => {
+test("a page that is hidden until its scripts have run is kept", () => {
   const shell = `<div id="loading">Loading</div><div id="app" style="visibility:hidden"><main><h1>The mill</h1>${PROSE.join("")}</main></div>`;
   const options = { url: "https://site.example/", onlyMainContent: true, markdown: true, html: false, links: false };
   expect(extractPage(shell, options).markdown).toContain("poplars");

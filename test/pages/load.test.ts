@@ -137,7 +137,8 @@ describe("statuses", () => {
       const { markdown } = await loader()(request(`/flaky/${status}`));
       expect(markdown).toContain("A paragraph");
     });
-  test("the page's own status is told", async () => expect((await loader()(request("/status/404"))).status).toBe(404));
+  test("the page's own status is reported", async () =>
+    expect((await loader()(request("/status/404"))).status).toBe(404));
   test("an empty page has empty Markdown", async () => expect((await loader()(request("/empty"))).markdown).toBe(""));
   test("documents on request", async () =>
     expect((await loader()(request("/json", { documents: true }))).markdown).toContain('"a": 1'));
@@ -160,7 +161,7 @@ describe("statuses", () => {
 describe("limits", () => {
   test("a silent server", async () =>
     expect(await fault(loader()(request("/never", { timeoutMs: 200 })))).toBe("timeout"));
-  test("a robots.txt that does not come", async () => {
+  test("a robots.txt that never arrives", async () => {
     robotsText = "never";
     await whileSteady(async () => {
       const started = performance.now();
@@ -169,7 +170,7 @@ describe("limits", () => {
       expect(performance.now() - started).toBeLessThan(5000);
     });
   });
-  test("the caller's abort is the caller's", async () => {
+  test("an abort by the caller is reported as such", async () => {
     const stop = new AbortController();
     const pending = loader()(request("/never", { signal: stop.signal })).catch((error: Error) => error.message);
     stop.abort(new Error("gone"));
@@ -184,7 +185,7 @@ describe("limits", () => {
 });
 
 describe("robots", () => {
-  test("a disallowed page is not asked for", async () => {
+  test("a disallowed page is not loaded", async () => {
     robotsText = "User-agent: *\nDisallow: /secret";
     expect(await fault(loader()(request("/secret")))).toBe("robots");
     expect(hits).toEqual(["/robots.txt"]);
@@ -193,12 +194,12 @@ describe("robots", () => {
     robotsText = "User-agent: *\nDisallow: /";
     expect(await fault(loader({ respectRobots: false })(request("/page")))).toBe("none");
   });
-  test("a page that redirects to a disallowed one is not read either", async () => {
+  test("a page that redirects to a disallowed one is not loaded either", async () => {
     robotsText = "User-agent: *\nDisallow: /secret";
     expect(await fault(loader()(request("/to/secret")))).toBe("robots");
     expect(await fault(loader()(request("/to/page")))).toBe("none");
   });
-  test("our own name is known", async () => {
+  test("rules for the gateway's own user agent apply", async () => {
     robotsText = "User-agent: Sallyport\nDisallow: /page\n\nUser-agent: *\nAllow: /";
     expect(await fault(loader()(request("/page")))).toBe("robots");
   });
@@ -219,26 +220,26 @@ describe("rendering", () => {
     ["blob:http://127.0.0.1/5", "<p>Drawn from nothing at all, by a script.</p>", "Drawn from nothing"],
     ["about:blank", "", "A paragraph"],
     ["same", "<body></body>", "A paragraph"],
-  ])("a page that its scripts sent to %s is that address's, and keeps a text", async (where, text, found) => {
+  ])("a page that its scripts sent to %s has that address, and keeps its text", async (where, text, found) => {
     const shown = async () => ({ url: where === "same" ? `${base}/page` : where, status: 200, html: text });
     for (const more of [{ screenshot: "viewport" as const }, {}]) {
       const page = await loader({ render: "always" }, shown)(request("/page", more));
       expect([page.url, page.rendered, page.markdown?.includes(found)]).toEqual([`${base}/page`, true, true]);
     }
   });
-  test("a shell is rendered", async () => {
+  test("a page without content is rendered", async () => {
     const page = await loader({}, drawn(PAGE))(request("/shell"));
     expect([page.rendered, page.url, page.markdown?.includes("A paragraph")]).toEqual([true, `${base}/drawn`, true]);
   });
-  test("a page that reads fine is not", async () =>
+  test("a page with enough content is not rendered", async () =>
     expect((await loader({}, drawn("no"))(request("/page"))).rendered).toBe(false));
   test("unless it always should be", async () =>
     expect((await loader({ render: "always" }, drawn(PAGE))(request("/page"))).rendered).toBe(true));
-  test("or a picture is wanted", async () =>
+  test("or if a screenshot is requested", async () =>
     expect((await loader({}, drawn(PAGE))(request("/page", { screenshot: "viewport" }))).screenshot).toEqual(
       new Uint8Array([1]),
     ));
-  test("a server error in the browser leaves what came by HTTP, unless a picture is wanted", async () => {
+  test("after a server error in the browser, the page from HTTP is used, unless a screenshot is requested", async () => {
     const broken = async (): Promise<Rendered> => ({ url: `${base}/x`, status: 503, html: PAGE });
     const load = loader({ render: "always" }, broken);
     expect((await load(request("/page"))).rendered).toBe(false);
@@ -246,27 +247,27 @@ describe("rendering", () => {
   });
   test("never means never", async () =>
     expect((await loader({ render: "never" }, drawn(PAGE))(request("/shell"))).rendered).toBe(false));
-  test("a failing browser leaves what came by HTTP", async () => {
+  test("if the browser fails, the page from HTTP is used", async () => {
     const broken = async (): Promise<Rendered> => {
       throw new PageError("no_browser", "none");
     };
     expect((await loader({}, broken)(request("/shell"))).rendered).toBe(false);
   });
-  test("so does one with no place left in its line, unless a picture is wanted", async () => {
+  test("also if the queue of the browser is full, unless a screenshot is requested", async () => {
     const crowded = () => Promise.reject(new PoolFull("full"));
     const { rendered, markdown } = await loader({}, crowded)(request("/shell"));
     expect([rendered, typeof markdown]).toEqual([false, "string"]);
     expect(await fault(loader({}, crowded)(request("/page", { screenshot: "full" })))).toBe("PoolFull");
   });
-  test("without a browser a picture cannot be had", async () =>
+  test("without a browser there is no screenshot", async () =>
     expect(await fault(loader()(request("/page", { screenshot: "full" })))).toBe("no_browser"));
-  test("a challenge is tried in the browser", async () =>
+  test("a page with a challenge is opened in the browser", async () =>
     expect((await loader({}, drawn(PAGE))(request("/challenge"))).rendered).toBe(true));
   test("a refresh is followed without one", async () => {
     const page = await loader()(request("/refresh"));
     expect([page.url, page.rendered]).toEqual([`${base}/page`, false]);
   });
-  test("a refresh is not followed from a page that has much to read, whatever is wanted of it", async () => {
+  test("a refresh is not followed on a page with much text, whatever is requested", async () => {
     for (const markdown of [true, false]) {
       const page = await loader()(request("/long", { markdown, html: false, links: true }));
       expect([page.url, page.links]).toEqual([`${base}/long`, [`${base}/on`]]);

@@ -248,7 +248,7 @@ describe("conversion", () => {
     );
   });
 
-  test("keeps every word in its place, whatever stands within what", () => {
+  test("keeps every word in its place, for any nesting", () => {
     const names = (
       "p div section table tbody tr td th ul ol li a b i em strong s del pre code h1 h2 h3 sup sub dl dt dd " +
       "blockquote q span figure figcaption details summary label kbd article main header center font abbr address"
@@ -297,7 +297,7 @@ describe("conversion", () => {
     );
   }, 60_000);
 
-  test("escaped text reads as it was", () => {
+  test("escaped text is read back unchanged", () => {
     const plain = (html: string) =>
       html
         .replace(/<[^>]*>/g, "")
@@ -320,7 +320,7 @@ describe("conversion", () => {
   });
 });
 
-test("a tree without words is not searched again for each of its elements", () => {
+test("a tree without text is not searched again for each of its elements", () => {
   const { body } = parsePage(`${"<div>".repeat(150)}${"<i></i>".repeat(200)}`);
   const searched = spyOn(PageElement.prototype, "getElementsByTagName");
   try {
@@ -331,7 +331,7 @@ test("a tree without words is not searched again for each of its elements", () =
   }
 });
 
-test("a picture keeps the blank elements around it", () => {
+test("an image keeps the empty elements around it", () => {
   const { body } = parsePage(
     '<div><div><b><a href="/x"><img src="/p.png" alt="P"></a></b></div><div><i> </i></div></div>',
   );

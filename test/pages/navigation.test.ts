@@ -15,7 +15,7 @@ function navigation(body: string) {
   return links.map(({ url, label, place, group }) => [new URL(url).pathname, label, place, group]);
 }
 
-test("each link has its words, its place and what it stands under", () => {
+test("each link has its text, its position and its heading", () => {
   expect(
     navigation(`<header><a href="/"><img src="l.png" alt="Acme"></a></header>
       <nav><ul><li><a href="/a">A</a></li><li>Guides <ul><li><a href="/g/1">One</a></li><li><a href="/g/2"><b>Two</b> too</a></li></ul></li>
@@ -36,7 +36,7 @@ test("each link has its words, its place and what it stands under", () => {
   ]);
 });
 
-test("what leads nowhere is left out, and a link without words takes those of another to the same place", () => {
+test("links without a target are left out, and a link without text takes that of another link to the same page", () => {
   expect(
     navigation(`<a href="#x">x</a><a href="mailto:a@b.example">m</a><a href="javascript:x()">j</a><a>none</a>
       <a href="/logo"><svg></svg></a><a href="/logo" title="Home">words</a><a href="/t" aria-label="Labelled"></a>`),

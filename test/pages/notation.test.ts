@@ -206,7 +206,7 @@ for (const [group, cases] of Object.entries({
     for (const [name, html, markdown] of cases) test(name, () => expect(convert(html)).toBe(markdown));
   });
 
-test("marks in one sign and notes in one list take time by their number", () => {
+test("the time for marks in one symbol and notes in one list is linear in their number", () => {
   const count = 20_000;
   const marks = Array.from({ length: count }, (_, at) => `<a href="#fn${at}">${at}</a>`).join("");
   const notes = Array.from({ length: count }, (_, at) => `<li id="fn${at}">n</li>`).join("");

@@ -16,18 +16,18 @@ test("a compressed PDF", async () => {
   expect(markdown).toBe("Hello PDF");
 }, 60_000);
 
-test("two kilobytes that unpack to more than a page may have are too large", async () => {
+test("two kilobytes that decompress to more than the limit are too large", async () => {
   const bomb = pdfOf(twiceDeflated(200), "/Filter[/FlateDecode/FlateDecode]");
   expect(bomb.length).toBeLessThan(4096);
   await expect(read(bomb)).rejects.toMatchObject({ fault: "too_large" });
 }, 60_000);
 
-test("what is hidden until it is parsed meets the ceiling on memory", async () => {
+test("data that only appears during parsing is stopped by the memory limit", async () => {
   expect(unpacksToMore(disguised, 10 * MIB)).toBe(false);
   await expect(read(disguised)).rejects.toMatchObject({ fault: "too_large" });
 }, 60_000);
 
-test("a reader that leaves ends the process, and the next one's turn comes", async () => {
+test("a caller that leaves ends the process, and the next one is served", async () => {
   const abort = new AbortController();
   const leaving = reader.read(disguised, { bytesMax: 10 * MIB, timeoutMs: 60_000, signal: abort.signal });
   const next = read(pdfOf(shown("Next")));
@@ -36,12 +36,12 @@ test("a reader that leaves ends the process, and the next one's turn comes", asy
   expect((await next).markdown).toBe("Next");
 }, 60_000);
 
-test("one that takes too long is given up", async () => {
+test("a PDF that takes too long is given up", async () => {
   const reading = reader.read(pdfOf(shown("Late")), { bytesMax: MIB, timeoutMs: 1 });
   await expect(reading).rejects.toMatchObject({ fault: "conversion" });
 }, 60_000);
 
-describe("unpacking", () => {
+describe("decompression", () => {
   const KIB = Buffer.alloc(1024, 65);
   const ascii85 = (zs: number) => "z".repeat(zs);
   /** Codes of nine bits. Each code makes the output run one longer than the previous one. */

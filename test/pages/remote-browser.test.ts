@@ -195,24 +195,24 @@ describe.skipIf(CHROMIUM === undefined).each(KINDS)("%s", (_, start) => {
     await remote.stop();
   }, 60_000);
 
-  test("pages are drawn, two at once, without peers", async () => {
+  test("pages are rendered, two at the same time, without WebRTC", async () => {
     const pages = await Promise.all([renderer.render("/"), renderer.render("/", { screenshot: "viewport" })]);
     for (const { html } of pages) expect(html).toContain("drawn, with undefined");
     expect(pages[1]?.screenshot?.subarray(1, 4)).toEqual(new TextEncoder().encode("PNG"));
   }, 60_000);
-  test("nothing private is reached, and the main document's way there is known", async () => {
+  test("nothing private is reached, and a private main document is reported", async () => {
     touched = [];
     expect((await renderer.render("/attack")).html).toContain("attack");
     expect(await failure(renderer.render("/go"))).toBeInstanceOf(BlockedAddress);
     expect(touched).toEqual([]);
   }, 60_000);
-  test("whoever else finds our proxy gets nothing", async () => {
+  test("the gateway's proxy refuses everyone else", async () => {
     const before = asked.length;
     const answered = await fetch(`${base}/`, { proxy: `http://127.0.0.1:${proxyPort}` });
     expect([answered.status, asked.length]).toEqual([407, before]);
   });
   // This also holds if the address contained an id of the browser that died.
-  test("a browser that dies under a page is found again", async () => {
+  test("after a browser died, its replacement is used", async () => {
     await whileSteady(async () => {
       asked = [];
       onDeath = remote.replace;

@@ -69,14 +69,14 @@ const render = (path: string) =>
     signal: new AbortController().signal,
   });
 
-describe.skipIf(CHROMIUM === undefined)("what a page fetches", () => {
+describe.skipIf(CHROMIUM === undefined)("content that a page fetches", () => {
   test.each([
     ["/fed", "fed from afar"],
     ["/timer", "drawn in time"],
     ["/channel", "all there is"],
   ])("%s", (path, text) => whileSteady(async () => expect((await render(path)).html).toContain(text)), 60_000);
 
-  test("a list that is fetched further is read a few times further", async () => {
+  test("a list that loads more is extended a few times", async () => {
     await whileSteady(async () => {
       const { html } = await render("/fed-list");
       expect(html.match(/part \d/g)?.length ?? 0).toBeWithin(3, 20);

@@ -162,7 +162,7 @@ const fault = async (work: Promise<unknown>) => {
   return error instanceof PageError ? error.fault : error;
 };
 
-describe.skipIf(CHROMIUM === undefined)("what a reader sees", () => {
+describe.skipIf(CHROMIUM === undefined)("the visible page", () => {
   const cases: [string, string][] = [
     ["/app", "drawn by a script"],
     ["/late", "late text"],
@@ -177,38 +177,38 @@ describe.skipIf(CHROMIUM === undefined)("what a reader sees", () => {
   for (const [path, text] of cases)
     test(path, () => whileSteady(async () => expect((await render(path)).html).toContain(text)), 60_000);
 
-  test.each(["none", "viewport"] as const)("a window like any other (picture: %s)", async (screenshot) => {
+  test.each(["none", "viewport"] as const)("an ordinary window (screenshot: %s)", async (screenshot) => {
     expect((await render("/window", { screenshot })).html).toContain("1280 900 1280 visible true true");
   });
-  test("contexts opened at the same time are told apart, and none is left", async () => {
+  test("contexts opened at the same time are kept apart, and all are closed", async () => {
     const pages = await Promise.all(["/app", "/late", "/lazy", "/form"].map((path) => render(path)));
     expect(pages.map(({ url }) => new URL(url).pathname)).toEqual(["/app", "/late", "/lazy", "/form"]);
     expect((await browser.get()).contexts()).toEqual([]);
   }, 60_000);
-  test("consent layers go", async () => {
+  test("consent dialogs are removed", async () => {
     const { html } = await render("/consent");
     expect([html.includes("content"), html.includes("We use cookies")]).toEqual([true, false]);
   }, 60_000);
-  test("a page without end is read as it stands", async () => {
+  test("a page that never finishes loading is read in its current state", async () => {
     const { html } = await render("/endless", { timeoutMs: 4000 });
     expect(html).toContain("tick");
   }, 60_000);
-  test("frames stand where they stood, whenever they came", async () => {
+  test("frames are at their position, whenever they were loaded", async () => {
     const { html } = await render("/frames-late");
     const at = (name: string) => html.indexOf(`<section><p>${name} text of`);
     expect(at("second")).toBeGreaterThan(0);
     expect(at("second")).toBeLessThan(at("first"));
     expect(at("third")).toBeGreaterThan(at("first"));
   }, 60_000);
-  test("an endless list is read a few screens far", async () => {
+  test("an endless list is read for a few screens", async () => {
     const { html } = await render("/endless-scroll");
     const items = html.match(/item \d+/g) ?? [];
     expect([items.length > 10, items.length < 1000]).toEqual([true, true]);
   }, 60_000);
-  test("an answer that never ends is read as far as it came", async () => {
+  test("an answer that never ends is read up to the received part", async () => {
     expect((await render("/drip", { timeoutMs: 4000 })).html).toContain("drop of a page");
   }, 60_000);
-  test("pictures", async () => {
+  test("screenshots", async () => {
     const [part, full] = await Promise.all([
       render("/tall", { screenshot: "viewport" }),
       render("/tall", { screenshot: "full" }),
@@ -235,22 +235,22 @@ describe.skipIf(CHROMIUM === undefined)("limits", () => {
       // The hundred megabytes of the page stay in the browser.
       expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(90);
     }, 60_000);
-  test("a page that keeps its thread to itself runs out of time", async () => {
+  test("a page that blocks its thread times out", async () => {
     expect(await fault(render("/busy", { timeoutMs: 3000 }))).toBe("timeout" as never);
   }, 60_000);
-  test("a frame that is too large is cut, and its page is not", async () => {
+  test("a frame that is too large is shortened, and its page is not", async () => {
     const { html } = await render("/huge-frame");
     expect(html).toContain("outer");
     expect(html.length).toBeLessThan(1_000_000);
   }, 60_000);
-  test("pictures are as wide as the window and no taller than can be drawn", async () => {
+  test("screenshots are as wide as the window, and their height is limited", async () => {
     const { screenshot } = await render("/wide", { screenshot: "full" });
     const png = Buffer.from(screenshot ?? []);
     expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1280, 16_000]);
   }, 60_000);
 });
 
-describe.skipIf(CHROMIUM === undefined)("the way out", () => {
+describe.skipIf(CHROMIUM === undefined)("outgoing requests", () => {
   test("nothing a page loads reaches a private address", async () => {
     const { html } = await render("/attack");
     expect(html).toContain("attack");
@@ -268,7 +268,7 @@ describe.skipIf(CHROMIUM === undefined)("the way out", () => {
       expect(await failure(render(path()))).toBeInstanceOf(BlockedAddress);
       expect(touched).toEqual([]);
     }, 60_000);
-  test("what cannot be reached is no page", async () => {
+  test("an unreachable address is an error", async () => {
     const dead = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("x") });
     const address = `127.0.0.1:${dead.port}`;
     await dead.stop(true);
@@ -283,7 +283,7 @@ describe.skipIf(CHROMIUM === undefined)("the way out", () => {
     expect((await to(`http://${address}/`)).status).toBe(502);
     expect(await fault(to(`https://${address}/`))).toBe("upstream" as never);
   }, 60_000);
-  test("a page that a script sends where nobody is stays what it was", async () => {
+  test("a page that a script sends to an unreachable address stays unchanged", async () => {
     const { url, html, status } = await render("/go?url=http://nobody.invalid/");
     expect([url.startsWith(`${base}/go`), html.includes("waiting"), status]).toEqual([true, true, 200]);
   }, 60_000);
@@ -301,25 +301,25 @@ describe.skipIf(CHROMIUM === undefined)("the way out", () => {
     },
     19_000,
   );
-  test("the status is that of the document that is shown in the end", async () => {
+  test("the status is that of the last document", async () => {
     expect((await render("/go?url=/gone")).status).toBe(410);
     expect((await render("/redirect?url=/gone")).status).toBe(410);
     expect((await render("/app")).status).toBe(200);
     const { html, ...nothing } = await render("/nothing");
     expect([nothing, html.replace(/<[^>]*>/g, "")]).toEqual([{ url: `${base}/nothing`, status: 404 }, ""]);
   }, 60_000);
-  test("files are no pages", async () => {
+  test("files are not pages", async () => {
     expect((await render(`/go?url=file:///etc/passwd`)).html).not.toContain("root:");
   }, 60_000);
 });
 
-describe.skipIf(CHROMIUM === undefined)("trouble", () => {
+describe.skipIf(CHROMIUM === undefined)("failures", () => {
   test("a dead browser is replaced", async () => {
     await render("/app");
     await (await browser.get()).close();
     expect((await render("/app")).html).toContain("drawn");
   }, 60_000);
-  test("a page whose browser dies under it is shown in another", async () => {
+  test("a page whose browser dies is opened in another one", async () => {
     expect((await render("/die")).html).toContain("alive again");
     expect(deaths).toBe(2);
   }, 60_000);

@@ -74,7 +74,7 @@ describe("rules", () => {
   test.each<[string, string, number]>([
     ["at once", "", 500],
     ["in a thread", LONG, 60],
-  ])("judge %s as the parser does by itself", async (_, long, numRuns) => {
+  ])("judge %s like the parser on its own", async (_, long, numRuns) => {
     const path = fc.array(fc.constantFrom("a", "b", "/", "*", "?"), { minLength: 1, maxLength: 6 });
     const rule = fc.tuple(fc.constantFrom("Allow", "Disallow"), path, fc.constantFrom("", "", "$"));
     const group = fc.tuple(fc.constantFrom("*", "Sallyport", "other"), fc.array(rule, { minLength: 1, maxLength: 5 }));
@@ -96,7 +96,7 @@ describe("rules", () => {
   });
 });
 
-describe("a file made to be slow", () => {
+describe("a file designed to be slow", () => {
   const BYTES = 500 * 1024;
   const full = (line: string) => `User-agent: *\n${line.repeat(Math.floor(BYTES / line.length))}`;
   const SLOW = full(`Disallow: /${"*a".repeat(250)}b\n`);
@@ -118,7 +118,7 @@ describe("a file made to be slow", () => {
     expect(held).toBeLessThan(4000);
   });
 
-  test("forbids what cannot be judged in time, for a while, and judges the rest", async () => {
+  test("forbids for a while what cannot be judged in time, and judges the rest", async () => {
     const clock = new FakeClock();
     const own = createRobotsJudge(clock);
     try {
@@ -135,7 +135,7 @@ describe("a file made to be slow", () => {
     }
   }, 60_000);
 
-  test("keeps no other file waiting", async () => {
+  test("does not delay other files", async () => {
     const slow = await rules(SLOW);
     const other = await rules(`User-agent: *\nDisallow: /x\n${LONG}`);
     const stop = new AbortController();
@@ -168,7 +168,7 @@ test("sitemaps are addresses", async () => {
     expect((await rules(text + long)).sitemaps).toEqual(["https://b.example/s.xml", `${HOME}/own.xml`]);
 });
 
-test("the name in a user agent", () =>
+test("the product name in a user agent", () =>
   expect([productToken("MyBot/2.0 (+x)"), productToken("(odd)")]).toEqual(["MyBot", "Sallyport"]));
 
 describe("the file", () => {
@@ -218,7 +218,7 @@ describe("the file", () => {
     ["is cut between lines", [[200, `User-agent: *\n${"#".repeat(512 * 1024 - 26)}\nDisallow: /private`]], "allowed"],
   ])("%s", async (_, answers, expected) => expect(await verdict(over(...answers).robots)).toBe(expected));
 
-  test("is asked for again soon when it could not be had, and else after an hour", async () => {
+  test("is loaded again soon if it failed, and otherwise after an hour", async () => {
     const { robots, clock, asked } = over("timeout", [200, NO]);
     expect(await verdict(robots)).toBe("timeout");
     clock.advance(29_000);
@@ -229,12 +229,12 @@ describe("the file", () => {
     expect([await verdict(robots), asked.length]).toEqual(["robots", 2]);
   });
 
-  test("is asked for at once when nobody could be reached: the name may lead elsewhere by now", async () => {
+  test("is loaded again at once if the host was unreachable, because its address may have changed", async () => {
     const { robots } = over("connect", "blocked");
     expect([await verdict(robots), await verdict(robots)]).toEqual(["upstream", "allowed"]);
   });
 
-  test("keeps nobody waiting who has given up, and serves those who have not", async () => {
+  test("releases callers that gave up, and serves the others", async () => {
     const gate = Promise.withResolvers<void>();
     const robots = createRobots({
       clock: new FakeClock(),

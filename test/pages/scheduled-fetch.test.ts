@@ -20,7 +20,7 @@ async function fill(scheduler: ReturnType<typeof createHostScheduler>, host: str
   return first as () => void;
 }
 
-test("each host of a chain is asked in its turn, and what judges the next comes before its turn", async () => {
+test("each host of a redirect chain waits for its turn, and the check of the next one comes before its turn", async () => {
   const scheduler = createHostScheduler(new FakeClock(), places(8));
   const order: string[] = [];
   const get: GuardedFetch = async (url, { onRedirect }) => {
@@ -52,7 +52,7 @@ test("each host of a chain is asked in its turn, and what judges the next comes 
   expect(scheduler.load().waiting).toBe(0);
 });
 
-test("a request that is over waits for no turn, and keeps none", async () => {
+test("a request that has ended waits for no turn, and keeps none", async () => {
   const scheduler = createHostScheduler(new FakeClock(), places(8));
   const leaveB = await fill(scheduler, "b.example");
   const failures: unknown[] = [];
@@ -70,7 +70,7 @@ test("a request that is over waits for no turn, and keeps none", async () => {
   await fill(scheduler, "a.example");
 });
 
-test("what judges ends the request, without a place", async () => {
+test("a failed check ends the request without a place", async () => {
   const scheduler = createHostScheduler(new FakeClock(), places(8));
   const work = inTurn({ scheduler, claimOf }, { url: "http://a.example/" }, (follow) =>
     follow("http://b.example/", never, () => Promise.reject(new Error("forbidden"))),
@@ -80,7 +80,7 @@ test("what judges ends the request, without a place", async () => {
   await fill(scheduler, "b.example");
 });
 
-test("a page that the browser is sent on with waits for no host whose places wait for the browser", async () => {
+test("a redirect in the browser does not wait for a host whose places wait for the browser", async () => {
   const scheduler = createHostScheduler(new FakeClock(), { ...places(8), browser: () => 1 });
   const browser = createSlots(1);
   const shown: string[] = [];
@@ -122,7 +122,7 @@ test("a page that the browser is sent on with waits for no host whose places wai
   expect(scheduler.load().waiting).toBe(0);
 });
 
-test("accounts share the browser: the endless pages of one keep no other out", async () => {
+test("accounts share the browser: endless pages of one do not block others", async () => {
   const scheduler = createHostScheduler(new FakeClock(), { ...places(32), browser: () => 4 });
   const shown: string[] = [];
   const end = Promise.withResolvers<void>();

@@ -8,7 +8,7 @@ function read(html: string) {
   return extractPage(html, { url, onlyMainContent: true, markdown: true, html: false, links: false });
 }
 
-describe("where a script alone leads", () => {
+describe("the target of a page with only a script", () => {
   const moved = "https://site.example/new";
   const moves: [string, string, string | undefined][] = [
     ["an address set", "<script>window.location.href = '/new';</script>", moved],

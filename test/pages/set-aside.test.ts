@@ -14,7 +14,7 @@ function verdicts(beside: string): readonly number[] {
   );
 }
 
-describe("what a page sets aside counts less", () => {
+describe("parts that a page marks as secondary count less", () => {
   const cases: readonly (readonly [string, string])[] = [
     ["a footer", "<footer><p>Where we are</p></footer>"],
     ["a dialog by role", '<div role="alertdialog"><p>Are you sure?</p></div>'],
@@ -29,7 +29,7 @@ describe("what a page sets aside counts less", () => {
   for (const [name, beside] of cases) test(name, () => expect(verdicts(beside)).toEqual([0.5, 0.15]));
 });
 
-describe("other text is judged as before", () => {
+describe("the verdict on other text does not change", () => {
   const cases: readonly (readonly [string, string])[] = [
     ["a name inside a longer word", '<div class="illegally correlated"><p>Another story</p></div>'],
     ["long words", `<p>${"Donaudampfschifffahrtsgesellschaft ".repeat(4)}</p>`],
@@ -44,7 +44,7 @@ test("buttons, and short texts that are repeated many times, count somewhat less
   expect(verdicts("<p>Quick view</p>".repeat(5))).toEqual([0.5, ...Array<number>(5).fill(0.5)]);
 });
 
-test("a name around most of the text is no name for what is beside the point", () => {
+test("a name around most of the text does not mark it as secondary", () => {
   const blocks = cutBlocks(
     parsePage(`<body><div class="recipe cookies"><p>${PROSE}</p></div><p>More of it.</p></body>`).body,
   );

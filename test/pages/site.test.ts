@@ -35,7 +35,7 @@ describe("one page, many addresses", () => {
     ["https://site.example/a%2Fb", "https://site.example/a/b"],
   ];
   for (const [a, b] of different) test(`${a} ≠ ${b}`, () => expect(pageKey(a)).not.toBe(pageKey(b)));
-  test("a key of a key's address is that key", () => {
+  test("the key of a key's address is the same key", () => {
     const piece = fc.constantFrom(
       ...[
         "a",
@@ -175,7 +175,7 @@ describe("sitemaps in any spelling", () => {
   );
 });
 
-describe("patterns", () => {
+describe("patterns of addresses", () => {
   const cases: [string, string, boolean][] = [
     ["/blog/*", "https://a.example/blog/x", true],
     ["/blog/*", "https://a.example/blog/x/y", false],
@@ -196,7 +196,7 @@ describe("patterns", () => {
   ];
   for (const [glob, url, expected] of cases)
     test(`${glob} ${expected ? "takes" : "leaves"} ${url}`, () => expect(compileGlob(glob)?.(url)).toBe(expected));
-  test("empty and endless ones are refused", () => {
+  test("empty and too long patterns are refused", () => {
     expect(compileGlob(" ")).toBeUndefined();
     expect(compileGlob("x".repeat(2000))).toBeUndefined();
   });
@@ -222,7 +222,7 @@ describe("sitemaps", () => {
       urls: [],
       sitemaps: ["https://a.example/s1.xml", "https://a.example/s2.xml"],
     }));
-  test("what is not well-formed", () =>
+  test("sitemaps that are not well-formed", () =>
     expect(read("<urlset><url><loc>https://a.example/1<url><loc>https://a.example/2</loc></url>").urls).toEqual([
       "https://a.example/1",
       "https://a.example/2",
@@ -244,14 +244,14 @@ describe("sitemaps", () => {
     ["addresses that do not end", "<loc>"],
     ["tags that do not end", "<loc "],
     ["marked text that does not end", "<loc><![CDATA["],
-  ])("%s cost no more than their length", (_, part) => {
+  ])("the time for %s is linear in their length", (_, part) => {
     // Quadratic work would take minutes at this length.
     expect(read(`<urlset>${part.repeat(2_000_000 / part.length)}`).sitemaps).toEqual([]);
   });
   test("other schemes", () => expect(read("<urlset><url><loc>javascript:x</loc></url></urlset>").urls).toEqual([]));
 });
 
-test("a sitemap that takes its thread down is passed over, and none is read for who has gone", async () => {
+test("a sitemap that crashes its thread is skipped, and none is read for a caller that has gone", async () => {
   const gone = new AbortController();
   const big = new TextEncoder().encode(`<urlset><!--${"x".repeat(70_000)}--></urlset>`);
   const small = new TextEncoder().encode("<urlset><url><loc>https://a.example/1</loc></url></urlset>");
@@ -275,7 +275,7 @@ test("a sitemap that takes its thread down is passed over, and none is read for 
   await expect(read(new TaskFailed("ended"))).rejects.toThrow("gone");
 });
 
-test("sitemaps that hang take a share of the time, and after two of them no more are asked for", async () => {
+test("sitemaps that hang take a share of the time, and after two of them no more are loaded", async () => {
   const asked: string[] = [];
   const found = await readSitemaps(
     {

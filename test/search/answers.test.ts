@@ -19,14 +19,14 @@ function pageOf(chars: number) {
   return responseTo(mojeek.request(context), answer!, body.replace("</body>", `${more}</body>`));
 }
 
-test("a large page is read in a thread, and means the same there", async () => {
+test("a large page is read in a thread, with the same result", async () => {
   const { signal } = new AbortController();
   const parsed = await reader.read(mojeek, pageOf(300_000), context, signal);
   expect(parsed).toEqual({ ...mojeek.parse(pageOf(0), context) });
   expect(parsed.kind).toBe("hits");
 });
 
-test("the event loop goes on meanwhile", async () => {
+test("the event loop is not blocked meanwhile", async () => {
   const { signal } = new AbortController();
   const page = pageOf(3_000_000);
   const besideMs = await cpuMs(() => reader.read(mojeek, page, context, signal));
@@ -34,7 +34,7 @@ test("the event loop goes on meanwhile", async () => {
   expect(besideMs).toBeLessThan(cpuMs(() => mojeek.parse(page, context)) / 2);
 });
 
-test("nobody waits for it any more", async () => {
+test("the caller no longer waits for it", async () => {
   const stop = new AbortController();
   const read = reader.read(mojeek, pageOf(300_000), context, stop.signal);
   stop.abort(new Error("gone"));

@@ -9,7 +9,7 @@ afterEach(() => toys.stop());
 const hits = async () => (await pages("a", 5).json()) as unknown[];
 const search = (text: string) => toys.search.search(bread({ text }), nobody());
 
-test("an engine that answers and asks to be left alone is left alone for as long", async () => {
+test("an engine that answers and asks for a pause is not called for that time", async () => {
   const polite = { kind: "hits", hits: await hits(), backOffMs: 10_000 };
   toys = startToys({ a: () => Response.json(polite), b: () => pages("b", 5) });
   expect((await search("bread")).unresponsive).toEqual([]);
@@ -19,7 +19,7 @@ test("an engine that answers and asks to be left alone is left alone for as long
   expect(toys.asked("a")).toHaveLength(2);
 });
 
-test("a key that allows more is used for more", async () => {
+test("a key with a higher rate is used at that rate", async () => {
   const facts = {
     requestRate: { requests: 1, perMs: 86_400_000 },
     optionalKey: { looksLike: "a key", requestRate: { requests: 2, perMs: 86_400_000 } },

@@ -16,7 +16,7 @@ import {
   sampleNames,
 } from "./samples.ts";
 
-test("every engine has samples, and every sample an engine", () => {
+test("every engine has samples, and every sample has an engine", () => {
   expect(ENGINES.map(({ name }) => name).sort()).toEqual(sampleNames());
 });
 
@@ -33,7 +33,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
   const sample = readSample(name);
   const named = new Map(sample.cases.map((one) => [one.name, one]));
 
-  test("has facts that hold together", () => {
+  test("has consistent facts", () => {
     expect(sample.source.length).toBeGreaterThan(20);
     expect(engine.categories.length).toBeGreaterThan(0);
     for (const category of engine.categories) expect(CATEGORIES).toContain(category);
@@ -47,7 +47,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
     if (engine.enabledByDefault) expect(engine.about.official).toBe(true);
   });
 
-  test("has the answers that every engine is tried on", () => {
+  test("has the samples that every engine needs", () => {
     for (const kind of ["full", "empty", "changed", "language", "rate-limited"])
       expect([...named.keys()]).toContain(kind);
   });
@@ -62,7 +62,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
     }
   });
 
-  test("gives plain texts and addresses of the web", () => {
+  test("returns plain texts and web addresses", () => {
     for (const one of sample.cases) {
       for (const hit of hitsOf(play(engine, one).parsed)) {
         for (const text of [hit.title, hit.snippet])
@@ -75,7 +75,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
     }
   });
 
-  test("takes an answer that was cut off for a failure, or gives its whole hits only", () => {
+  test("treats a truncated answer as a failure, or returns only its complete results", () => {
     const full = named.get("full")!;
     const body = lastBody(engine.name, full);
     const whole = JSON.stringify(hitsOf(play(engine, full).parsed));
@@ -90,7 +90,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
     }
   });
 
-  test("never takes a changed answer for one without hits", () => {
+  test("never treats a changed answer as one without results", () => {
     const full = named.get("full")!;
     for (const [what, change] of changesOf(lastBody(engine.name, full))) {
       const { parsed } = play(engine, full, { change });
@@ -98,7 +98,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
     }
   });
 
-  test.each(STATUSES)("tells what status %d means", (status, kinds) => {
+  test.each(STATUSES)("reports what status %d means", (status, kinds) => {
     const context = contextFor(engine);
     const request = engine.request(context);
     for (const body of ["", "<html><body>Sorry</body></html>", "{}"]) {
@@ -107,7 +107,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
     }
   });
 
-  test("reads whatever is sent without throwing", () => {
+  test("reads any answer without throwing", () => {
     const context = contextOfCase(engine, named.get("full")!);
     const request = engine.request(context);
     const empty = lastBody(engine.name, named.get("empty")!).trim();
@@ -117,7 +117,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
     }
   });
 
-  test("reads by the operator's selectors, and says when it has no such one", () => {
+  test("uses the operator's selectors, and reports unknown ones", () => {
     for (const one of sample.cases) {
       const base = contextOfCase(engine, one);
       const withSelectors = (selectors: Record<string, string>) => ({
@@ -134,7 +134,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
     }
   });
 
-  test("tells nothing of the body in a failure", () => {
+  test("shows nothing of the body in a failure", () => {
     for (const one of sample.cases) {
       const failure = failureOf(play(engine, one).parsed);
       if (failure === undefined) continue;

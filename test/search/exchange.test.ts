@@ -68,7 +68,7 @@ async function ask(engine: SearchEngine, one: SampleCase, known = deps()) {
 describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (name, engine) => {
   const named = new Map(readSample(name).cases.map((one) => [one.name, one]));
 
-  test("asks with requests that a server can read, and gives its hits", async () => {
+  test("sends requests that a server can read, and returns its results", async () => {
     const full = named.get("full")!;
     const { asked, requests } = await ask(engine, full);
     expect("hits" in asked ? asked.hits.map(({ title }) => title) : asked).toEqual(
@@ -80,11 +80,11 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
     expect(sent).toContain("日本");
   });
 
-  test("has no hits when there are none", async () => {
+  test("returns no results if there are none", async () => {
     expect((await ask(engine, named.get("empty")!)).asked).toMatchObject({ hits: [] });
   });
 
-  test("says so when it is asked too often", async () => {
+  test("reports a rate limit", async () => {
     expect((await ask(engine, named.get("rate-limited")!)).asked).toMatchObject({ failure: { kind: "rate_limited" } });
   });
 });
@@ -100,7 +100,7 @@ test("a token is fetched once, and again after a failure", async () => {
   expect((await ask(engine, full, known)).requests.map(({ method }) => method)).toEqual(["GET", "POST"]);
 });
 
-test("an engine may not lead to a host that the operator opened for pages", async () => {
+test("an engine may not redirect to a host that the operator allowed for pages", async () => {
   const engine = ENGINES.find(({ name }) => name === "hackernews")!;
   let visits = 0;
   const inner = Bun.serve({

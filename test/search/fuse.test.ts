@@ -23,7 +23,7 @@ const rankings = fc
   .map((all) => all.map(({ weight, pages }, index) => ranking(`engine-${index}`, pages.map(page), weight)));
 
 describe("the order", () => {
-  test("does not hang on the order in which engines answered", () => {
+  test("does not depend on the order in which engines answered", () => {
     fc.assert(
       fc.property(
         rankings.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length }))),
@@ -43,7 +43,7 @@ describe("the order", () => {
     );
   });
 
-  test("puts no page lower that an engine lists higher", () => {
+  test("puts no page lower because an engine lists it higher", () => {
     fc.assert(
       fc.property(rankings, fc.nat(4), fc.nat(11), (all, which, at) => {
         const raised = all[which % all.length] as Ranking;
@@ -59,7 +59,7 @@ describe("the order", () => {
     );
   });
 
-  test("puts no page lower for one more engine that lists it", () => {
+  test("puts no page lower because one more engine lists it", () => {
     fc.assert(
       fc.property(rankings, fc.integer({ min: 0, max: 11 }), (all, number) => {
         const asked = sum(all) + 1;
@@ -74,7 +74,7 @@ describe("the order", () => {
     );
   });
 
-  test("puts two tenth places before one first", () => {
+  test("puts a page with two tenth places before one with one first place", () => {
     const filler = (from: number) => Array.from({ length: 9 }, (_, index) => page(from + index));
     const both = page(1000);
     const all = [ranking("a", [...filler(0), both]), ranking("b", [...filler(20), both]), ranking("c", [page(50)])];
@@ -87,7 +87,7 @@ function scoreOf(fused: readonly Fused[], { url }: Hit): number {
 }
 
 describe("the score", () => {
-  test("is from 0 to 1, falls along the list, and every page is there once", () => {
+  test("is from 0 to 1, decreases along the list, and every page is there once", () => {
     fc.assert(
       fc.property(rankings, (all) => {
         const fused = merged(all);
@@ -100,7 +100,7 @@ describe("the score", () => {
     );
   });
 
-  test("is 1 for what every engine that was asked puts first, and its share where the others say nothing", () => {
+  test("is 1 for a page that every engine puts first, and its share if the others do not list it", () => {
     expect(merged([ranking("a", [page(1)]), ranking("b", [page(1)])])[0]?.score).toBe(1);
     expect(merged([ranking("a", [page(1)])], 4)[0]?.score).toBe(0.25);
     // The score does not depend on whether the other engines failed or list other pages.
@@ -114,7 +114,7 @@ describe("the score", () => {
 });
 
 describe("pages that several engines list", () => {
-  test("are one, whatever spelling of the address each engine has", () => {
+  test("are one result, whatever spelling of the address each engine uses", () => {
     const spellings = [
       "http://www.example.com/a/?utm_source=x&b=1&a=2#part",
       "https://example.com/a?a=2&b=1",
@@ -132,7 +132,7 @@ describe("pages that several engines list", () => {
     expect(twice[0]?.score).toBe(1);
   });
 
-  test("have the longest snippet, the most exact of the earliest dates, and whatever picture there is", () => {
+  test("have the longest snippet, the most exact of the earliest dates, and an image if any has one", () => {
     const url = "https://example.com/";
     const [fused] = merged([
       ranking("a", [hit(url, { snippet: "Short.", publishedAt: "2026-01" })]),
@@ -152,7 +152,7 @@ describe("pages that several engines list", () => {
     });
   });
 
-  test("name the engines that a search service asked for us", () => {
+  test("name the engines that a search service called", () => {
     const [fused] = merged([
       ranking("searxng", [hit("https://example.com/", { engines: ["bing", "qwant"] })]),
       ranking("bing", [hit("https://example.com/")], 0.5),
@@ -161,8 +161,8 @@ describe("pages that several engines list", () => {
   });
 });
 
-describe("what engines send", () => {
-  test("loses what no reader sees, and is cut between words", () => {
+describe("data from engines", () => {
+  test("loses invisible characters, and is cut between words", () => {
     const [fused] = merged([
       ranking("a", [
         hit("https://example.com/", {
@@ -176,11 +176,11 @@ describe("what engines send", () => {
     expect(fused?.content.length).toBeLessThanOrEqual(1000);
   });
 
-  test("is left out where it has no address", () => {
+  test("is left out if it has no address", () => {
     expect(urls(merged([ranking("a", [hit("no address"), page(1)])]))).toEqual([page(1).url]);
   });
 
-  test("is called by its address where it has no title", () => {
+  test("has its address as title if it has none", () => {
     expect(merged([ranking("a", [hit("https://example.com/", { title: " " })])])[0]?.title).toBe(
       "https://example.com/",
     );

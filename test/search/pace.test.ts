@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { FakeClock } from "../../src/base/clock.ts";
 import { Pace } from "../../src/search/pace.ts";
 
-test("no window of time holds more turns than a network takes, however they are asked for", () => {
+test("no time window has more turns than a network allows, however they are requested", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 5 }),
@@ -29,7 +29,7 @@ test("no window of time holds more turns than a network takes, however they are 
   );
 });
 
-test("networks do not wait for each other, and too many do not wait at all", () => {
+test("networks do not wait for each other, and excess requests are refused", () => {
   const clock = new FakeClock();
   const pace = new Pace(clock);
   const limit = { requests: 1, perMs: 1000 };

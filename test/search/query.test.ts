@@ -23,12 +23,13 @@ describe("the language of a query", () => {
     ["πώς να φτιάξω ψωμί", "el"],
   ])("%s: %s", (query, language) => expect(guessLanguage(query)).toBe(language));
 
-  test.each(["bun 1.4 release", "GTX 1080", "", "12345", "Tokio Hotel", "???"])("%p tells none", (query) =>
-    expect(guessLanguage(query)).toBeUndefined(),
+  test.each(["bun 1.4 release", "GTX 1080", "", "12345", "Tokio Hotel", "???"])(
+    "%p has no recognisable language",
+    (query) => expect(guessLanguage(query)).toBeUndefined(),
   );
 });
 
-describe("an engine's hits are judged by the query's words", () => {
+describe("an engine's results are judged by the words of the query", () => {
   const about = (...titles: string[]) =>
     titles.map((title, index) => ({ title, snippet: "", url: `https://example.com/${index}` }));
 
@@ -54,7 +55,7 @@ describe("an engine's hits are judged by the query's words", () => {
     ["an operator", "site:example.com", ["One", "Two", "Three"], false],
   ])("%s", (_name, query, titles, unrelated) => expect(isUnrelated(query, about(...titles))).toBe(unrelated));
 
-  test("words may stand in the snippet or the address", () => {
+  test("words may be in the snippet or the address", () => {
     const hits = [
       { title: "One", snippet: "All about bread", url: "https://example.com/" },
       { title: "Two", snippet: "", url: "https://example.com/bread-recipes" },

@@ -40,9 +40,9 @@ describe("a date", () => {
     (value) => expect(isoDate(value, NOW)).toBeUndefined(),
   );
 
-  test("in words needs to know what time it is", () => expect(isoDate("2 hours ago")).toBeUndefined());
+  test("in words needs the current time", () => expect(isoDate("2 hours ago")).toBeUndefined());
 
-  test("in parts may lack a month or a day, but nothing between", () => {
+  test("in parts may lack the month and day or the day, but no part between", () => {
     expect([[2019], [2019, 7], [2019, 7, 1]].map(dateOfParts)).toEqual(["2019", "2019-07", "2019-07-01"]);
     expect([[null], [], [2019, null], "2019", [2019, 13]].map(dateOfParts)).toEqual(Array(5).fill(undefined));
   });
@@ -62,17 +62,17 @@ describe("a text", () => {
 
   test("shows no control characters", () => expect(oneLine("a\u0000b\u001b[31mc\u007f")).toBe("a b [31mc"));
 
-  test("is not read without end", () => {
+  test("is only read up to a limit", () => {
     expect(plain(`<p>${"x".repeat(5_000_000)}`).length).toBeLessThan(25_000);
     expect(plain("<div>".repeat(400_000) + "</span>".repeat(400_000))).toBe("");
   });
 
-  test("counts and durations are in words", () => {
+  test("counts and durations in words are read", () => {
     expect([counted("", "star"), counted("1", "star"), counted("0", "star")]).toEqual(["", "1 star", "0 stars"]);
     expect([0, Number.NaN, 59, 60, 3723].map(clock)).toEqual(["", "", "0:59", "1:00", "1:02:03"]);
   });
 
-  test("addresses are those of the web alone", () => {
+  test("only web addresses are accepted", () => {
     expect(webAddress("//x.example/a", "https://y.example")).toBe("https://x.example/a");
     for (const other of [
       "",
@@ -97,7 +97,7 @@ describe("a path", () => {
     ["constructor", undefined],
   ])("%p leads to %p", (path, value) => expect(valueAt(body, path)).toEqual(value as never));
 
-  test("may lead to everything", () => expect(valueAt([1], "$")).toEqual([1]));
+  test("may lead to the whole value", () => expect(valueAt([1], "$")).toEqual([1]));
 
   test("to lists in lists leads to no text", () => {
     const deep = `{"hits":[{"objectID":"1","title":${"[".repeat(1000)}"x"${"]".repeat(1000)},"url":"https://x.example"}]}`;
@@ -121,7 +121,7 @@ describe("an object in a script", () => {
 });
 
 describe("a selector", () => {
-  test("that is none is named", () => {
+  test("that is invalid is named", () => {
     expect(brokenSelector({ a: "div > a@href", b: "" })).toBeUndefined();
     expect(brokenSelector({ a: "div", b: "a[" })).toBe("a[");
   });
@@ -132,7 +132,7 @@ describe("a selector", () => {
     for (const none of ["b", "a@title", "a[", ""]) expect(firstText("<a>y</a>", none)).toBe("");
   });
 
-  test("of the operator's that is none fails, and tells which", () => {
+  test("of the operator that is invalid fails with its name", () => {
     const context = contextFor(hackernews, { settings: { selectors: { results: "li[" } } });
     const response = responseTo(hackernews.request(context), {}, "<li></li>");
     const parsed = readMarkup(response, context, { engine: { selectors: { results: "li" } } });
@@ -146,7 +146,7 @@ describe("a failure", () => {
       keyed,
     })?.kind;
 
-  test("is told by the status, and by whether a key was sent", () => {
+  test("is determined by the status, and by whether a key was sent", () => {
     expect([200, 204].map((status) => failure(status))).toEqual([undefined, undefined]);
     expect([401, 403].map((status) => failure(status))).toEqual(["blocked", "blocked"]);
     expect([401, 402, 403].map((status) => failure(status, {}, "", true))).toEqual(Array(3).fill("bad_key"));

@@ -11,7 +11,7 @@ afterEach(() => toys.stop());
 const run = (more: Parameters<typeof bread>[0] = {}, signal = nobody()) => toys.search.search(bread(more), signal);
 
 describe("the same question", () => {
-  test("is asked of the engines once, at once and within two minutes", async () => {
+  test("is sent to the engines once, whether simultaneously or within two minutes", async () => {
     toys = startToys({ a: () => pages("a", 8) });
     const answers = await Promise.all(Array.from({ length: 20 }, () => run()));
     await run({ text: "  bread " });
@@ -24,7 +24,7 @@ describe("the same question", () => {
     expect(toys.asked("a")).toHaveLength(2);
   });
 
-  test("with more hits wanted than were found, in another language or category, is another", async () => {
+  test("with more results wanted than were found, or in another language or category, counts as another query", async () => {
     toys = startToys({ a: () => pages("a", 8) }, { engines: [toyEngine("a", { categories: ["general", "news"] })] });
     await run();
     await run({ limit: 8 });
@@ -38,7 +38,7 @@ describe("the same question", () => {
     expect(toys.asked("a")).toHaveLength(4);
   });
 
-  test("without hits, or with too few because engines failed, is asked again", async () => {
+  test("without results, or with too few because engines failed, is sent again", async () => {
     toys = startToys({ a: () => Response.json([]), b: fails("changed_markup") });
     await run();
     toys.set("a", () => pages("a", 2));
@@ -47,7 +47,7 @@ describe("the same question", () => {
     expect((await run()).results).toHaveLength(5);
   });
 
-  test("goes on while somebody waits, and ends with the last of them", async () => {
+  test("continues while a caller waits, and ends with the last one", async () => {
     const { promise, resolve } = Promise.withResolvers<Response>();
     toys = startToys({ a: () => promise });
     const [first, second] = [new AbortController(), new AbortController()];
@@ -80,7 +80,7 @@ describe("the same question", () => {
     for (const answer of [meanwhile, await run()]) expect(answer.results[0]?.engines).toEqual(["b"]);
   });
 
-  test("is not answered from before a changed configuration", async () => {
+  test("is not answered from a cache of a previous configuration", async () => {
     toys = startToys({ a: () => pages("a", 8), b: () => pages("b", 8) });
     await run();
     toys.reconfigure({ only: ["b"] });
@@ -88,7 +88,7 @@ describe("the same question", () => {
   });
 });
 
-test("searches beyond the most at once are refused", async () => {
+test("searches beyond the maximum number are refused", async () => {
   toys = startToys({ a: silent });
   const stop = new AbortController();
   const all = Array.from({ length: 500 }, (_, index) =>
@@ -101,7 +101,7 @@ test("searches beyond the most at once are refused", async () => {
   await Promise.all(all);
 });
 
-test("what an engine asks to remember it gets again, until it fails or the time is over", async () => {
+test("values that an engine stores are passed to it again, until it fails or the time is over", async () => {
   const next: Parsed = {
     kind: "next",
     request: { method: "GET", url: "", headers: {} },
@@ -140,8 +140,8 @@ test("what an engine asks to remember it gets again, until it fails or the time 
   expect(tokens().slice(5)).toEqual(["token", ""]);
 });
 
-describe("an engine is told", () => {
-  test("the language of the query where it knows it", async () => {
+describe("an engine gets", () => {
+  test("the language of the query if it supports it", async () => {
     const engines = [
       toyEngine("any", { languages: "any" }),
       toyEngine("german", { languages: ["de"] }),
@@ -158,7 +158,7 @@ describe("an engine is told", () => {
     ]);
   });
 
-  test("to be safe as the operator says, or more", async () => {
+  test("the operator's safe search setting, or a stricter one", async () => {
     toys = startToys({ a: () => pages("a", 5) });
     await run({ safe: "off" });
     await run({ safe: "strict" });
@@ -168,7 +168,7 @@ describe("an engine is told", () => {
     expect(toys.asked("a").map((query) => query.get("safe"))).toEqual(["moderate", "strict", "off", "moderate"]);
   });
 
-  test("no time range that it does not know", async () => {
+  test("no time range that it does not support", async () => {
     const engines = [toyEngine("a"), toyEngine("b", { timeRanges: ["day"] })];
     toys = startToys({ a: () => pages("a", 5), b: () => pages("b", 5) }, { engines });
     await run({ timeRange: "day" });
@@ -179,7 +179,7 @@ describe("an engine is told", () => {
 });
 
 describe("addresses", () => {
-  test("an engine's own may not lead into private networks, nor may the operator's lead on to others there", async () => {
+  test("an engine's own address may not lead into private networks, nor may the operator's redirect to others there", async () => {
     toys = startToys(
       { a: () => pages("a", 5), moved: () => Response.redirect("http://127.0.0.2:80/a") },
       { search: { engines: { a: { baseUrl: undefined } } } },
@@ -194,7 +194,7 @@ describe("addresses", () => {
   });
 });
 
-test("an engine that takes few requests is asked in its turns, and none of those who wait is held against it", async () => {
+test("requests to a rate-limited engine wait for their turn, and waiting does not count as its failure", async () => {
   const polite = toyEngine("polite", { requestRate: { requests: 2, perMs: 3_600_000 } });
   toys = startToys(
     { polite: () => pages("polite", 5), other: () => pages("other", 5) },

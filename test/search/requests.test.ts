@@ -25,7 +25,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (_n
     }
   });
 
-  test("asks where the operator says, whatever the language", () => {
+  test("uses the operator's address, whatever the language", () => {
     for (const baseUrl of ["http://127.0.0.1:9", "http://127.0.0.1:9/prefix/", "https://proxy.example/a/b"]) {
       for (const language of [undefined, "en", "ja", "pt-BR"]) {
         const context = contextFor(engine, { query: { language }, settings: { baseUrl } });
@@ -35,7 +35,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (_n
     }
   });
 
-  test("gives its key to nobody in a query that logs would keep, but where its interface takes it nowhere else", () => {
+  test("never sends its key in a query, which logs would store, unless its API accepts it nowhere else", () => {
     if ((engine.key ?? engine.optionalKey) === undefined) return;
     const request = searchRequest(engine, contextFor(engine, { settings: { apiKey: "who:secret" } }));
     const isInQuery = request.url.includes("secret");
@@ -45,7 +45,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (_n
     ]);
   });
 
-  test("needs no first request for what it remembers", () => {
+  test("needs no first request for a stored value", () => {
     const context = contextFor(engine);
     const remembered = rememberedBy(engine, context);
     if (remembered === undefined) return;
@@ -53,7 +53,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (_n
     expect(engine.request({ ...context, remembered })).toEqual(last);
   });
 
-  test("asks for a page of the size that is wanted, within its most", () => {
+  test("requests a page of the wanted size, up to its maximum", () => {
     for (const limit of [1, 20]) expect(() => engine.request(contextFor(engine, { query: { limit } }))).not.toThrow();
   });
 });

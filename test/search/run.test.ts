@@ -20,7 +20,7 @@ async function failure(more: Parameters<typeof bread>[0] = {}): Promise<SearchEr
 }
 
 describe("an answer", () => {
-  test("is made of what all engines gave", async () => {
+  test("is merged from the results of all engines", async () => {
     toys = startToys({
       a: () => pages("a", 3, ["https://both.example/"]),
       b: () => pages("b", 3, ["https://both.example"]),
@@ -32,7 +32,7 @@ describe("an answer", () => {
     expect(toys.outcomes.sort()).toEqual(["a ok", "b ok"]);
   });
 
-  test("with no hits is one", async () => {
+  test("without results is an answer", async () => {
     toys = startToys({ a: () => Response.json([]) });
     expect(await run()).toEqual({ results: [], suggestions: [], corrections: [], unresponsive: [] });
   });
@@ -66,20 +66,23 @@ describe("an answer", () => {
 describe("time", () => {
   const timed = (name: string, check: () => Promise<void>) => test(name, () => whileSteady(check));
 
-  timed("nobody waits for a slow engine once there is enough and its share is over", async () => {
-    toys = startToys({ quick: () => pages("quick", 5), slow: silent });
-    const startedMs = performance.now();
-    const { results, unresponsive } = await run({ timeoutMs: 2000 });
-    expect(performance.now() - startedMs).toBeLessThan(1500);
-    expect(results).toHaveLength(5);
-    expect(unresponsive).toEqual([{ name: "slow", reason: "too slow" }]);
-    expect(toys.search.engines().find(({ name }) => name === "slow")).toMatchObject({
-      failed: 0,
-      suspended: undefined,
-    });
-  });
+  timed(
+    "a slow engine is no longer waited for if there are enough results and its share of the time is over",
+    async () => {
+      toys = startToys({ quick: () => pages("quick", 5), slow: silent });
+      const startedMs = performance.now();
+      const { results, unresponsive } = await run({ timeoutMs: 2000 });
+      expect(performance.now() - startedMs).toBeLessThan(1500);
+      expect(results).toHaveLength(5);
+      expect(unresponsive).toEqual([{ name: "slow", reason: "too slow" }]);
+      expect(toys.search.engines().find(({ name }) => name === "slow")).toMatchObject({
+        failed: 0,
+        suspended: undefined,
+      });
+    },
+  );
 
-  timed("others are asked at once when the first give too little", async () => {
+  timed("further engines are called at once if the first return too few results", async () => {
     const first = Array.from({ length: 6 }, (_, index) => toyEngine(`first-${index}`, { weight: 2 }));
     toys = startToys(
       {
@@ -93,7 +96,7 @@ describe("time", () => {
     expect(toys.asked("next")).toHaveLength(1);
   });
 
-  timed("others are not asked when the first give enough", async () => {
+  timed("further engines are not called if the first return enough results", async () => {
     const first = Array.from({ length: 6 }, (_, index) => toyEngine(`first-${index}`, { weight: 2 }));
     const ways = Object.fromEntries(first.map(({ name }) => [name, () => pages(name, 3)]));
     toys = startToys({ ...ways, next: () => pages("next", 5) }, { engines: [...first, toyEngine("next")] });
@@ -101,7 +104,7 @@ describe("time", () => {
     expect(toys.asked("next")).toHaveLength(0);
   });
 
-  timed("another is asked for each that fails, while the rest are under way", async () => {
+  timed("another engine is called for each that fails, while the rest are still running", async () => {
     const slow = Array.from({ length: 5 }, (_, index) => toyEngine(`slow-${index}`, { weight: 2 }));
     const ways = Object.fromEntries(slow.map(({ name }) => [name, silent]));
     toys = startToys(
@@ -113,7 +116,7 @@ describe("time", () => {
     expect((await answer).results).toHaveLength(5);
   });
 
-  timed("an engine past its own time is told of, and still heard while there is nothing else", async () => {
+  timed("an engine that exceeds its own time is reported, and still used while there is nothing else", async () => {
     const { promise: late, resolve } = Promise.withResolvers<Response>();
     toys = startToys({ a: () => late }, { engines: [toyEngine("a", { timeoutMs: 20 })] });
     const answer = run();
@@ -133,32 +136,35 @@ describe("time", () => {
     ]);
   });
 
-  timed("at the deadline what there is is the answer", async () => {
+  timed("at the deadline the existing results are returned", async () => {
     toys = startToys({ a: () => pages("a", 2), b: silent });
     const { results, unresponsive } = await run({ timeoutMs: 100 });
     expect(results).toHaveLength(2);
     expect(unresponsive).toEqual([{ name: "b", reason: "timeout" }]);
   });
 
-  timed("a caller in a hurry has no engine suspended for others, and an engine past its own time is", async () => {
-    toys = startToys({ a: silent, b: silent }, { engines: [toyEngine("a"), toyEngine("b", { timeoutMs: 20 })] });
-    await failure({ timeoutMs: 100 });
-    const [a, b] = toys.search.engines();
-    expect(a).toMatchObject({ failed: 0, suspended: undefined });
-    expect(b).toMatchObject({ failed: 1, suspended: { kind: "timeout" } });
-    expect(toys.outcomes.toSorted()).toEqual(["a timeout", "b timeout"]);
-  });
+  timed(
+    "a caller's short deadline does not suspend an engine for others, but exceeding the engine's own time does",
+    async () => {
+      toys = startToys({ a: silent, b: silent }, { engines: [toyEngine("a"), toyEngine("b", { timeoutMs: 20 })] });
+      await failure({ timeoutMs: 100 });
+      const [a, b] = toys.search.engines();
+      expect(a).toMatchObject({ failed: 0, suspended: undefined });
+      expect(b).toMatchObject({ failed: 1, suspended: { kind: "timeout" } });
+      expect(toys.outcomes.toSorted()).toEqual(["a timeout", "b timeout"]);
+    },
+  );
 });
 
 describe("failures", () => {
-  test("of all engines are the search's", async () => {
+  test("of all engines fail the search", async () => {
     toys = startToys({ a: fails("changed_markup"), b: () => new Response("", { status: 500 }) });
     const error = await failure();
     expect(error.fault).toBe("failed");
     expect(names(error.unresponsive).sort()).toEqual(["a", "b"]);
   });
 
-  test("a category without an engine, and one whose engines are all left alone, are unavailable", async () => {
+  test("a category without an engine, and one whose engines are all suspended, are unavailable", async () => {
     toys = startToys({ a: fails("captcha") });
     expect(await failure({ category: "map" })).toMatchObject({ fault: "unavailable", unresponsive: [] });
     expect((await failure()).fault).toBe("failed");
@@ -175,7 +181,7 @@ describe("failures", () => {
     ["rate_limited", 7_000, 7_000],
     ["rate_limited", 7 * 86_400_000, 86_400_000],
     ["server_error", undefined, 5_000],
-  ])("%s (asked to wait %p ms) leaves the engine alone for %i ms", async (kind, retryAfterMs, ms) => {
+  ])("%s (asked to wait %p ms) suspends the engine for %i ms", async (kind, retryAfterMs, ms) => {
     toys = startToys({ a: fails(kind, retryAfterMs) });
     await failure();
     toys.clock.advance(ms - 1);
@@ -185,14 +191,14 @@ describe("failures", () => {
     expect((await run()).results).toHaveLength(5);
   });
 
-  test.each(["changed_markup", "refused"])("%s leaves nobody alone", async (kind) => {
+  test.each(["changed_markup", "refused"])("%s does not suspend the engine", async (kind) => {
     toys = startToys({ a: fails(kind) });
     await failure();
     toys.set("a", () => pages("a", 5));
     expect((await run()).results).toHaveLength(5);
   });
 
-  test("that may soon be over are waited out for longer each time, and a good answer ends that", async () => {
+  test("that may be temporary suspend for longer each time, and a success resets this", async () => {
     toys = startToys({ a: fails("server_error") });
     for (const seconds of [5, 10, 20, 40, 80, 120, 120]) {
       expect((await failure()).fault).toBe("failed");
@@ -222,7 +228,7 @@ describe("failures", () => {
     expect(toys.search.engines().map(({ suspended }) => suspended?.kind)).toEqual(["network", "network"]);
   });
 
-  test("of a network keep its engines from being asked later in the same search", async () => {
+  test("of a network prevent later calls of its engines in the same search", async () => {
     const engines = [
       toyEngine("a", { network: "n", weight: 2 }),
       ...["b", "c", "d", "e", "f"].map((name) => toyEngine(name, { weight: 2 })),
@@ -243,7 +249,7 @@ describe("failures", () => {
     ]);
   });
 
-  test("are remembered with their time, and over a restart", async () => {
+  test("are stored with their time, and survive a restart", async () => {
     toys = startToys({ a: () => pages("a", 5) });
     await run();
     const okAtMs = toys.clock.now();
@@ -268,7 +274,7 @@ describe("failures", () => {
   });
 });
 
-describe("engines that do badly are asked last", () => {
+describe("engines with bad results are called last", () => {
   test("those that fail", async () => {
     const engines = ["bad", "b", "c", "d", "e", "f", "g"].map((name) => toyEngine(name));
     const good = Object.fromEntries(engines.map(({ name }) => [name, () => pages(name, 4)]));
@@ -280,7 +286,7 @@ describe("engines that do badly are asked last", () => {
     expect(toys.asked("g").length).toBeGreaterThan(0);
   });
 
-  test("and one whose key the operator gave is asked first", async () => {
+  test("and one with a key from the operator is called first", async () => {
     const engines = ["a", "b", "c", "d", "e", "f"].map((name) => toyEngine(name, { weight: 3 }));
     const keyed = toyEngine("keyed", { key: { looksLike: "abc" }, enabledByDefault: false });
     const ways = Object.fromEntries([...engines, keyed].map(({ name }) => [name, () => pages(name, 4)]));

@@ -25,7 +25,7 @@ const change = fc
   });
 
 describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (name, engine) => {
-  test("reads a spoiled answer, or says that it cannot", () => {
+  test("reads a damaged answer, or reports a failure", () => {
     for (const one of readSample(name).cases) {
       fc.assert(
         fc.property(change, (spoil) => {

@@ -54,7 +54,7 @@ async function suggested(
 
 const GOOD = JSON.stringify(["bread", ["bread", "bread rolls", "", 5, "x".repeat(300), "bread pudding"]]);
 
-test("come from the first free endpoint whose engine runs, in its own words and without the query", async () => {
+test("come from the first free endpoint whose engine is enabled, without the query itself", async () => {
   const all = [chosen("wikipedia"), chosen("duckduckgo")];
   expect(await suggested(all, { body: GOOD })).toEqual({
     last: ["bread rolls", "bread pudding"],
@@ -65,7 +65,7 @@ test("come from the first free endpoint whose engine runs, in its own words and 
   expect((await suggested([chosen("mojeek")], { body: GOOD })).hosts).toEqual([]);
 });
 
-test("are asked of no address of the operator's, for no sentences, and no more often than the engine", async () => {
+test("are not requested from the operator's addresses, for sentences, or beyond the engine's rate", async () => {
   expect((await suggested([chosen("duckduckgo", "http://127.0.0.1:1")], { body: GOOD })).hosts).toEqual([]);
   expect((await suggested([chosen("duckduckgo")], { query: { ...QUERY, text: "bread ".repeat(30) } })).hosts).toEqual(
     [],

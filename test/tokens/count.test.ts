@@ -72,7 +72,7 @@ describe("countTokens", () => {
     );
   });
 
-  test("counts as the reference: long runs, mixed with what ends them", () => {
+  test("counts as the reference: long runs, mixed with characters that end them", () => {
     const unit = fc.constantFrom(
       "a",
       "Z",
@@ -124,14 +124,14 @@ describe("countTokens", () => {
     expect(countTokens("a".repeat(60_000))).toBe(7_500);
   });
 
-  test("white space is what Unicode says it is", () => {
+  test("white space is defined by Unicode", () => {
     // As in the vocabulary's own program, a next-line character before a word begins a piece, and a byte order mark counts as a
     // symbol.
     expect(pieceEnd("\u0085\u0085a", 0)).toBe(1);
     expect(pieceEnd("\ufeff\ufeffa", 0)).toBe(2);
   });
 
-  test("pieces cover the text without a gap or a backward step", () => {
+  test("pieces cover the text without gaps or overlaps", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 1 }), (text) => {
         let at = 0;
@@ -145,7 +145,7 @@ describe("countTokens", () => {
     );
   });
 
-  test("a large text that is wanted at once is counted by samples of it", () => {
+  test("a large text that must be counted synchronously is estimated from samples", () => {
     const words = "word ".repeat(100_000);
     expect(Math.abs(countTokens(words) / 100_001 - 1)).toBeLessThan(0.01);
     // Text of ordinary words is counted further than text whose words are not tokens.
@@ -179,12 +179,12 @@ describe("TokenCounter", () => {
     expect(await new TokenCounter().count(text)).toBe(expected(text));
   });
 
-  test("a word larger than what is looked at together is off by its cuts at most", async () => {
+  test("the error for a word larger than a window is at most the number of its cuts", async () => {
     const tokens = await new TokenCounter().count("a".repeat(200_001));
     expect(Math.abs(tokens - 25_001)).toBeLessThanOrEqual(4);
   });
 
-  test("has enough where a limit is passed, whatever follows", async () => {
+  test("stops when a limit is exceeded, whatever follows", async () => {
     const counter = new TokenCounter();
     expect(await counter.count("word ".repeat(400), 100)).toBeGreaterThan(100);
     const endless = "word ".repeat(1_200_000);
@@ -195,7 +195,7 @@ describe("TokenCounter", () => {
     expect(await counter.count(" ".repeat(20_000_000), 65_536)).toBeGreaterThan(65_536);
   });
 
-  test("lets other work have its turns", async () => {
+  test("lets other work run meanwhile", async () => {
     let turns = 0;
     let counting = true;
     const other = async () => {

@@ -92,7 +92,7 @@ describe("relay", () => {
     expect(text).toContain("1e400");
   });
 
-  test("output is counted, in every spelling", () => {
+  test("output is counted, with every kind of escape", () => {
     const one = relay();
     relayStream(one, transcript(DIALECT, "anthropic-text"));
     expect(one.outputText()).toBe("Grüße aus “Köln” 🚀 – done.\n\n");
@@ -130,13 +130,13 @@ describe("tool arguments", () => {
     ["a cut-off key", ['{"a":1,"b'], '{"a":1,"b":null}'],
     ["rubbish after the whole", ['{"a":1}', "}}"], '{"a":1}'],
     ["a bare word", ['{"a":', "True}"], '{"a":true}'],
-  ])("%s is mended", (_name, fragments, whole) => {
+  ])("%s is repaired", (_name, fragments, whole) => {
     const text = relay().push(start + call(...fragments) + stop);
     expect(argumentsIn(text)).toBe(whole);
     JSON.parse(argumentsIn(text));
   });
 
-  test("a call whose own end was lost is mended at the answer's", () => {
+  test("a call without an end event is repaired at the end of the answer", () => {
     const one = relay();
     const lost = call('{"a":1', ",}").replace(/event: content_block_stop\n.*\n\n/, "");
     const text = relayStream(one, bytesOf(start + lost + stop));
@@ -145,7 +145,7 @@ describe("tool arguments", () => {
     expect(relayStream(relay(), bytesOf(start + lost.replace("1", "<") + stop))).not.toContain("message_stop");
   });
 
-  test("what cannot be mended ends the stream with an error", () => {
+  test("arguments that cannot be repaired end the stream with an error", () => {
     const one = relay();
     const text = relayStream(one, bytesOf(start + call('{"a":', "<<<>>>") + stop));
     expect(lastData(text)).toMatchObject({
@@ -206,7 +206,7 @@ describe("lossless request", () => {
   const ask = (text: string, more: Partial<Parameters<typeof context>[0]> = {}, members = {}) =>
     anthropicMessages.lossless.request(text, chat({}), context(more), members);
 
-  test("keeps every byte but the model", () => {
+  test("keeps every byte except the model", () => {
     const text = `{ "model":"fast",  "max_tokens":1e3, "thinking":{"type":"adaptive"},"future":[1.50,{"x":"\\u00e9"}],
       "messages":[{"role":"system","content":[]}],"tools":[{"type":"web_search_20250305","name":"web_search"}]}`;
     expect(ask(text).body).toBe(text.replace('"fast"', '"up"'));
@@ -221,7 +221,7 @@ describe("lossless request", () => {
     expect(ask("{}").headers).toEqual({ "anthropic-version": "2023-06-01" });
   });
 
-  test("takes out what is ours and what the provider refuses", () => {
+  test("removes the gateway's own parameters and those that the provider refuses", () => {
     const sent = ask('{"model":"m","thread_id":"t","metadata":{"user_id":"u","thread_id":"t"},"top_k":3}', {
       quirks: { refuses: ["top_k"] },
     });
@@ -229,7 +229,7 @@ describe("lossless request", () => {
     expect(sent.dropped).toEqual(["top_k"]);
   });
 
-  test("members win", () => {
+  test("members of the body take precedence", () => {
     expect(JSON.parse(ask('{"model":"m","messages":[1],"a":1}', {}, { messages: [2], a: undefined }).body)).toEqual({
       model: "up",
       messages: [2],
@@ -237,7 +237,7 @@ describe("lossless request", () => {
   });
 });
 
-test("a whole answer keeps its bytes but id and model, and gives its events", () => {
+test("a whole answer keeps its bytes except id and model, and is read into events", () => {
   const text =
     '{"id":"msg_up","type":"message","model":"up","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn","x":1.0}';
   const { text: given, events } = anthropicMessages.lossless.result(text, identity);
@@ -284,14 +284,14 @@ describe("fault", () => {
     expect(fault(429, {}, headers).headers).not.toHaveProperty("set-cookie");
   });
 
-  test("the blamed parameter is named", () => {
+  test("the parameter that caused the error is named", () => {
     expect(fault(400, { message: "messages.3.content.0.text: must not be empty" }).said.param).toBe(
       "messages[3].content[0].text",
     );
     expect(fault(400, { message: "Something: else" }).said.param).toBeUndefined();
   });
 
-  test("a body that is no JSON still says something", () => {
+  test("a body that is not JSON is still shown", () => {
     expect(anthropicMessages.fault(502, "<html>", new Headers()).message).toContain("502");
   });
 });

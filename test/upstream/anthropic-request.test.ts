@@ -95,7 +95,7 @@ describe("tools", () => {
     expect(json.messages[1].content[0].input).toEqual({ input: "raw" });
   });
 
-  test("a history with calls declares its tools though the request has none", () => {
+  test("tools of a history with calls are declared even if the request has none", () => {
     const { json } = send({ messages: [user(text("x")), assistant(call("a")), result("a", text("r"))] });
     expect(json).toMatchObject({
       tools: [{ name: "f", input_schema: { type: "object" } }],
@@ -124,7 +124,7 @@ describe("parameters", () => {
     expect(cutAt).toEqual([" "]);
   });
 
-  test("temperature and top_p never go together to a model that refuses both", () => {
+  test("temperature and top_p are never sent together to a model that refuses both", () => {
     const { json, dropped } = send({ temperature: 0.7, topP: 0.5 }, { model: "claude-sonnet-4-5" });
     expect(json).toMatchObject({ temperature: 0.7 });
     expect(json).not.toHaveProperty("top_p");
@@ -173,7 +173,7 @@ describe("parameters", () => {
     expect(sent.dropped).toEqual([...dropped]);
   });
 
-  test("structured output: by parameter where the model knows it, else told in the system text", () => {
+  test("structured output: by parameter if the model supports it, otherwise in the system text", () => {
     const schema = { type: "object", properties: { a: { type: "string" } }, additionalProperties: false };
     const responseFormat = { type: "json_schema", name: "n", schema } as const;
     expect(send({ responseFormat }, { model: "claude-sonnet-4-5" }).json.output_config).toEqual({
@@ -208,7 +208,7 @@ describe("parameters", () => {
     }
   });
 
-  test("what the provider refuses is left out and named", () => {
+  test("parameters that the provider refuses are left out and named", () => {
     expect(send({ topK: 4 }, { quirks: { refuses: ["top_k"] } })).toMatchObject({ dropped: ["top_k"] });
   });
 });

@@ -15,7 +15,7 @@ const ofType = <T extends ChatEvent["type"]>(events: ChatEvent[], type: T) =>
   events.filter((event): event is Extract<ChatEvent, { type: T }> => event.type === type);
 
 describe("transcripts", () => {
-  test.each(names)("%s reads as its golden events, legally", (name) => {
+  test.each(names)("%s is read into its golden events, in legal order", (name) => {
     const events = read(transcript(DIALECT, name));
     expect(events as unknown[]).toEqual(goldenEvents(name, events));
     expect(grammarFaults(events)).toEqual([]);
@@ -31,7 +31,7 @@ describe("transcripts", () => {
     );
   });
 
-  test("any truncation ends in a finish or an error, legally", () => {
+  test("any truncation ends in a finish or an error, in legal order", () => {
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.nat(4000), (name, length) => {
         const events = read(transcript(DIALECT, name).subarray(0, length));
@@ -172,7 +172,7 @@ describe("stream and whole answer", () => {
     );
   });
 
-  test("a body that is no message is a failure", () => {
+  test("a body that is not a message is a failure", () => {
     for (const body of [undefined, null, [], "x", {}, { content: "text" }]) {
       expect(anthropicMessages.events(body)).toMatchObject([{ type: "error", code: "provider_unavailable" }]);
     }
@@ -189,7 +189,7 @@ describe("public failures", () => {
     { type: "message_stop" },
   ];
 
-  test("1: arguments whole in the start frame are not lost", () => {
+  test("1: complete arguments in the start frame are not lost", () => {
     const tools = fold(read(transcript(DIALECT, "anthropic-tools-whole-input"))).choices[0]?.blocks;
     expect(tools).toMatchObject([
       { name: "edit", arguments: '{"path":"a.txt","lines":[1,2],"deep":{"x":null}}' },
@@ -198,7 +198,7 @@ describe("public failures", () => {
     ]);
   });
 
-  test("3: interleaved fragments go to the call of their index", () => {
+  test("3: interleaved fragments are added to the call of their index", () => {
     const blocks = fold(read(transcript(DIALECT, "anthropic-tools-interleaved"))).choices[0]?.blocks;
     expect(blocks).toMatchObject([
       { callId: "toolu_A", arguments: '{"a":1}' },
@@ -228,7 +228,7 @@ describe("public failures", () => {
     expect(ofType(read(sse(start, start, ...stop("end_turn"))), "start")).toHaveLength(1);
   });
 
-  test("7: argument fragments come as they arrive", () => {
+  test("7: argument fragments are passed on as they arrive", () => {
     const deltas = ofType(read(transcript(DIALECT, "anthropic-tools-parallel")), "tool-delta");
     expect(deltas.map((delta) => delta.text)).toEqual([
       '{"path"',
@@ -239,7 +239,7 @@ describe("public failures", () => {
     ]);
   });
 
-  test("9: signatures come through byte for byte, signature-only and redacted blocks too", () => {
+  test("9: signatures are kept byte for byte, also in signature-only and redacted blocks", () => {
     expect(fold(read(transcript(DIALECT, "anthropic-thinking"))).choices[0]?.blocks.slice(0, 3)).toEqual([
       { type: "reasoning", text: "First, weigh it.", signature: "EqQBCgIYAhIM1gbcDa9GJwZA2b3h+/==", origin: DIALECT },
       {
@@ -252,7 +252,7 @@ describe("public failures", () => {
     ]);
   });
 
-  test("13: cached and cache-write tokens are counted, and stand in the input", () => {
+  test("13: cached and cache-write tokens are counted as part of the input", () => {
     expect(fold(read(transcript(DIALECT, "anthropic-text"))).usage).toEqual({
       inputTokens: 12 + 248 + 1800,
       outputTokens: 17,
@@ -261,7 +261,7 @@ describe("public failures", () => {
     });
   });
 
-  test("17: usage that comes only with the end is the usage", () => {
+  test("17: usage that arrives only at the end is used", () => {
     const finish = read(transcript(DIALECT, "anthropic-usage-late")).at(-1) as FinishEvent;
     expect(finish).toMatchObject({ reason: "length", usage: { inputTokens: 107, outputTokens: 4, cachedTokens: 100 } });
   });

@@ -30,7 +30,7 @@ const result = (
 const tools: ChatRequest["tools"] = [{ type: "function", name: "f", parameters: { type: "object", properties: {} } }];
 
 describe("turns", () => {
-  test("the least request", () => {
+  test("the smallest request", () => {
     expect(send({})).toMatchObject({
       path: "/messages",
       headers: { "anthropic-version": "2023-06-01" },
@@ -39,7 +39,7 @@ describe("turns", () => {
     });
   });
 
-  test("11: system text of all places is hoisted, cache markers kept", () => {
+  test("11: all system text is moved to the top, and cache markers are kept", () => {
     const { json } = send({
       messages: [
         { role: "system", content: [{ ...text("A"), cacheControl: { type: "ephemeral" } }, text("  ")] },
@@ -56,7 +56,7 @@ describe("turns", () => {
     expect(json.messages.map((turn: { role: string }) => turn.role)).toEqual(["user", "assistant", "user"]);
   });
 
-  test("11: no empty text goes up, and turns alternate", () => {
+  test("11: no empty text is sent, and turns alternate", () => {
     const { json } = send({
       messages: [
         user(text("a")),
@@ -73,7 +73,7 @@ describe("turns", () => {
     ]);
   });
 
-  test("11: every call gets its result at once: missing ones named, strays told as text, results first", () => {
+  test("11: every call is followed by its result: missing ones are named, stray ones become text, and results come first", () => {
     const { json } = send({
       tools,
       messages: [
@@ -119,7 +119,7 @@ describe("turns", () => {
     ["no object", "[1]", { arguments: "[1]" }],
     ["beyond mending", "<x>", { arguments: "<x>" }],
     ["nothing", "", {}],
-  ])("arguments of old calls: %s", (_name, args, input) => {
+  ])("arguments of earlier calls: %s", (_name, args, input) => {
     expect(
       send({ tools, messages: [user(text("x")), assistant(call("a", args))] }).json.messages[1].content[0].input,
     ).toEqual(input);
@@ -169,7 +169,7 @@ describe("turns", () => {
     );
   });
 
-  test("9: signed thinking returns byte for byte; unsigned and foreign thinking does not", () => {
+  test("9: signed thinking is sent back byte for byte; unsigned and foreign thinking is not", () => {
     const signature = "Eq+/==\\u0041";
     const { json } = send({
       tools,
@@ -194,7 +194,7 @@ describe("turns", () => {
     ]);
   });
 
-  test("pieces of Anthropic's own pass, those of others are named", () => {
+  test("Anthropic's own content parts are kept, those of others are named", () => {
     const value = { type: "search_result", source: "x" };
     const odd = { type: "opaque" as const, origin: "openai-chat", value: { type: "odd" } };
     const { json, dropped } = send({
@@ -210,7 +210,7 @@ describe("turns", () => {
     expect(() => send({ messages: [user(odd)] })).toThrow("cannot take content of type 'odd'");
   });
 
-  test("a history that starts with the assistant, or holds system text alone, still is one", () => {
+  test("a history that starts with the assistant, or contains only system text, becomes valid", () => {
     expect(send({ messages: [assistant(text("hello ")), user(text("x"))] }).json.messages[0].role).toBe("user");
     expect(send({ messages: [{ role: "system", content: [text("do")] }] }).json).toMatchObject({
       messages: [{ role: "user", content: [text("do")] }],
@@ -218,7 +218,7 @@ describe("turns", () => {
     expect(() => send({ messages: [] })).toThrow(ApiError);
   });
 
-  test("whatever the history, turns alternate, pair up and hold no empty text", () => {
+  test("for any history, turns alternate, calls have results, and there is no empty text", () => {
     const id = fc.constantFrom("a", "b", "c");
     const words = fc.constantFrom("", " ", "w").map(text);
     const message: fc.Arbitrary<ChatMessage> = fc.oneof(

@@ -38,7 +38,7 @@ test.each([
   [429, true],
   [400, false],
   [500, false],
-])("a key answered with %d is rested: %p", async (status, rests) => {
+])("a key that gets a %d is skipped for a while: %p", async (status, rests) => {
   const { provider, heard, stop } = twoKeys("first", status);
   try {
     const clock = { now: () => 1000 } as Parameters<typeof fetchAnswer>[2]["clock"];
@@ -51,7 +51,7 @@ test.each([
   }
 });
 
-test("the answer comes whole, with its headers", async () => {
+test("the answer is returned completely, with its headers", async () => {
   const { provider, stop } = twoKeys("none", 500);
   try {
     const clock = { now: () => 1000 } as Parameters<typeof fetchAnswer>[2]["clock"];

@@ -40,7 +40,7 @@ test("failures older than the window do not count", () => {
   expect(breaker.snapshot()).toEqual({ state: "closed", failures: 2, openedAtMs: null });
 });
 
-test("successes and calls that said nothing neither open nor forgive", () => {
+test("successes and calls without a result neither open it nor clear failures", () => {
   const { breaker, fail } = setup();
   fail(2);
   for (const outcome of ["ok", "unknown"] as const) breaker.acquire()?.settle(outcome);
@@ -66,14 +66,14 @@ describe("half open", () => {
     expect(breaker.acquire()).toBeUndefined();
   });
 
-  test("the probe's success closes and forgets", () => {
+  test("a successful probe closes it and clears failures", () => {
     const { breaker, states } = opened();
     breaker.acquire()?.settle("ok");
     expect(breaker.snapshot()).toEqual({ state: "closed", failures: 0, openedAtMs: null });
     expect(states).toEqual(["open", "half_open", "closed"]);
   });
 
-  test("the probe's failure opens for another cooldown", () => {
+  test("a failed probe opens it for another cooldown", () => {
     const { breaker, clock } = opened();
     breaker.acquire()?.settle("failed");
     expect(breaker.state).toBe("open");
@@ -83,14 +83,14 @@ describe("half open", () => {
     expect(breaker.acquire()).toBeDefined();
   });
 
-  test("a probe that says nothing frees its place", () => {
+  test("after a probe without a result the next call may probe", () => {
     const { breaker } = opened();
     breaker.acquire()?.settle("unknown");
     expect(breaker.state).toBe("half_open");
     expect(breaker.acquire()).toBeDefined();
   });
 
-  test("a probe nobody settles is given up in the end, and comes too late then", () => {
+  test("a probe that is never settled is given up eventually, and a later result is ignored", () => {
     const { breaker, clock } = opened();
     const lost = breaker.acquire();
     clock.advance(10 * 60_000);
@@ -102,7 +102,7 @@ describe("half open", () => {
     expect(breaker.state).toBe("closed");
   });
 
-  test("calls from before the opening decide nothing", () => {
+  test("calls from before the opening are ignored", () => {
     const { breaker, clock, fail } = setup();
     const stale = [breaker.acquire(), breaker.acquire(), breaker.acquire(), breaker.acquire()];
     fail(3);

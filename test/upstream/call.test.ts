@@ -55,7 +55,7 @@ async function ask(up: Provider, signal = new AbortController().signal): Promise
   return readAnswer(up, await callProvider(up, REQUEST, { signal, secret: "k" }), signal);
 }
 
-describe("an answer that stalls is given up, and its connection with it", () => {
+describe("an answer that stalls is given up, and its connection is closed", () => {
   test.each([
     ["small", "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{"],
     ["large", "HTTP/1.1 200 OK\r\nContent-Length: 9000000\r\n\r\n{"],
@@ -70,7 +70,7 @@ describe("an answer that stalls is given up, and its connection with it", () => 
 test.each([
   ["small", "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{"],
   ["chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"],
-])("who asked may leave in the middle: %s", async (_name, text) => {
+])("the caller may abort in the middle: %s", async (_name, text) => {
   const up = provider(text, 10_000);
   const left = new AbortController();
   const reason = new Error("left");

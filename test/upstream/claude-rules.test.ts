@@ -34,25 +34,34 @@ describe("a forced tool", () => {
     [{ type: "allowed", mode: "required", names: ["g"] }, { type: "tool", name: "g" }, /"g".*one of them/],
   ];
 
-  test.each(["claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1", "claude-opus-6"])("%s is told", (model) => {
-    for (const [toolChoice, , words] of FORCED) {
-      const { json, dropped } = send({ tools, toolChoice, reasoning: { effort: "low" } }, { model });
-      expect(json.tool_choice).toEqual({ type: "auto" });
-      expect(json.tools).toHaveLength(3);
-      expect(json.messages.at(-1)).toMatchObject({ role: "system", content: [{ text: expect.stringMatching(words) }] });
-      expect(dropped).toEqual(["tool_choice"]);
-      expect(json.output_config).toEqual({ effort: "low" });
-    }
-  });
+  test.each(["claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1", "claude-opus-6"])(
+    "%s is told in the text",
+    (model) => {
+      for (const [toolChoice, , words] of FORCED) {
+        const { json, dropped } = send({ tools, toolChoice, reasoning: { effort: "low" } }, { model });
+        expect(json.tool_choice).toEqual({ type: "auto" });
+        expect(json.tools).toHaveLength(3);
+        expect(json.messages.at(-1)).toMatchObject({
+          role: "system",
+          content: [{ text: expect.stringMatching(words) }],
+        });
+        expect(dropped).toEqual(["tool_choice"]);
+        expect(json.output_config).toEqual({ effort: "low" });
+      }
+    },
+  );
 
-  test.each(["claude-opus-5", "claude-opus-4-8", "claude-sonnet-4-5", "other"])("%s is forced", (model) => {
-    for (const [toolChoice, expected] of FORCED) {
-      const { json, dropped } = send({ tools, toolChoice }, { model });
-      expect(json.tool_choice).toEqual(expected);
-      expect(json.tools).toHaveLength(3);
-      expect(dropped).toEqual([]);
-    }
-  });
+  test.each(["claude-opus-5", "claude-opus-4-8", "claude-sonnet-4-5", "other"])(
+    "%s is forced by the parameter",
+    (model) => {
+      for (const [toolChoice, expected] of FORCED) {
+        const { json, dropped } = send({ tools, toolChoice }, { model });
+        expect(json.tool_choice).toEqual(expected);
+        expect(json.tools).toHaveLength(3);
+        expect(dropped).toEqual([]);
+      }
+    },
+  );
 });
 
 describe("allowed tools", () => {
@@ -75,7 +84,7 @@ describe("allowed tools", () => {
     expect(dropped).toEqual(["tool_choice"]);
   });
 
-  test("all of them need no words", () => {
+  test("if all tools are allowed, no text is added", () => {
     const all: ToolChoice = { type: "allowed", mode: "auto", names: ["f", "g", "h"] };
     const { json, dropped } = send({ tools, toolChoice: all }, { model: "claude-opus-5" });
     expect([json.tool_choice, dropped, json.messages.length]).toEqual([{ type: "auto" }, [], 1]);
@@ -150,7 +159,7 @@ describe("late system text", () => {
     }
   });
 
-  test.each(["claude-opus-4-7", "claude-sonnet-5", "other"])("%s gets it at the top", (model) => {
+  test.each(["claude-opus-4-7", "claude-sonnet-5", "other"])("for %s system text is moved to the top", (model) => {
     const { json } = send({ messages: [user("a"), system("s"), assistant("b"), user("c")] }, { model });
     expect(json.system).toEqual([text("s")]);
     expect(shape(json)).toEqual([
@@ -174,7 +183,7 @@ describe("a final assistant turn", () => {
     },
   );
 
-  test.each(["claude-sonnet-4-5", "claude-3-7-sonnet-latest", "other"])("%s goes on by itself", (model) => {
+  test.each(["claude-sonnet-4-5", "claude-3-7-sonnet-latest", "other"])("%s continues by itself", (model) => {
     const { json, dropped } = send({ messages }, { model });
     expect(json.messages.at(-1)).toEqual({ role: "assistant", content: [text("Once upon")] });
     expect(dropped).toEqual([]);
@@ -201,7 +210,7 @@ describe("thinking turned off", () => {
   });
 });
 
-describe("a thinking budget leaves an answer", () => {
+describe("a thinking budget leaves room for the answer", () => {
   test.each([
     [{ effort: "high" }, 2000, 1500],
     [{ effort: "medium" }, 40_000, 8192],

@@ -22,6 +22,6 @@ test("the iterations of a compaction are added, those of the answer are not coun
   expect(anthropicUsage(own)).toEqual({ inputTokens: 120, outputTokens: 10, cachedTokens: 20 });
 });
 
-test("nonsense in an iteration makes the figures nonsense, which are counted here then", () => {
+test("invalid counts in an iteration make the usage invalid, and the gateway counts instead", () => {
   expect(anthropicUsage({ ...own, iterations: [{ ...compaction, output_tokens: -5 }] })).toBeUndefined();
 });

@@ -83,7 +83,7 @@ describe.each(DIALECTS.map((dialect) => [dialect.name, dialect] as const))("%s",
   });
 
   if (name !== "gemini")
-    test("is relayed, well or with an error at its end", () => {
+    test("is relayed, correctly or with an error at its end", () => {
       fc.assert(
         fc.property(stream, fc.boolean(), (text, includeUsage) => {
           const relay = dialect.lossless.relay({ ...identity, includeUsage });

@@ -36,7 +36,7 @@ const result = (
 const png = { type: "image", source: { kind: "base64", mediaType: "image/png", data: "iVBO" } } as const;
 
 describe("contents", () => {
-  test("the least request, streamed and not", () => {
+  test("the smallest request, streamed and not", () => {
     expect(send({})).toMatchObject({
       path: "/models/gemini-3-flash:generateContent",
       json: { contents: [{ role: "user", parts: [{ text: "hi" }] }] },
@@ -46,7 +46,7 @@ describe("contents", () => {
     expect(send({}, { model: "tunedModels/a b" }).path).toBe("/tunedModels/a%20b:generateContent");
   });
 
-  test("11: system text of all places is hoisted", () => {
+  test("11: all system text is moved to the top", () => {
     const { json } = send({
       messages: [{ role: "system", content: [text("A")] }, user(text("x")), { role: "system", content: [text("B")] }],
     });
@@ -104,7 +104,7 @@ describe("contents", () => {
     ]);
   });
 
-  test("before the third generation: no ids, no signatures of ours, images beside the result", () => {
+  test("before the third generation: no ids, no signatures from the gateway, images beside the result", () => {
     const { json } = send(
       { messages: [user(text("x")), assistant(call("c1")), result("c1", text("r"), png)] },
       { model: "gemini-2.5-flash" },
@@ -114,7 +114,7 @@ describe("contents", () => {
     expect(json.contents[3].parts[1]).toEqual({ inlineData: { mimeType: "image/png", data: "iVBO" } });
   });
 
-  test("9: signatures of its own thinking return, foreign ones do not", () => {
+  test("9: signatures of its own thinking are sent back, foreign ones are not", () => {
     const { json } = send({
       messages: [
         user(text("x")),
@@ -150,7 +150,7 @@ describe("contents", () => {
     ]);
   });
 
-  test("11: whatever the history, each model turn's calls are answered at once and in equal number", () => {
+  test("11: for any history, the calls of each model turn are followed by the same number of results", () => {
     const id = fc.constantFrom("a", "b", "c");
     const message: fc.Arbitrary<ChatMessage> = fc.oneof(
       fc.constantFrom("", "w").map((words) => user(text(words))),
@@ -198,7 +198,7 @@ describe("tools", () => {
     { type: "server", origin: "openai-responses", name: "web_search", value: {} },
   ];
 
-  test("declarations keep their whole schema; server tools of others are named", () => {
+  test("declarations keep their complete schema; server tools of others are named", () => {
     const { json, dropped } = send({ tools });
     expect(json.tools).toEqual([
       {
@@ -278,7 +278,7 @@ describe("parameters", () => {
     expect(dropped).toEqual(expected === undefined ? ["reasoning_effort"] : []);
   });
 
-  test("a budget of ours leaves a share of the output limit for the answer", () => {
+  test("a budget that the gateway sets leaves a share of the output limit for the answer", () => {
     const budget = (maxTokens: number, reasoning: ChatRequest["reasoning"], model = "gemini-2.5-flash") =>
       send({ maxTokens, ...(reasoning === undefined ? {} : { reasoning }) }, { model }).json.generationConfig
         .thinkingConfig.thinkingBudget;
@@ -287,7 +287,7 @@ describe("parameters", () => {
     expect(budget(100, { effort: "high" }, "gemini-2.5-pro")).toBe(128);
   });
 
-  test("structured output: by parameter, or told where tools forbid it", () => {
+  test("structured output: by parameter, or in the text if tools forbid it", () => {
     const schema = { type: "object", additionalProperties: false };
     const responseFormat = { type: "json_schema", name: "n", schema } as const;
     expect(send({ responseFormat }).json.generationConfig).toEqual({
@@ -315,13 +315,13 @@ describe("parameters", () => {
     expect(thrown).toMatchObject({ apiCode: "unsupported_parameter", detail: { param } });
   });
 
-  test("more stop sequences than the protocol takes: the rest is cut here", () => {
+  test("more stop sequences than the protocol allows: the gateway handles the rest", () => {
     const { json, cutAt } = send({ stop: ["1", "2", "3", "4", "5", "6"] });
     expect(json.generationConfig.stopSequences).toEqual(["1", "2", "3", "4", "5"]);
     expect(cutAt).toEqual(["6"]);
   });
 
-  test("what the provider refuses is left out and named", () => {
+  test("parameters that the provider refuses are left out and named", () => {
     expect(send({ topK: 4 }, { quirks: { refuses: ["top_k"] } })).toMatchObject({ dropped: ["top_k"] });
   });
 });

@@ -13,7 +13,7 @@ const sse = (...chunks: unknown[]) =>
 const blocks = (name: string) => fold(read(transcript("gemini", name))).choices[0]?.blocks;
 
 describe("transcripts", () => {
-  test.each(names)("%s reads as its golden events, legally", (name) => {
+  test.each(names)("%s is read into its golden events, in legal order", (name) => {
     const events = read(transcript("gemini", name));
     expect(events as unknown[]).toEqual(goldenEvents(name, events));
     expect(grammarFaults(events)).toEqual([]);
@@ -29,7 +29,7 @@ describe("transcripts", () => {
     );
   });
 
-  test("any truncation ends in a finish or an error, legally", () => {
+  test("any truncation ends in a finish or an error, in legal order", () => {
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.nat(3000), (name, length) => {
         const events = read(transcript("gemini", name).subarray(0, length));
@@ -99,13 +99,13 @@ describe("stream and whole answer", () => {
     );
   });
 
-  test("a list of chunks, as sent where no events were asked for, is an answer too", () => {
+  test("a list of chunks, as sent if no events were requested, is an answer too", () => {
     expect(fold(gemini.events([around([{ text: "a" }]), around([{ text: "b" }], "STOP")])).choices[0]?.blocks).toEqual([
       { type: "text", text: "ab" },
     ]);
   });
 
-  test("a body that is no answer is a failure", () => {
+  test("a body that is not an answer is a failure", () => {
     for (const body of [undefined, null, [], "x", {}]) {
       expect(gemini.events(body)).toMatchObject([{ type: "error", code: "provider_unavailable" }]);
     }
@@ -113,7 +113,7 @@ describe("stream and whole answer", () => {
 });
 
 describe("public failures", () => {
-  test("1, 4: whole calls come through, with distinct ids where the upstream gives none", () => {
+  test("1, 4: complete calls are kept, with distinct ids if the upstream gives none", () => {
     expect(blocks("gemini-tools-parallel")).toMatchObject([
       { type: "text", text: "Looking." },
       { callId: "a1", name: "read_file", arguments: '{"path":"a.txt","n":[1,null]}', signature: "CiQBjz1rX+/==" },
@@ -123,14 +123,14 @@ describe("public failures", () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  test("5: text and calls end tool_calls, though the upstream says STOP", () => {
+  test("5: text and calls end with tool_calls, even if the upstream reports STOP", () => {
     expect(read(transcript("gemini", "gemini-tools-parallel")).at(-1)).toMatchObject({
       reason: "tool_calls",
       rawReason: "STOP",
     });
   });
 
-  test("9: signatures come through byte for byte, on text too", () => {
+  test("9: signatures are kept byte for byte, on text too", () => {
     expect(blocks("gemini-thinking")).toEqual([
       { type: "reasoning", text: "**Plan** weigh it." },
       { type: "text", text: "Four." },
@@ -181,7 +181,7 @@ describe("public failures", () => {
   });
 });
 
-test("line ends of CRLF, as the API sends them, are read", () => {
+test("CRLF line endings, as the API sends them, are read", () => {
   const cutter = new FrameCutter();
   expect(parseFrames(cutter.push(transcript("gemini", "gemini-text")))).toHaveLength(3);
 });

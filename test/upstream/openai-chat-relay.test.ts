@@ -43,7 +43,7 @@ describe("relay", () => {
     );
   });
 
-  test.each(good)("%s: what is relayed folds to what the upstream said", (name) => {
+  test.each(good)("%s: the relayed stream has the same content as the upstream's", (name) => {
     const plain = (bytes: Uint8Array) => {
       const {
         upstreamId: _id,
@@ -72,7 +72,7 @@ describe("relay", () => {
     expect(text.match(/\[DONE\]/g)).toHaveLength(1);
   });
 
-  test("plain text frames keep every member, known or not", () => {
+  test("frames with plain text keep every member, known or not", () => {
     const frames = run("chat-text").split("\n\n");
     expect(frames[1]).toContain('"obfuscation":"aB"');
     expect(frames[1]).toContain('"system_fingerprint":"fp_06737a9306"');
@@ -95,14 +95,14 @@ describe("public failures", () => {
     expect(new Set(calls.filter((call) => call.id).map((call) => call.index))).toEqual(new Set([0, 1, 2]));
   });
 
-  test("16: usage asked for by us alone stays with us", () => {
+  test("16: usage that only the gateway requested is not passed on", () => {
     const one = relay({ includeUsage: false });
     const text = relayStream(one, transcript(DIALECT, "chat-text"));
     expect(text).not.toContain('"usage"');
     expect(one.usage).toEqual({ inputTokens: 19, outputTokens: 10, cachedTokens: 4, reasoningTokens: 3 });
   });
 
-  test("16: usage is asked for upstream, and the client's own wish kept", () => {
+  test("16: usage is requested from the upstream, and the client's own setting is kept", () => {
     const sent = (text: string) =>
       JSON.parse(openaiChat.lossless.request(text, chat({ stream: true }), context({ stream: true }), {}).body);
     expect(sent('{"model":"m","stream":true}').stream_options).toEqual({ include_usage: true });
@@ -129,7 +129,7 @@ describe("lossless request", () => {
   test.each([
     [{}, undefined],
     [{ usage_include: true }, { include: true }],
-  ])("with quirks %p OpenRouter's wish for usage goes up as %p", (quirks, expected) => {
+  ])("with quirks %p OpenRouter's usage parameter is sent as %p", (quirks, expected) => {
     const text = '{"model":"m","stream":true,"usage":{"include":true}}';
     const ctx = context({ stream: true, quirks });
     const sent = openaiChat.lossless.request(text, chat({ stream: true }), ctx, {});
@@ -137,14 +137,14 @@ describe("lossless request", () => {
     expect(sent.dropped).toEqual([]);
   });
 
-  test("keeps every byte but the model", () => {
+  test("keeps every byte except the model", () => {
     const text =
       '{ "model":"fast", "messages":[{"role":"user","content":"\\u00e9"}],  "temperature":1.0,"future":{"a":1e400},"n":1 }';
     const sent = openaiChat.lossless.request(text, chat({}), context(), {});
     expect(sent.body).toBe(text.replace('"fast"', '"up"'));
   });
 
-  test("the limit goes up once, by the name the server knows", () => {
+  test("the output limit is sent once, by the name that the server knows", () => {
     const sent = (text: string, field?: "max_tokens" | "max_completion_tokens") =>
       JSON.parse(
         openaiChat.lossless.request(

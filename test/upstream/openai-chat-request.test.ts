@@ -16,7 +16,7 @@ const call = (callId: string) =>
   ({ type: "tool-call", callId, name: "f", kind: "function", arguments: '{"x":1}' }) as const;
 
 describe("messages", () => {
-  test("the least request", () => {
+  test("the smallest request", () => {
     expect(send({})).toMatchObject({
       path: "/chat/completions",
       json: { model: "up", messages: [{ role: "user", content: "hi" }], stream: false },
@@ -24,7 +24,7 @@ describe("messages", () => {
     });
   });
 
-  test("11: results follow their calls at once, whatever stood between", () => {
+  test("11: results follow their calls directly, whatever was between them", () => {
     const { json } = send({
       messages: [
         user(text("a")),
@@ -73,7 +73,7 @@ describe("messages", () => {
     expect(json.messages[3].content[1].image_url.url).toBe("data:image/png;base64,iVBO");
   });
 
-  test("9, 10: thinking of others never goes up where nobody asked for it back", () => {
+  test("9, 10: thinking of others is never sent to providers that do not need it", () => {
     const { json } = send({
       messages: [
         {
@@ -111,7 +111,7 @@ describe("parameters", () => {
     expect(sent.dropped).toEqual([...dropped]);
   });
 
-  test("the catalog's word wins over the name's", () => {
+  test("the catalog takes precedence over the model's name", () => {
     expect(
       send({ reasoning: { effort: "low" } }, { model: "mine", supportsReasoning: true }).json.reasoning_effort,
     ).toBe("low");
@@ -122,7 +122,7 @@ describe("parameters", () => {
     expect(json.user).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test("structured output: as the server takes it", () => {
+  test("structured output: in the form that the server supports", () => {
     const schema = { type: "object", properties: {}, additionalProperties: false };
     const responseFormat = { type: "json_schema", name: "n", schema, strict: true } as const;
     expect(send({ responseFormat }).json.response_format).toEqual({
@@ -161,7 +161,7 @@ describe("a user right after tool results", () => {
     expect(roles(JSON.parse(given.body).messages)).toBe(expected);
   });
 
-  test("an image of a result, which stands in a user turn, is bridged to; whole histories stay as they are", () => {
+  test("an assistant turn is inserted before an image of a result; valid histories are not changed", () => {
     const shown = turns.slice(0, 2).concat({
       role: "tool",
       content: [{ type: "tool-result", callId: "c", content: [image] }],

@@ -15,7 +15,7 @@ const sse = (...chunks: unknown[]) =>
   new TextEncoder().encode(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(""));
 
 describe("transcripts", () => {
-  test.each(names)("%s reads as its golden events, legally", (name) => {
+  test.each(names)("%s is read into its golden events, in legal order", (name) => {
     const events = of(name);
     expect(events as unknown[]).toEqual(goldenEvents(name, events));
     expect(grammarFaults(events)).toEqual([]);
@@ -31,7 +31,7 @@ describe("transcripts", () => {
     );
   });
 
-  test("any truncation ends in a finish or an error, legally", () => {
+  test("any truncation ends in a finish or an error, in legal order", () => {
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.nat(3000), (name, length) => {
         const events = read(transcript(DIALECT, name).subarray(0, length));
@@ -145,7 +145,7 @@ describe("stream and whole answer", () => {
 });
 
 describe("public failures", () => {
-  test("1: arguments whole in one fragment, or as an object, are not lost", () => {
+  test("1: complete arguments in one fragment, or as an object, are not lost", () => {
     expect(blocks("chat-tools-object")).toMatchObject([{ name: "edit", arguments: '{"path":"a","n":[1,null]}' }]);
   });
 
@@ -154,14 +154,14 @@ describe("public failures", () => {
     expect(of("chat-empty-tool-calls").at(-1)).toMatchObject({ reason: "stop" });
   });
 
-  test("3: interleaved fragments go to the call of their index", () => {
+  test("3: interleaved fragments are added to the call of their index", () => {
     expect(blocks("chat-tools-interleaved")).toMatchObject([
       { callId: "call_a", arguments: '{"a":1}' },
       { callId: "call_b", arguments: '{"b":2}' },
     ]);
   });
 
-  test("4: index 0 for every call, or none at all: told apart by id", () => {
+  test("4: index 0 for every call, or none at all: calls are distinguished by id", () => {
     expect(blocks("chat-tools-index-zero")).toMatchObject([
       { callId: "call_1", arguments: '{"a":1}' },
       { callId: "call_2", arguments: '{"a":2}' },
@@ -173,16 +173,16 @@ describe("public failures", () => {
     ]);
   });
 
-  test("5: text and calls end tool_calls, though the upstream says stop", () => {
+  test("5: text and calls end with tool_calls, even if the upstream reports stop", () => {
     expect(of("chat-tools-stop-reason").at(-1)).toMatchObject({ reason: "tool_calls", rawReason: "stop" });
   });
 
-  test("7: argument fragments come as they arrive", () => {
+  test("7: argument fragments are passed on as they arrive", () => {
     const deltas = of("chat-tools-parallel").flatMap((event) => (event.type === "tool-delta" ? [event.text] : []));
     expect(deltas).toEqual(['{"pa', 'th":"a.txt"}', '{"city":"S\\u00', 'e3o"}']);
   });
 
-  test("10: reasoning by either name is reasoning, once", () => {
+  test("10: reasoning is read by either name, once", () => {
     expect(blocks("chat-reasoning")).toMatchObject([
       { type: "reasoning", text: "First this." },
       { type: "text", text: "Four." },
@@ -211,7 +211,7 @@ describe("public failures", () => {
     },
   );
 
-  test.each(["constructor", "__proto__", "later_word"])("the word %s says nothing", (word) => {
+  test.each(["constructor", "__proto__", "later_word"])("the finish reason %s is ignored", (word) => {
     const chunk = (finish_reason: string | null) => ({
       choices: [{ index: 0, delta: { content: "a" }, finish_reason }],
     });
@@ -249,7 +249,7 @@ describe("log-probabilities beside no text", () => {
     expect(fold(events).choices[0]?.blocks).toEqual([{ type: "text", text: "", logprobs: shown }]);
   });
 
-  test("open no text among thoughts and calls", () => {
+  test("start no text between reasoning and calls", () => {
     const call = { index: 0, id: "c", type: "function", function: { name: "f", arguments: "{" } };
     const choice = (delta: unknown, finish: string | null = null) => ({
       id: "x",

@@ -16,13 +16,13 @@ describe.each(CARDS.map((one) => [`${one.name} (${one.dialect})`, one] as const)
     expect(one.baseUrl).toBe(PRESETS[one.name]!.baseUrl);
   });
 
-  test("carries the key in a header, and none where there is none", () => {
+  test("sends the key in a header, and no header without a key", () => {
     expect(Object.values(one.headers("SECRET")).join()).toContain("SECRET");
     expect(JSON.stringify(one.headers(""))).not.toMatch(/bearer|api-key|goog/i);
     for (const name of Object.keys(one.headers("SECRET"))) expect(name).toBe(name.toLowerCase());
   });
 
-  test("reads a list, passes over what is no model, refuses what is no list", () => {
+  test("reads a list, skips entries that are not models, and refuses anything that is not a list", () => {
     if (one.parseModels === undefined) {
       expect(one.modelsPath).toBeUndefined();
       return;
@@ -183,18 +183,18 @@ describe("quirks of chat completions", () => {
     expect(json.messages[1].tool_call_id).toBe(json.messages[0].tool_calls[0].id);
   });
 
-  test("LM Studio gets tool_choice in a word, and only the tools meant", () => {
+  test("LM Studio gets tool_choice as a string, and only the chosen tools", () => {
     const { json } = send("lmstudio", { tools, toolChoice: { type: "tool", name: "g" } });
     expect(json.tool_choice).toBe("required");
     expect(json.tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual(["g"]);
   });
 
-  test("16: no stream_options where they are refused", () => {
+  test("16: no stream_options if they are refused", () => {
     expect(send("mistral", { stream: true }).json).not.toHaveProperty("stream_options");
     expect(send("openai", { stream: true }).json.stream_options).toEqual({ include_usage: true });
   });
 
-  test("14: the output limit goes by the name the server knows", () => {
+  test("14: the output limit is sent by the name that the server knows", () => {
     expect(send("openai", { maxTokens: 5 }).json.max_completion_tokens).toBe(5);
     expect(send("mistral", { maxTokens: 5 }).json.max_tokens).toBe(5);
   });
@@ -214,7 +214,7 @@ describe("quirks of chat completions", () => {
     expect(json.messages[0].reasoning_content).toBe("hm");
   });
 
-  test("what is refused is named", () => {
+  test("refused parameters are named", () => {
     expect(send("groq", { logprobs: true, seed: 1 })).toMatchObject({ dropped: ["logprobs"], json: { seed: 1 } });
   });
 });

@@ -63,7 +63,7 @@ describe("relay", () => {
     expect((one.fault?.reported ?? one.fault?.code) as unknown).toBe(last?.type === "error" ? last.code : undefined);
   });
 
-  test("8: one id from created to completed, though the upstream's differs", () => {
+  test("8: one id from created to completed, even if the upstream's ids differ", () => {
     const ids = dataOf(relayStream(relay(), transcript(DIALECT, "responses-tools-parallel")))
       .filter((data) => data.response !== undefined)
       .map((data) => [data.response.id, data.response.model]);
@@ -82,7 +82,7 @@ describe("relay", () => {
     expect(relay().push(strange)).toBe(strange);
   });
 
-  test("output is counted, unescaped", () => {
+  test("output is counted without escapes", () => {
     const one = relay();
     relayStream(one, transcript(DIALECT, "responses-text"));
     expect(one.outputText()).toBe('Grüße “from” 🚀\n\nend "q" \\ x');
@@ -113,7 +113,7 @@ describe("tool arguments", () => {
     ["a trailing comma", ['{"a":1', ",}"], '{"a":1}'],
     ["a cut-off string", ['{"a":"half'], '{"a":"half"}'],
     ["nothing at all", [], "{}"],
-  ])("%s is mended everywhere", (_name, fragments, whole) => {
+  ])("%s is repaired in all events", (_name, fragments, whole) => {
     const events = dataOf(relayStream(relay(), bytesOf(withCall(...fragments))));
     const of = (type: string) => events.filter((event) => event.type === `response.${type}`);
     const deltas = of("function_call_arguments.delta").map((event) => event.delta);
@@ -125,7 +125,7 @@ describe("tool arguments", () => {
     expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
   });
 
-  test("a fragment that was lost is sent when the whole is told", () => {
+  test("a lost fragment is sent when the complete text arrives", () => {
     const whole = JSON.stringify('{"path":"a.txt"}');
     const lost = withCall('{"path"', ':"a', '.txt"}').replace(/[^\n]*\n[^\n]*"delta":"\.txt[^\n]*\n\n/, "");
     const text = lost.replace(
@@ -137,7 +137,7 @@ describe("tool arguments", () => {
     expect(deltas.map(({ delta }) => delta)).toEqual(['{"path"', ':"a', '.txt"}']);
   });
 
-  test("what cannot be mended ends the stream with response.failed", () => {
+  test("arguments that cannot be repaired end the stream with response.failed", () => {
     const one = relay();
     const text = relayStream(one, bytesOf(withCall('{"a":', "<<<>>>")));
     expect(dataOf(text).at(-1)).toMatchObject({ type: "response.failed", error: { code: "tool_arguments_invalid" } });
@@ -171,7 +171,7 @@ describe("lossless request", () => {
   const ask = (text: string, more: Parameters<typeof context>[0] = {}, members = {}) =>
     openaiResponses.lossless.request(text, chat({}), context(more), members);
 
-  test("keeps every byte but the model", () => {
+  test("keeps every byte except the model", () => {
     const text = `{ "model":"fast", "input":[{"type":"additional_tools","role":"developer","tools":[{"type":"namespace"}]},
       {"role":"user","content":"hi"},{"type":"custom_tool_call_output","output":[{"type":"input_text","text":"\\u00e9"}]}],
       "tools":[{"type":"custom","format":{"type":"grammar"}},{"type":"web_search"}],"temperature":1.0,"reasoning":{"context":"all_turns"}}`;
@@ -180,7 +180,7 @@ describe("lossless request", () => {
     expect(sent.path).toBe("/responses");
   });
 
-  test("brings nested tools and image objects to OpenAI's spelling", () => {
+  test("converts nested tools and image objects to OpenAI's form", () => {
     const fn = { name: "f", parameters: { type: "object" } };
     const body = {
       model: "m",
@@ -211,7 +211,7 @@ describe("lossless request", () => {
     });
   });
 
-  test("takes out what the provider refuses, forwards betas, lets members win", () => {
+  test("removes what the provider refuses, forwards betas, and gives members precedence", () => {
     const sent = ask(
       '{"model":"m","metadata":{},"input":"a"}',
       {
@@ -229,7 +229,7 @@ describe("lossless request", () => {
   });
 });
 
-test("a whole answer keeps its bytes but id, model and broken arguments", () => {
+test("a whole answer keeps its bytes except id, model and broken arguments", () => {
   const text = '{"id":"resp_up","object":"response","status":"completed","model":"up","x":1.0,"output":[]}';
   expect(openaiResponses.lossless.result(text, identity).text).toBe(
     text.replace("resp_up", "ours_1").replace('"up"', '"canonical"'),

@@ -20,7 +20,7 @@ const call = (callId: string, args = "{}") =>
   ({ type: "tool-call", callId, name: "f", kind: "function", arguments: args }) as const;
 
 describe("input", () => {
-  test("the least request is not stored", () => {
+  test("the smallest request has store false", () => {
     expect(send({})).toMatchObject({
       path: "/responses",
       json: {
@@ -32,7 +32,7 @@ describe("input", () => {
     });
   });
 
-  test("system text stays where it stands; reasoning, calls and outputs are items", () => {
+  test("system text keeps its position; reasoning, calls and outputs are items", () => {
     const { json } = send({
       messages: [
         { role: "system", content: [text("S")] },
@@ -172,7 +172,7 @@ describe("tools", () => {
     expect(dropped).toEqual(["tools.bash_20250124"]);
   });
 
-  test("where custom tools are unknown they become functions", () => {
+  test("custom tools become functions if the server does not know them", () => {
     const { json } = send({ tools: [{ type: "custom", name: "p" }] }, { quirks: { custom_tools: false } });
     expect(json.tools[0]).toMatchObject({ type: "function", name: "p" });
   });
@@ -265,14 +265,14 @@ describe("parameters", () => {
     expect(thrown).toMatchObject({ apiCode: "unsupported_parameter", detail: { param: "messages" } });
   });
 
-  test("what the protocol has no word for: stop sequences are left to us, of several answers one is asked for", () => {
+  test("parameters that the protocol lacks: the gateway handles stop sequences, and only one answer is requested", () => {
     const { json, dropped, cutAt } = send({ stop: ["x"], n: 2 });
     expect(cutAt).toEqual(["x"]);
     expect(dropped).toEqual(["n"]);
     expect(json).not.toHaveProperty("stop");
   });
 
-  test("what the provider refuses is left out and named", () => {
+  test("parameters that the provider refuses are left out and named", () => {
     expect(send({ metadata: { a: "b" } }, { quirks: { refuses: ["metadata", "store"] } })).toMatchObject({
       dropped: ["metadata"],
     });

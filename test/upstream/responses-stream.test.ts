@@ -21,7 +21,7 @@ const finalOf = (name: string) => {
 };
 
 describe("transcripts", () => {
-  test.each(names)("%s reads as its golden events, legally", (name) => {
+  test.each(names)("%s is read into its golden events, in legal order", (name) => {
     const events = read(transcript(DIALECT, name));
     expect(events as unknown[]).toEqual(goldenEvents(name, events));
     expect(grammarFaults(events)).toEqual([]);
@@ -37,7 +37,7 @@ describe("transcripts", () => {
     );
   });
 
-  test("any truncation ends in a finish or an error, legally", () => {
+  test("any truncation ends in a finish or an error, in legal order", () => {
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.nat(6000), (name, length) => {
         const events = read(transcript(DIALECT, name).subarray(0, length));
@@ -103,7 +103,7 @@ describe("transcripts", () => {
 });
 
 describe("public failures", () => {
-  test("1: arguments that come only with done, or only with the end, are not lost", () => {
+  test("1: arguments that arrive only with done, or only at the end, are not lost", () => {
     expect(fold(read(transcript(DIALECT, "responses-arguments-only-done"))).choices[0]?.blocks).toMatchObject([
       { name: "edit", arguments: '{"path":"a.txt"}' },
     ]);
@@ -113,14 +113,14 @@ describe("public failures", () => {
     ]);
   });
 
-  test("3: interleaved fragments go to the call of their item", () => {
+  test("3: interleaved fragments are added to the call of their item", () => {
     expect(fold(read(transcript(DIALECT, "responses-tools-interleaved"))).choices[0]?.blocks).toMatchObject([
       { callId: "call_a", arguments: '{"a":1}' },
       { callId: "call_b", arguments: '{"b":2}' },
     ]);
   });
 
-  test("8: ids that change with every event and a place shared by text and call do not confuse", () => {
+  test("8: ids that change with every event, and an index shared by text and call, are handled", () => {
     expect(fold(read(transcript(DIALECT, "responses-unstable-ids"))).choices[0]).toMatchObject({
       reason: "tool_calls",
       blocks: [
@@ -130,7 +130,7 @@ describe("public failures", () => {
     });
   });
 
-  test("9, 10: encrypted reasoning comes through byte for byte, summaries part by part", () => {
+  test("9, 10: encrypted reasoning is kept byte for byte, summaries part by part", () => {
     expect(fold(read(transcript(DIALECT, "responses-reasoning"))).choices[0]?.blocks[0]).toEqual({
       type: "reasoning",
       text: "",
@@ -170,13 +170,13 @@ describe("public failures", () => {
     expect(openaiResponses.events(response).at(-1)).toMatchObject({ reason: expected, rawReason: reason });
   });
 
-  test("an event called as what every object has is an unknown event", () => {
+  test("an event with the name of a built-in object member is an unknown event", () => {
     const done = { type: "response.completed", response: { status: "completed", output: [] } };
     const events = read(sse({ type: "constructor.delta", delta: "x" }, { type: "__proto__.done", text: "x" }, done));
     expect(events.map(({ type }) => type)).toEqual(["start", "finish"]);
   });
 
-  test("a body that is no response is a failure", () => {
+  test("a body that is not a response is a failure", () => {
     for (const body of [undefined, null, [], "x", {}, { output: "text" }]) {
       expect(openaiResponses.events(body)).toMatchObject([{ type: "error", code: "provider_unavailable" }]);
     }

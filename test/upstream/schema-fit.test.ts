@@ -121,7 +121,7 @@ describe("fitting", () => {
     expect(JSON.stringify(schema)).toBe(before);
   });
 
-  test("of any schema nothing is left that the vendor refuses, and fitting twice is fitting once", () => {
+  test("a fitted schema contains nothing that the vendor refuses, and fitting it again changes nothing", () => {
     const { schema } = fc.letrec((tie) => ({
       schema: fc.oneof(
         { maxDepth: 4 },
@@ -155,7 +155,7 @@ function keywordsOf(schema: unknown): string[] {
   });
 }
 
-describe("what goes up", () => {
+describe("the request to the provider", () => {
   const optional = object({ a: { type: "string", minLength: 2 } });
   const strict = closed({ a: { type: "string" } });
   const format = (schema: Json, more: Json = {}) =>
@@ -167,7 +167,7 @@ describe("what goes up", () => {
     return { json: JSON.parse(body), dropped };
   };
 
-  test("Claude: a schema that fits by parameter, one that does not in words", () => {
+  test("Claude: a schema that fits is sent by parameter, any other one as text", () => {
     const { json } = sent(anthropicMessages, format(optional), "claude-opus-5");
     expect(json.output_config.format.schema).toEqual(
       object({ a: { type: "string", description: "(minLength: 2)" } }, { additionalProperties: false }),
@@ -178,7 +178,7 @@ describe("what goes up", () => {
     expect(told.system[0].text).toContain(JSON.stringify(map));
   });
 
-  test("Claude: strict tools that fit are strict, others are plain and named", () => {
+  test("Claude: strict tools that fit stay strict, others become plain and are named", () => {
     const fits = sent(anthropicMessages, tool(optional, { strict: true }), "claude-opus-5");
     expect(fits.json.tools[0]).toMatchObject({ strict: true, input_schema: { additionalProperties: false } });
     expect(fits.dropped).toEqual([]);
@@ -215,7 +215,7 @@ describe("what goes up", () => {
     );
   });
 
-  test("a property by which alternatives tell themselves apart keeps what each says of it", () => {
+  test("a property that distinguishes alternatives keeps the definition of each", () => {
     const flat = toolSchema({
       anyOf: [
         closed({ kind: { const: "a" }, x: { type: "number" } }),

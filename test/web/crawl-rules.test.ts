@@ -63,7 +63,7 @@ const call = async (path: string, body: object) => {
 };
 
 describe("a crawl", () => {
-  test("stays on its site, says who it is, and lists what it may not have", async () => {
+  test("stays on its site, sends its user agent, and lists the pages that it may not load", async () => {
     const result = await crawl(app, { url: at("/") });
     expect(pathsOf(result)).toEqual(["/", "/inside"]);
     // Addresses that look like JSON or feeds are not loaded. Addresses whose answers turn out not to be pages are reported.
@@ -125,7 +125,7 @@ describe("a crawl", () => {
     expect(result.errors).toHaveLength(1);
   });
 
-  test("its hard limit has a name", async () => {
+  test("its hard limit has its own error code", async () => {
     const own = await startTestApp({ config: webConfig([site.host], { job_timeout: "1s", respect_robots: false }) });
     expect(await crawl(own, { url: at("/slow-root") })).toMatchObject({
       status: "failed",
@@ -134,7 +134,7 @@ describe("a crawl", () => {
     await own.stop();
   });
 
-  test("an account has only so many under way", async () => {
+  test("the number of running crawls of an account is limited", async () => {
     const hanging = startFakeSite({ "/": () => new Promise<Response>(() => undefined) });
     const own = await startTestApp({ config: webConfig([hanging.host]), key: { rpm: 600 } });
     const ids: string[] = [];
@@ -170,7 +170,7 @@ describe("robots.txt", () => {
     expect(closed.hits.filter((hit) => hit !== "/robots.txt")).toEqual([]);
   });
 
-  test("is obeyed where it is large", async () => {
+  test("is obeyed even if it is large", async () => {
     const others = Array.from({ length: 2000 }, (_, n) => `Disallow: /nothing/of/the/kind/${n}/*.html`).join("\n");
     const large = startFakeSite({
       "/": page("Root", ["/a", "/b"]),
@@ -187,7 +187,7 @@ describe("robots.txt", () => {
     await large.stop();
   });
 
-  test("is not asked for when the operator says so", async () => {
+  test("is not loaded if the operator turns it off", async () => {
     const own = await startTestApp({ config: webConfig([closed.host], { respect_robots: false }) });
     const before = closed.count("/robots.txt");
     expect(pathsOf(await crawl(own, { url: `${closed.url}/` }))).toEqual(["/", "/a"]);
@@ -197,7 +197,7 @@ describe("robots.txt", () => {
   });
 });
 
-test("the operator's delay lies between any two requests to a host", async () => {
+test("any two requests to a host are separated by the operator's delay", async () => {
   const starts: number[] = [];
   const beganMs = performance.now();
   const slow = startFakeSite({ "/robots.txt": () => new Response("") });
@@ -222,7 +222,7 @@ test("a map that takes too long", async () => {
   expect([answer.status, answer.body.error?.code]).toEqual([504, "map_timeout"]);
 });
 
-test("a map of a site whose robots.txt does not come", async () => {
+test("a map of a site whose robots.txt never arrives", async () => {
   const silent = startFakeSite({ "/robots.txt": () => new Promise<Response>(() => undefined) });
   const own = await startTestApp({ config: webConfig([silent.host]) });
   const answer = await own.post("/v1/map", { url: silent.url, timeout_ms: 1000 });

@@ -45,7 +45,7 @@ afterAll(async () => {
   await Promise.all(sites.map((site) => site.stop()));
 });
 
-test("a crawl asks one host for few pages at once, and a second crawl gets its share", async () => {
+test("a crawl loads few pages of one host at the same time, and a second crawl gets its share", async () => {
   const [first, second] = sites as unknown as [FakeSite, FakeSite];
   const one = await startCrawl(app, { url: first.url, limit: 41 });
   await first.asked("/0");
@@ -61,7 +61,7 @@ test("a crawl asks one host for few pages at once, and a second crawl gets its s
   for (const site of sites.slice(0, 2)) expect(site.most()).toBeLessThanOrEqual(4);
 });
 
-test("a host's crawl-delay lies between its requests", async () => {
+test("requests to a host are separated by its crawl-delay", async () => {
   const site = sites[2] as ReturnType<typeof slowSite>;
   const began = performance.now();
   await ended(app, await startCrawl(app, { url: site.url, limit: 6 }));
@@ -70,7 +70,7 @@ test("a host's crawl-delay lies between its requests", async () => {
   expect(Math.max(...site.starts) - began).toBeGreaterThan(490);
 });
 
-test("one host is asked for few pages at once by all crawls and scrapes together", async () => {
+test("all crawls and scrapes together load few pages of one host at the same time", async () => {
   const site = sites[3] as ReturnType<typeof slowSite>;
   const crawls = [1, 2, 3].map(async (n) => ended(app, await startCrawl(app, { url: `${site.url}/?${n}`, limit: 30 })));
   const scrapes = LEAVES.slice(0, 12).map(
@@ -82,7 +82,7 @@ test("one host is asked for few pages at once by all crawls and scrapes together
   expect(site.most()).toBeLessThanOrEqual(4);
 });
 
-test("a host's crawl-delay holds between a crawl and scrapes", async () => {
+test("a host's crawl-delay also applies between a crawl and scrapes", async () => {
   const site = sites[4] as ReturnType<typeof slowSite>;
   const began = performance.now();
   const id = await startCrawl(app, { url: site.url, limit: 3 });
@@ -92,7 +92,7 @@ test("a host's crawl-delay holds between a crawl and scrapes", async () => {
   expect(Math.max(...site.starts) - began).toBeGreaterThan(490);
 });
 
-test("a large crawl starves neither a small one nor a scrape", async () => {
+test("a large crawl delays neither a small one nor a scrape", async () => {
   const [site, quick] = [sites[5], sites[6]] as [FakeSite, FakeSite];
   // Pages are answered one at a time, when the test says so. The result therefore does not depend on the speed of anything.
   const held: (() => void)[] = [];

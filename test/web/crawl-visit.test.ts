@@ -43,7 +43,7 @@ function surroundings({ statuses = [] as number[], broken = false } = {}) {
   return { asked, kept, problems, scheduler, visit };
 }
 
-test("what was answered is known to the next visit, other addresses of the page included", async () => {
+test("answers are stored for the next visit, including other addresses of the page", async () => {
   const { asked, visit } = surroundings();
   const load = ({ fetch }: Visiting) =>
     Promise.all([URL_, `${URL_}/next`].map(async (url) => text(await fetch(url, options)))).then((texts) =>
@@ -54,7 +54,7 @@ test("what was answered is known to the next visit, other addresses of the page 
   expect(asked).toEqual([URL_, `${URL_}/next`]);
 });
 
-test("what a browser showed is known too, with its picture", async () => {
+test("pages from a browser are stored too, with their screenshot", async () => {
   const { visit, kept } = surroundings();
   const page = {
     url: `${URL_}#x`,
@@ -85,20 +85,20 @@ test("what a browser showed is known too, with its picture", async () => {
   expect([shown, kept.length]).toEqual([2, 2]);
 });
 
-test("an answer that says later is none", async () => {
+test("an answer that asks to try again later is not stored", async () => {
   const { asked, kept, visit } = surroundings({ statuses: [503, 429, 404] });
   const load = ({ fetch }: Visiting) => fetch(URL_, options).then(({ status }) => status);
   expect([await visit(load), await visit(load), await visit(load), await visit(load)]).toEqual([503, 429, 404, 404]);
   expect([asked.length, kept.length]).toEqual([3, 1]);
 });
 
-test("an answer that cannot be kept is an answer all the same, and told", async () => {
+test("an answer that cannot be stored is still used, and the failure is reported", async () => {
   const { problems, visit } = surroundings({ broken: true });
   expect(text(await visit(({ fetch }) => fetch(URL_, options)))).toBe("answer 1");
   expect(problems).toHaveLength(1);
 });
 
-test("the host's place is held while it is asked, the job's until the page is done", async () => {
+test("the host's place is occupied while the page is loaded, the job's place until the page is finished", async () => {
   const { scheduler, visit } = surroundings();
   const others = await Promise.all([1, 2, 3].map(() => scheduler.ask({ host: "a.example", delayMs: 0 })));
   await visit(async ({ fetch }) => {
@@ -120,7 +120,7 @@ test("the host's place is held while it is asked, the job's until the page is do
   for (const leave of others) leave();
 });
 
-test("a page that fails gives its places back", async () => {
+test("a page that fails frees its places", async () => {
   const { scheduler, visit } = surroundings();
   await expect(visit(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
   const all = await Promise.all([1, 2, 3, 4].map(() => scheduler.ask({ host: "a.example", delayMs: 0 })));

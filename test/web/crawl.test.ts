@@ -85,7 +85,7 @@ afterAll(async () => {
 const at = (path: string) => site.url + path;
 
 describe("a crawl", () => {
-  test("gives each page of the site once, in the end", async () => {
+  test("returns each page of the site once", async () => {
     const from = site.hits.length;
     const result = await crawl(app, { url: at("/"), limit: 50 });
     expect(result).toMatchObject({ success: true, status: "completed", url: at("/") });
@@ -144,13 +144,13 @@ describe("a crawl", () => {
     expect([...fetched].sort()).toEqual([...new Set(["/p", ...paths])].sort());
   });
 
-  test("follows links of the parts it strips", async () => {
+  test("follows links in the parts that it removes", async () => {
     const result = await crawl(app, { url: at("/nav") });
     expect(pathsOf(result)).toEqual(["/nav", "/nav/1", "/nav/2"]);
     expect(result.data[0]?.markdown).not.toContain("one");
   });
 
-  test("limit counts fetched pages, nearest first", async () => {
+  test("limit counts fetched pages, the nearest ones first", async () => {
     const from = site.hits.length;
     const result = await crawl(app, { url: at("/wide"), limit: 4 });
     expect(pathsOf(result)).toHaveLength(4);
@@ -165,18 +165,18 @@ describe("a crawl", () => {
     expect([result.status, result.completed]).toEqual(["completed", 20]);
   });
 
-  test("a canonical address makes one page of two, but not of a whole site", async () => {
+  test("a canonical address unites two pages, but not a whole site", async () => {
     expect(pathsOf(await crawl(app, { url: at("/lists") }))).toEqual(["/lists", "/lists/2"]);
   });
 
-  test("a root that redirects is at home where it leads", async () => {
+  test("a crawl whose root redirects stays on the site of the target", async () => {
     const front = startFakeSite({ "/": redirect(`${site.url}/d/2`) });
     await app.reconfigure(webConfig([site.host, other.host, front.host]));
     expect(pathsOf(await crawl(app, { url: `${front.url}/` }))).toEqual(["/d/2", "/d/3"]);
     await front.stop();
   });
 
-  test("data is paged", async () => {
+  test("the data is divided into pages", async () => {
     const id = await startCrawl(app, { url: at("/wide"), limit: 7 });
     const all = await ended(app, id);
     expect(all.next).toBeUndefined();
@@ -242,7 +242,7 @@ describe("failures", () => {
   });
 });
 
-describe("a crawl's life", () => {
+describe("the lifecycle of a crawl", () => {
   test("polls while it runs; cancelling keeps the pages and is final", async () => {
     const gate = Promise.withResolvers<void>();
     site.set("/held", page("Held", ["/held/1", "/held/2"]));
@@ -272,7 +272,7 @@ describe("a crawl's life", () => {
     expect(await response.json()).toMatchObject({ success: true, status: "completed" });
   });
 
-  test("it is its account's alone, and unknown jobs are unknown", async () => {
+  test("only its account can see it, and unknown jobs are answered with 404", async () => {
     const id = await startCrawl(app, { url: at("/d/3") });
     const store = await app.openStore();
     const stranger = await accountStore(store).createAccount({
@@ -299,7 +299,7 @@ describe("a crawl's life", () => {
     expect((await fetch(`${app.url}/v1/crawl/${id}`)).status).toBe(401);
   });
 
-  test("it is gone from the moment its time to live is over", async () => {
+  test("it is deleted as soon as its time to live has passed", async () => {
     const clock = new FakeClock(Date.parse("2030-01-01T00:00:00Z"));
     const own = await startTestApp({ config: webConfig([site.host], { job_ttl: "1h" }), clock });
     const id = await startCrawl(own, { url: at("/d/3") });
@@ -312,7 +312,7 @@ describe("a crawl's life", () => {
     await own.stop();
   });
 
-  test("a restart goes on where it was, and fetches nothing again", async () => {
+  test("a restart continues where it stopped, and loads nothing again", async () => {
     const quick = numbers(6).map((n) => `/again/${n}`);
     site.set("/again", page("Again", [...quick, "/again/slow"]));
     for (const path of quick) site.set(path, page(path));

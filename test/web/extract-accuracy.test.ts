@@ -96,7 +96,7 @@ test("twenty pages of six kinds", () => {
     expect([kind, kinds.filter((one) => one === kind).length >= 3]).toEqual([kind, true]);
 });
 
-describe("every field that the page says is exact, the others are null and listed", () => {
+describe("every field that the page states is exact, the others are null and listed", () => {
   test.each([...cases].filter(isAsked).map(([name]) => name))("%s", async (name) => {
     const { value } = cases.get(name) as Case;
     const { data, sources, unsupported } = await extract(name);
@@ -109,7 +109,7 @@ describe("every field that the page says is exact, the others are null and liste
   });
 });
 
-describe("what a page says of itself needs no model", () => {
+describe("structured data of a page needs no model", () => {
   test.each([...cases].filter((one) => !isAsked(one)).map(([name]) => name))("%s", async (name) => {
     const asked = model.asked.length;
     const { value } = cases.get(name) as Case;
@@ -121,7 +121,7 @@ describe("what a page says of itself needs no model", () => {
   });
 });
 
-test("pages of one kind together are one list", async () => {
+test("pages of one kind give one list together", async () => {
   const urls = ["product-described", "product-kettle"].map((name) => `${site.url}/${name}`);
   const item = { type: "object", properties: { name: { type: "string" }, price: { type: "number" } } };
   const schema = { type: "object", properties: { products: { type: "array", items: item } } };

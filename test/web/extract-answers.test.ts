@@ -68,7 +68,7 @@ const quoted = (value: Record<string, unknown>) => ({
 });
 const good = { name: "Desk lamp", price: 19.5, stock: 4 };
 
-describe("an answer that cannot be used is sent back", () => {
+describe("an unusable answer is sent back to the model", () => {
   test.each<[string, unknown, RegExp]>([
     ["no JSON", "I am afraid I cannot do that", /not valid JSON/],
     ["broken JSON", '{"value": {"name": "Desk lamp", "pri', /not valid JSON/],
@@ -82,7 +82,7 @@ describe("an answer that cannot be used is sent back", () => {
     expect(model.asked[2]?.repairs.join("\n")).toMatch(words);
   });
 
-  test("at most twice: then a field that does not fit is null, and told", async () => {
+  test("at most twice: after that a field that does not fit is null and reported", async () => {
     model.script(() => quoted({ ...good, price: "19.50" }));
     const answer = await extract(["/lamp"]);
     expect(answer).toMatchObject({ http: 200, data: { ...good, price: null }, unsupported: ["price"] });
@@ -90,7 +90,7 @@ describe("an answer that cannot be used is sent back", () => {
     expect(model.asked).toHaveLength(3);
   });
 
-  test("and one that never holds anything is a failure", async () => {
+  test("an answer that never contains data is a failure", async () => {
     for (const wrong of ["nothing", quoted({ name: 1, price: "x", stock: "y" })]) {
       model.script(() => wrong);
       const answer = await extract(["/lamp"]);
@@ -99,15 +99,15 @@ describe("an answer that cannot be used is sent back", () => {
     }
   });
 
-  test("words and a fence around the JSON do no harm", async () => {
+  test("text and a code fence around the JSON do no harm", async () => {
     model.script(() => `Here it is:\n\`\`\`json\n${JSON.stringify(quoted(good))}\n\`\`\`\nAnything else?`);
     expect(await extract(["/lamp"])).toMatchObject({ http: 200, data: good });
     expect(model.asked).toHaveLength(1);
   });
 });
 
-describe("what no quote of the page stands for is not taken", () => {
-  test("a field that is quoted with what the page does not say", async () => {
+describe("values without a supporting quote in the page are refused", () => {
+  test("a field whose quote is not in the page", async () => {
     model.script(() => ({ value: good, quotes: { ...quoted(good).quotes, price: "Price: 18.00 EUR" } }));
     expect(await extract(["/lamp"])).toMatchObject({
       data: { ...good, price: null },
@@ -116,7 +116,7 @@ describe("what no quote of the page stands for is not taken", () => {
     });
   });
 
-  test("a field without a quote, and one that the page does not have", async () => {
+  test("a field without a quote, and one that the page does not contain", async () => {
     model.script(() => ({ value: { ...good, stock: null }, quotes: { price: "Price: 19.50 EUR" } }));
     expect(await extract(["/lamp"])).toMatchObject({
       data: { name: null, price: 19.5, stock: null },
@@ -135,14 +135,14 @@ describe("what no quote of the page stands for is not taken", () => {
     expect(answer.warnings.join()).toContain("1 of 3 entries");
   });
 
-  test("a value that its quote does not hold is told: it may be derived", async () => {
+  test("a value that its quote does not contain is reported, since it may be derived", async () => {
     model.script(() => quoted({ ...good, stock: 5 }));
     const answer = await extract(["/lamp"]);
     expect(answer).toMatchObject({ data: { ...good, stock: 5 }, unsupported: [] });
     expect(answer.warnings.join()).toContain("stock: 5 does not occur in its quote");
   });
 
-  test("within a list or an object that is quoted as a whole, what stands nowhere on the page is told", async () => {
+  test("within a list or an object that is quoted as a whole, values that occur nowhere in the page are reported", async () => {
     const offers = {
       type: "array",
       items: { type: "object", properties: { name: { type: "string" }, price: { type: "number" } } },
@@ -159,7 +159,7 @@ describe("what no quote of the page stands for is not taken", () => {
     expect(answer.warnings).toEqual([`offers: 777 does not occur on ${site.url}/lamp. It may be derived.`]);
   });
 
-  test("fields that nobody asked for", async () => {
+  test("fields that were not requested", async () => {
     model.script(() => quoted({ ...good, secret: "x" }));
     const answer = await extract(["/lamp"]);
     expect(answer.data).toEqual(good);
@@ -168,20 +168,20 @@ describe("what no quote of the page stands for is not taken", () => {
   });
 });
 
-describe("a page that gives orders", () => {
+describe("a page that contains instructions", () => {
   const obeys = ({ page }: Asked) =>
     page.includes(ORDER)
       ? { value: { ...good, price: 1 }, quotes: { ...quoted(good).quotes, price: ORDER } }
       : quoted(good);
 
-  test("does not get its way, and is told of", async () => {
+  test("has no effect, and is reported", async () => {
     model.script(obeys);
     const answer = await extract(["/trap"]);
     expect(answer).toMatchObject({ data: { ...good, price: null }, unsupported: ["price"] });
     expect(answer.warnings.join()).toContain("contains instructions to language models");
   });
 
-  test("and other pages' answers are not touched by it", async () => {
+  test("does not affect the answers of other pages", async () => {
     model.script(obeys);
     expect(await extract(["/trap", "/lamp"])).toMatchObject({ data: good, unsupported: [] });
     // Each page had its own question.
@@ -190,12 +190,12 @@ describe("a page that gives orders", () => {
     ]);
   });
 
-  test("an order that is obeyed with another quote is told as not written there", async () => {
+  test("an instruction that is obeyed with another quote is reported as not in the page", async () => {
     model.script(() => quoted({ ...good, price: 1 }));
     expect((await extract(["/trap"])).warnings.join()).toContain("price: 1 does not occur in its quote");
   });
 
-  test("cannot end the marks around it, nor change schema or tools", async () => {
+  test("cannot close the delimiters around it, nor change the schema or the tools", async () => {
     await extract(["/fence", "/trap"]);
     const marks = model.asked.map(({ system }) => /<(page-\w+)>/.exec(system)?.[1]);
     expect(new Set(marks).size).toBe(2);
@@ -237,7 +237,7 @@ describe("long pages", () => {
   const schema = { type: "object", properties: { tag: { type: "array", items: { type: "string" } } } };
   const all = names.map((line) => line.slice("Tag: ".length));
 
-  test("are asked about in parts that fit the model's window, and the answers are one", async () => {
+  test("are divided into parts that fit the model's window, and the answers are merged", async () => {
     site.set("/long", linesPage("Long", names));
     const { models, ...rest } = modelConfig(model) as { models: object[] };
     const small = { ...models[0], context_length: 4000, max_output_tokens: 1000 };
@@ -252,7 +252,7 @@ describe("long pages", () => {
     await app.reconfigure({ ...webConfig([site.host]), ...modelConfig(model) });
   });
 
-  test("whose answer is cut off are asked about in halves", async () => {
+  test("whose answer is cut off are divided into halves", async () => {
     model.script((asked) =>
       asked.page.includes("number 0 of") && asked.page.includes("number 299 of")
         ? say(asked.received, { text: JSON.stringify(honest(asked)).slice(0, 500), cut: true })
@@ -264,7 +264,7 @@ describe("long pages", () => {
   });
 });
 
-test("a part that is too long for the model after all is asked about in halves", async () => {
+test("a part that still exceeds the model's window is divided into halves", async () => {
   site.set("/wide", linesPage("Wide", [...facts, "Words and more words. ".repeat(60)]));
   const wall = () =>
     Response.json(
@@ -282,7 +282,7 @@ test("a part that is too long for the model after all is asked about in halves",
 });
 
 describe("a provider that", () => {
-  test("refuses to hold the model to a shape is asked in words from then on", async () => {
+  test("does not support a response schema gets it as text from then on", async () => {
     const refusal = () =>
       Response.json(
         { error: { message: "response_format is not supported", type: "invalid_request_error" } },
@@ -304,7 +304,7 @@ describe("a provider that", () => {
   });
 });
 
-test("the model is held to the shape where it can be, and told in words", async () => {
+test("the model is given the response schema if it supports one, and as text", async () => {
   await extract(["/lamp"], { system_prompt: "Be brief." });
   const [asked] = model.asked;
   expect(asked?.system).toContain("Be brief.");

@@ -93,7 +93,7 @@ function answered(): string[] {
   return urls.map(({ url }) => new URL(url).pathname);
 }
 
-test("killed again and again, it loses no page and asks the model twice only for what it had not heard", async () => {
+test("after repeated kills, no page is lost, and only unanswered questions are asked twice", async () => {
   server = await serve();
   for (const half of halves) start(half);
   const most = new Map(paths.map((path) => [path, 1]));

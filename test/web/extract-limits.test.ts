@@ -53,7 +53,7 @@ async function extract(paths: readonly string[], key = app.key): Promise<{ http:
   return { http: response.status, json: (await response.json()) as Answer };
 }
 
-test("questions wait for each other where a budget has room for one at a time", async () => {
+test("questions wait for each other if the budget suffices for one at a time", async () => {
   const store = await app.openStore();
   const { key } = await keyStore(store).createKey({ accountId: app.accountId, name: "poor", budgetMicros: 2000 });
   await store.close();
@@ -69,7 +69,7 @@ test("questions wait for each other where a budget has room for one at a time", 
   expect([most, model.asked.length]).toEqual([1, items.length]);
 }, 60_000);
 
-test("a job is gone when its time is over", async () => {
+test("a job is deleted when its time has passed", async () => {
   const { json } = await extract(items.slice(0, 1));
   const poll = async () => (await app.call(`/v1/extract/${json.job_id}`)).status;
   expect(await poll()).toBe(200);
@@ -77,7 +77,7 @@ test("a job is gone when its time is over", async () => {
   expect(await poll()).toBe(404);
 });
 
-test("an account has so many jobs under way, and so much room", async () => {
+test("the number of an account's running jobs, and its storage, are limited", async () => {
   const store = await app.openStore();
   const jobs = jobStore(store);
   // The jobs are of a kind that no worker runs.
@@ -95,7 +95,7 @@ test("an account has so many jobs under way, and so much room", async () => {
   expect((await extract(items)).http).toBe(200);
 });
 
-test("a job goes on after a stop, with the key it began with, and fails where that has ended", async () => {
+test("a job continues after a restart with its key, and fails if the key is no longer valid", async () => {
   const store = await app.openStore();
   const { id: keyId } = await keyStore(store).createKey({ accountId: app.accountId, name: "k" });
   const begin = (id: string) =>

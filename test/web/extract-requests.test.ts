@@ -145,13 +145,13 @@ describe("a wrong parameter is named, and nothing is fetched", () => {
 });
 
 describe("pages", () => {
-  test("are read whole unless main content is asked for", async () => {
+  test("are read completely unless main content is requested", async () => {
     expect((await ask(good({ urls: [at("/nav")] }))).json.data).toEqual({ name: "Desk lamp", price: 7 });
     const { json } = await ask(good({ urls: [at("/nav")], only_main_content: true }));
     expect([json.data, json.unsupported]).toEqual([{ name: "Desk lamp", price: null }, ["price"]]);
   });
 
-  test("that cannot be read are warnings beside good ones", async () => {
+  test("that cannot be read cause warnings if others can be", async () => {
     const { http, json } = await ask(
       good({ urls: [at("/dead"), at("/hidden"), at("/nowhere"), at("/lamp"), "http://10.0.0.1/"] }),
     );
@@ -171,11 +171,11 @@ describe("pages", () => {
     expect([http, json.error.code, json.error.param]).toEqual([status, code, param]);
   });
 
-  test("that are documents are read where that is asked for", async () => {
+  test("that are documents are read on request", async () => {
     expect((await ask(good({ urls: [at("/file")], documents: true }))).json.data).toEqual({ name: "File", price: 3 });
   });
 
-  test("links that have words of the prompt are followed where that is allowed", async () => {
+  test("links with words of the prompt are followed if that is allowed", async () => {
     const body = good({ urls: [at("/shop")], prompt: "The name and the price of the lamp." });
     expect((await ask(body)).json.data).toEqual({ name: "Desk lamp", price: null });
     model.asked.length = 0;
@@ -185,7 +185,7 @@ describe("pages", () => {
   });
 });
 
-describe("who asks", () => {
+describe("the caller", () => {
   const other = async (account: object, key: object = {}) => {
     const store = openStore({ dataDir: app.dataDir });
     const name = `u${Math.random().toString(36).slice(2)}`;
@@ -202,7 +202,7 @@ describe("who asks", () => {
     return secret;
   };
 
-  test("others do not see a job, nor end it", async () => {
+  test("other accounts can neither see nor end a job", async () => {
     const { json } = await ask(good());
     const stranger = await other({});
     for (const id of [json.job_id, "extract_unknown", "crawl_1"]) {
@@ -217,7 +217,7 @@ describe("who asks", () => {
     expect((await poll(json.job_id)).json.status).toBe("completed");
   });
 
-  test("a key whose budget is used up is told so while it waits", async () => {
+  test("a key whose budget is used up gets the error while it waits", async () => {
     const poor = await other({}, { budgetMicros: 1 });
     // A remaining budget of any size admits one question. After that nothing is left.
     expect((await ask(good(), poor)).http).toBe(200);
@@ -226,7 +226,7 @@ describe("who asks", () => {
     expect([http, json.error.code]).toEqual([402, "budget_exceeded"]);
   });
 
-  test("a configured model above the plan is refused, and none that fits is no fault of the caller's", async () => {
+  test("a configured model above the plan is refused, and a missing model is not blamed on the caller", async () => {
     const free = await other({ tier: "free" });
     const { models } = modelConfig(model) as { models: object[] };
     await app.reconfigure(config({ model: "reader" }, { models: [{ ...models[0], tier: "pro" }] }));
@@ -241,7 +241,7 @@ describe("who asks", () => {
     await app.reconfigure(config());
   });
 
-  test("the cheapest model that fits is asked; what it costs is the key's", async () => {
+  test("the cheapest suitable model is used, and its cost is charged to the key", async () => {
     const { models, providers } = modelConfig(model) as { models: object[]; providers: object };
     const route = (name: string) => ({ routes: [{ provider: "up", model: name }] });
     await app.reconfigure(
@@ -273,7 +273,7 @@ describe("who asks", () => {
     await app.reconfigure(config());
   });
 
-  test("with web.model: none nothing is asked, and the fields that are missing are named", async () => {
+  test("with web.model: none no model is called, and the missing fields are named", async () => {
     await app.reconfigure(config({ model: "none" }));
     for (const body of [good(), good({ schema: undefined })]) {
       const { http, json } = await ask(body);
@@ -297,8 +297,8 @@ function openJobs(): string[] {
   return read<{ id: string }>("SELECT id FROM jobs WHERE state IN ('queued', 'running')").map(({ id }) => id);
 }
 
-describe("what takes longer than its caller waits", () => {
-  test("is a job that is polled, whether it ends well or not", async () => {
+describe("an extraction that takes longer than its caller waits", () => {
+  test("is a job that can be polled, whether it succeeds or fails", async () => {
     hold((asked) => (asked.url.endsWith("/lamp") ? honest(asked) : "nothing"));
     const begun = await Promise.all([
       ask(good({ timeout_seconds: 10 })),
@@ -321,7 +321,7 @@ describe("what takes longer than its caller waits", () => {
     });
   }, 60_000);
 
-  test("can be ended, and its end is final", async () => {
+  test("can be cancelled, which is final", async () => {
     hold();
     const begun = ask(good());
     const received = await model.upstream.next();
@@ -334,7 +334,7 @@ describe("what takes longer than its caller waits", () => {
     expect(await end()).toMatchObject({ status: "cancelled" });
   }, 60_000);
 
-  test("ends when its caller leaves before an answer: nobody knows its id", async () => {
+  test("ends when its caller disconnects before an answer, because nobody knows its id", async () => {
     hold();
     const leaving = new AbortController();
     const body = JSON.stringify(good());

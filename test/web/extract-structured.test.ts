@@ -59,21 +59,21 @@ async function extract(path: string, schema: object) {
   };
 }
 
-test("all of it: no model is asked", async () => {
+test("it is sufficient: no model is called", async () => {
   const answer = await extract("/lamp", schemaOf("name", "brand", "price"));
   expect(answer).toMatchObject({ http: 200, data: { name: "Desk lamp", brand: "Lumo", price: 19.5 }, unsupported: [] });
   expect(answer.sources["price"]?.[0]?.quote).toContain("19.50");
   expect(model.asked).toEqual([]);
 });
 
-test("part of it: the model is asked, with what is known beside the text, and what it leaves open is taken from there", async () => {
+test("it is partial: the model gets the data beside the text, and the fields that it leaves open are taken from the data", async () => {
   const answer = await extract("/more", schemaOf("name", "price", "stock"));
   expect(answer).toMatchObject({ http: 200, data: { name: "Desk lamp", price: 19.5, stock: 4 }, unsupported: [] });
   expect(model.asked).toHaveLength(1);
   expect(model.asked[0]?.page).toContain('"priceCurrency":"EUR"');
 });
 
-test("web.model: none gives what there is, and names what is missing", async () => {
+test("web.model: none returns the existing data, and names the missing fields", async () => {
   await app.reconfigure(config({ model: "none" }));
   const answer = await extract("/more", schemaOf("name", "price", "stock"));
   expect(answer).toMatchObject({
@@ -88,7 +88,7 @@ test("web.model: none gives what there is, and names what is missing", async () 
   await app.reconfigure(config());
 });
 
-test("a model above the caller's plan is missed only where it is needed", async () => {
+test("a model above the caller's plan only causes an error if it is needed", async () => {
   const poor = await startTestApp({ config: { ...config({ model: "reader" }), ...proModel() }, tier: "free" });
   const ask = async (path: string, schema: object) => {
     const body = { urls: [site.url + path], prompt: "The product.", schema };
@@ -111,7 +111,7 @@ const proModel = () => {
   return { models: models.map((one) => ({ ...one, tier: "pro" })) };
 };
 
-test("no model that fits: what pages say is enough where it is all", async () => {
+test("without a suitable model, structured data is enough if it is complete", async () => {
   await app.reconfigure({ ...config(), models: [] });
   expect(await extract("/lamp", schemaOf("name", "price"))).toMatchObject({
     http: 200,

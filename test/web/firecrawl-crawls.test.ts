@@ -70,7 +70,7 @@ const OPTIONS: readonly (readonly [name: string, option: Json, paths: readonly s
   ],
 ];
 
-test("without any", async () => {
+test("without any option", async () => {
   expect((await crawl({})).paths).toEqual(ALL);
 });
 
@@ -79,7 +79,7 @@ test.each(OPTIONS)("%s", async (_name, option, paths) => {
   expect((await crawl(option)).paths).toEqual([...paths]);
 });
 
-test("limit, and one above what there is", async () => {
+test("limit, and a limit above the number of pages", async () => {
   expect((await crawl({ limit: 2 })).paths).toHaveLength(2);
   const { started, status, paths } = await crawl({ limit: 1000, prompt: "All of it", ignoreRobotsTxt: true });
   expect(paths).toEqual(ALL);
@@ -93,7 +93,7 @@ test("scrapeOptions, delay and maxConcurrency", async () => {
   expect(Object.keys(first ?? {}).sort()).toEqual(["links", "metadata"]);
 });
 
-test("what robots.txt forbids is told apart", async () => {
+test("pages that robots.txt forbids are reported separately", async () => {
   site.set("/robots.txt", () => new Response("User-agent: *\nDisallow: /docs/a\n"));
   const fresh = await startTestApp({ config: webConfig([site.host]) });
   try {

@@ -93,7 +93,7 @@ async function told(id: string, type: string): Promise<Told> {
 }
 
 describe("webhooks", () => {
-  test("tell of a job from its beginning to its end, signed", async () => {
+  test("report a job from its start to its end, signed", async () => {
     const webhook = { url: `${site.url}/hook`, headers: { "X-Mine": "yes" }, metadata: { order: 4711 } };
     const { json } = await post("/v2/crawl", { url: `${site.url}/`, limit: 2, webhook });
     expect(await told(json.id, "crawl.completed")).toMatchObject({
@@ -123,7 +123,7 @@ describe("webhooks", () => {
     }
   });
 
-  test("tell only of what is asked for, of batches too, and of failures", async () => {
+  test("report only the requested events, for batches too, and failures", async () => {
     const webhook = { url: `${site.url}/hook`, events: ["completed", "failed"] };
     const batch = await post("/v2/batch/scrape", { urls: [`${site.url}/a`], webhook });
     await told(batch.json.id, "batch_scrape.completed");
@@ -173,7 +173,7 @@ describe("headers", () => {
     expect(site.count("/untouched")).toBe(0);
   });
 
-  test("stay with the origin that they were given for", async () => {
+  test("are only sent to the origin for which they were given", async () => {
     const { json } = await post("/v2/scrape", { url: `${site.url}/away`, headers: { "X-Secret": "open sesame" } });
     expect(String(json.data["markdown"])).toContain("no secret came");
   });
@@ -200,7 +200,7 @@ describe("the cache", () => {
     return [(json.data["metadata"] as Json)["cacheState"] ?? null, count() - before];
   };
 
-  test("serves the account that had the page read, and no other", async () => {
+  test("serves only the account that requested the page", async () => {
     expect(await state({ maxAge: 0 })).toEqual(["miss", 1]);
     expect(await state({})).toEqual(["hit", 0]);
     expect(await state({ maxAge: 0 })).toEqual(["miss", 1]);
@@ -208,7 +208,7 @@ describe("the cache", () => {
     expect(await state({ formats: ["html"] })).toEqual(["miss", 1]);
   });
 
-  test("keeps nothing that was asked for with headers, or not to be kept, and no bad answer", async () => {
+  test("does not store pages that were requested with headers or without caching, nor failed answers", async () => {
     expect(await state({ headers: { "X-A": "1" }, includeTags: ["h1"] })).toEqual([null, 1]);
     expect(await state({ includeTags: ["h1"], storeInCache: false })).toEqual(["miss", 1]);
     expect(await state({ includeTags: ["h1"] })).toEqual(["miss", 1]);
@@ -217,7 +217,7 @@ describe("the cache", () => {
   });
 });
 
-test("a job is its account's alone", async () => {
+test("a job belongs to its account", async () => {
   for (const [start, path] of [
     ["/v2/crawl", "/v2/crawl"],
     ["/v2/batch/scrape", "/v2/batch/scrape"],
@@ -244,7 +244,7 @@ test("patterns without end end their crawl, and nothing else", async () => {
   expect((await post("/v2/crawl", { url: `${site.url}/`, includePaths: ["("] })).json["param"]).toBe("includePaths[0]");
 }, 60_000);
 
-test("what is too much is refused", async () => {
+test("values above the limits are refused", async () => {
   const urls = (length: number) => Array.from({ length }, (_, index) => `${site.url}/?${index}`);
   expect((await post("/v2/batch/scrape", { urls: urls(1001) })).json["param"]).toBe("urls");
   const webhook = { url: `${site.url}/hook`, metadata: { text: "x".repeat(10_001) } };
@@ -281,7 +281,7 @@ describe("watching", () => {
     return { code: await over, messages, spoken };
   }
 
-  test("tells what there is, each document and the end, with the key as the protocol", async () => {
+  test("sends the existing documents, each new document and the end, with the key as the protocol", async () => {
     const { json } = await post("/v2/crawl", { url: `${site.url}/`, limit: 2, sitemap: "skip" });
     const { code, messages, spoken } = await watch(`/v2/crawl/${json.id}`, app.key);
     expect([code, spoken, messages[0]?.type, messages.at(-1)?.type]).toEqual([1000, app.key, "catchup", "done"]);
@@ -307,7 +307,7 @@ describe("watching", () => {
     await app.call(`/v2/batch/scrape/${json.id}`, { method: "DELETE" });
   });
 
-  test("opens to no other key, no nonsense and no other job", async () => {
+  test("refuses other keys, invalid keys and other jobs", async () => {
     const { json } = await post("/v2/crawl", { url: `${site.url}/`, limit: 1, sitemap: "skip" });
     for (const [path, protocol] of [
       [`/v2/crawl/${json.id}`, stranger],

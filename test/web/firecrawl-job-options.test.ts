@@ -114,7 +114,7 @@ describe("search", () => {
   });
 });
 
-test("search: a source of the hosted service is taken without effect", async () => {
+test("search: a source of the hosted service is accepted without effect", async () => {
   const { data, warning } = await post("/v2/search", { query: "bread", sources: ["web", { type: "alexandria" }] });
   expect(Object.keys(data as Json)).toEqual(["web"]);
   expect(warning).toBe("These options have no effect here: sources: alexandria.");
@@ -178,7 +178,7 @@ test("delay: the next page waits while another crawl is read whole", async () =>
 test.each([
   ["/v2/crawl", () => ({ url: `${site.url}/own`, limit: 1 })],
   ["/v2/batch/scrape", () => ({ urls: [`${site.url}/own`] })],
-])("x-idempotency-key of %s is taken without effect", async (path, body) => {
+])("x-idempotency-key of %s is accepted without effect", async (path, body) => {
   const key = { "x-idempotency-key": "5f0c6e0e-8a5e-4f4b-9a53-7f4b8f7a1c11" };
   expect((await post(path, body()))["warning"]).toBeUndefined();
   const [first, second] = [await post(path, body(), key), await post(path, body(), key)];

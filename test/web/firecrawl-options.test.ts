@@ -205,7 +205,7 @@ describe("without a browser", () => {
     expect([status, json.code, json.error]).toEqual([408, "SCRAPE_TIMEOUT", "The page did not load in time."]);
   });
 
-  test("what is no option is told by its place", async () => {
+  test("an unknown option is reported with its path", async () => {
     const places = async (body: Json) => (await ask(app, "/framed", body)).json.param;
     expect(await places({ formats: ["smoke"] })).toBe("formats[0]");
     expect(await places({ formats: ["json"] })).toBe("formats[0]");
@@ -219,7 +219,7 @@ describe("without a browser", () => {
     expect(await places({ location: { languages: ["no language"] } })).toBe("location.languages[0]");
   });
 
-  test("fifty steps are read, and the one after them is not", () => {
+  test("fifty steps are accepted, and fifty-one are not", () => {
     const steps = (length: number) => Array.from({ length }, () => ({ type: "scroll", direction: "down" }));
     expect(readActions(steps(50), { allowsScript: false })).toHaveLength(50);
     expect(() => readActions(steps(51), { allowsScript: false })).toThrow("at most 50");
@@ -367,7 +367,7 @@ describe.skipIf(CHROMIUM === undefined)("in the browser", () => {
     }
   }, 60_000);
 
-  test("a step that cannot be done is the page's failure", async () => {
+  test("a step that cannot be carried out is a failure of the page", async () => {
     const { status, json } = await ask(browsing, "/live", { actions: [{ type: "scroll", selector: "#none" }] });
     expect([status, json.error]).toEqual([422, "actions[0] (scroll) could not be done on this page."]);
   }, 60_000);

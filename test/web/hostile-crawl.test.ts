@@ -75,7 +75,7 @@ test("an aborted job stops comparing at once", async () => {
   expect(converter.load()).toEqual({ running: 0, waiting: 0 });
 });
 
-test("a page that somebody waits for does not wait for those of jobs", async () => {
+test("a single page does not wait for the pages of jobs", async () => {
   const abort = new AbortController();
   const picking = converter.pickLinks(task, { timeoutMs: 60_000, signal: abort.signal, later: true });
   const html = { kind: "html", bytes: Buffer.from("<p>Words of a page."), contentType: null } as const;
@@ -86,7 +86,7 @@ test("a page that somebody waits for does not wait for those of jobs", async () 
   await expect(picking).rejects.toThrow("cancelled");
 });
 
-test("picks what is on the site, wanted and new, and says whether the page itself is wanted", () => {
+test("selects links that are on the site, wanted and new, and says whether the page itself is wanted", () => {
   const { keys, urls, isOwnWanted } = siteLinks({
     ...task,
     links: ["/a#x", "/a/", "/b", "/no", "/c.png"].map((path) => `http://site.example${path}`).join("\n"),

@@ -123,7 +123,7 @@ function stored(id: string): Record<"answers" | "pages" | "taken", string[]> {
   return { answers, pages, taken };
 }
 
-test("no page is lost, and what was answered is not asked for again", async () => {
+test("no page is lost, and answered pages are not requested again", async () => {
   await running();
   const id = await start("/");
   // The server is killed while two pages are in progress and all others are done.
@@ -145,7 +145,7 @@ test("no page is lost, and what was answered is not asked for again", async () =
   expect(times).toEqual(all.map((path) => [path, HELD.includes(path) ? 2 : 1]));
 }, 60_000);
 
-test("pages that were being converted are converted, not fetched", async () => {
+test("pages whose conversion was interrupted are converted again, but not loaded again", async () => {
   await running();
   const id = await start("/heavy");
   while (stored(id).answers.length < 4) await Bun.sleep(1);
@@ -163,7 +163,7 @@ test("pages that were being converted are converted, not fetched", async () => {
   expect(stored(id).answers).toEqual([]);
 }, 60_000);
 
-test("killed again and again, it returns each page once and asks twice only for what was never answered", async () => {
+test("after repeated kills, it returns each page once, and requests only unanswered pages twice", async () => {
   const all = ["/small", ...small];
   const most = new Map(all.map((path) => [path, 1]));
   const hits = () => site.hits.filter((path) => path.startsWith("/small"));
@@ -183,7 +183,7 @@ test("killed again and again, it returns each page once and asks twice only for 
   expect(all.filter((path) => site.count(path) < 1 || site.count(path) > (most.get(path) ?? 0))).toEqual([]);
 }, 60_000);
 
-test("an llms.txt of 30 pages reads what is missing, and is the one that nobody disturbed", async () => {
+test("an llms.txt of 30 pages loads only the missing ones, and equals that of an undisturbed run", async () => {
   const body = JSON.stringify({ url: `${site.url}/many`, max_urls: 30, show_full_text: true, timeout_seconds: 120 });
   const ask = () => fetch(`${server?.url}/v1/llmstxt`, { method: "POST", headers: headers(), body });
   await running();

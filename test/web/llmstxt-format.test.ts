@@ -88,7 +88,7 @@ describe("whatever pages say", () => {
     { minLength: 1, maxLength: 8 },
   );
 
-  test("the file has its pages, each once, and nothing else", () => {
+  test("the file contains each of its pages once, and nothing else", () => {
     fc.assert(
       fc.property(pages, (all) => {
         const notes = all.map(({ path, label: _, group: __, ...page }, rank) => {
@@ -146,7 +146,7 @@ test("a page's own headings stand below its title, and its code is left alone", 
   expect(llmsfulltxt).toContain("###### Six");
 });
 
-test("a text that is too long is left out or cut, and says so", () => {
+test("a text that is too long is left out or shortened, with a note", () => {
   const long = "word ".repeat(300_000);
   const notes = Array.from({ length: 4 }, (_, rank) => note(rank, `/${rank}`, { markdown: long, isCut: rank === 0 }));
   const { llmsfulltxt = "" } = write(notes);
@@ -156,7 +156,7 @@ test("a text that is too long is left out or cut, and says so", () => {
 });
 
 describe("names", () => {
-  test("of the site: its own word, what titles share, what its host is made of", () => {
+  test("of the site: its own statement, the part that titles share, or its host name", () => {
     const title = (notes: PageNote[]) => parseLlmstxt(write(notes).llmstxt).title;
     expect(title([note(0, "/", { siteName: "ACME Inc", title: "x" })])).toBe("ACME Inc");
     const shared = ["Home – Widgets Co", "Prices – Widgets Co", "Docs – Widgets Co"];
@@ -165,7 +165,7 @@ describe("names", () => {
     expect(title([note(0, "/", { title: "", heading: "" })])).toBe("acme.example");
   });
 
-  test("of pages: without the site's, told apart, and from the address where there is no other", () => {
+  test("of pages: without the site's name, unique, and from the address if there is no other", () => {
     const notes = [
       note(0, "/", { title: "Acme", siteName: "Acme" }),
       note(1, "/a", { title: "Prices | Acme" }),
@@ -180,7 +180,7 @@ describe("names", () => {
     );
   });
 
-  test("a part that titles share is the site's only where the root page has it too", () => {
+  test("a part that titles share is the site's name only if the root page has it too", () => {
     const titles = ["The Handbook", "Introduction - Cats", "Introduction - Dogs", "Introduction - Fish"];
     const notes = titles.map((title, rank) => note(rank, `/${rank}`, { title }));
     expect(parseLlmstxt(write(notes).llmstxt).title).toBe("The Handbook");
@@ -188,7 +188,7 @@ describe("names", () => {
     expect(parseLlmstxt(write([doubled]).llmstxt).sections[0]?.links[0]?.title).toBe("Acme");
   });
 
-  test("a notice that several pages begin with describes none of them", () => {
+  test("a notice at the beginning of several pages is not used as a description", () => {
     const notice = "Press an arrow to go on.";
     const notes = [0, 1, 2].map((rank) =>
       note(rank, `/${rank}`, { description: "", sentences: [notice, ...(rank === 1 ? ["One is about cats."] : [])] }),
@@ -198,7 +198,7 @@ describe("names", () => {
     expect(sections[0]?.links.map((link) => link.note)).toEqual(["", "One is about cats.", ""]);
   });
 
-  test("a description that several pages have is none of theirs", () => {
+  test("a description that several pages share is not used", () => {
     const notes = [
       note(0, "/", { description: "All about widgets." }),
       note(1, "/a", { description: "All about widgets." }),
@@ -230,7 +230,7 @@ test("sections are the menus of the root page, then folders, then what is option
   ]);
 });
 
-test("Markdown becomes the words that a reader sees", () => {
+test("Markdown becomes plain text", () => {
   const paragraphs = paragraphsOf(`# Title
 
 ![picture](https://a.example/p.png)

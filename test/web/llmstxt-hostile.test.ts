@@ -72,7 +72,7 @@ test("a page with very many links, and a sitemap with more", async () => {
   expect(site.hits.length).toBeLessThan(40);
 }, 60_000);
 
-test("pages that never end are passed over, and what was read is written", async () => {
+test("pages that never end are left out, and the others are in the file", async () => {
   const held = async () => {
     await gate.promise;
     return html(page("Late"));
@@ -85,7 +85,7 @@ test("pages that never end are passed over, and what was read is written", async
   expect([status, pathsOf(json.llmstxt).sort()]).toEqual([200, ["/", "/good"]]);
 }, 60_000);
 
-test("a site that does not answer at all is out of time", async () => {
+test("a site that never answers causes a timeout", async () => {
   const held = async () => {
     await gate.promise;
     return html("");
@@ -95,7 +95,7 @@ test("a site that does not answer at all is out of time", async () => {
   expect([status, json.error.code]).toEqual([504, "llmstxt_timeout"]);
 }, 60_000);
 
-test("pages that lead away, inwards, or are none are left out, and the next best take their places", async () => {
+test("pages that redirect away, to private addresses, or are not pages are replaced by the next best ones", async () => {
   const other = startFakeSite({ "/": page("Other") });
   sites.push(other);
   const site = await start({
@@ -149,7 +149,7 @@ test("a site whose root names few pages is followed from page to page", async ()
   expect((await ask({ url: site.url, max_urls: 5 })).json.llmstxt).toBe(again);
 });
 
-test("whoever leaves before the answer has nothing to poll with: the work ends", async () => {
+test("if the client disconnects before the answer, the work ends, because nobody knows the job's id", async () => {
   const site = await start({
     "/": page("Root", ["/slow"]),
     "/slow": async () => {

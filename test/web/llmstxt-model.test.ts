@@ -70,7 +70,7 @@ async function notes(body: Record<string, unknown> = {}): Promise<Record<string,
 
 const DESCRIBED = ["/", "/pricing", "/product"];
 
-test("it is asked about pages that do not describe themselves, and about no other", async () => {
+test("it is only asked about pages without a description", async () => {
   const found = await notes();
   const paths = asked.map(({ address }) => new URL(address).pathname);
   expect(paths.filter((path) => DESCRIBED.includes(path))).toEqual([]);
@@ -82,7 +82,7 @@ test("it is asked about pages that do not describe themselves, and about no othe
   expect(asked.find(({ title }) => title.startsWith("API"))?.text).toContain("Every call of the Turner");
 });
 
-test("`none` asks nothing, and a model that is named is the one", async () => {
+test("`none` uses no model, and a named model is used", async () => {
   await app.reconfigure(config("none"));
   const found = await notes();
   expect(asked).toEqual([]);
@@ -108,24 +108,24 @@ test.each([
   ["nothing", "   "],
   ["hardly anything", "OK."],
   ["JSON", '{"description": "A page about the interface."}'],
-])("an answer with %s is not taken", async (_, said) => {
+])("an answer with %s is not used", async (_, said) => {
   answer = () => said;
   expect((await notes())["/docs/api"]).toBe(OWN);
 });
 
-test("quotation marks around an answer are taken off, and what is invisible in it", async () => {
+test("quotation marks around an answer and invisible characters are removed", async () => {
   answer = () => '"The \u202Einterface\u202C of the Turner, call by call."';
   expect((await notes())["/docs/api"]).toBe("The interface of the Turner, call by call.");
 });
 
-test("a model that fails is soon left alone, and the pages' own words stand", async () => {
+test("a model that fails is soon no longer asked, and the pages' own text is used", async () => {
   answer = () => Response.json({ error: { message: "down" } }, { status: 400 });
   expect((await notes())["/docs/api"]).toBe(OWN);
   // Three failed questions, and those that were in progress.
   expect(asked.length).toBeLessThanOrEqual(6);
 });
 
-test("one answer that was cut off is not taken, the others are", async () => {
+test("an answer that was cut off is not used, the others are", async () => {
   answer = ({ title }) =>
     title.startsWith("API")
       ? Response.json({

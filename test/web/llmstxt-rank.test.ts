@@ -73,7 +73,7 @@ test("menus before text, text before sitemaps, shallow before deep, and what the
   ]);
 });
 
-test("within the folder that was asked for, and in its language", async () => {
+test("within the requested folder, and in its language", async () => {
   expect(await ranked([page("/other"), page("/docs/a"), page("/docs/b/c")], `${HOME}docs/`)).toEqual([
     "/docs/a",
     "/docs/b/c",

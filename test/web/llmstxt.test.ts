@@ -49,7 +49,7 @@ const linksOf = (text: string) =>
   [...text.matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map(([, url]) => new URL(url as string).pathname);
 
 describe("an answer in time", () => {
-  test("has the file, its job and what it cost", async () => {
+  test("contains the file, its job and its cost", async () => {
     const { status, json } = await ask({ url: site.url });
     expect([status, json.success, json.status]).toEqual([200, true, "completed"]);
     expect(json.job_id).toMatch(/^llmstxt_[0-9a-f]{32}$/);
@@ -63,7 +63,7 @@ describe("an answer in time", () => {
     expect((await poll(json.id)).json).toEqual(json);
   });
 
-  test("names ten pages at most unless told, those that matter first, and the others last", async () => {
+  test("lists at most ten pages by default, the important ones first", async () => {
     const links = linksOf((await ask({ url: site.url })).json.llmstxt);
     expect(links).toHaveLength(10);
     expect(links).toEqual(expect.arrayContaining(["/", "/product", "/pricing", "/docs/start", "/blog/turning"]));
@@ -74,7 +74,7 @@ describe("an answer in time", () => {
     expect(linksOf((await ask({ url: site.url, max_urls: 1 })).json.llmstxt)).toEqual(["/"]);
   });
 
-  test("has the text of each page under its heading where that is asked for", async () => {
+  test("contains the text of each page under its heading on request", async () => {
     const { json } = await ask({ url: site.url, max_urls: 4, show_full_text: true });
     expect(json.data).toEqual({ llmstxt: json.llmstxt, llmsfulltxt: json.llmsfulltxt });
     const headings = [...String(json.llmsfulltxt).matchAll(/^## (.*)\n\nSource: <(.*)>$/gm)].map(([, title, url]) => [
@@ -86,7 +86,7 @@ describe("an answer in time", () => {
     expect(json.llmsfulltxt).toContain("### Install\n\n```\n# a comment\nnpm i turner\n```");
   });
 
-  test("takes the names of Firecrawl's clients, and fields it does not know", async () => {
+  test("accepts the names of Firecrawl's clients, and unknown fields", async () => {
     const { status, json } = await ask({
       url: site.url,
       maxUrls: 2,
@@ -149,7 +149,7 @@ test("a private address is refused at once", async () => {
   expect([status, json.error.code, json.error.param, json.job_id]).toEqual([400, "url_not_allowed", "url", undefined]);
 });
 
-test("what takes longer than its caller waits goes on, tells how far it is, and can be ended", async () => {
+test("a job that takes longer than its caller waits continues, reports its progress, and can be cancelled", async () => {
   const held = startFakeSite({ "/": page("Slow", ["/a", "/held"]), "/a": page("A") });
   held.set("/held", async () => {
     await gate.promise;
@@ -175,13 +175,13 @@ test("what takes longer than its caller waits goes on, tells how far it is, and 
   }
 }, 30_000);
 
-test("a finished job stays as it is when it is deleted", async () => {
+test("deleting a finished job does not change it", async () => {
   const { json } = await ask({ url: site.url, max_urls: 1 });
   expect((await poll(json.id, "DELETE")).json).toMatchObject({ success: true, status: "completed" });
   expect((await poll(json.id)).json.llmstxt).toBe(json.llmstxt);
 });
 
-test("a job is its account's alone, and unknown ones are 404", async () => {
+test("a job belongs to its account, and unknown ones are 404", async () => {
   const { json } = await ask({ url: site.url, max_urls: 1 });
   const store = await app.openStore();
   const eve = await accountStore(store).createAccount({ username: "eve", email: "eve@example.com", tier: "premium" });
@@ -205,7 +205,7 @@ test("a job is its account's alone, and unknown ones are 404", async () => {
   expect(response.status).toBe(404);
 });
 
-test("it is gone from the moment its time to live is over", async () => {
+test("it is deleted as soon as its time to live has passed", async () => {
   const clock = new FakeClock(Date.parse("2030-01-01T00:00:00Z"));
   const own = await startTestApp({ config: webConfig([site.host], { job_ttl: "1h" }), clock });
   try {

@@ -60,7 +60,7 @@ describe("POST /v1/map", () => {
     expect(site.hits.slice(from).filter((hit) => !/\.(?:xml|gz|txt)$/.test(hit))).toEqual(["/"]);
   });
 
-  test("a sitemap that a site names at another host of the operator's is not asked for", async () => {
+  test("a sitemap that a site names at another host of the operator's is not loaded", async () => {
     const from = bare.hits.length;
     site.set("/robots.txt", () => new Response(`Sitemap: ${bare.url}/named.xml\nSitemap: ${site.url}/away.xml`));
     site.set(
@@ -79,7 +79,7 @@ describe("POST /v1/map", () => {
     expect(paths(await map({ url: `${bare.url}/` }))).toEqual(["/", "/x", "/y"]);
   });
 
-  test("search keeps what contains it, letter by letter", async () => {
+  test("search keeps addresses that contain the text literally", async () => {
     expect(paths(await map({ url: site.url, search: "Docs" }))).toEqual(["/Docs/intro"]);
     expect(paths(await map({ url: site.url, search: "docs" }))).toEqual([]);
     expect((await map({ url: site.url, search: site.host })).total).toBe(7);
@@ -103,7 +103,7 @@ describe("POST /v1/map", () => {
     expect(paths(await map({ url: `${large.url}/` }))).toEqual(["/", "/linked"]);
   });
 
-  test("sitemaps are read as robots.txt allows, those that it names included", async () => {
+  test("robots.txt also applies to sitemaps, even to those that it names", async () => {
     const [home, host] = [startFakeSite({}), startFakeSite({})];
     const sitemap = (path: string) => () => xml(urls(`${home.url}/of${path}`))();
     const redirect = (path: string) => () => new Response(null, { status: 302, headers: { location: path } });
@@ -149,12 +149,12 @@ describe("POST /v1/map", () => {
     await host.stop();
   });
 
-  test("a root that is no page is all there is", async () => {
+  test("if the root is not a page, the map contains only the root", async () => {
     bare.set("/file", () => new Response("%PDF-1.4", { headers: { "content-type": "application/pdf" } }));
     expect(paths(await map({ url: `${bare.url}/file` }))).toEqual(["/file"]);
   });
 
-  test("a root that cannot be read takes nothing from the sitemaps", async () => {
+  test("if the root cannot be read, the sitemaps are still used", async () => {
     site.set("/", () => html("no", { status: 500 }));
     expect((await map({ url: site.url })).total).toBe(6);
     site.set("/", page("Home", ["/linked"]));
@@ -219,7 +219,7 @@ describe("a site that hangs", () => {
     expect(paths(answer)).toEqual(["/", "/a", "/b"]);
   });
 
-  test("is let go of when the client leaves", async () => {
+  test("is no longer loaded when the client disconnects", async () => {
     const asked = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
     silent.set("/sitemap.xml", none);

@@ -45,7 +45,7 @@ const scrape = async (url: string, body: Record<string, unknown> = {}, on = app)
   return { status: response.status, ...answer };
 };
 
-test("a forbidden page of another host is not asked for, nor is what it would lead to", async () => {
+test("a forbidden page of another host is not loaded, nor is its redirect target", async () => {
   const counts = () => [to.count("/closed"), to.count("/back"), from.count("/home")];
   const before = counts();
   expect((await scrape(`${from.url}/away`)).data?.metadata.sourceURL).toBe(`${to.url}/open`);
@@ -61,7 +61,7 @@ test("a forbidden page of another host is not asked for, nor is what it would le
   expect(counts()).toEqual(before);
 });
 
-test("the other host is asked in its turn, and the first one's place is free meanwhile", async () => {
+test("the request to the other host waits for its turn, and the first host's place is free meanwhile", async () => {
   const held: (() => void)[] = [];
   const hold = async () => {
     await new Promise<void>((done) => held.push(done));
@@ -85,7 +85,7 @@ test("the other host is asked in its turn, and the first one's place is free mea
   await Promise.all(holding);
 });
 
-test("the wait counts within the page's time", async () => {
+test("the wait counts towards the page's time limit", async () => {
   const slow = startFakeSite({
     "/robots.txt": () => new Response("User-agent: *\nCrawl-delay: 30"),
     "/": page("Slow"),

@@ -64,7 +64,7 @@ interface Answer {
 }
 
 describe("POST /v1/scrape", () => {
-  test("gives Markdown of the main content and the metadata by default", async () => {
+  test("returns Markdown of the main content and the metadata by default", async () => {
     const response = await scrape({ url: to("/article") });
     expect(response.status).toBe(200);
     expect(response.headers.get("x-ratelimit-limit")).not.toBeNull();
@@ -92,7 +92,7 @@ describe("POST /v1/scrape", () => {
     expect(Object.keys(data).sort()).toEqual(keys);
   });
 
-  test("links are absolute, and those of the chosen part", async () => {
+  test("links are absolute, and belong to the chosen part", async () => {
     const links = async (extra: object) =>
       ((await (await scrape({ url: to("/article"), formats: ["links"], ...extra })).json()) as Answer).data["links"];
     expect(await links({})).toEqual([to("/next")]);
@@ -100,12 +100,12 @@ describe("POST /v1/scrape", () => {
     expect(await links({ onlyMainContent: false })).toEqual([to("/menu"), to("/next"), to("/imprint")]);
   });
 
-  test("unknown fields and Firecrawl's spellings are taken", async () => {
+  test("unknown fields and Firecrawl's spellings are accepted", async () => {
     const response = await scrape({ url: to("/article"), timeout: 5000, waitFor: 10, origin: "js-sdk", mobile: true });
     expect(response.status).toBe(200);
   });
 
-  test("sourceURL is where redirects led", async () => {
+  test("sourceURL is the address after redirects", async () => {
     const { data } = (await (await scrape({ url: to("/moved") })).json()) as Answer;
     expect(data.metadata).toMatchObject({ sourceURL: to("/article"), statusCode: 200 });
   });
@@ -215,13 +215,13 @@ describe("POST /v1/scrape", () => {
     expect(await code(dead.url)).toEqual([502, "scrape_upstream_error"]);
   });
 
-  test("a screenshot where no page may be rendered", async () => {
+  test("a screenshot if rendering is turned off", async () => {
     const response = await scrape({ url: to("/article"), formats: ["screenshot"] });
     expect(response.status).toBe(502);
     expect(((await response.json()) as Answer).error.code).toBe("scrape_unavailable");
   });
 
-  test("a client that goes away takes its page load along", async () => {
+  test("a client that disconnects ends its page load", async () => {
     const before = site.count("/slow");
     const client = new AbortController();
     const gone = Promise.withResolvers<void>();
@@ -275,7 +275,7 @@ test.skipIf(findBrowser("") === undefined)(
   60_000,
 );
 
-test("a browser that does not start is told to the operator once, and its want to the reader", async () => {
+test("a browser that does not start is logged once, and the answer has a warning", async () => {
   const broken = await startTestApp({
     config: webConfig([site.host], { render: "auto", browser: { executable: "/bin/false" } }),
   });
@@ -314,7 +314,7 @@ describe("keys", () => {
     expect(((await response.json()) as Answer).error.code).toBe("missing_api_key");
   });
 
-  test.each(["/v1/fetch", "/fetch"])("%s sends on to scrape before it asks for a key", async (path) => {
+  test.each(["/v1/fetch", "/fetch"])("%s redirects to scrape before it checks the key", async (path) => {
     const response = await fetch(app.url + path, { method: "POST", body: "{}", redirect: "manual" });
     expect(response.status).toBe(307);
     expect(new URL(response.headers.get("location") ?? "", app.url).pathname).toBe("/v1/scrape");

@@ -56,7 +56,7 @@ const kinds = (value: Record<string, unknown>, names: Record<string, string>) =>
   Object.fromEntries(Object.keys(names).map((name) => [name, kindOf(value[name])]));
 
 describe("GET /searxng/search", () => {
-  test("answers in SearXNG's shape", async () => {
+  test("answers in SearXNG's format", async () => {
     site.lists("searxng", breads("a", 3));
     const response = await searxng({});
     expect(response.status).toBe(200);
@@ -95,7 +95,7 @@ describe("GET /searxng/search", () => {
     expect([asked().get("language"), asked().get("safesearch")]).toEqual(["all", "1"]);
   });
 
-  test("has no second page, and asks nobody for it", async () => {
+  test("has no second page, and calls no engine for it", async () => {
     const before = site.askedEngine("searxng");
     const response = await searxng({ q: "other bread", pageno: "2" });
     expect(await response.json()).toMatchObject({ results: [], number_of_results: 0 });
@@ -118,7 +118,7 @@ describe("GET /searxng/search", () => {
     ]);
   });
 
-  test("hides no outage", async () => {
+  test("reports an outage", async () => {
     // This test has its own gateway, because the failing engine is suspended afterwards.
     const broken = startSearchSite({});
     const own = await startTestApp({ config: { ...webConfig([broken.host]), ...broken.config(["searxng"]) } });
@@ -138,7 +138,7 @@ describe("without a key", () => {
   const bare = (path: string, init: RequestInit = {}) => fetch(app.url + path, init);
   const get = (query = "q=bread&format=json") => bare(`/searxng/search?${query}`);
 
-  test("nobody searches, unless the operator lists the address", async () => {
+  test("search is refused, unless the operator lists the client's address", async () => {
     expect((await get()).status).toBe(401);
     expect((await get(`q=bread&format=json&api_key=${app.key}&key=${app.key}`)).status).toBe(401);
     await use({ compat: { anonymous: ["10.0.0.0/8"] } });
@@ -152,14 +152,14 @@ describe("without a key", () => {
     expect((await bare("/v1/compat/openwebui/load", { ...post, body: '{"urls":[]}' })).status).toBe(200);
   });
 
-  test("a wrong key is refused where none is needed, and a good one counts for itself", async () => {
+  test("a wrong key is refused even if none is needed, and a valid key has its own limit", async () => {
     await use({ compat: { anonymous: ["127.0.0.1"] } }, { tiers: { free: { rpm: 1000 }, premium: { rpm: 77 } } });
     expect((await searxng({}, { headers: { authorization: "Bearer sk-wrong" } })).status).toBe(401);
     expect((await searxng({})).headers.get("x-ratelimit-limit")).toBe("77");
     expect((await get()).headers.get("x-ratelimit-limit")).toBe("1000");
   });
 
-  test("nobody is let in by the address of a proxy that the operator did not name", async () => {
+  test("the address of a proxy that is not configured gives no access", async () => {
     await use({ compat: { anonymous: ["127.0.0.0/8"] } });
     const through = (forwarded: string) =>
       bare("/searxng/search?q=bread&format=json", { headers: { "x-forwarded-for": forwarded } });

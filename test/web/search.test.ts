@@ -97,7 +97,7 @@ describe("POST /v1/search", () => {
     for (const { score } of answer.results) expect(score).toBeWithin(0, 1.000001);
   });
 
-  test("gives five hits, or as many as are wanted, and tells the engines the category and the language", async () => {
+  test("returns five results, or the requested number, and sends the engines the category and the language", async () => {
     await use(["searxng"]);
     site.lists("searxng", breads("a", 30));
     expect((await search({})).answer.results).toHaveLength(5);
@@ -111,7 +111,7 @@ describe("POST /v1/search", () => {
     ]);
   });
 
-  test("counts against the key's limit and takes a Firecrawl client's names", async () => {
+  test("counts against the key's limit and accepts the names of Firecrawl's clients", async () => {
     await use(["searxng"]);
     const response = await app.post("/v1/search", { query: "bread", timeout: 60_000, lang: "en", origin: "x" });
     expect([response.status, response.headers.get("x-ratelimit-limit")]).toEqual([200, expect.any(String)]);
@@ -137,7 +137,7 @@ describe("POST /v1/search", () => {
     expect([status, answer.error.code, answer.error.param]).toEqual([400, "invalid_request", param]);
   });
 
-  test("asks the engines once for what many ask at once", async () => {
+  test("calls the engines once for the same query of many clients", async () => {
     await use(["searxng"]);
     const before = site.askedEngine("searxng");
     const all = await Promise.all(Array.from({ length: 10 }, () => search({ text_query: "brown bread" })));
@@ -147,7 +147,7 @@ describe("POST /v1/search", () => {
 });
 
 describe("engines that fail", () => {
-  test("are named beside what the others gave: one slow, one dead, one lying, one captcha, one over its rate", async () => {
+  test("are named beside the results of the others: a slow, a dead, a wrong, a captcha and a rate-limited one", async () => {
     const engines = ["searxng", "hackernews", "github", "stackexchange", "gitlab", "hugging-face"];
     await use(engines, {
       engines: {
@@ -184,7 +184,7 @@ describe("engines that fail", () => {
     expect(again.answer.unresponsive_engines).toContainEqual({ name: "github", reason: "suspended: rate_limited" });
   });
 
-  test("all of them: 502, and who failed how", async () => {
+  test("all of them: 502, with the failure of each engine", async () => {
     await use(["searxng", "wikipedia"]);
     site.answers("searxng", () => html("<h1>A new page</h1>"));
     site.answers("wikipedia", () => new Response("", { status: 500 }));
@@ -231,7 +231,7 @@ describe("engines that fail", () => {
     expect(await search({})).toMatchObject({ status: 200, answer: { results: [], number_of_results: 0 } });
   });
 
-  test("the client leaves: the engines are left too", async () => {
+  test("the client disconnects: the engine calls are aborted", async () => {
     await use(["searxng"]);
     const { promise: left, resolve } = Promise.withResolvers<void>();
     site.answers("searxng", (request) => {
@@ -251,7 +251,7 @@ describe("engines that fail", () => {
   });
 });
 
-describe("the pages of the hits", () => {
+describe("the pages of the results", () => {
   const hits = () => [
     { url: `${site.url}/page`, title: "Rye bread" },
     { url: `${site.url}/gone`, title: "Gone bread" },
@@ -279,7 +279,7 @@ describe("the pages of the hits", () => {
     expect(answer.data[0]).not.toHaveProperty("markdown");
   });
 
-  test("are not asked for unless they are wanted", async () => {
+  test("are not loaded unless they are requested", async () => {
     await use(["searxng"]);
     site.lists("searxng", hits());
     const before = site.count("/page");
@@ -304,7 +304,7 @@ describe("the pages of the hits", () => {
   });
 });
 
-test("what engines did is kept over a restart", async () => {
+test("the state of the engines survives a restart", async () => {
   await use(["searxng"]);
   site.answers("searxng", () => html("<h1>A new page</h1>"));
   await search({ text_query: "kept bread" });

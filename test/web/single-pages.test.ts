@@ -64,7 +64,7 @@ test("scrapes and maps beyond the limit wait, within their time", async () => {
   expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200]);
 });
 
-test("pages that wait for their host keep nobody out", async () => {
+test("pages that wait for their host do not block others", async () => {
   const [one, two] = sites as [FakeSite, FakeSite];
   await app.reconfigure(
     webConfig(

@@ -157,7 +157,7 @@ describe.each(["/v1/scrape", "/v1/map", "/v1/crawl"])("%s", (path) => {
     const answers = await Promise.all(urls.map((url) => ask(path, { url })));
     expect(urls.filter((_, index) => !isRefused(answers[index] as Answer))).toEqual([]);
   });
-  test("a name that turned private is asked again, and refused", async () => {
+  test("a name that became private is resolved again, and refused", async () => {
     const url = `http://turning${path.replaceAll("/", "-")}.example:${port}/`;
     // The first look-up gives a public address, which cannot be reached from here.
     await ask(path, { url, timeout_ms: 1000 });
@@ -165,7 +165,7 @@ describe.each(["/v1/scrape", "/v1/map", "/v1/crawl"])("%s", (path) => {
   });
 });
 
-describe("what a page leads to", () => {
+describe("redirects of a page", () => {
   for (const kind of ["redirect", "refresh"])
     test(`a ${kind} of a scrape`, async () => {
       // Without slashes it is a path on the page's own site.
@@ -209,18 +209,18 @@ describe("what a page leads to", () => {
 describe.skipIf(findBrowser("") === undefined)("in the browser", () => {
   beforeAll(() => app.reconfigure(webConfig([site.host], { dns: [dns.server], render: "always" })));
 
-  test("nothing that a page loads", async () => {
+  test("resources that a page loads", async () => {
     const answer = await ask("/v1/scrape", { url: `${site.url}/everything`, formats: ["markdown", "screenshot"] });
     expect(answer.status).toBe(200);
   }, 60_000);
-  test("a script that goes there, by name too", async () => {
+  test("a script that navigates there, by name too", async () => {
     const urls = [canary.url, `http://localhost:${port}/`, `http://inside.example:${port}/`, "http://169.254.169.254/"];
     for (const url of urls) {
       const answer = await ask("/v1/scrape", { url: `${site.url}/script?to=${to(url)}` });
       expect([url, answer.status, answer.error?.code]).toEqual([url, 400, "url_not_allowed"]);
     }
   }, 60_000);
-  test("a name that turns private between the check and the browser's connection", async () => {
+  test("a name that becomes private between the check and the browser's connection", async () => {
     const url = `http://turning-script.example:${port}/`;
     const answer = await ask("/v1/scrape", { url: `${site.url}/script?to=${to(url)}`, timeout_ms: 5000 });
     // The browser's first connection uses the public address. Every later look-up is refused.

@@ -146,7 +146,7 @@ test("several choices keep their own text, and usage comes only when asked for",
   expect(usage).toBeUndefined();
 });
 
-test("log-probabilities have the legacy shape", () => {
+test("log-probabilities have the legacy format", () => {
   const logprobs = [
     {
       token: "A",

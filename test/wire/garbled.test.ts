@@ -57,7 +57,7 @@ describe.each(WIRE_FORMATS.map((format) => [format.name, format] as const))("%s"
     );
   });
 
-  test("a member called __proto__ is one that nobody knows", () => {
+  test("a member called __proto__ is an unknown member", () => {
     const [whole] = bodies;
     const text = `${JSON.stringify(whole).slice(0, -1)},"__proto__":{"include":["x"],"modalities":["audio"]}}`;
     const { extra } = format.decode(JSON.parse(text), {});

@@ -33,7 +33,7 @@ const EDITED: Readonly<Record<string, EditedContext>> = {
   },
 };
 
-test("there are answers to write", () => expect(cases.length).toBeGreaterThan(10));
+test("there are golden answers", () => expect(cases.length).toBeGreaterThan(10));
 
 describe.each(WIRE_FORMATS.map((format) => [format.name, format] as const))("%s", (_name, format) => {
   const folder = join(GOLDEN, "wire", format.name);

@@ -114,7 +114,7 @@ describe("refuses", () => {
 });
 
 describe("reads", () => {
-  test("the least there is", () => {
+  test("the smallest valid request", () => {
     expect(decode({})).toEqual({
       model: "m",
       messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }],
@@ -287,7 +287,7 @@ describe("reads", () => {
     else expectRejected(read, "messages[1].role");
   });
 
-  test("system messages in between when a beta header is there, also with nothing to say", () => {
+  test("system messages in between with a beta header, even an empty one", () => {
     const chat = decode(
       {
         system: [{ type: "text", text: "A", cache_control: { type: "ephemeral" } }],

@@ -31,7 +31,7 @@ describe("streams", () => {
     );
   });
 
-  test("blocks that interleave upstream wait and come out whole", () => {
+  test("blocks that interleave upstream are held back and written one after the other", () => {
     const writer = messagesFormat.writer(exchange);
     const text = streamOf(writer, [
       { type: "tool-start", choice: 0, id: "a", callId: "a", name: "f", kind: "function" },
@@ -59,7 +59,7 @@ describe("streams", () => {
     expect(gatherMessage(frames)["stop_reason"]).toBe("tool_use");
   });
 
-  test("argument fragments flow at once, not at the end of the call", () => {
+  test("argument fragments are written at once, not at the end of the call", () => {
     const writer = messagesFormat.writer(exchange);
     writer.push({ type: "tool-start", choice: 0, id: "a", callId: "a", name: "f", kind: "function" });
     expect(writer.push({ type: "tool-delta", choice: 0, id: "a", text: '{"x":' })).toContain("input_json_delta");
@@ -84,7 +84,7 @@ describe("stop reasons", () => {
       : [{ type: "text" as const, text: "x" }];
     return messagesFormat.encode({ choices: [{ index: 0, blocks, reason, stopSequence: "END" }] }, exchange);
   }
-  test("each neutral reason has its word", () => {
+  test("each neutral stop reason has its value", () => {
     expect(reasonOf("stop")).toBe("end_turn");
     expect(reasonOf("length")).toBe("max_tokens");
     expect(reasonOf("content_filter")).toBe("refusal");
@@ -94,7 +94,7 @@ describe("stop reasons", () => {
     expect(reasonOf("unknown")).toBe("end_turn");
     expect(whole("stop_sequence", false)).toMatchObject({ stop_reason: "stop_sequence", stop_sequence: "END" });
   });
-  test("a tool call makes it tool_use, unless the call was cut off or refused", () => {
+  test("the stop reason is tool_use if there is a tool call, unless it was cut off or refused", () => {
     expect(reasonOf("stop", true)).toBe("tool_use");
     expect(reasonOf("unknown", true)).toBe("tool_use");
     expect(reasonOf("tool_calls", true)).toBe("tool_use");
@@ -103,7 +103,7 @@ describe("stop reasons", () => {
   });
 });
 
-test("foreign signatures come back to where they belong", () => {
+test("signatures of other providers are returned to them", () => {
   const events = [
     { type: "reasoning-start", choice: 0, id: "r", itemId: "rs_1" },
     { type: "reasoning-delta", choice: 0, id: "r", text: "Sum", summaryIndex: 0 },

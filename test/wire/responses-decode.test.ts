@@ -76,7 +76,7 @@ describe("refuses", () => {
 });
 
 describe("reads", () => {
-  test("the least there is", () => {
+  test("the smallest valid request", () => {
     expect(decode({})).toEqual({
       model: "m",
       messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }],
@@ -191,7 +191,7 @@ describe("reads", () => {
     ]);
   });
 
-  test("a tool loop: what one answer held is one turn, results are the next", () => {
+  test("a tool loop: the items of one answer are one turn, results are the next", () => {
     const search = { type: "web_search_call", id: "ws_1", status: "completed" };
     const chat = decode(
       items(
@@ -280,13 +280,13 @@ describe("reads", () => {
     ],
   ])("tool choice %j", (choice, read) => expect(decode({ tool_choice: choice }).toolChoice as unknown).toEqual(read));
 
-  test("the choice of a server tool stays in the protocol's own words", () => {
+  test("the choice of a server tool is kept in the protocol's own form", () => {
     const chat = decode({ tool_choice: { type: "web_search" } });
     expect(chat.toolChoice).toBeUndefined();
     expect(chat.extra).toEqual({ tool_choice: { type: "web_search" } });
   });
 
-  test("no new input beside a previous response", () => {
+  test("no new input together with a previous response", () => {
     expect(decode({ input: [], previous_response_id: "resp_1" }).messages).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { exchangeFor, type Json } from "./support.ts";
 
 const exchange = exchangeFor(responsesFormat, { model: "m", input: "hi" });
 
-test("an item that was made here tells its response", () => {
+test("an item id of the gateway identifies its response", () => {
   const whole = responsesFormat.encode(
     fold([
       { type: "reasoning-start", choice: 0, id: "r" },
@@ -26,7 +26,7 @@ test("an item that was made here tells its response", () => {
   for (const id of ids) expect(responseOfItem(id)).toBe(exchange.id);
 });
 
-test("ids of the first release still tell their response", () => {
+test("ids of the first release still identify their response", () => {
   expect(responseOfItem("rs_0123456789abcdef0123456789abcdef0003")).toBe("resp_0123456789abcdef0123456789abcdef");
 });
 
@@ -44,9 +44,9 @@ test.each([
   `rs_${HEX.slice(0, 32)}`,
   "rs_0198c0de-0000-7000-8000-0123456789ab",
   "rs_tmp_abcdefghijkl0001",
-])("the id %j was not made here", (id) => expect(responseOfItem(id)).toBeUndefined());
+])("the id %j is not one of the gateway", (id) => expect(responseOfItem(id)).toBeUndefined());
 
-test("references are found with and without a type, and give way to their items", () => {
+test("references are found with and without a type, and replaced by their items", () => {
   const user = { role: "user", content: "x", id: "msg_9" };
   const input = [
     { type: "item_reference", id: "a" },

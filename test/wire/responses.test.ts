@@ -35,7 +35,7 @@ describe("streams", () => {
     );
   });
 
-  test("a stream that is taken up again goes on after the number, and ends with the whole answer in any case", () => {
+  test("a resumed stream continues after the number, and always ends with the whole answer", () => {
     const block = { type: "text" as const, text: "x" };
     const whole = responsesFormat.encode({ choices: [{ index: 0, blocks: [block], reason: "stop" }] }, exchange);
     const numbers = (after?: number) =>
@@ -49,7 +49,7 @@ describe("streams", () => {
     expect(numbers(100)).toEqual([["response.completed", 101]]);
   });
 
-  test("text and calls never share an output index, and ids stay", () => {
+  test("text and calls never share an output index, and ids do not change", () => {
     const events: ChatEvent[] = [
       { type: "text-start", choice: 0, id: "t" },
       { type: "text-delta", choice: 0, id: "t", text: "So:" },
@@ -212,7 +212,7 @@ test.each<[FinishReason, string, unknown]>([
   });
 });
 
-test("a refusal in so many words is a complete answer", () => {
+test("a refusal as text is a complete answer", () => {
   const blocks = [{ type: "text" as const, text: "no", refusal: true }];
   expect(responsesFormat.encode({ choices: [{ index: 0, blocks, reason: "refusal" }] }, exchange)).toMatchObject({
     status: "completed",
@@ -220,7 +220,7 @@ test("a refusal in so many words is a complete answer", () => {
   });
 });
 
-test("what an answer holds comes back as it was when the client hands its items in again", () => {
+test("the content of an answer is unchanged when the client sends its items back", () => {
   const events: ChatEvent[] = [
     { type: "reasoning-start", choice: 0, id: "r" },
     { type: "reasoning-delta", choice: 0, id: "r", text: "Hm" },

@@ -38,7 +38,7 @@ describe.each(PAIRS)("%s", (_name, format, dialect, body) => {
   const exchange = exchangeFor(format, body);
   const once = (events: readonly ChatEvent[]) => format.encode(fold(events), exchange);
 
-  test("a stream that is read back says the same", () => {
+  test("a stream that is read back has the same content", () => {
     fc.assert(
       fc.property(orderlyAnswer, (events) => {
         const answer = withoutEmptyText(events);
@@ -52,7 +52,7 @@ describe.each(PAIRS)("%s", (_name, format, dialect, body) => {
     );
   });
 
-  test("a whole answer that is read back says the same", () => {
+  test("a whole answer that is read back has the same content", () => {
     fc.assert(
       fc.property(orderlyAnswer, (events) => {
         const whole = once(withoutEmptyText(events));
@@ -74,7 +74,7 @@ const REQUESTS: [string, WireFormat, Dialect, Json][] = [
   ["responses", responsesFormat, openaiResponses, RESPONSES_BODY],
 ];
 
-test.each(REQUESTS)("a request of %s that is written and read again asks the same", (_name, format, dialect, body) => {
+test.each(REQUESTS)("a request of %s that is written and read again is the same", (_name, format, dialect, body) => {
   const chat = format.decode(body, {});
   const written = dialect.request(chat, { ...context, model: chat.model });
   expect(written.dropped).toEqual([]);

@@ -73,7 +73,7 @@ test("waiting tasks may hold only so much together, but one always may", async (
   expect(pool.load()).toEqual({ running: 0, waiting: 0 });
 });
 
-test("a task nobody waits for is not lost for what the others hold", async () => {
+test("a task without a waiting caller is not refused because of the memory of others", async () => {
   open(1, { weightMax: 10 });
   const first = pool.run({ what: "loop" }, { timeoutMs: 100 }).catch(() => "stopped");
   const all = [11, 12, 13].map((value) => pool.run({ what: "echo", value }, { ...TIME, later: true }));
@@ -81,7 +81,7 @@ test("a task nobody waits for is not lost for what the others hold", async () =>
   expect([await first, ...(await Promise.all(all))]).toEqual(["stopped", 11, 12, 13]);
 });
 
-test("what somebody waits for goes first", async () => {
+test("tasks with a waiting caller come first", async () => {
   open(1);
   const order: number[] = [];
   const run = (value: number, later: boolean) =>
@@ -98,7 +98,7 @@ test("a thread that has had nothing to do for a while ends, and the next task ge
   expect(started).toBe(2);
 });
 
-test("closing fails what is left", async () => {
+test("closing fails the remaining tasks", async () => {
   open(1);
   const running = pool.run({ what: "loop" }, TIME);
   const waiting = pool.run({ what: "echo" }, TIME);

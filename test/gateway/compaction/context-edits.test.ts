@@ -64,7 +64,7 @@ describe.each(OVER)("clearing, over %s", (model) => {
     expect(text).not.toContain("context_management");
   });
 
-  test("what the calls were given goes too, of all tools or of some", async () => {
+  test("the inputs of the calls are cleared too, for all tools or for some", async () => {
     await ask(model, [{ ...CLEAR, clear_tool_inputs: true }]);
     expect(upstream.received[0]?.text.match(/src\/f\d+\.ts/g)).toHaveLength(3);
     upstream.received.length = 0;
@@ -77,7 +77,7 @@ describe.each(OVER)("clearing, over %s", (model) => {
     ["little input", { type: CLEAR.type }],
     ["little to clear", { ...CLEAR, clear_at_least: { type: "input_tokens", value: 5000 } }],
     ["all of it new", { ...CLEAR, keep: { type: "tool_uses", value: 12 } }],
-  ])("nothing for %s", async (_, edit) => {
+  ])("nothing is cleared for %s", async (_, edit) => {
     const response = await ask(model, [edit]);
     expect(response.headers.get("x-sallyport-compaction")).toBeNull();
     const answer = await answerOf(response);
@@ -89,7 +89,7 @@ describe.each(OVER)("clearing, over %s", (model) => {
   });
 });
 
-test("the reasoning of old turns goes, and a loop of calls is one turn", async () => {
+test("the reasoning of old turns is cleared, and a loop of calls counts as one turn", async () => {
   const thinking = (n: number) => ({ type: "thinking", thinking: `thought-${n}`, signature: `c2ln${n}` });
   const turn = (n: number) => [
     { role: "user", content: `question ${n}` },
@@ -192,7 +192,7 @@ describe.each(OVER)("compacting, over %s", (model) => {
   test.each<[string, (received: Received) => Response]>([
     ["is down", () => new Response("{}", { status: 500 })],
     ["says all of it again", (received) => say(received, { text: LONG, usage: usageOf(received) })],
-  ])("a summariser that %s costs nothing that still fits, and the block says so", async (name, summary) => {
+  ])("a summariser that %s loses nothing that still fits, and the block says so", async (name, summary) => {
     upstream.answer((received) =>
       received.text.includes("You keep the record")
         ? summary(received)
@@ -252,7 +252,7 @@ describe.each(["openai-chat", "anthropic-messages", "gemini", "plain-responses"]
   });
 });
 
-test("a conversation by previous_response_id goes on from the record", async () => {
+test("a conversation by previous_response_id continues from the record", async () => {
   const context_management = [{ type: "compaction", compact_threshold: 1200 }];
   const first = await app.post("/v1/responses", {
     model: "gemini",

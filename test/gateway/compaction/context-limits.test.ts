@@ -29,7 +29,7 @@ beforeEach(() => {
   upstream.answer(script);
 });
 
-describe("values that make no sense are 400 and named", () => {
+describe("invalid values are answered with 400 and named", () => {
   const edit = (value: Json) => ({ context_management: { edits: [value] } });
   const at = "context_management.edits[0]";
   test.each<[Json, string]>([
@@ -80,7 +80,7 @@ describe("values that make no sense are 400 and named", () => {
     expect(upstream.received).toEqual([]);
   });
 
-  test("but what only a provider of the same format gets is its to judge", async () => {
+  test("values that only a provider of the same format gets are left for it to check", async () => {
     const body = {
       model: "anthropic-messages",
       max_tokens: 9,
@@ -92,7 +92,7 @@ describe("values that make no sense are 400 and named", () => {
   });
 });
 
-test("a record that is sealed with a list opens for its account and its format alone", async () => {
+test("a record that is sealed with a list can only be opened for its account and its format", async () => {
   const messages = listOf("sealed");
   const answer = await answerOf(await ask("gemini", [COMPACT], { messages }));
   const [block] = answer.content as [Json];
@@ -119,7 +119,7 @@ test("a record that is sealed with a list opens for its account and its format a
   expect((await app.post("/v1/messages", body)).status).toBe(200);
 });
 
-test("the route that knows edits gets them, and the one that takes its place does not", async () => {
+test("a route that supports edits gets them, and its replacement without support does not", async () => {
   const edits = [{ ...CLEAR, keep: { type: "tool_uses", value: 1 } }];
   const { status } = await ask("mixed", edits);
   expect([status, upstream.received[0]?.json?.["context_management"]]).toEqual([200, { edits }]);
@@ -134,7 +134,7 @@ test("the route that knows edits gets them, and the one that takes its place doe
   expect(upstream.received[1]?.text).not.toContain("context_management");
 });
 
-test("with compaction turned off the wish is left out and named, and a record refused", async () => {
+test("with compaction turned off the parameter is dropped and named, and a record is refused", async () => {
   for (const model of ["plain-messages", "openai-chat"]) {
     upstream.received.length = 0;
     const body = { model, max_tokens: 9, messages: listOf("off"), context_management: { edits: [COMPACT] } };
@@ -155,18 +155,21 @@ describe("counting tokens", () => {
     return (await answer.json()) as { input_tokens: number; context_management?: { original_input_tokens: number } };
   };
 
-  test.each(["openai-chat", "gemini", "plain-messages"])("over %s: what is left, and what it was", async (model) => {
-    upstream.answer(({ text }) => Response.json({ input_tokens: Math.ceil(text.length / 4) }));
-    const whole = await count(model, {});
-    const cleared = await count(model, { context_management: { edits } });
-    expect(whole.context_management).toBeUndefined();
-    expect(cleared.input_tokens).toBeLessThan(whole.input_tokens * 0.7);
-    const original = cleared.context_management?.original_input_tokens ?? 0;
-    expect(original / whole.input_tokens).toBeGreaterThan(0.7);
-    for (const { text } of upstream.received) expect(text).not.toContain("context_management");
-  });
+  test.each(["openai-chat", "gemini", "plain-messages"])(
+    "with %s: the count after the edits, and the count before",
+    async (model) => {
+      upstream.answer(({ text }) => Response.json({ input_tokens: Math.ceil(text.length / 4) }));
+      const whole = await count(model, {});
+      const cleared = await count(model, { context_management: { edits } });
+      expect(whole.context_management).toBeUndefined();
+      expect(cleared.input_tokens).toBeLessThan(whole.input_tokens * 0.7);
+      const original = cleared.context_management?.original_input_tokens ?? 0;
+      expect(original / whole.input_tokens).toBeGreaterThan(0.7);
+      for (const { text } of upstream.received) expect(text).not.toContain("context_management");
+    },
+  );
 
-  test("a provider that clears itself is asked with the client's own words", async () => {
+  test("a provider that clears by itself gets the client's own parameter", async () => {
     upstream.answer(() => Response.json({ input_tokens: 5, context_management: { original_input_tokens: 50 } }));
     const told = await count("anthropic-messages", { context_management: { edits } });
     expect(told).toEqual({ input_tokens: 5, context_management: { original_input_tokens: 50 } });
@@ -187,7 +190,7 @@ describe("counting tokens", () => {
   });
 });
 
-test("a stored thread whose client carries records is compacted with what is in them", async () => {
+test("a stored thread whose client sends records is compacted with the content of the records", async () => {
   const asked = { messages: listOf("kept record"), thread_id: "kept-record" };
   const answer = await answerOf(await ask("gemini", [COMPACT], asked));
   const messages = [
@@ -207,7 +210,7 @@ test("a stored thread whose client carries records is compacted with what is in 
   expect(text).not.toContain("sallyport.c1.");
 });
 
-test("what a provider does itself passes as it came", async () => {
+test("the provider's own edits are relayed unchanged", async () => {
   const frames = [
     {
       type: "message_start",
@@ -284,7 +287,7 @@ describe.each(Object.entries(REFUSALS).map(([name, words], n) => [name, words, n
       },
     );
 
-    test("that nothing gets over is told after one more try", async () => {
+    test("if nothing can be shortened further, the error is returned after one more try", async () => {
       upstream.answer((received) => refuse(received, 1));
       for (const more of [{}, { thread_id: `wall ${name}` }]) {
         upstream.received.length = 0;

@@ -37,7 +37,7 @@ describe("ledger", () => {
   });
 });
 
-test("a record is read as it was written, and nothing in it ends it", () => {
+test("a record is read as it was written, and no text within it can end it", () => {
   const record = {
     summary: "## Task\nBuild it.",
     ledger: { ...emptyLedger(), paths: ["a/b.ts"], media: ["image (image/png)"] },
@@ -90,7 +90,7 @@ test("a long text is cut in its middle, with a marker", () => {
   expect(cut).toMatch(/^begin .*\[… 810 characters were left out …\].* end$/s);
 });
 
-test("an answer that is asked for takes its room from the window", () => {
+test("the requested answer size is subtracted from the window", () => {
   expect(spaceOf(10_000, 0.85)).toMatchObject({ limit: 8500, aim: 5000, tail: 2500 });
   expect(spaceOf(10_000, 0.85, 4000).limit).toBe(6000);
   expect(spaceOf(10_000, 0.85, 9999).limit).toBe(8500);
@@ -115,7 +115,7 @@ describe.each(FORMAT_NAMES)("%s", (name) => {
     { kind: "assistant", text: `answer ${n}` },
   ];
 
-  test("old results become placeholders that name tool and size, and that is all where it is enough", async () => {
+  test("old results become placeholders that name tool and size, and nothing else is done if that suffices", async () => {
     const steps: Step[] = [{ kind: "user", text: "task" }, ...Array.from({ length: 12 }, (_, n) => say(n)).flat()];
     const given = conversation(name, elementsOf(name, steps));
     const short = await newCompactor().shorten(given);
@@ -161,7 +161,7 @@ describe.each(FORMAT_NAMES)("%s", (name) => {
     );
   });
 
-  test("a call without its result is not parted from what waits for it", async () => {
+  test("a call without its result is not separated from the messages that follow it", async () => {
     const [call] = elementsOf(name, [{ kind: "tools", calls: [{ id: "open", name: "x", args: "", result: "" }] }]);
     const prose = Array.from(
       { length: 60 },
@@ -173,7 +173,7 @@ describe.each(FORMAT_NAMES)("%s", (name) => {
   });
 });
 
-test("reasoning that is bound to its history goes, other reasoning stays", () => {
+test("reasoning that is bound to its history is removed, other reasoning stays", () => {
   const { withoutReasoning } = FORMATS["anthropic-messages"];
   const thinking = { type: "thinking", thinking: "hm", signature: "sig" };
   expect(withoutReasoning({ role: "assistant", content: [thinking] })).toBeUndefined();

@@ -133,7 +133,7 @@ function orderOf(short: readonly Element[], list: readonly Element[], name: (typ
   return short.flatMap((element) => places.get(key(element)) ?? []);
 }
 
-test("two requests of one conversation at once make one summary", async () => {
+test("two simultaneous requests of one conversation share one summary", async () => {
   const keeper = factKeeper();
   const compactor = newCompactor();
   const made: Step[] = Array.from({ length: 60 }, (_, n) => ({

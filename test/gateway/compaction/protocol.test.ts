@@ -110,7 +110,7 @@ describe.each(THERE)("responses over %s", (model) => {
   );
 });
 
-test("everything before the newest item goes, but for what the user and the developer said", async () => {
+test("everything before the newest item is removed, except for messages of the user and the developer", async () => {
   const model = "openai-chat";
   const [item] = await outputOf(await app.post("/v1/responses", { model, input: [...input, trigger] }));
   upstream.received.length = 0;
@@ -119,7 +119,7 @@ test("everything before the newest item goes, but for what the user and the deve
   expect(sent.map(({ role }) => role)).toEqual(["user", "user", "user", "user", "user", "user", "user"]);
 });
 
-test("upstreams that know compaction get what the client sent", async () => {
+test("upstreams that support compaction get what the client sent", async () => {
   for (const body of [
     { model: "openai-responses", input: [...input, trigger] },
     { model: "openai-responses", input: [{ type: "compaction", encrypted_content: "gAAAvendor" }, ...input] },
@@ -142,7 +142,7 @@ test("upstreams that know compaction get what the client sent", async () => {
   }
 });
 
-test("an item of ours is opened before it goes to an upstream that knows compaction", async () => {
+test("an item of the gateway is opened before it is sent to an upstream that supports compaction", async () => {
   const [item] = await outputOf(await app.post("/v1/responses", { model: "openai-chat", input: [...input, trigger] }));
   upstream.received.length = 0;
   const answer = await app.post("/v1/responses", {
@@ -195,7 +195,7 @@ test("items that are not this account's, changed ones and another vendor's are 4
 });
 
 describe.each(["openai-chat", "openai-responses", "gemini", "plain-messages"])("messages over %s", (model) => {
-  test.each([false, true])("a summary that is asked for is one compaction block; stream: %p", async (stream) => {
+  test.each([false, true])("a requested summary is one compaction block; stream: %p", async (stream) => {
     const body = {
       model,
       max_tokens: 100,
@@ -231,7 +231,7 @@ describe.each(["openai-chat", "openai-responses", "gemini", "plain-messages"])("
     expect(upstream.received[0]?.text).not.toContain('"compaction"');
   });
 
-  test("an open call is refused, a vendor's readable block is text, one that failed says nothing", async () => {
+  test("an open call is refused, a vendor's readable block becomes text, and a failed one is left out", async () => {
     const open = elementsOf("anthropic-messages", [
       { kind: "tools", calls: [{ id: "o", name: "x", args: "", result: "" }] },
     ])[0];
@@ -276,7 +276,7 @@ describe("POST /v1/responses/compact", () => {
     expect(upstream.received[0]?.text).toContain("fact-2 is v2x");
   });
 
-  test("a second one continues from the first item, which does not come back beside it", async () => {
+  test("a second compaction continues from the first item, and returns only the new item", async () => {
     const first = await compact({ model: "openai-chat", input });
     const { json } = await compact({ model: "openai-chat", input: [...first.json.output, ...input.slice(-2)] });
     expect(json["compacted"]).toBe(true);
@@ -308,7 +308,7 @@ describe("POST /v1/responses/compact", () => {
     expect(summaries).toHaveLength(1);
   });
 
-  test("what cannot be", async () => {
+  test("invalid requests", async () => {
     expect(await compact({ model: "openai-chat", thread_id: "nobody's" })).toMatchObject({
       status: 404,
       json: { error: { code: "thread_not_found" } },
@@ -322,7 +322,7 @@ describe("POST /v1/responses/compact", () => {
   });
 });
 
-test("a summariser that is down costs the record nothing but its summary", async () => {
+test("without a working summariser, the record only lacks its summary", async () => {
   upstream.answer((received) =>
     received.text.includes("You keep the record") ? new Response("{}", { status: 500 }) : say(received, { text: "ok" }),
   );

@@ -78,8 +78,8 @@ const send = (path: string, init: RequestInit = {}) =>
   });
 const codeOf = async (answer: Response) => ((await answer.json()) as { error: { code: string } }).error.code;
 
-describe("who may", () => {
-  test("a key that was not made for it is refused, and nothing is asked", async () => {
+describe("which keys may use it", () => {
+  test("a key without the permission is refused, and no provider is called", async () => {
     const answer = await app.call("/v1/upstream/up/files");
     expect([answer.status, await codeOf(answer), seen.length]).toEqual([403, "permission_denied", 0]);
   });
@@ -91,7 +91,7 @@ describe("who may", () => {
   });
 });
 
-describe("what goes up", () => {
+describe("the request to the provider", () => {
   test.each(["GET", "POST", "PUT", "PATCH", "DELETE"])("%s with query and body, and our credential", async (method) => {
     const body = method === "GET" ? undefined : '{"a": 1,  "b": "ü"}';
     const answer = await send("/v1/upstream/up/files/f%2Fx?limit=2&after=a%20b", {
@@ -115,18 +115,18 @@ describe("what goes up", () => {
     expect(JSON.stringify(seen)).not.toContain(key);
   });
 
-  test("the caller's key in the query stays here", async () => {
+  test("the caller's key in the query is not passed on", async () => {
     await send(`/v1/upstream/up/files?a=1&key=${key}&b=2`);
     expect(seen[0]!.url).toBe("/base/v1/files?a=1&b=2");
   });
 
-  test("each provider's own way of a credential", async () => {
+  test("the credential in the form that each provider requires", async () => {
     await send("/v1/upstream/claude/models", { headers: { "anthropic-version": "2023-06-01" } });
     expect(seen[0]!.headers).toMatchObject({ "x-api-key": SECRET });
     expect(seen[0]!.headers["authorization"]).toBeUndefined();
   });
 
-  test("a body without a length is passed on as it comes", async () => {
+  test("a body without a length is passed on as it arrives", async () => {
     let send2: (() => void) | undefined;
     const arrived = Promise.withResolvers<string>();
     reply = async (request) => {
@@ -159,7 +159,7 @@ describe("what goes up", () => {
   });
 });
 
-describe("nothing leaves the base URL", () => {
+describe("no path leads outside of the base URL", () => {
   const port = () => elsewhere.port;
   test.each([
     ["dots", () => "/v1/upstream/up/../../admin"],
@@ -199,7 +199,7 @@ describe("nothing leaves the base URL", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 (?:200|4\d\d) /);
   });
 
-  test("a redirect is handed back, to the path here where it leads below the base URL", async () => {
+  test("a redirect is returned, with the gateway's path if it leads below the base URL", async () => {
     reply = () => new Response(null, { status: 302, headers: { location: "/base/v1/files/2?x=1" } });
     const below = await send("/v1/upstream/up/files/1");
     expect([below.status, below.headers.get("location")]).toEqual([302, "/v1/upstream/up/files/2?x=1"]);
@@ -211,8 +211,8 @@ describe("nothing leaves the base URL", () => {
   });
 });
 
-describe("what comes back", () => {
-  test("status, type and body of whatever it is", async () => {
+describe("the answer to the client", () => {
+  test("status, type and body of any answer are passed on", async () => {
     const bytes = crypto.getRandomValues(new Uint8Array(100_000));
     reply = () => new Response(bytes, { status: 206, headers: { "content-type": "audio/mpeg", "x-more": "yes" } });
     const answer = await send("/v1/upstream/up/speech");
@@ -229,7 +229,7 @@ describe("what comes back", () => {
     expect((await send("/v1/upstream/up/files/1", { method: "DELETE" })).status).toBe(status);
   });
 
-  test("the provider's key is masked, also where it is split between pieces, and in headers and errors", async () => {
+  test("the provider's key is masked, even if it is split between pieces, and in headers and errors", async () => {
     reply = () => {
       const encoder = new TextEncoder();
       const pieces = [`{"k":"${SECRET.slice(0, 9)}`, SECRET.slice(9), `","end":"${SECRET.slice(0, 5)}"}`];
@@ -334,7 +334,7 @@ const REPORTS: readonly [what: string, type: string, body: string, tokens: reado
   ["nothing", "text/plain", "usage: 5", [0, 0]],
 ];
 
-test("what answers report is written down, and nonsense is not", async () => {
+test("usage in answers is recorded, and invalid usage is not", async () => {
   for (const [what, type, body] of REPORTS) {
     reply = () => new Response(body, { headers: { "content-type": type } });
     const answer = await send("/v1/upstream/up/any", { headers: { "x-request-id": what.replaceAll(" ", "-") } });

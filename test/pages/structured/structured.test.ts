@@ -35,11 +35,11 @@ describe("JSON-LD", () => {
     expect(read(script(text)).jsonLd).toEqual([{ name: "A" }]);
   });
 
-  test("what is beyond mending is passed over, the rest is read", () => {
+  test("data that cannot be repaired is skipped, the rest is read", () => {
     expect(read(script("no data at all") + script("") + script('{"name":"A"}')).jsonLd).toEqual([{ name: "A" }]);
   });
 
-  test("nesting, lists and texts without end are cut", () => {
+  test("endless nesting, lists and texts are cut", () => {
     const deep = `${'{"a":'.repeat(400)}1${"}".repeat(400)}`;
     const long = JSON.stringify({ list: Array.from({ length: 100_000 }, (_, at) => at), text: "a".repeat(100_000) });
     const { jsonLd } = read(script(deep) + script(JSON.stringify({ text: "b".repeat(9000) })) + script(long));
@@ -50,14 +50,14 @@ describe("JSON-LD", () => {
     expect(() => read(script("[".repeat(200_000)))).not.toThrow();
   });
 
-  test("a name that objects have anyway is no member", () => {
+  test("names of built-in object members are not members", () => {
     const [entity] = read(script('{"__proto__":{"name":"B"},"a":1}')).jsonLd;
     expect(entity).toEqual({ a: 1 });
   });
 });
 
 describe("microdata", () => {
-  test("things within things, values by element, lists", () => {
+  test("nested items, values by element, lists", () => {
     const { microdata } = read(`
       <div itemscope itemtype="https://schema.org/Product" itemid="#p">
         <h1 itemprop="name">The <b>Blue</b> Kettle</h1>
@@ -91,7 +91,7 @@ describe("microdata", () => {
     ]);
   });
 
-  test("a thing that is the page, and members from elsewhere", () => {
+  test("an item for the page itself, and members from elsewhere", () => {
     const { microdata } = read(`<html itemscope itemtype="https://schema.org/Article"><head>
       <meta itemprop="headline" content="Hello"></head><body>
       <p id="more">By <span itemprop="author">Ann</span></p>
@@ -102,7 +102,7 @@ describe("microdata", () => {
     ]);
   });
 
-  test("things that take in each other have an end", () => {
+  test("items that contain each other end", () => {
     const items = Array.from(
       { length: 300 },
       (_, at) =>
@@ -137,7 +137,7 @@ test("names with their values, from tables, lists of terms and bold names", () =
   ]);
 });
 
-test("is read on request, and changes nothing else of a page", () => {
+test("is read on request, and does not change the rest of the result", () => {
   const html = `<title>A</title>${script('{"name":"A"}')}<div itemscope><meta itemprop="name" content="B">Text</div>`;
   const options = { url: URL, onlyMainContent: false, markdown: true, html: true, links: true };
   const { structured, ...page } = extractPage(html, { ...options, structured: true });

@@ -4,7 +4,7 @@ import { chunksOf, estimateTokens, halvesOf } from "../../../src/web/extract/chu
 
 const section = (title: string, words: number) => `## ${title}\n\n${`${title} `.repeat(words).trim()}.`;
 
-test("what fits stays one part, and an empty page has none", () => {
+test("a text that fits is one part, and an empty page has none", () => {
   expect(chunksOf("", 100)).toEqual([]);
   expect(chunksOf("# A\n\nOne.\n\nTwo.", 100)).toEqual(["# A\n\nOne.\n\nTwo."]);
 });
@@ -43,7 +43,7 @@ test("code with blank lines is one block", () => {
   );
 });
 
-test("whatever the text, parts fit and hold all of its words", () => {
+test("for any text, the parts fit and contain all of its words", () => {
   const word = fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom(..."abcXYZ019", "é", "東", "🙂") });
   const line = fc.array(word, { maxLength: 60 }).map((words) => words.join(" "));
   const glue = fc.constantFrom("\n", "\n\n", "\n\n## H\n\n", "\n| a | b |\n| - | - |\n");
@@ -62,7 +62,7 @@ test("whatever the text, parts fit and hold all of its words", () => {
   );
 });
 
-test("halves of a part hold what it holds; what cannot be parted has none", () => {
+test("the halves of a part contain all of it; a part that cannot be divided has none", () => {
   const text = Array.from({ length: 10 }, (_, n) => `Line ${n} with some words.`).join("\n\n");
   expect(halvesOf(text)?.join("\n\n")).toBe(text);
   expect(halvesOf("word")).toBeUndefined();

@@ -36,7 +36,7 @@ test("a product under the caller's own names", () => {
   expect(sources["reviews"]?.map(({ quote }) => quote)).toEqual(["Ann", "Good.", "Ben", "Fine."]);
 });
 
-test("what is not there is null and missing, its path named", () => {
+test("absent values are null, and their paths are listed as missing", () => {
   const schema = object({
     name: text,
     warranty: text,
@@ -47,7 +47,7 @@ test("what is not there is null and missing, its path named", () => {
   expect(missing).toEqual(["warranty", "reviews[].date"]);
 });
 
-describe("what could be one thing or another is missing", () => {
+describe("ambiguous values are missing", () => {
   const other = { ...PRODUCT, name: "Red Kettle", sku: "K-2", offers: { price: 5 } };
   test.each<[string, string, object]>([
     ["two products", ld(PRODUCT, other), { name: text, price: number }],
@@ -91,7 +91,7 @@ describe("what could be one thing or another is missing", () => {
   });
 });
 
-describe("what is clear is found", () => {
+describe("unambiguous values are found", () => {
   test.each<[string, string, object, unknown]>([
     [
       "the product that is the page",

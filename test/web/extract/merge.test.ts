@@ -10,7 +10,7 @@ const merged = (...values: unknown[]) =>
     values.map((value, at) => of(`https://example.com/${at + 1}`, value)),
   ).value;
 
-test("what most pages say wins, then the order of the addresses", () => {
+test("the value of most pages wins, then the order of the addresses", () => {
   const sources = (quote: string) => ({ price: [{ url: "u", quote }] });
   const {
     value,
@@ -34,7 +34,7 @@ test("what most pages say wins, then the order of the addresses", () => {
   ]);
 });
 
-test("parts of one page have one voice", () => {
+test("all parts of one page count as one page", () => {
   const { value } = mergeAnswers(undefined, [
     of(ONE, { a: 1 }),
     of(TWO, { a: 2 }),
@@ -93,7 +93,7 @@ test.each<[string, unknown[], unknown]>([
   expect(merged(...values.map((list) => ({ deep: { list } })))).toEqual({ deep: { list: expected } });
 });
 
-test("a contradiction within an entry is told", () => {
+test("a contradiction within an entry is reported", () => {
   const { warnings } = mergeAnswers(undefined, [
     of(ONE, { items: [{ id: 1, price: 5 }] }),
     of(TWO, { items: [{ id: 1, price: 6 }] }),
@@ -126,7 +126,7 @@ const answer = fc.dictionary(name, fc.oneof(plain, fc.array(fc.oneof(plain, entr
   maxKeys: 4,
 });
 
-test("merging what was merged changes nothing", () => {
+test("merging a merged result again changes nothing", () => {
   fc.assert(
     fc.property(fc.array(answer, { minLength: 1, maxLength: 4 }), (answers) => {
       const once = merged(...answers);

@@ -48,7 +48,7 @@ test.each([
   expect(quoteStands(PAGE, quote)).toBe(false);
 });
 
-test("every part of a page that says something stands in it", () => {
+test("every part of a page with text is found in it", () => {
   const piece = fc.constantFrom(
     "word",
     "8",
@@ -83,7 +83,7 @@ test("hostile pages are read in time that grows with their length", () => {
     quoteStands(piece.repeat(200_000), "a quote");
 });
 
-test("what no quote stands for is null and listed", () => {
+test("values without a supporting quote are null and listed", () => {
   const url = "https://example.com/kettle";
   const pages = [
     { url, text: PAGE },
@@ -106,7 +106,7 @@ test("what no quote stands for is null and listed", () => {
   });
 });
 
-test("a page in parts is one page", () => {
+test("the parts of a page count as one page", () => {
   const pages = ["first", "second"].map((text) => ({ url: "https://example.com/", text }));
   const sources = { a: [{ url: "https://example.com/", quote: "second" }] };
   expect(dropUnsupported({ a: 1 }, sources, pages)).toEqual({ value: { a: 1 }, sources, unsupported: [] });
@@ -116,7 +116,7 @@ test("a list at the root has no fields", () => {
   expect(dropUnsupported([1], { a: [] }, [])).toEqual({ value: [1], sources: {}, unsupported: [] });
 });
 
-test("names that objects have anyway are fields like others", () => {
+test("names of built-in object members are ordinary fields", () => {
   const value = JSON.parse('{"__proto__": 1, "constructor": 2}');
   const { unsupported, value: left } = dropUnsupported(value, {}, []);
   expect(unsupported).toEqual(["__proto__", "constructor"]);

@@ -22,7 +22,7 @@ describe("a list at the root", () => {
     expect([sources, missing]).toEqual([{}, []]);
   });
 
-  test("is missing where an entry is no more than an address, lists are two, or things of several kinds", () => {
+  test("is missing if an entry is only an address, if there are two lists, or if the items are of several kinds", () => {
     const missingOf = (html: string) => answerFromStructured(schema, [page(html)]).missing;
     expect(missingOf(list([{ url: "/a" }]))).toEqual(["[]"]);
     expect(missingOf(list([PRODUCT]) + list([PRODUCT]))).toEqual(["[]"]);
@@ -45,7 +45,7 @@ test("several pages: single values from any, lists only when each page gives one
   expect(one.missing).toEqual(["products"]);
 });
 
-test("things that name each other are left to a model where they lead too far", () => {
+test("items that refer to each other are left to a model if the chain is too long", () => {
   const many = Array.from({ length: 20 }, (_, at) => ({ "@id": `#${(at * 7) % 50}` }));
   const graph = Array.from({ length: 50 }, (_, at) => ({
     "@id": `#${at}`,
@@ -66,7 +66,7 @@ test("a schema without fields cannot be filled", () => {
     expect(answerFromStructured(schema, [page(ld(PRODUCT))])).toMatchObject({ value: null, missing: ["*"] });
 });
 
-test("whatever a page describes, what is found fits the schema and its quotes stand", () => {
+test("whatever a page describes, the result fits the schema and its quotes are in the page", () => {
   const names = fc.constantFrom(
     "name",
     "price",
@@ -126,7 +126,7 @@ test("whatever a page describes, what is found fits the schema and its quotes st
   );
 });
 
-test("evidence is cut by whole lines, what is about the site first", () => {
+test("the data for the model is shortened by whole lines, those about the site first", () => {
   const { structured } = page(
     `${ld({ "@type": "WebSite", name: "Site" }, { "@type": "Product", name: "A" })}<meta name="author" content="Ann">`,
   );

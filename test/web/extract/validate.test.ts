@@ -65,13 +65,13 @@ test.each<[string, object, unknown, { path: string; message: string }[]]>([
   expect(await validator.validate(schema as never, value, signal)).toEqual(complaints);
 });
 
-test("two jobs with the same address have nothing to do with each other", async () => {
+test("two jobs with the same address are independent", async () => {
   const schema = (type: string) => ({ $id: "https://example.com/same", type });
   expect(await validator.validate(schema("string"), "a", signal)).toEqual([]);
   expect(await validator.validate(schema("number"), "a", signal)).toEqual([{ path: "", message: "must be number" }]);
 });
 
-test("no more complaints than can be mended", async () => {
+test("the number of reported errors is limited", async () => {
   const values = Array.from({ length: 500 }, String);
   expect(await validator.validate({ items: { type: "number" } }, values, signal)).toHaveLength(50);
 });
@@ -79,7 +79,7 @@ test("no more complaints than can be mended", async () => {
 /** This takes minutes: the engine may stop matching one pattern after a second, and then reports that it does not match. */
 const ENDLESS = { allOf: Array.from({ length: 500 }, () => ({ pattern: "^(a|a)*$" })) };
 
-test("patterns that never end cost their thread, and the next check is answered", async () => {
+test("patterns that never end lose their thread, and the next check is answered", async () => {
   const brief = createValidator({ timeoutMs: 1500 });
   try {
     const endless = brief.validate(ENDLESS, `${"a".repeat(60)}!`, signal);
@@ -95,14 +95,14 @@ test("a schema that ajv alone refuses is an error of the schema", async () => {
   await expect(validator.validate(schema, {}, signal)).rejects.toThrow(SchemaError);
 });
 
-test("who leaves is not answered", async () => {
+test("a caller that leaves gets no answer", async () => {
   const caller = new AbortController();
   const answer = validator.validate(ENDLESS, `${"a".repeat(60)}!`, caller.signal);
   caller.abort(new Error("gone"));
   await expect(answer).rejects.toThrow("gone");
 });
 
-test("the thread says what is said here", async () => {
+test("the thread gives the same result as the event loop", async () => {
   const schemas = fc.constantFrom<object>(
     { type: "string" },
     { type: ["number", "null"] },
