@@ -39,8 +39,10 @@ const ADAPTER = {
 export function isSelector(text: string): boolean {
   if (text.trim() === "" || text.length > CHARS_MAX) return false;
   if ((text.match(/:has\(/gi)?.length ?? 0) > NESTED_MAX) return false;
+  // Outside of what is caught: code that cannot be loaded says nothing about the text.
+  const { compile } = selecting();
   try {
-    selecting().compile(text);
+    compile(text);
     return true;
   } catch {
     return false;

@@ -123,11 +123,12 @@ function parted(selector: string): { css: string; attribute: string | undefined 
 
 /** The first invalid selector; undefined if all are valid. An empty selector means the item itself. */
 export function brokenSelector(selectors: Readonly<Record<string, string>>): string | undefined {
+  const { compile } = selecting();
   return Object.values(selectors).find((selector) => {
     const { css } = parted(selector);
     if (css === "") return false;
     try {
-      selecting().compile(css);
+      compile(css);
       return false;
     } catch {
       return true;
