@@ -144,7 +144,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       await row.getByText("Hidden").waitFor();
       expect(await page.getByRole("row").filter({ hasText: "demo-echo" }).count()).toBe(0);
       await page.getByLabel("Model, alias or provider").fill("nothing like it");
-      await page.getByText("There is no such model.").waitFor();
+      await page.getByText("No model matches.").waitFor();
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
       expect(complaints).toEqual([]);
       await context.close();

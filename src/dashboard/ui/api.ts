@@ -48,7 +48,11 @@ export async function send(
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Refused("The server cannot be reached.", { status: 0, code: "unreachable", param: null });
+    throw new Refused("The server cannot be reached. Check the connection, then try again.", {
+      status: 0,
+      code: "unreachable",
+      param: null,
+    });
   }
 }
 
@@ -57,7 +61,8 @@ export async function refusalOf(response: Response): Promise<Refused> {
   const { status } = response;
   const said = ((await response.json().catch(() => undefined)) as ErrorAnswer | undefined)?.error;
   if (status === 401 && (said?.code === "invalid_token" || said?.code === "missing_token")) signedOut.handler();
-  const message = said?.message ?? `The server answered with status ${status}.`;
+  const message =
+    said?.message ?? `The server answered with status ${status}. Try again; if it goes on, tell its operator.`;
   const wait = status === 429 ? waitOf(response) : "";
   return new Refused(message + wait, {
     status,

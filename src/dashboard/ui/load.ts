@@ -32,7 +32,7 @@ export function useLoad<T>(path: string): Loaded<T> {
     } catch (error) {
       const unreachable = error instanceof Refused && error.code === "unreachable";
       const message = error instanceof Error ? error.message : String(error);
-      problem.value = unreachable ? `${message} Trying again…` : message;
+      problem.value = unreachable ? "The server cannot be reached. Trying again…" : message;
       // The figures of another span must not be shown as those of the chosen one.
       if (good.current.path !== path) value.value = undefined;
       if (unreachable) retry.current = setTimeout(reload, RETRY_MS);

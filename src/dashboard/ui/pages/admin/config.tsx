@@ -56,7 +56,9 @@ export function ConfigPage() {
         </label>
       </div>
       {config !== undefined && shown.length === 0 && (
-        <Empty>{words.length > 0 ? "No value matches." : "Every value is a default."}</Empty>
+        <Empty>
+          {words.length > 0 ? "No value matches. Clear the search to see all." : "Every value is a default."}
+        </Empty>
       )}
       {shown.length > 0 && (
         <div class="table-card">

@@ -118,7 +118,7 @@ function Providers({ providers }: { providers: GatewayView["providers"] }) {
         <a href={hrefOf("/admin/providers")}>Providers</a>
       </h2>
       {providers.length === 0 ? (
-        <Empty>No provider is configured.</Empty>
+        <Empty>No provider is configured. Add one under providers in the configuration.</Empty>
       ) : (
         <div class="table-card">
           <table class="stacks">

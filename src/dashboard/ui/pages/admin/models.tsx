@@ -35,7 +35,7 @@ export function ModelsPage() {
           onInput={(event) => choose({ q: event.currentTarget.value })}
         />
       </div>
-      {models !== undefined && found.length === 0 && <Empty>There is no such model.</Empty>}
+      {models !== undefined && found.length === 0 && <Empty>No model matches. Clear the filter to see all.</Empty>}
       {shown.length > 0 && <ModelTable models={shown} />}
       {found.length > shown.length && (
         <div class="row">

@@ -33,7 +33,9 @@ export function ProvidersPage() {
         with each key; that costs nothing.
       </p>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
-      {providers?.length === 0 && <Empty>No provider is configured.</Empty>}
+      {providers?.length === 0 && (
+        <Empty>No provider is configured. Add one under providers in the configuration.</Empty>
+      )}
       {providers?.map((provider) => (
         <Provider key={provider.name} provider={provider} changed={reload} />
       ))}
