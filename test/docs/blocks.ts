@@ -15,6 +15,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "guides/metrics.md, Metrics, yaml 2": "scripts/outside/programs.ts",
   "guides/metrics.md, Alerts worth having, yaml": "scripts/outside/programs.ts",
   "guides/deployment.md, Container, dockerfile": "test/docs/service-commands.test.ts",
+  "guides/several-nodes.md, Compose, caddyfile": "test/docs/several-nodes.test.ts",
   "guides/postgresql.md, Moving, sh": "test/cli/migrate-database.test.ts",
   "guides/several-nodes.md, Compose, caddyfile": "test/docs/several-nodes.test.ts",
   "guides/several-nodes.md, Compose, yaml": "test/docs/several-nodes.test.ts",
@@ -26,6 +27,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 const LEFT: Readonly<Record<string, string>> = {
   "README.md, The executable, sh": ".ci/run builds the executable",
   "README.md, Development, sh": ".ci/run gives these commands, but for the one that serves until it is stopped",
+  "guides/several-nodes.md, One machine, several processes, sh":
+    "starts servers that run on; scripts/bench/nodes.ts starts them in the same way",
   "guides/deployment.md, systemd, sh": "wants a running systemd; the unit itself is checked",
   "guides/deployment.md, Container, sh": "wants a container engine; the file's commands are run without one",
   "guides/several-nodes.md, One machine, several processes, sh":
