@@ -15,7 +15,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "guides/metrics.md, Metrics, yaml 2": "scripts/outside/programs.ts",
   "guides/metrics.md, Alerts worth having, yaml": "scripts/outside/programs.ts",
   "guides/deployment.md, Container, dockerfile": "test/docs/service-commands.test.ts",
-  "guides/several-nodes.md, Compose, caddyfile": "test/docs/several-nodes.test.ts",
   "guides/postgresql.md, Moving, sh": "test/cli/migrate-database.test.ts",
   "guides/several-nodes.md, Compose, caddyfile": "test/docs/several-nodes.test.ts",
   "guides/several-nodes.md, Compose, yaml": "test/docs/several-nodes.test.ts",
@@ -31,8 +30,6 @@ const LEFT: Readonly<Record<string, string>> = {
     "starts servers that run on; scripts/bench/nodes.ts starts them in the same way",
   "guides/deployment.md, systemd, sh": "wants a running systemd; the unit itself is checked",
   "guides/deployment.md, Container, sh": "wants a container engine; the file's commands are run without one",
-  "guides/several-nodes.md, One machine, several processes, sh":
-    "starts servers that stay; scripts/bench/nodes.ts starts them in the same way",
   "guides/how-it-is-judged.md, Main content of pages, sh": "takes minutes; CONTRIBUTING.md says when it is run",
 };
 
