@@ -8,7 +8,7 @@ import type { GatewayDeps } from "./deps.ts";
 import { usageRecord } from "./meter.ts";
 import type { RouteAttempt } from "./route-call.ts";
 
-/** Records the cost of one upstream call. `isCall`: the call failed, and the request continues with another. */
+/** Records the cost of one upstream call. If `isCall`, the call failed and the request continues with another one. */
 export function spend(
   deps: GatewayDeps,
   admitted: AdmittedRequest,

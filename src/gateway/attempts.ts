@@ -97,7 +97,7 @@ async function tryCandidate<T>(
   let last = before;
   for (let keys = 1; ; keys++) {
     const permitted = permitOf(provider, deps);
-    // Awaited only if other nodes are asked.
+    // It is only asynchronous if other nodes are asked.
     const permit = permitted instanceof Promise ? await permitted : permitted;
     if (permit === undefined) {
       if (keys === 1) return undefined;

@@ -67,7 +67,7 @@ export interface SpendersDeps {
   pendingMicros(id: string): number;
   /** Calls `listener` with the amounts at the moment at which they are no longer pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void;
-  /** Runs `read` while no spending is written. */
+  /** Runs `read` at a time when no spending is being written. */
   readBetweenWrites<T>(read: () => Promise<T>): Promise<T>;
 }
 

@@ -81,7 +81,7 @@ async function answerOf(
   return new Response(said as string | Uint8Array<ArrayBuffer>, { headers: { "content-type": "application/json" } });
 }
 
-/** An answer, and what the client gets of it. */
+/** An upstream's answer, and the answer that the client gets. */
 interface ReadAnswer {
   readonly read: JsonObject;
   readonly said: string | Uint8Array;
@@ -148,18 +148,21 @@ function otherWords(endpoint: ModelEndpoint, { dialect, quirks }: Provider): Oth
   return endpoint.otherWords?.({ protocol: PROTOCOLS[dialect.name], quirks });
 }
 
-/** Reads an answer whose lists of numbers are passed on as they came. Throws `UpstreamFault`. */
+/** Reads an answer whose lists of numbers are passed on unchanged. Throws `UpstreamFault`. */
 function readLists(bytes: Uint8Array, asked: Asked): ReadAnswer {
   try {
     const read = readOutline(bytes, asked);
     if (read !== undefined) return read;
   } catch {
-    // Its fault is reported by the reading of the whole text.
+    // The fault is reported when the whole text is parsed.
   }
   return readWhole(new TextDecoder().decode(bytes), asked, undefined);
 }
 
-/** Parses all but the lists; undefined where that is not enough: for a model named twice, or lists that change their form. */
+/**
+ * Parses everything except the lists. Undefined if that is not enough: if the model occurs twice, or if the lists must change
+ * their form.
+ */
 function readOutline(bytes: Uint8Array, { endpoint, body, model }: Asked): ReadAnswer | undefined {
   const outline = parseOutline(bytes);
   if (outline === undefined || !isAnswer(outline.value)) return undefined;
@@ -206,7 +209,7 @@ function fieldsOf(text: string): JsonObject {
   throw new UpstreamFault("unavailable", "The provider's answer is not a JSON object.");
 }
 
-/** Whether it is an object that reports no failure. */
+/** Whether it is an object that does not report a failure. */
 function isAnswer(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !("error" in value && value.error);
 }

@@ -21,9 +21,9 @@ export interface FleetDeps {
   /** Called when a provider's model list could not be fetched. */
   discoveryFailed(provider: string, cause: unknown, kept: number): void;
   breakerChanged(provider: string, state: string): void;
-  /** Shares breakers with other nodes, if there may be some. */
+  /** Connects breakers with those of other nodes, if several nodes are configured. */
   joinBreaker?: JoinBreaker | undefined;
-  /** Lists models once for all nodes. */
+  /** If several nodes are configured, one of them lists the models for all. */
   flights?: Flights | undefined;
   /** Called when the catalog was rebuilt, but not while the fleet itself is created. */
   catalogChanged?(): void;
@@ -48,7 +48,7 @@ export interface Fleet {
   stop(): void;
 }
 
-/** How long other nodes use a list: until the next one is due. */
+/** How long other nodes use a list. It ends when the next list is due. */
 const LIST_KEPT_MS = LISTED_EVERY_MS * 0.9;
 
 /** Creates the fleet. Nothing is fetched before `start`. */
@@ -131,14 +131,14 @@ export function createFleet(deps: FleetDeps): Fleet {
   };
 }
 
-/** A provider's models, which one node lists for all. */
+/** The models of a provider. One node lists them for all. */
 async function listOnce(
   { config, clock, flights = ownFlights }: FleetDeps,
   provider: Provider,
   options: { readonly signal: AbortSignal; readonly anew: boolean },
 ): Promise<readonly DiscoveredModel[]> {
   const list = () => listModels(provider, { signal: options.signal, nowMs: clock.now() });
-  // Nodes with other settings or credentials see other models.
+  // Nodes with other settings or credentials may get other models.
   const entry = config().providers.find(({ name }) => name === provider.name);
   const key = `models ${JSON.stringify(entry)}`;
   return (await flights.share(key, list, { keptMs: () => LIST_KEPT_MS, ...options })).value;

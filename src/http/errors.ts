@@ -5,10 +5,10 @@ import { ApiError, type ErrorBody } from "../base/errors.ts";
 import { isUnreachable } from "../base/unreachable.ts";
 import { pathOf } from "./path.ts";
 
-/** When a client may try again what needs the database. */
+/** The time after which a client may try again if the database does not answer. */
 const RETRY_DATABASE_SECONDS = 5;
 
-/** A thrown value as an API error: unknown ones become `internal_error`. */
+/** Converts a thrown value to an API error; unknown ones become `internal_error`. */
 export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (isUnreachable(thrown))
@@ -16,7 +16,7 @@ export function asApiError(thrown: unknown): ApiError {
       retryAfterSeconds: RETRY_DATABASE_SECONDS,
       cause: thrown,
     });
-  return new ApiError("internal_error", "Something went wrong on our side. Try again.", { cause: thrown });
+  return new ApiError("internal_error", "An internal error occurred. Try again.", { cause: thrown });
 }
 
 /** Maximum length of a message. Messages may quote the client's text, and a response must not repeat all of it. */

@@ -52,7 +52,7 @@ export function accessTokens({ ring, clock }: { ring: SigningKeys; clock: Clock 
 
     async authenticate(request) {
       const token = presentedToken(request);
-      // Loaded with the first token: most requests bring a key.
+      // The package is loaded with the first token, because most requests use an API key.
       const { decodeProtectedHeader, errors, jwtVerify } = await import("jose");
       try {
         const key = ring.find(decodeProtectedHeader(token).kid ?? "");

@@ -15,9 +15,9 @@ export interface Peer {
 
 /** The networks whose forwarded headers are trusted. */
 export class TrustedProxies {
-  /** Undefined if there are none. */
+  /** Undefined if the list is empty. */
   readonly #list: BlockList | undefined;
-  /** Undefined after it was called. */
+  /** Called once, then undefined. */
   #untrusted: ((peer: string) => void) | undefined;
 
   /**

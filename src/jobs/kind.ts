@@ -14,7 +14,7 @@ export interface RunningJob extends JobLease {
    * reason.
    */
   readonly winding: AbortSignal;
-  /** Throws `JobLost` if the job is not ours any more. */
+  /** Throws `JobLost` if this worker no longer holds the job. */
   saveProgress(progress: Readonly<Record<string, unknown>>): Promise<void>;
 }
 

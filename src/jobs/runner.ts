@@ -46,7 +46,7 @@ export interface RunnerDeps {
    */
   readonly owner: string;
   readonly ttlMs: () => number;
-  /** Tells of jobs that have ended or are gone, by whomever; such a message may be lost. */
+  /** Calls `listener` with the id of each job that has ended or was deleted, by any process. A message may be lost. */
   whenJobEnds(listener: (id: string) => void): void;
   readonly problem: (message: string, error: unknown) => void;
 }
@@ -59,9 +59,9 @@ export interface JobRunner {
   wake(): void;
   /** Stops a job that was cancelled in the store. */
   cancel(id: string): void;
-  /** This program among those that share the store. */
+  /** Identifies this process among those that share the store. */
   readonly owner: string;
-  /** Resolves when the job has ended here, or after `ms`. */
+  /** Resolves when the job is no longer running in this program, or after `ms`. */
   settled(id: string, ms: number): Promise<void>;
   /** The number of jobs that this program is running. */
   running(): number;
@@ -76,7 +76,7 @@ export interface JobRunner {
 const JOBS_MAX = 200;
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
-/** How often jobs of dead processes are looked for, and our own that were ended elsewhere. */
+/** How often the runner looks for jobs of dead processes, and for its own jobs that were ended elsewhere. */
 const POLL_MS = 2000;
 /** How long the current pages may take when the program stops. Longer ones are repeated after the restart. */
 const WIND_DOWN_MS = 4000;
@@ -111,7 +111,8 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
           kinds: deps.kinds.map(({ name }) => name),
         });
         if (job === undefined) break;
-        // One that is here already: its lease expired while the machine slept, and its worker can write nothing more.
+        // This process already runs the job: the lease expired while the machine slept, and the old worker can no longer write
+        // anything.
         const before = here.lose(job.id);
         if (before === undefined) here.begin(job);
         else void before.then(() => (isStopped ? release(deps, job) : here.begin(job)));
@@ -155,7 +156,7 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
   };
 }
 
-/** The jobs that run here. `left` is told of each that does no more. */
+/** The jobs that run in this process. `left` is called with the id of each job that stops. */
 function jobsHere(deps: RunnerDeps, left: (id: string) => void) {
   const running = new Map<string, Running>();
   return {
@@ -174,13 +175,13 @@ function jobsHere(deps: RunnerDeps, left: (id: string) => void) {
     cancel(id: string): void {
       running.get(id)?.abort.abort(new Cancelled("The job was cancelled."));
     },
-    /** Stops a job that is not ours any more; undefined if it does not run here. */
+    /** Stops a job that this process no longer holds; undefined if it does not run here. */
     lose(id: string): Promise<void> | undefined {
       const found = running.get(id);
       found?.abort.abort(new JobLost());
       return found?.done;
     },
-    /** Stops every job that is not ours any more. */
+    /** Stops every job that this process no longer holds. */
     async look(): Promise<void> {
       if (running.size === 0) return;
       const asked = [...running.values()];

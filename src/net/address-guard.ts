@@ -44,7 +44,7 @@ export interface CheckedUrl {
 export interface AddressGuard {
   /** Throws `BlockedAddress`, or `UnknownHost` if the name has no address. */
   check(url: string | URL, options?: { purpose?: Purpose; signal?: AbortSignal | undefined }): Promise<CheckedUrl>;
-  /** Whether the operator's list names this host and port, so that it is probably private. */
+  /** Whether the operator's list names this host and port. Such a host is probably private. */
   isListed(host: string, port: number): boolean;
 }
 

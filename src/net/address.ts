@@ -11,7 +11,9 @@ interface Range {
   readonly bits: number;
 }
 
-/** The class of `text`. Metadata takes precedence over private, so that it is refused even where private networks are allowed. */
+/**
+ * The class of an address. Metadata takes precedence over private, so that it is refused even if private networks are allowed.
+ */
 export function classifyAddress(text: string): AddressKind {
   const bytes = parseAddress(text);
   if (bytes === undefined) return "invalid";
@@ -48,11 +50,11 @@ function isGlobal(bytes: AddressBytes): boolean {
   return contains(GLOBAL_V6, bytes) && !PRIVATE_V6.some((range) => contains(range, bytes));
 }
 
-/** Every IPv4 address that a transition mechanism might extract from an IPv6 address. */
+/** All IPv4 addresses that a transition mechanism might extract from an IPv6 address. */
 function embeddedV4(bytes: AddressBytes): AddressBytes[] {
   if (bytes.length === 4) return [];
   const found: AddressBytes[] = [];
-  // Mapped, IPv4-compatible, SIIT (::ffff:0:a.b.c.d), NAT64, local NAT64 and ISATAP have it in the last four bytes.
+  // Mapped, IPv4-compatible, SIIT (::ffff:0:a.b.c.d), NAT64, local NAT64 and ISATAP addresses contain it in the last four bytes.
   found.push(bytes.slice(12));
   if (contains(SIX_TO_FOUR, bytes)) found.push(bytes.slice(2, 6));
   return found;

@@ -183,13 +183,13 @@ async function decode(response: WireResponse, bytesMax: number): Promise<Uint8Ar
 
 type Decompressor = (input: Uint8Array, bytesMax: number) => Promise<Uint8Array>;
 
-/** Sync flush: a truncated body gives what arrived, as in browsers. */
+/** With a sync flush, a truncated body gives the part that arrived, as in browsers. */
 const zlibOptions = (maxOutputLength: number) => ({ maxOutputLength, finishFlush: nodeZlib().constants.Z_SYNC_FLUSH });
 
 const DECOMPRESSORS: Readonly<Record<string, Decompressor>> = {
   gzip: (input, max) => run((done) => nodeZlib().gunzip(input, zlibOptions(max), done)),
   "x-gzip": (input, max) => run((done) => nodeZlib().gunzip(input, zlibOptions(max), done)),
-  // The standard means zlib by "deflate"; some servers send raw deflate.
+  // In the standard, "deflate" means zlib, but some servers send raw deflate.
   deflate: (input, max) =>
     ((input[0] ?? 0) & 0x0f) === 8
       ? run((done) => nodeZlib().inflate(input, zlibOptions(max), done))
@@ -204,7 +204,7 @@ const DECOMPRESSORS: Readonly<Record<string, Decompressor>> = {
     ),
   zstd: async (input, max) => {
     const output = await run((done) => nodeZlib().zstdDecompress(input, { maxOutputLength: max }, done));
-    // A truncated frame gives nothing, and no error.
+    // For a truncated frame, the decompressor returns nothing and no error.
     if (output.byteLength === 0 && input.byteLength > ZSTD_EMPTY_BYTES_MAX) throw new Error("the frame is cut off");
     return output;
   },

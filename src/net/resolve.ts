@@ -42,7 +42,7 @@ async function askSystem(host: string): Promise<string[]> {
 
 function askServers(servers: readonly string[]): (host: string) => Promise<string[]> {
   return async (host) => {
-    // A new resolver for each look-up: the library caches answers beyond their time to live.
+    // Each look-up uses a new resolver, because the library caches answers longer than their time to live.
     const resolver = new (nodeDns().Resolver)({ timeout: QUERY_TIMEOUT_MS, tries: 2 });
     resolver.setServers([...servers]);
     const [v4, v6] = await Promise.all([

@@ -3,7 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import { untilAborted } from "../base/until-aborted.ts";
 
-/** How long a result is reused. */
+/** How long a result can be reused. */
 export const KEPT_MS = 120_000;
 const ENTRIES_MAX = 500;
 /** The maximum size of all cached results, in characters of text. */

@@ -85,7 +85,7 @@ export interface SearchDeps {
   readonly engines: readonly SearchEngine[];
   asked?: RoundDeps["asked"];
   unexpected(message: string, error: unknown): void;
-  /** Searches once for all nodes. */
+  /** If several nodes are configured, one of them runs a search for all. */
   readonly flights?: Flights | undefined;
 }
 
@@ -137,7 +137,7 @@ export function createSearch(deps: SearchDeps): Search {
       const answer = await flights.join(flight, signal, async (stop) => {
         const begunAfter = changes;
         const anew = () => searchAnew(request, { chosen, round, isSafe: config().search.safe }, stop);
-        // Nodes with other settings find other results.
+        // Nodes with other settings get other results.
         const name = `search ${key} ${limit} ${made}`;
         const { value: found, leftMs } = await nodes.share(name, anew, {
           keptMs: keptMsOf(limit),
@@ -181,7 +181,7 @@ export function createSearch(deps: SearchDeps): Search {
   };
 }
 
-/** How long a result is reused: one with failed engines may soon be better. */
+/** How long a result is reused. The time is shorter if engines failed, because a new search may soon be better. */
 function keptMsOf(limit: number): (found: SearchAnswer) => number {
   return ({ results, unresponsive }) => {
     const isWhole = results.length >= limit || unresponsive.length === 0;
@@ -189,7 +189,7 @@ function keptMsOf(limit: number): (found: SearchAnswer) => number {
   };
 }
 
-/** Runs one search. */
+/** Runs one search without the cache. */
 async function searchAnew(
   request: SearchRequest,
   { chosen, round, isSafe }: { chosen: readonly ChosenEngine[]; round: RoundDeps; isSafe: boolean },

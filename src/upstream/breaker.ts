@@ -1,6 +1,7 @@
-// A circuit breaker per provider: a number of failures within a window opens it; after the cooldown exactly one request
-// probes, and its outcome alone decides. Callers report connection errors, timeouts and 5xx as failures, never 4xx or 429.
-// Nodes may share until when it is open and who probes; each counts the failures that it sees itself.
+// A circuit breaker for each provider. A number of failures within a time window opens it. After the cooldown, exactly one
+// request is let through as a probe, and its outcome decides. Callers report connection errors, timeouts and 5xx as failures, but
+// never 4xx or 429. Nodes may share the time until which the breaker is open, and which of them probes. Each node counts only the
+// failures that it sees itself.
 
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
@@ -33,35 +34,36 @@ export interface BreakerSnapshot {
   readonly openedAtMs: number | null;
 }
 
-/** What another node knows. `open` for 0 ms or less: the next call probes. `released`: a probe ended without a result. */
+/**
+ * A state that another node reports. `open` with 0 ms or less means that the next call probes. `released` means that a probe
+ * ended without a result.
+ */
 export type BreakerNews =
   | { readonly state: "open"; readonly forMs: number }
   | { readonly state: "closed" }
   | { readonly state: "released" };
 
-/** The same breaker on other nodes. Nothing here fails. */
+/** The same breaker on other nodes. Its methods never fail. */
 export interface BreakerPeers {
   opened(): void;
   closed(): void;
-  /** Whether this node may probe; if not, milliseconds for which another node may still be probing. */
+  /** Whether this node may probe. If not, `forMs` is the time for which another node may still be probing. */
   takeProbe(): Promise<{ readonly may: true } | { readonly may: false; readonly forMs: number }>;
-  /** The probe ended without a result. */
+  /** Reports that the probe ended without a result. */
   releaseProbe(): void;
   leave(): void;
 }
 
-/** Shares a breaker with other nodes. */
+/** Connects a breaker with those of other nodes. */
 export type JoinBreaker = (name: string, breaker: Pick<Breaker, "adopt" | "openForMs">) => BreakerPeers;
 
-/**
- * A probe that is not settled within this time is considered lost; longer than any request takes to its first byte.
- */
+/** A probe that is not settled within this time is taken to be lost. It is longer than any request waits for its first byte. */
 const PROBE_LOST_MS = 10 * 60_000;
 
-/** After another node got the probe, this node does not ask again for at least this long. */
+/** If another node got the probe, this node does not ask again for at least this long. */
 const ASK_AGAIN_MS = 100;
 
-/** One provider's breaker. */
+/** The breaker of one provider. */
 export class Breaker {
   settings: BreakerSettings;
   readonly #clock: Clock;
@@ -69,12 +71,12 @@ export class Breaker {
   /** Times of the failures within the window, oldest first; at most `settings.failures` of them. */
   #failedAtMs: number[] = [];
   #openedAtMs: number | undefined;
-  /** The probe in progress, here or on another node, and until when it may be. */
+  /** The probe in progress, on this node or another one, and the time until which it may run. */
   #probe: { readonly untilMs: number } | undefined;
-  /** Set if nodes share it. */
+  /** Set if nodes share the breaker. */
   peers: BreakerPeers | undefined;
   #ownProbe: { readonly untilMs: number } | undefined;
-  /** Incremented when it opens or closes: a call from before says nothing about the current state. */
+  /** Increases when the breaker opens or closes, so that calls from before no longer count. */
   #epoch = 0;
 
   constructor(settings: BreakerSettings, clock: Clock, changed: (state: BreakerState) => void = () => {}) {
@@ -94,29 +96,32 @@ export class Breaker {
     return state === "open" || (state === "half_open" && this.#probeRuns());
   }
 
-  /** Permission for one call; undefined if it is open, or half open with a probe in progress. Other nodes are not asked. */
+  /**
+   * Returns permission for a call; undefined if the breaker is open, or half open with a probe in progress. Other nodes are not
+   * asked.
+   */
   acquire(): Permit | undefined {
     if (this.refuses) return undefined;
     return this.#openedAtMs === undefined ? this.#callPermit() : this.#probePermit();
   }
 
-  /** The same; one node at a time may probe. */
+  /** Returns permission for a call. Of all nodes that share the breaker, only one may probe at a time. */
   acquireOfAll(): AtOnce<Permit | undefined> {
     if (this.#openedAtMs === undefined || this.peers === undefined || this.refuses) return this.acquire();
-    // While the others are asked no second call asks them.
+    // While other nodes are asked, no second call asks them.
     const asking = { untilMs: this.#clock.now() + PROBE_LOST_MS };
     this.#probe = asking;
     return this.peers.takeProbe().then((answer) => {
       if (answer.may) return this.#probe === asking ? this.#probePermit() : this.acquire();
       if (this.#probe === asking) this.#probe = { untilMs: this.#clock.now() + Math.max(ASK_AGAIN_MS, answer.forMs) };
-      // It may have turned out that it is closed.
+      // Another node may have closed the breaker meanwhile.
       return this.#openedAtMs === undefined ? this.#callPermit() : undefined;
     });
   }
 
-  /** Takes over what another node knows. */
+  /** Adopts a state that another node reports. */
   adopt(news: BreakerNews): void {
-    // A probe of this node is settled by this node.
+    // If this node probes, only this node settles the probe.
     if (news.state === "released") {
       if (this.#probe !== this.#ownProbe) this.#probe = undefined;
     } else if (news.state === "closed") {
@@ -133,7 +138,7 @@ export class Breaker {
     }
   }
 
-  /** How much longer it is open; undefined while it is closed, 0 or less if the next call probes. */
+  /** How much longer the breaker is open; undefined while it is closed, 0 or less if the next call probes. */
   openForMs(): number | undefined {
     if (this.#openedAtMs === undefined) return undefined;
     return this.#openedAtMs + this.settings.cooldownMs - this.#clock.now();
@@ -244,7 +249,7 @@ export class Breakers {
   readonly #changed: (provider: string, state: BreakerState) => void;
   readonly #join: JoinBreaker | undefined;
 
-  /** `join`: shares them with other nodes. */
+  /** `join` connects the breakers with those of other nodes. */
   constructor(
     clock: Clock,
     changed: (provider: string, state: BreakerState) => void = () => {},

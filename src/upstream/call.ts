@@ -185,7 +185,7 @@ export async function readAnswer(provider: Provider, response: Response, signal:
   return readBounded(response, boundsOf(provider, signal));
 }
 
-/** The same as bytes, for an answer that is only passed on. */
+/** Reads the whole answer as bytes, for answers that are only passed on. */
 export async function readAnswerBytes(
   provider: Provider,
   response: Response,
@@ -204,7 +204,7 @@ interface Bounds {
   readonly signal: AbortSignal;
 }
 
-/** The same with other bounds. */
+/** Reads the answer as text, with the given limits. */
 export async function readBounded(response: Response, bounds: Bounds): Promise<string> {
   return readWithin(response, bounds, textOf);
 }
@@ -219,7 +219,7 @@ const bytesOf: Whole<Uint8Array> = {
   joined: (chunks, size) => Buffer.concat(chunks, size),
 };
 
-/** How a body becomes a value: by the platform, or from the pieces that arrived. */
+/** The two ways to turn a body into a value: directly by the runtime, or from the pieces that arrived. */
 interface Whole<T> {
   small(response: Response): Promise<T>;
   joined(chunks: readonly Uint8Array[], size: number): T;

@@ -120,7 +120,7 @@ function saidBy({ value }: OpaquePart, path: string): (TextPart | ImagePart)[] {
   const images: ImagePart[] = [];
   gather(value, texts, images);
   const type = String(value["type"]);
-  // The result of a call may consist of its status alone.
+  // The result of a call may consist only of its status.
   if (texts.length === 0 && images.length === 0 && type.endsWith("_output") && typeof value["status"] === "string") {
     texts.push(value["status"]);
   }

@@ -25,8 +25,8 @@ export function fitSchema(schema: Schema, rules: SchemaRules): FittedSchema | un
 }
 
 /**
- * A schema with `strict`, as OpenAI allows them together: strict only if nothing is lost, since strict schemas cannot have
- * optional properties. `relaxed`: strict was requested and is not possible.
+ * A schema and its `strict` in a combination that OpenAI allows. The schema is strict only if nothing is lost, since strict
+ * schemas cannot have optional properties. `relaxed` means that strict was requested and is not possible.
  */
 export function strictOrPlain(
   schema: Schema,

@@ -46,7 +46,7 @@ export interface WebDeps {
   anonymousRpm(): number;
   /** Counts rate-limited requests and queries to search engines. */
   metrics: Pick<Metrics, "rateLimited" | "searchEngine">;
-  /** What several nodes do together. */
+  /** The state that several nodes share. */
   acrossNodes?: WebSharing | undefined;
   /** Where the health of the search engines is stored. */
   settings: EngineHealthStore;
@@ -54,7 +54,7 @@ export interface WebDeps {
   webhookSecret(accountId: string): Promise<string>;
   /** Finds the model for extractions. */
   findModel: FindWebModel;
-  /** Tells of jobs that have ended or are gone. */
+  /** Calls `listener` with the id of each job that has ended or was deleted. */
   whenJobEnds(listener: (id: string) => void): void;
   /** Further kinds of jobs. */
   kinds?: readonly JobKind[];

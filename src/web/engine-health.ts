@@ -28,7 +28,7 @@ export function keepEngineHealth(
     const snapshot = health.snapshot();
     const text = JSON.stringify(snapshot);
     if (text === written) return;
-    // Every node asks engines: what the others know is kept, and shown here too.
+    // Every node calls engines. The state that other nodes stored is kept and applied to this node.
     const merged = await store.changeSetting(ENGINE_HEALTH_SETTING, (value) => merge(savedOf(value), snapshot));
     health.restore(merge(merged, health.snapshot()));
     written = text;
@@ -64,7 +64,10 @@ function savedOf(value: unknown): Saved {
   );
 }
 
-/** What two nodes know together: the latest of each, and since when an engine has failed without an answer in between. */
+/**
+ * Merges the states of two nodes: the latest value of each engine, and the time since which an engine has failed without an
+ * answer in between.
+ */
 function merge(one: Saved, other: Saved): Saved {
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
   return Object.fromEntries([...names].map((name) => [name, mergeOf(one[name] ?? NOTHING, other[name] ?? NOTHING)]));

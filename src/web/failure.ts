@@ -28,7 +28,7 @@ export function inClientsWords(error: ApiError, body: Body | undefined): ApiErro
   });
 }
 
-/** Whether an error ends the worker of a job: it is no failure of the page that was being read. */
+/** Whether an error ends the worker of a job. Such an error is not a failure of the page that was being read. */
 export function endsWorker(error: unknown): boolean {
   return error instanceof JobLost || isUnreachable(error);
 }

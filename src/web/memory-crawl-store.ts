@@ -15,7 +15,7 @@ export interface MemoryCrawlStore extends CrawlStore {
   readonly ahead: number;
 }
 
-/** The one job of such a store. */
+/** The only job of such a store. */
 export const LOCAL_JOB = { id: "local", accountId: "local", lease: "local" } as const;
 
 /** Creates an empty store. It serves one job, whatever its id. `visited` is called after each visit. */

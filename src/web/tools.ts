@@ -59,11 +59,11 @@ export interface WebToolsDeps {
   config(): Config;
   readonly clock: Clock;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  /** What nodes do together. */
+  /** The state that several nodes share. */
   readonly acrossNodes?: WebSharing | undefined;
 }
 
-/** What several nodes share of the web tools. */
+/** The state of the web tools that several nodes share. */
 export interface WebSharing {
   readonly hosts: HostTurns | undefined;
   readonly flights: Flights;
@@ -150,7 +150,7 @@ export function createWebTools({ config, clock, warn, acrossNodes }: WebToolsDep
   };
 }
 
-/** How many pages of each kind may be in progress. */
+/** The maximum number of pages of each kind in progress. */
 function placesOf(web: () => Config["web"]) {
   return {
     jobs: () => web().concurrency,

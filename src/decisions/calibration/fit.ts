@@ -232,8 +232,8 @@ function clampOdds(odds: number): number {
 }
 
 /**
- * The least number of rows that were read in several orders, from which the score of an option can be told from the bias of its
- * position.
+ * Minimum number of rows that were read in several orders. From this number on, the score of an option can be distinguished from
+ * the bias of its position.
  */
 const TURNED_ROWS_MIN = 5;
 const ROUNDS = 30;

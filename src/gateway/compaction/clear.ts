@@ -53,7 +53,7 @@ export function countOf(list: readonly MeasuredElement[]): number {
   return list.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
-/** A rewritten list; `count`: how many parts were cleared. */
+/** A rewritten list, and the number of parts that were cleared. */
 interface Rewritten {
   list: Element[];
   count: number;

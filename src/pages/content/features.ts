@@ -10,7 +10,7 @@ import { readPageTraits } from "./page-traits.ts";
 import { DATE, PHRASES, PRICE, wordFigures } from "./phrases.ts";
 import { readStructure } from "./structure.ts";
 
-/** Words in the class, id and role of an element that tell its purpose. The weights depend on the order. */
+/** Words in the class, id or role of an element that indicate its purpose. The model's weights depend on the order. */
 const WORD_GROUPS: readonly string[] = [
   "nav navi navbar navigation menu menubar submenu megamenu topbar toolbar",
   "footer foot colophon bottom copyright legal",

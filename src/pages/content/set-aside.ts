@@ -5,7 +5,7 @@
 import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 
-/** Verdicts on marked text are multiplied by this; a block about which the model was sure is still kept. */
+/** The factor for verdicts on marked text. Blocks of which the model was sure are still kept. */
 const DISCOUNT = 0.3;
 /**
  * If marked text is more than this share of the expected text, the names mean something else (as on a page with recipes for

@@ -117,8 +117,8 @@ const COMMON_HAN = new Set(
 );
 
 /**
- * The characters that an encoding has in this range of first and second bytes. The ranges below hold the common characters.
- * They are decoded for the first bytes that have to be judged, since most threads never judge any.
+ * The characters of an encoding for this range of first and second bytes. The ranges below contain the common characters. They
+ * are decoded when they are first needed, because most threads never need them.
  */
 function plane(label: string, leads: readonly [number, number], trails: readonly (readonly [number, number])[]) {
   return lazily(() => charactersAt(label, leads, trails));

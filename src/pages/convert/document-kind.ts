@@ -1,18 +1,21 @@
-// Tells by the type and the first bytes what kind of document some bytes are. Apart from the code that reads documents, which
-// runs in threads: the event loop only needs to know the kind.
+// Determines the kind of a document by its type and its first bytes. This is separate from the code that reads documents and runs
+// in threads, because the event loop only needs to know the kind.
 
 import { wideCharset } from "./charset.ts";
 
-/** Kinds of documents that are converted to Markdown on request. */
+/** The kinds of documents that are converted to Markdown on request. */
 export type DocumentKind = "pdf" | "text" | "json" | "xml";
 
-/** How many bytes are examined. */
+/** The number of bytes that are examined. */
 const HEAD_BYTES = 1024;
-/** For a page declared as HTML: many real pages contain single invalid bytes, which browsers skip. */
+/**
+ * Maximum share of stray bytes in a page that is declared as HTML. Many real pages contain single invalid bytes, which browsers
+ * skip.
+ */
 const STRAY_SHARE_MAX = 0.02;
 
 /**
- * Matches the start of an HTML document after any comments. The pattern matches each comment in one way only, as alternatives
+ * Matches the start of an HTML document after any comments. There is only one way to match each comment, because alternatives
  * would double the work with each comment.
  */
 const BEGINS_AS_HTML = /^(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype html|html)\b/i;
@@ -33,7 +36,7 @@ export function documentKindOf(contentType: string | null, bytes: Uint8Array): "
   if (type === "text/xml" || type === "application/xml" || type.endsWith("+xml")) return "xml";
   if (type === "" || type === "application/octet-stream" || type === "unknown/unknown") {
     if (strays > 0 || (wide !== undefined && !head.startsWith("<"))) return undefined;
-    // An empty body, as with status 204, is an empty page.
+    // An empty body, as with status 204, counts as an empty page.
     if (head === "" || head.startsWith("<")) return head.startsWith("<?xml") ? "xml" : "html";
     return "text";
   }

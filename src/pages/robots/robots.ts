@@ -32,7 +32,7 @@ export interface RobotsDeps {
   readonly clock: Clock;
   readonly userAgent: () => string;
   readonly judge: Pick<RobotsJudge, "read">;
-  /** Fetches a file once for all nodes. */
+  /** If several nodes are configured, one of them fetches a file for all. */
   readonly flights?: Flights | undefined;
 }
 
@@ -60,7 +60,7 @@ interface Found {
   readonly bytes: number;
 }
 
-/** What is in the place of a site's file, as nodes can share it. */
+/** The content of a site's file, or the reason why there is none, in a form that nodes can share. */
 type SiteFile =
   | { readonly kind: "none" }
   | { readonly kind: "rules"; readonly base64: string }
@@ -125,13 +125,13 @@ export function createRobots(deps: RobotsDeps): Robots {
   };
 }
 
-/** Fetches what is in the place of a site's file. */
+/** Fetches a site's robots.txt. */
 async function fileOf(origin: string, deps: Pick<RobotsDeps, "fetch" | "userAgent">): Promise<SiteFile> {
   let answer: Fetched;
   try {
     answer = await ask(`${origin}/robots.txt`, deps);
   } catch (error) {
-    // A refused address, or too many redirects, counts as a site without a robots.txt.
+    // After a refused address or too many redirects, the site counts as one without a robots.txt.
     if (!(error instanceof FetchError) || !UNREACHED.has(error.fault)) return NONE;
     const { message: why } = error;
     return error.fault === "timeout"
@@ -139,17 +139,17 @@ async function fileOf(origin: string, deps: Pick<RobotsDeps, "fetch" | "userAgen
       : { kind: "unread", fault: "upstream", why, keptMs: 0 };
   }
   const { status, headers, body } = answer;
-  // A bot protection answered instead of the site, so nothing is known about its rules and all is allowed.
+  // A bot protection answered in place of the site. Nothing is known about the site's rules, so everything is allowed.
   if (status >= 500) {
     if (isChallenge(status, headers, body)) return NONE;
     return { kind: "unread", fault: "upstream", why: `The server answered ${status}.`, keptMs: UNREAD_KEPT_MS };
   }
-  // Some applications answer every path with a page.
+  // Some applications answer every path with an HTML page.
   if (status >= 400 || isMarkup(body)) return NONE;
   return { kind: "rules", base64: Buffer.from(beginningOf(body)).toString("base64") };
 }
 
-/** An unreachable site may be reachable from other nodes. */
+/** How long nodes share the file. An unreachable site is not shared, because other nodes may reach it. */
 function keptMsOf(file: SiteFile): number | undefined {
   if (file.kind !== "unread") return KEPT_MS;
   return file.keptMs === 0 ? undefined : file.keptMs;

@@ -95,7 +95,7 @@ interface Waiter {
 /** Lower numbers go first. */
 const RANKS: Readonly<Record<Lane, number>> = { browser: 0, singles: 1, jobs: 2 };
 
-/** Creates a scheduler. The limits are functions because they may change. `shared`: the turns of all nodes. */
+/** Creates a scheduler. The limits are functions because they may change. `shared` are the turns that all nodes share. */
 export function createHostScheduler(
   clock: Clock,
   placesMax: Readonly<Record<Lane, () => number>>,
@@ -269,8 +269,7 @@ class Hosts {
   }
 
   /**
-   * How long a request that could start now has to wait; infinite while too many are in progress, or while the other nodes are
-   * being asked.
+   * How long a request that could start now must wait; infinite while too many are in progress, or while other nodes are asked.
    */
   waitMs(claim: Claim | undefined): number {
     if (claim === undefined) return 0;

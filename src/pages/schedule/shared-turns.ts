@@ -1,19 +1,19 @@
-// The turns at hosts that this node gets from all nodes together. One turn at a time is asked for each host, when a request
-// to it could start; the request that then goes first uses it.
+// The turns at hosts that this node gets, if several nodes share them. When a request to a host could start, one turn is
+// requested for that host. The next request to the host uses it.
 
 import type { Clock } from "../../base/clock.ts";
 import type { HostLimits, HostTurns } from "../../shared-state/host-turns.ts";
 
-/** What is known of a host's next turn. */
+/** The state of the request for a host's next turn. */
 type Next =
   | { readonly kind: "asked" }
   | { readonly kind: "granted"; readonly leave: (unused?: boolean) => void }
   | { readonly kind: "later"; readonly atMs: number };
 
-/** Hosts that are remembered because their turn comes later. */
+/** Maximum number of hosts for which the time of a later turn is stored. */
 const HOSTS_MAX = 5000;
 
-/** Asks for turns and keeps those in use. */
+/** Requests turns and stores those in use. */
 export class SharedTurns {
   readonly #turns: HostTurns;
   readonly #clock: Clock;
@@ -21,14 +21,14 @@ export class SharedTurns {
   readonly #next = new Map<string, Next>();
   readonly #used = new Map<string, ((unused?: boolean) => void)[]>();
 
-  /** `changed`: an answer came, so a request may be able to start. */
+  /** `changed` is called when an answer has arrived, because a request may now be able to start. */
   constructor(turns: HostTurns, clock: Clock, changed: () => void) {
     this.#turns = turns;
     this.#clock = clock;
     this.#changed = changed;
   }
 
-  /** How long a request that could start now has to wait; infinite while the answer is not known. */
+  /** How long a request that could start now must wait; infinite while the answer is not known. */
   waitMs(host: string, limits: HostLimits): number {
     const next = this.#next.get(host);
     if (next?.kind === "granted") return 0;
@@ -37,7 +37,7 @@ export class SharedTurns {
     return leftMs > 0 ? leftMs : this.#ask(host, limits);
   }
 
-  /** A request starts: it uses the turn. */
+  /** A request starts and uses the turn. */
   enter(host: string): void {
     const next = this.#next.get(host);
     if (next?.kind !== "granted") return;
@@ -45,7 +45,7 @@ export class SharedTurns {
     this.#used.set(host, [...(this.#used.get(host) ?? []), next.leave]);
   }
 
-  /** A request is over. */
+  /** A request has ended. */
   leave(host: string): void {
     const used = this.#used.get(host);
     used?.pop()?.();
@@ -67,7 +67,7 @@ export class SharedTurns {
       this.#next.delete(host);
       this.#next.set(host, next);
       this.#changed();
-      // The request for which it was asked is gone.
+      // The request that needed the turn is gone.
       if (next.kind === "granted" && this.#next.get(host) === next) {
         this.#next.delete(host);
         next.leave(true);

@@ -21,7 +21,7 @@ import { BREAKING_TAGS, HIDDEN_TAGS, oneLine, plain, webAddress } from "./text.t
 /** Loaded with the first markup. */
 const selecting = lazily((): typeof import("css-select") => require("css-select"));
 
-/** Reads values below an element by the names in the engine's selectors. */
+/** Reads the values below an element by the names of the engine's selectors. */
 export interface MarkupFields {
   readonly element: AnyNode;
   /** The text, or the attribute if the selector ends in `@name`, as one plain line; empty if it is missing. */

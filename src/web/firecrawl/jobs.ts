@@ -20,7 +20,7 @@ import type { JobHeaders } from "./job-pages.ts";
 import { warningOf } from "./options.ts";
 import type { FirecrawlAsker } from "./scrape.ts";
 
-/** What the functions for jobs need. */
+/** The dependencies of the functions for jobs. */
 export interface FirecrawlJobsDeps {
   readonly guard: Pick<AddressGuard, "check">;
   readonly jobs: JobVerbs & {
@@ -129,7 +129,7 @@ async function queue(
   const isHeld = Object.keys(headers).length + Object.keys(webhookHeaders).length > 0;
   await deps.jobs.createJob({
     ...{ id, kind: SORTS[sort].kind, accountId, input: { ...input }, deadlineAtMs },
-    // Another node has not got its headers.
+    // Only this node has the headers of the request, so only it may run the job.
     ...(isHeld ? { reservedFor: deps.runner.owner } : {}),
   });
   started?.(id);

@@ -139,7 +139,9 @@ function userBlock(part: UserContent | SystemContent, dropped: Set<string>): Ant
     case "file":
       return documentBlock(part);
     case "audio":
-      throw new ApiError("unsupported_parameter", "This model's provider takes no audio input.", { param: "messages" });
+      throw new ApiError("unsupported_parameter", "This model's provider does not support audio input.", {
+        param: "messages",
+      });
     case "opaque":
       return opaqueBlock(part.origin, part.value, dropped);
   }

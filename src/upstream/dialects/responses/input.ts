@@ -68,7 +68,9 @@ function inputPart(part: UserContent, dropped: Set<string>): ResponsesInputItem 
     case "file":
       return filePart(part);
     case "audio":
-      throw new ApiError("unsupported_parameter", "This model's provider takes no audio input.", { param: "messages" });
+      throw new ApiError("unsupported_parameter", "This model's provider does not support audio input.", {
+        param: "messages",
+      });
     case "opaque":
       return opaque(part.origin, part.value, dropped);
   }
