@@ -80,7 +80,7 @@ test("a version is shown with what it was measured at and made of", async () => 
   expect(all.after.ece_by_chance[0]).toBeLessThanOrEqual(all.after.ece_by_chance[1]);
   expect(json.parameters[0]).toMatchObject({ type: "choice", options: "2", temperature: 1.31, bias: null });
   // The stored hash is not the one of this program's prompts.
-  expect([json.input_price, json.notes]).toEqual([null, [expect.stringContaining("asks it otherwise")]]);
+  expect([json.input_price, json.notes]).toEqual([null, [expect.stringContaining("release with other prompts")]]);
   expect(json.sightings.map((one: { fingerprint: string }) => one.fingerprint)).toEqual(["fp_1a2b", "fp_9f8e"]);
   expect((await boss.get(`/admin/decisions/version?id=${encodeURIComponent(LONG)}`)).json).toMatchObject({
     id: LONG,
@@ -153,7 +153,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       expect(await diagram.locator("circle").count()).toBe(30);
       expect(await fits()).toBe(true);
 
-      await page.getByText("asks it otherwise").waitFor();
+      await page.getByText("release with other prompts").waitFor();
       await page.getByLabel("Move alias to this version").fill("judge-1.0.0");
       await page.getByRole("button", { name: "Promote" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Promote" }).click();
