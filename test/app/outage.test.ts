@@ -105,7 +105,8 @@ describe.skipIf(!HAS_POSTGRES)("an outage of PostgreSQL", () => {
     const stream = await app.post("/v1/chat/completions", { ...asked, stream: true });
     const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
     const first = await reader.read();
-    const before = 1;
+    // The crawl and the stream.
+    const before = 2;
 
     proxy.cut();
     const answers = await Promise.all(
