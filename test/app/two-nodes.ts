@@ -43,6 +43,8 @@ export async function startTwoNodes(more: Record<string, unknown> = {}): Promise
   };
   const start = (name: string) => startTestApp({ name, config: { ...config, node: { name } } });
   const nodes = [await start("first"), await start("second")] as const;
+  // The first counts the second at its next heartbeat.
+  for (const node of nodes) while ((await activeNodes(node)) !== nodes.length) await Bun.sleep(50);
   const inStore = async <T>(work: (store: Awaited<ReturnType<typeof openDatabase>>) => Promise<T>): Promise<T> => {
     const store = await openDatabase({ dataDir: nodes[0].dataDir, database: { url: database.url } });
     try {
@@ -87,4 +89,9 @@ export async function startTwoNodes(more: Record<string, unknown> = {}): Promise
       await database.drop();
     },
   };
+}
+
+async function activeNodes(node: TestApp): Promise<number> {
+  const answer = await node.call("/v1/status/runtime");
+  return ((await answer.json()) as { active_nodes: number }).active_nodes;
 }

@@ -74,7 +74,7 @@ test("crawl, its paging, its errors and its cancellation", async () => {
   expect(await client.getCrawlErrors(started.id)).toEqual({ errors: [], robotsBlocked: [] });
   // The job has ended already.
   expect(await client.cancelCrawl(started.id)).toBe(false);
-  await expect(client.getCrawlStatus("crawl_unknown")).rejects.toThrow("There is no such crawl");
+  await expect(client.getCrawlStatus("crawl_unknown")).rejects.toThrow("There is no crawl with this id");
 });
 
 test("batchScrape, what is no address, and pages that are added", async () => {
