@@ -53,7 +53,7 @@ export function requireModel(catalog: Catalog, id: string, use: ModelUse): Resol
     if (model.visibility !== "list") throw modelNotFound(id);
     throw new ApiError(
       "tier_required",
-      `The model ${quoted(model.id)} needs the ${model.tier} tier; your plan is ${use.tier}.`,
+      `The model ${quoted(model.id)} requires the ${model.tier} plan; your plan is ${use.tier}.`,
       { param: "model" },
     );
   }

@@ -67,14 +67,14 @@ export function mayFailOtherwise({ otherFailures = [] }: ApiEndpoint, status: nu
 export const ERROR: TSchema = Type.Object(
   {
     error: Type.Object({
-      message: Type.String({ description: "What happened, for people." }),
+      message: Type.String({ description: "What happened, as text for people." }),
       type: Type.Unsafe<string>({
         type: "string",
         enum: [...new Set(CODES.map((code) => ERRORS[code].type))],
         description: "The sort of error.",
       }),
       code: Type.Union([Type.Unsafe<string>({ type: "string", enum: CODES }), Type.String()], {
-        description: "What happened, for programs: one of ours, or a provider's own code where that says more.",
+        description: "The code for programs: one of the gateway's codes, or the provider's own code if it says more.",
       }),
       param: Type.Unsafe<string | null>({
         type: ["string", "null"],
