@@ -26,7 +26,7 @@ export function pageView(page: LoadedPage, formats: readonly Format[]): Record<s
 const TEXT_CHARS_MIN = 200;
 
 /** The warning about a page that was not rendered. */
-export const UNDRAWN = "This page creates its text by script, which needs a browser.";
+export const UNDRAWN = "This page creates its text by script, and it was read without a browser: text may be missing.";
 
 /** Whether a page is the shell of an application that was not rendered. */
 export function isUndrawn({ rendered, needsScript, markdown, html, textChars }: LoadedPage): boolean {
