@@ -40,6 +40,7 @@ export function errorsOf(endpoint: ApiEndpoint, closable: boolean): Map<number, 
     "invalid_request",
     ...OF_ACCESS[endpoint.access],
     ...(endpoint.body === undefined ? [] : OF_BODIES),
+    ...(usesStore(endpoint) ? (["server_busy"] as const) : []),
     ...(endpoint.errors ?? []),
     ...(closable ? (["service_maintenance"] as const) : []),
     "internal_error",
@@ -55,6 +56,11 @@ export function errorsOf(endpoint: ApiEndpoint, closable: boolean): Map<number, 
     for (const status of OF_REFUSALS) byStatus.set(status, ["invalid_request", ...(byStatus.get(status) ?? [])]);
   }
   return byStatus;
+}
+
+/** Whether the endpoint reads or writes the database, which may not answer at the moment. */
+function usesStore({ access, path }: ApiEndpoint): boolean {
+  return access !== "open" || /^\/v\d\//.test(path);
 }
 
 /** Whether the endpoint may fail with this status and a body without a code of ours. */
