@@ -159,6 +159,10 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       await signIn();
       await go("/account");
       await page.getByLabel("Current password").fill("a typed password");
+      // A password that is shown has an input of another type.
+      await page.getByRole("button", { name: "Show" }).first().click();
+      await page.getByLabel("Current password").fill("a shown password");
+      expect(await stored()).not.toMatch(/a (typed|shown) password/);
       await go("/keys");
       await page.getByLabel("Name").fill("a private note");
       expect(await stored()).toContain("a private note");

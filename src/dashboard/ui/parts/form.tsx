@@ -113,6 +113,7 @@ export function Field({ form, name, label, hint, type = "text", value, list, aut
         <input
           id={id}
           name={name}
+          data-secret={secret ? "" : undefined}
           {...({ type: secret && shown.value ? "text" : type, list } as object)}
           defaultValue={value}
           aria-invalid={problem === undefined ? undefined : "true"}

@@ -39,7 +39,9 @@ function fill(form: HTMLFormElement, field: string, value: string): void {
 }
 
 function isKept(target: unknown): target is Control {
-  if (target instanceof HTMLInputElement) return target.name !== "" && !["password", "file"].includes(target.type);
+  // A secret that is shown has the type of a text.
+  if (target instanceof HTMLInputElement)
+    return target.name !== "" && target.dataset["secret"] === undefined && !["password", "file"].includes(target.type);
   return (target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement) && target.name !== "";
 }
 
