@@ -152,6 +152,7 @@ class Crawl {
           if (entry === undefined) break;
           this.#begin(entry);
         }
+        this.#signal.throwIfAborted();
         if (this.#active.size === 0) break;
         await Promise.race(this.#active.keys());
       }
@@ -205,7 +206,13 @@ class Crawl {
   }
 
   #begin(entry: FrontierEntry): void {
-    const visit = this.#visit(entry).finally(() => this.#active.delete(visit));
+    const visit = this.#visit(entry)
+      .catch((error: unknown) => {
+        // Even if nobody waits for this visit when it fails: its page must not be missing from a completed crawl.
+        this.#broken.abort(error);
+        throw error;
+      })
+      .finally(() => this.#active.delete(visit));
     this.#active.set(visit, entry.depth);
     // Whoever waits for all visits also handles their errors.
     visit.catch(() => undefined);

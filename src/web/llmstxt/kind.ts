@@ -226,11 +226,18 @@ class Generation {
       while (this.#active.size < PARALLEL_MAX && this.#wantsMore()) {
         const entry = (await this.#deps.store.takeFrontier(this.#job, 1))[0];
         if (entry === undefined) break;
-        const visit = this.#visit(entry).finally(() => this.#active.delete(visit));
+        const visit = this.#visit(entry)
+          .catch((error: unknown) => {
+            // Even if nobody waits for this visit when it fails.
+            this.#broken.abort(error);
+            throw error;
+          })
+          .finally(() => this.#active.delete(visit));
         this.#active.add(visit);
         // Whoever waits for all pages also handles their errors.
         visit.catch(() => undefined);
       }
+      this.#signal.throwIfAborted();
       if (this.#active.size === 0) return;
       await Promise.race(this.#active);
     }
