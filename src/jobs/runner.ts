@@ -138,9 +138,13 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
 
   return {
     start: async () => {
-      await deps.store.releaseJobs(deps.owner);
+      try {
+        await deps.store.releaseJobs(deps.owner);
+      } finally {
+        // If the database did not answer, jobs are looked for all the same once it does.
+        if (!isStopped) poll ??= setInterval(tick, POLL_MS);
+      }
       if (isStopped) return;
-      poll ??= setInterval(tick, POLL_MS);
       await claim();
     },
     wake: () => void claim(),
