@@ -48,7 +48,8 @@ export class SharedTurns {
   /** A request has ended. */
   leave(host: string): void {
     const used = this.#used.get(host);
-    used?.pop()?.();
+    // The oldest, since Redis forgets a turn that is not given back, though its request may still run.
+    used?.shift()?.();
     if (used?.length === 0) this.#used.delete(host);
   }
 
