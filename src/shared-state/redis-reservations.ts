@@ -174,7 +174,14 @@ export function sharedReservations(options: SharedReservationsOptions): SharedRe
       try {
         reply = await askRedis(redis, RESERVE, { keys: entry.keys, args });
       } catch {
-        // It may have been reserved nevertheless; then it expires.
+        // It may be reserved nevertheless, so it is released; if this does not reach Redis either, it expires.
+        void redis
+          .run(
+            RELEASE,
+            entry.keys,
+            entry.keys.map(() => entry.name),
+          )
+          .catch(() => undefined);
         return await alone(budgets, micros, within);
       }
       const refused = Number(reply[0]);
