@@ -266,7 +266,7 @@ describe.skipIf(CHROMIUM === undefined)("in the browser", () => {
 
 describe("watching", () => {
   /** The messages that a socket receives until it closes, and whether it was opened at all. */
-  async function watch(path: string, protocol: string | undefined) {
+  async function watch(path: string, protocol: string | undefined, begun = () => {}) {
     const address = `${app.url.replace(/^http/, "ws")}${path}`;
     const socket = protocol === undefined ? new WebSocket(address) : new WebSocket(address, protocol);
     const messages: { type: string; data?: Json }[] = [];
@@ -275,7 +275,10 @@ describe("watching", () => {
       socket.onopen = () => {
         spoken = socket.protocol;
       };
-      socket.onmessage = ({ data }) => messages.push(JSON.parse(String(data)));
+      socket.onmessage = ({ data }) => {
+        messages.push(JSON.parse(String(data)));
+        begun();
+      };
       socket.onclose = ({ code }) => resolve(code);
     });
     return { code: await over, messages, spoken };
@@ -297,9 +300,9 @@ describe("watching", () => {
     const { key, id } = await keys.createKey({ accountId: app.accountId, name: "short" });
     site.set("/slow", () => new Promise<Response>(() => undefined));
     const { json } = await post("/v2/batch/scrape", { urls: [`${site.url}/slow`] });
-    const watching = watch(`/v2/batch/scrape/${json.id}`, key);
-    await site.asked("/slow");
-    await app.call(`/v2/batch/scrape/${json.id}`);
+    const begun = Promise.withResolvers<void>();
+    const watching = watch(`/v2/batch/scrape/${json.id}`, key, begun.resolve);
+    await Promise.all([site.asked("/slow"), begun.promise]);
     await keys.revokeKey(id);
     store.close();
     const { code, messages } = await watching;
