@@ -65,7 +65,8 @@ export function sharedHostTurns({ redis, node }: SharedHostTurnsOptions): HostTu
           Number(waitMs) > 0
             ? { granted: false, waitMs: Math.min(WAIT_MS_MAX, Number(waitMs)) }
             : { granted: true, leave },
-        () => undefined,
+        // The turn may have been taken although its answer was lost, so it is given back when the request has ended.
+        () => ({ granted: true, leave }),
       );
     },
   };
