@@ -88,6 +88,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
   const common = { redis, onFailure, liveNodes: deps.liveNodes, node };
   const reservations = sharedReservations(common);
   const breakers = sharedBreakers(common);
+  const hosts = sharedHostTurns(common);
   const limiter = sharedRateLimiter({ ...common, local, now: () => clock.now() });
   return {
     limiter,
@@ -95,12 +96,13 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
     reservations,
     flights: sharedFlights(common),
     breakers,
-    hosts: sharedHostTurns(common),
+    hosts,
     attempts: (what, own) => sharedAttempts({ ...common, ...own, what }),
     ownWindows: undefined,
     state: () => ({ status: redis.isUp() ? "ok" : "degraded", mode: mode() }),
     async stop() {
       breakers.stop();
+      hosts.stop();
       reservations.stop();
       await redis.close();
     },

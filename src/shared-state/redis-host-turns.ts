@@ -1,7 +1,7 @@
-// Turns at hosts through Redis, by its clock: one call takes a turn or says when to ask again. A node that crashed frees its
-// turns by their expiry.
+// Turns at hosts through Redis, by its clock: one call takes a turn or says when to ask again. A node renews its turns while
+// their requests run, so those of a node that crashed expire soon.
 
-import type { HostTurns } from "./host-turns.ts";
+import type { HostTurn, HostTurns } from "./host-turns.ts";
 import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts";
 
 /** What sharing turns needs. */
@@ -9,10 +9,17 @@ export interface SharedHostTurnsOptions {
   readonly redis: Pick<SharedRedis, "isUp" | "run">;
   /** Unique among nodes, even after restarts. */
   readonly node: string;
+  readonly renewMs?: number;
 }
 
-/** No request to a host takes longer. */
-const TURN_MS_MAX = 300_000;
+/** Turns with a timer that renews this node's own. */
+export interface SharedHostTurns extends HostTurns {
+  stop(): void;
+}
+
+/** The turns of a node that has crashed, and those that could not be given back, expire after this time. */
+const EXPIRY_MS = 30_000;
+const RENEW_MS = 10_000;
 /** When a turn may become free is not known, so it is asked for again. */
 const BUSY_MS = 100;
 /** A turn that was not used makes the next one free earlier, so a long wait is asked for again. */
@@ -33,8 +40,8 @@ if last[1] then
   local wait = last[1] + math.max(delay, last[2]) - now
   if wait > 0 then return {wait, KEYS[1]} end
 end
-redis.call('ZADD', KEYS[1], now + ${TURN_MS_MAX}, ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ${TURN_MS_MAX})
+redis.call('ZADD', KEYS[1], now + ${EXPIRY_MS}, ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ${EXPIRY_MS})
 if delay > 0 then
   redis.call('HSET', KEYS[2], 'at', string.format('%.0f', now), 'delay', delay, 'by', ARGV[1])
   redis.call('PEXPIRE', KEYS[2], delay)
@@ -42,32 +49,57 @@ end
 return {0, KEYS[1]}
 `);
 
-/** KEYS: as above. ARGV: the member, "1" if the turn was not used. */
+/** KEYS: the turns taken at a host. ARGV: this node's among them; one that was lost is added again. */
+const RENEW = redisScript(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for _, member in ipairs(ARGV) do redis.call('ZADD', KEYS[1], now + ${EXPIRY_MS}, member) end
+redis.call('PEXPIRE', KEYS[1], ${EXPIRY_MS})
+return 0
+`);
+
+/** KEYS: as for a turn. ARGV: the member, "1" if the turn was not used. */
 const LEAVE = redisScript(`
 redis.call('ZREM', KEYS[1], ARGV[1])
 if ARGV[2] == '1' and redis.call('HGET', KEYS[2], 'by') == ARGV[1] then redis.call('DEL', KEYS[2]) end
 return 0
 `);
 
-/** Turns on Redis. */
-export function sharedHostTurns({ redis, node }: SharedHostTurnsOptions): HostTurns {
+/** Turns on Redis. `renewMs` is the time between two renewals. */
+export function sharedHostTurns({ redis, node, renewMs = RENEW_MS }: SharedHostTurnsOptions): SharedHostTurns {
   let count = 0;
+  const open = new Map<string, Set<string>>();
+  const timer = setInterval(() => {
+    // A failed renewal is repeated at the next interval, before the turns expire.
+    for (const [key, members] of open) redis.run(RENEW, [key], [...members]).catch(() => undefined);
+  }, renewMs);
+  timer.unref();
+  const leave = (keys: readonly [string, string], member: string, unused: boolean) => {
+    const members = open.get(keys[0]);
+    members?.delete(member);
+    if (members?.size === 0) open.delete(keys[0]);
+    // A turn that cannot be given back expires.
+    redis.run(LEAVE, [...keys], [member, unused ? 1 : 0]).catch(() => undefined);
+  };
+  const granted = (keys: readonly [string, string], member: string): HostTurn => {
+    open.set(keys[0], (open.get(keys[0]) ?? new Set()).add(member));
+    return { granted: true, leave: (unused = false) => leave(keys, member, unused) };
+  };
   return {
     ask(host, { delayMs, most }) {
       if (!redis.isUp()) return undefined;
       count += 1;
       const member = `${node}:${count}`;
-      const keys = [`${KEY_PREFIX}host:${host}:turns`, `${KEY_PREFIX}host:${host}:last`];
-      // A turn that cannot be given back expires.
-      const leave = (unused = false) => void redis.run(LEAVE, keys, [member, unused ? 1 : 0]).catch(() => undefined);
-      return askRedis(redis, TAKE, { keys, args: [member, Math.ceil(delayMs), most] }).then(
+      const keys = [`${KEY_PREFIX}host:${host}:turns`, `${KEY_PREFIX}host:${host}:last`] as const;
+      return askRedis(redis, TAKE, { keys: [...keys], args: [member, Math.ceil(delayMs), most] }).then(
         ([waitMs]) =>
           Number(waitMs) > 0
             ? { granted: false, waitMs: Math.min(WAIT_MS_MAX, Number(waitMs)) }
-            : { granted: true, leave },
-        // The turn may have been taken although its answer was lost, so it is given back when the request has ended.
-        () => ({ granted: true, leave }),
+            : granted(keys, member),
+        // The turn may have been taken although its answer was lost. The node decides alone, and others count the request.
+        () => granted(keys, member),
       );
     },
+    stop: () => clearInterval(timer),
   };
 }

@@ -78,6 +78,18 @@ describe.skipIf(!HAS_REDIS)("a host asked by two nodes", () => {
     expect(all[1].scheduler.load().waiting).toBe(1);
   });
 
+  test("knows a turn again after Redis has lost it, until the request has ended", async () => {
+    const [one] = await two();
+    const turns = sharedHostTurns({ ...one, renewMs: 5 });
+    const turn = await turns.ask(host, { delayMs: 0, most: 4 });
+    expect([turn?.granted, await taken()]).toEqual([true, 1]);
+    await redis.ask("FLUSHALL");
+    while ((await taken()) !== 1) await later();
+    if (turn?.granted === true) turn.leave();
+    while ((await taken()) !== 0) await later();
+    turns.stop();
+  });
+
   test("is given back a turn that nobody uses any more", async () => {
     const all = await two();
     const stop = new AbortController();
