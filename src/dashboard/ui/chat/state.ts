@@ -118,7 +118,9 @@ export function useChat(): ChatState {
       if ((before.compare === "") !== (settings.value.compare === "")) {
         end(second);
         second.messages.value = [];
-        parts.sharedCount.value = messages.value.length;
+        // The answer that is on its way belongs to what both models have read.
+        const isComing = parts.running.value !== undefined && messages.value.at(-1)?.role !== "assistant";
+        parts.sharedCount.value = messages.value.length + (isComing ? 1 : 0);
       }
       save(parts);
     },
