@@ -22,7 +22,7 @@ import type { GatewayDeps } from "./deps.ts";
 import { withFiles } from "./media.ts";
 import { historyReader, openHistory } from "./open-history.ts";
 import { orderRoutes } from "./order.ts";
-import { clientError } from "./policy.ts";
+import { clientError, refuseImages } from "./policy.ts";
 import { withRecords } from "./prepare.ts";
 import { promptTokens } from "./prompt-tokens.ts";
 import { refusesReasoning } from "./refused-reasoning.ts";
@@ -55,6 +55,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
       isDecisionModel: deps.isDecisionModel,
     });
     exchange.log["model"] = model.id;
+    refuseImages(body, model);
     exchange.headers["x-sallyport-model"] = encodeURI(model.id);
     const thread = threadOf(messagesFormat, body);
     const { accountId } = caller;

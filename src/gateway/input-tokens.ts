@@ -11,7 +11,7 @@ import { responsesFormat } from "../wire/responses/format.ts";
 import { decodeOptions } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { orderRoutes } from "./order.ts";
-import { clientError } from "./policy.ts";
+import { clientError, refuseImages } from "./policy.ts";
 import { promptTokens } from "./prompt-tokens.ts";
 
 /** The time limit for the provider's count; a slower one is not worth the wait. */
@@ -38,6 +38,7 @@ export function createInputTokens(deps: InputTokensDeps): (request: Request) => 
       isDecisionModel: deps.isDecisionModel,
     });
     exchange.log["model"] = model.id;
+    refuseImages(body, model);
     exchange.headers["x-sallyport-model"] = encodeURI(model.id);
     const prepared = await deps.prepare?.({
       exchange,

@@ -6,6 +6,7 @@ import { BlockedAddress } from "../net/address-guard.ts";
 import { FetchError, type GuardedFetch } from "../net/fetch.ts";
 import type { FileStore } from "../store/work/files.ts";
 import type { Provider } from "../upstream/provider.ts";
+import { UPLOADED_ID } from "../wire/image-inputs.ts";
 import { type Media, mediaReferences, replaceMedia } from "../wire/media-references.ts";
 import type { AdmittedRequest } from "./chat-exchange.ts";
 import { IMAGE_BYTES_MAX, sniffImage } from "./images.ts";
@@ -19,8 +20,6 @@ const IMAGES_MAX = 100;
 const FETCH_TIMEOUT_MS = 15_000;
 /** Maximum bytes of all images of one request, so that a few links cannot fill the memory. */
 const FETCHED_BYTES_MAX = 50 * 1024 * 1024;
-/** Ids that this gateway created; other ids may be an upstream's. */
-const OUR_ID = /^file-[0-9a-f]{32}$/;
 
 /** The body with the content of uploaded files; the same object if it names none. Throws 404 `file_not_found`. */
 export async function withFiles(store: FileStore, accountId: string, body: Fields): Promise<Fields> {
@@ -28,7 +27,8 @@ export async function withFiles(store: FileStore, accountId: string, body: Field
   if (fileIds.size === 0) return body;
   const files = new Map<string, Media>();
   for (const id of fileIds) {
-    if (!OUR_ID.test(id)) continue;
+    // Other ids may be an upstream's.
+    if (!UPLOADED_ID.test(id)) continue;
     if (files.size >= IMAGES_MAX) throw tooMany();
     const file = await store.findFile(accountId, id);
     const bytes = await store.readFile(accountId, id);

@@ -10,20 +10,15 @@ import type { RequestContext } from "../upstream/dialect.ts";
 import { type FaultKind, UpstreamFault } from "../upstream/fault.ts";
 import { mayReasonByName, refusedFor } from "../upstream/quirks.ts";
 import type { WireFormat } from "../wire/format.ts";
+import { firstImage } from "../wire/image-inputs.ts";
 
 /** The output limit in chat formats if the client gives none. */
 const DEFAULT_MAX_TOKENS = 4096;
 /** The default temperature of chat completions and responses. */
 const DEFAULT_TEMPERATURE = 0.7;
 
-/** Throws 400 for parts that the model does not support, before an upstream is called. */
+/** Throws 400 for parameters that the model does not support, before an upstream is called. */
 export function checkAgainstModel(chat: ChatRequest, model: CatalogModel, limitParam: string): void {
-  if (!model.supportsVision) {
-    const param = imageParam(chat);
-    if (param !== undefined) {
-      throw new ApiError("image_input_not_supported", `The model "${model.id}" cannot read images.`, { param });
-    }
-  }
   if (!model.supportsTools && chat.tools.length > 0) {
     throw new ApiError("tools_not_supported", `The model "${model.id}" cannot call tools.`, { param: "tools" });
   }
@@ -33,16 +28,22 @@ export function checkAgainstModel(chat: ChatRequest, model: CatalogModel, limitP
   }
 }
 
-/** The path of the first image, by the neutral order of messages. */
-function imageParam(chat: ChatRequest): string | undefined {
-  for (const [i, message] of chat.messages.entries()) {
-    for (const [j, part] of message.content.entries()) {
-      if (part.type === "image") return `messages[${i}].content[${j}]`;
-      if (part.type === "tool-result" && part.content.some((inner) => inner.type === "image"))
-        return `messages[${i}].content[${j}]`;
-    }
-  }
-  return undefined;
+type Body = Readonly<Record<string, unknown>>;
+
+/**
+ * Throws 400 if the body contains an image and the model cannot read images, before an upstream is called. `param`: the name of
+ * the place, if the client does not know the paths of this body.
+ */
+export function refuseImages(body: Body, { id, supportsVision }: CatalogModel, param?: string): void {
+  if (supportsVision) return;
+  const path = firstImage(body);
+  if (path === undefined) return;
+  throw new ApiError("image_input_not_supported", `The model "${id}" cannot read images.`, { param: param ?? path });
+}
+
+/** The member of a body that names a stored history. */
+export function historyParam(body: Body): string | undefined {
+  return ["previous_response_id", "conversation", "thread"].find((name) => body[name] != null);
 }
 
 /** The values that are sent if the client gave none; they are the same on the relayed path. */

@@ -22,7 +22,7 @@ import {
   forwardedHeaders,
 } from "./chat-exchange.ts";
 import type { GatewayDeps, Prepared } from "./deps.ts";
-import { checkAgainstModel, defaultsFor } from "./policy.ts";
+import { checkAgainstModel, defaultsFor, historyParam, refuseImages } from "./policy.ts";
 import { answerPrompts } from "./prompts.ts";
 import { RefusedReasoning } from "./refused-reasoning.ts";
 import { askInTurn, bodiesInTurn, chosenRoutes, dearest, ROUTING_MEMBERS } from "./route-choice.ts";
@@ -149,13 +149,17 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
   const { wishes } = read;
   const routes = wishes === undefined ? all : chosenRoutes(all, wishes);
   exchange.log["model"] = model.id;
+  refuseImages(body, model);
   checkAgainstModel(read.chat, model, limitParam(body));
   const { holdsThread } = read;
   const draft = { exchange, caller, format, chat: read.chat, body, options, model, routes, holdsThread };
   const prepared = await deps.prepare?.(draft);
   const chat = prepared?.chat ?? read.chat;
-  // The inserted history may contain parts that this model cannot read.
-  if (chat !== read.chat) checkAgainstModel(chat, model, limitParam(body));
+  // The inserted history may contain images and tools that this model does not support.
+  if (chat !== read.chat) {
+    refuseImages({ ...body, ...prepared?.members }, model, historyParam(body) ?? format.turns);
+    checkAgainstModel(chat, model, limitParam(body));
+  }
   exchange.headers["x-sallyport-model"] = headerText(model.id);
   const held = prepared?.held;
   const thread = held === undefined ? threadOf(format, body) : undefined;
