@@ -2,7 +2,8 @@
 // too.
 
 import { type Body, checkUrl, invalid, readBoolean, readInteger, readText, readTexts } from "../params.ts";
-import { checkSchema, type JsonSchema, SchemaError } from "./schema.ts";
+import { checkSchema, type JsonSchema } from "./schema.ts";
+import { SchemaError } from "./schema-error.ts";
 
 /** The parameters as they are stored with a job. */
 export interface ExtractInput {

@@ -17,7 +17,7 @@ import {
 import { readExtract, schemaRefused } from "./input.ts";
 import type { StoredExtract } from "./kind.ts";
 import { modelMissing } from "./result.ts";
-import { SchemaError } from "./schema.ts";
+import { SchemaError } from "./schema-error.ts";
 import type { Validator } from "./validate.ts";
 
 /** What the functions for extractions need. */

@@ -16,7 +16,7 @@ import type { ExtractInput } from "./input.ts";
 import { rankedLinks } from "./links.ts";
 import { answerPage, type PageAnswerDeps } from "./page-answer.ts";
 import { type ExtractResult, type PageOutcome, resultOf } from "./result.ts";
-import { SchemaError } from "./schema.ts";
+import { SchemaError } from "./schema-error.ts";
 import type { Validator } from "./validate.ts";
 
 /** The store's functions for a running extraction. */

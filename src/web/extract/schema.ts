@@ -5,21 +5,10 @@ import { isNestedDeeper } from "../../base/json-depth.ts";
 import { isRecord } from "../../base/json-object.ts";
 import { complaintOf, isNames, KEYWORDS } from "./keywords.ts";
 import { type References, referencesOf } from "./references.ts";
+import { escapePointer, SchemaError } from "./schema-error.ts";
 
 /** A schema that is an object. Nested schemas can also be `true` or `false`. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
-
-/** Thrown for a schema that cannot be used. */
-export class SchemaError extends Error {
-  override name = "SchemaError";
-  /** The JSON pointer to the error; "" is the schema itself. */
-  readonly place: string;
-
-  constructor(place: string, message: string) {
-    super(message);
-    this.place = place;
-  }
-}
 
 /** Maximum size as compact JSON in UTF-8. */
 const BYTES_MAX = 64 * 1024;
@@ -148,8 +137,4 @@ function sameValue(schema: JsonSchema, references: References): JsonSchema[] {
 
 function tooDeep(place: string): SchemaError {
   return new SchemaError(place, `The schema is nested deeper than ${LEVELS_MAX} levels.`);
-}
-
-function escapePointer(name: string): string {
-  return name.replace(/~/g, "~0").replace(/\//g, "~1");
 }

@@ -4,7 +4,8 @@
 import { createPool, TaskTimeout } from "../../workers/pool.ts";
 import { startThread } from "../../workers/start.ts";
 import type { Complaint, ValidateAnswer, ValidateTask } from "./ajv.ts";
-import { type JsonSchema, SchemaError } from "./schema.ts";
+import type { JsonSchema } from "./schema.ts";
+import { SchemaError } from "./schema-error.ts";
 
 export type { Complaint };
 

@@ -4,7 +4,8 @@ import type { PictureOptions } from "../../pages/browser/read-page.ts";
 import type { AttributeWish } from "../../pages/content/picks.ts";
 import { isSelector } from "../../pages/dom/select.ts";
 import { schemaRefused } from "../extract/input.ts";
-import { checkSchema, type JsonSchema, SchemaError } from "../extract/schema.ts";
+import { checkSchema, type JsonSchema } from "../extract/schema.ts";
+import { SchemaError } from "../extract/schema-error.ts";
 import { type Body, invalid, readBoolean, readText } from "../params.ts";
 import { readPicture } from "./actions.ts";
 

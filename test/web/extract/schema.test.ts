@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { checkSchema, draftOf, SchemaError } from "../../../src/web/extract/schema.ts";
+import { checkSchema, draftOf } from "../../../src/web/extract/schema.ts";
+import { SchemaError } from "../../../src/web/extract/schema-error.ts";
 
 /** The path at which a schema is refused, or undefined if it is accepted. */
 function placeOf(schema: unknown): string | undefined {

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { validateNow } from "../../../src/web/extract/ajv.ts";
-import { SchemaError } from "../../../src/web/extract/schema.ts";
+import { SchemaError } from "../../../src/web/extract/schema-error.ts";
 import { createValidator } from "../../../src/web/extract/validate.ts";
 
 const validator = createValidator({ timeoutMs: 30_000 });
