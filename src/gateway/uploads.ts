@@ -22,7 +22,8 @@ export interface UploadDeps {
 const FORM_BYTES_MAX = 64 * 1024;
 const PAGE_MAX = 1000;
 const PAGE = 100;
-const FILENAME_CHARS_MAX = 255;
+/** The name of a file whose client gave it none. */
+const NAMELESS = "image";
 /** Purposes that OpenAI's clients state for files in messages. */
 const PURPOSES = new Set(["vision", "user_data", "assistants"]);
 
@@ -134,29 +135,19 @@ function pageSize(given: string | null): number {
   throw new ApiError("invalid_request", "Invalid 'limit': expected a positive integer.", { param: "limit" });
 }
 
-/** The last part of the client's file name, so that a program that saves the file under it does not leave its folder. */
-function plainName(given: string): string {
-  const last = given.split(/[/\\]/).at(-1) ?? "";
-  const name = last
-    .replace(/[\u0000-\u001f\u007f]/g, "")
-    .slice(0, FILENAME_CHARS_MAX)
-    .trim();
-  return /^\.*$/.test(name) ? "image" : name;
-}
-
 async function readUpload(request: Request): Promise<{ content: Uint8Array; filename: string; purpose: string }> {
   const form = await readForm(request, IMAGE_BYTES_MAX + FORM_BYTES_MAX);
-  const file = form.get("file");
-  if (!(file instanceof Blob)) {
+  const file = form.file("file");
+  if (file === undefined) {
     throw new ApiError("invalid_request", "Missing required parameter: 'file' (a file part).", { param: "file" });
   }
-  if (file.size > IMAGE_BYTES_MAX) {
+  if (file.bytes > IMAGE_BYTES_MAX) {
     throw new ApiError("request_too_large", `A file may have at most ${IMAGE_BYTES_MAX} bytes.`, { param: "file" });
   }
   // Anthropic's clients send no purpose.
-  const purpose = form.get("purpose") ?? "vision";
-  if (typeof purpose !== "string" || !PURPOSES.has(purpose)) {
+  const purpose = form.has("purpose") ? form.text("purpose") : "vision";
+  if (purpose === undefined || !PURPOSES.has(purpose)) {
     throw new ApiError("invalid_request", "Invalid 'purpose': expected 'vision'.", { param: "purpose" });
   }
-  return { content: await file.bytes(), filename: file instanceof File ? plainName(file.name) : "image", purpose };
+  return { content: await file.read(), filename: file.name === "" ? NAMELESS : file.name, purpose };
 }

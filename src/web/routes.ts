@@ -4,6 +4,7 @@
 import { Elysia } from "elysia";
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
+import type { SentForm } from "../http/form.ts";
 import { jsonAnswer } from "../http/json-answer.ts";
 import { loadForOpenWebUi, searchAsSearxng, searchForOpenWebUi } from "./compat.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
@@ -44,7 +45,7 @@ export interface WebRoutesDeps {
   readonly crawls: CrawlJobsDeps;
   readonly extracts: ExtractJobsDeps;
   /** Reads the body as a form. Throws 400, 408 or 413. */
-  readForm(request: Request): Promise<FormData>;
+  readForm(request: Request): Promise<SentForm>;
   /** The request's id, as in logs and usage. */
   requestId(request: Request): string;
   readonly llmstxts: LlmstxtJobsDeps;

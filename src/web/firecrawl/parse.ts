@@ -3,6 +3,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { uuid } from "../../base/ids.ts";
+import type { SentForm } from "../../http/form.ts";
 import { PageError } from "../../pages/page-error.ts";
 import { type Body, invalid } from "../params.ts";
 import { documentOf, loadingOf } from "./document.ts";
@@ -11,23 +12,24 @@ import { needsReading, readPage } from "./reading.ts";
 import type { FirecrawlAsker, FirecrawlPageDeps } from "./scrape.ts";
 
 const ENDPOINT = "/v2/parse";
-const NAME_CHARS_MAX = 255;
+/** The name of a file whose client gave it none. */
+const NAMELESS = "file";
 
 /** Answers `POST /v2/parse`. Throws `ApiError` and `PageError`. */
 export async function parseForFirecrawl(
-  form: FormData,
+  form: SentForm,
   deps: FirecrawlPageDeps,
   from: FirecrawlAsker,
 ): Promise<Record<string, unknown>> {
-  const file = form.get("file");
-  if (!(file instanceof File)) throw invalid("file", "Missing required parameter: file.");
-  if (file.size > deps.fileBytesMax())
+  const file = form.file("file");
+  if (file === undefined) throw invalid("file", "Missing required parameter: file.");
+  if (file.bytes > deps.fileBytesMax())
     throw new ApiError("request_too_large", `file may have at most ${deps.fileBytesMax()} bytes.`, { param: "file" });
-  const { options, headers } = readOptions(optionsOf(form.get("options")), deps.rules());
+  const { options, headers } = readOptions(optionsOf(form), deps.rules());
   const plain = withoutBrowser(options, Object.keys(headers).length > 0);
-  const name = file.name.slice(0, NAME_CHARS_MAX);
+  const name = file.name === "" ? NAMELESS : file.name;
   const url = `file:///${encodeURIComponent(name)}`;
-  const body = new Uint8Array(await file.arrayBuffer());
+  const body = await file.read();
   const { accountId, signal, keyId, requestId } = from;
   const page = await deps.pages.load({
     ...loadingOf(url, { options: plain, headers: {} }, { signal, accountId }),
@@ -43,10 +45,11 @@ export async function parseForFirecrawl(
   return { success: true, data: documentOf(page, { url: name, options: plain, scrapeId: uuid(), reading }) };
 }
 
-function optionsOf(text: ReturnType<FormData["get"]>): Body {
-  if (text === null) return {};
+function optionsOf(form: SentForm): Body {
+  if (!form.has("options")) return {};
+  const text = form.text("options");
   try {
-    const options: unknown = typeof text === "string" ? JSON.parse(text) : undefined;
+    const options: unknown = text === undefined ? undefined : JSON.parse(text);
     if (typeof options === "object" && options !== null && !Array.isArray(options)) return options as Body;
   } catch {
     // The error is reported below.

@@ -4,6 +4,7 @@
 import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
 import { jsonInTurns } from "../../base/json-turns.ts";
+import type { SentForm } from "../../http/form.ts";
 import { pathOf } from "../../http/path.ts";
 import { offeredProtocols, takeSocket, wantsSocket } from "../../http/web-socket.ts";
 import { readQuery } from "../crawl-jobs.ts";
@@ -46,7 +47,7 @@ export interface FirecrawlRoutesDeps {
   /** Reads the body as a JSON object. Throws 400, 408 or 413. */
   readJson(request: Request): Promise<Body>;
   /** Reads the body as a form. Throws 400, 408 or 413. */
-  readForm(request: Request): Promise<FormData>;
+  readForm(request: Request): Promise<SentForm>;
   requestId(request: Request): string;
   /** The scheme and host under which clients reach the gateway. */
   publicUrl(request: Request): string;
