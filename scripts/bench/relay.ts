@@ -19,7 +19,7 @@ const identity: RelayIdentity = {
   requestId: "r",
   createdSeconds: 1,
   estimate: () => ({ inputTokens: 1, outputTokens: 1 }),
-  say: ({ message }) => message,
+  tell: ({ code, message }) => ({ code, message, type: "provider_error", param: null }),
 };
 
 const named = (data: Record<string, unknown>) => `event: ${data["type"]}\ndata: ${JSON.stringify(data)}\n\n`;

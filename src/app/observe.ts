@@ -110,7 +110,7 @@ export function createObserver({ clock, log, metrics, mayQuote, record }: Observ
     /** A call to a provider failed. Its text about a refused request may quote the prompt. */
     failed({ provider, model }: ModelRoute, { kind, status, message, said }: UpstreamFault): void {
       keepFault(provider, kind, status);
-      const quotes = kind === "bad_request" && !mayQuote();
+      const quotes = (kind === "bad_request" || kind === "refused") && !mayQuote();
       const words = quotes ? {} : { error: message, ...(said.code === undefined ? {} : { code: said.code }) };
       log.info("a provider failed", { provider, model, kind, status, ...words });
     },

@@ -24,6 +24,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   tools_not_supported: "Leave the tools out, or choose a model that supports them.",
   max_tokens_exceeded: "Request at most as many tokens as the message says.",
   unsupported_parameter: "Leave the parameter out, or choose a model whose provider supports it.",
+  content_policy_violation:
+    "The provider refuses the content. Change it: the same request is refused again. Where the provider names a code of its own, that is shown.",
   context_length_exceeded: "Shorten the conversation, or choose a model with a larger context.",
   previous_response_not_found: "The response has expired or belongs to another account. Send the whole conversation.",
   invalid_compaction:

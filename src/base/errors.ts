@@ -43,6 +43,7 @@ export const ERRORS = {
   tools_not_supported: row(400, "invalid_request_error"),
   max_tokens_exceeded: row(400, "invalid_request_error"),
   unsupported_parameter: row(400, "invalid_request_error"),
+  content_policy_violation: row(400, "invalid_request_error"),
   context_length_exceeded: row(400, "invalid_request_error"),
   invalid_compaction: row(400, "invalid_request_error"),
   previous_response_not_found: row(400, "invalid_request_error"),

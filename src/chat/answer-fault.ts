@@ -6,6 +6,7 @@ import type { ErrorCode } from "../base/errors.ts";
 /** Every code of such a failure. */
 export const ANSWER_FAULTS = [
   "invalid_request",
+  "content_policy_violation",
   "context_length_exceeded",
   "provider_auth_failed",
   "provider_model_missing",
@@ -37,13 +38,21 @@ export interface AnswerFault {
   reported?: AnswerFaultCode;
 }
 
+/** Failures that the request itself causes. The client must know them in order to stop, also after content was sent. */
+const OF_REQUEST: ReadonlySet<AnswerFaultCode> = new Set([
+  "invalid_request",
+  "content_policy_violation",
+  "context_length_exceeded",
+  "tool_arguments_invalid",
+]);
+
 /**
- * After content was sent, the gateway can do nothing about a failure, so every failure is reported as a broken-off
- * answer.
+ * After content was sent, the gateway can do nothing about a failure, so every failure that the request does not cause is reported
+ * as a broken-off answer.
  */
 export function afterContent(fault: AnswerFault, committed: boolean): AnswerFault {
   const { code } = fault;
-  if (!committed || code === "tool_arguments_invalid" || code === "provider_stream_interrupted") return fault;
+  if (!committed || OF_REQUEST.has(code) || code === "provider_stream_interrupted") return fault;
   return { ...fault, code: "provider_stream_interrupted", reported: code };
 }
 

@@ -9,6 +9,7 @@ import { STOPPED } from "../store/usage/record.ts";
 import { withKey } from "../upstream/ask.ts";
 import { outcomeOfFault } from "../upstream/breaker.ts";
 import type { EventReader } from "../upstream/dialect.ts";
+import type { FaultKind } from "../upstream/fault.ts";
 import { forwardHeaders, holdAnswer, keepAnswer, noteRoute, spend } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
 import {
@@ -255,7 +256,7 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
       opening: openingOf(admitted),
       notes: answerNotesOf(deps, admitted, provider),
       estimate: identity.estimate,
-      say: identity.say,
+      tell: identity.tell,
       cutAt: built.cutAt,
       toolNames: provider.dialect.toolNames,
     });
@@ -306,10 +307,13 @@ function settleLive(
   });
 }
 
+/** Failures that metrics name also after content. */
+const LABELLED: ReadonlySet<FaultKind> = new Set(["call_invalid", "refused"]);
+
 function endOf(fault: AnswerFault | undefined, gone: boolean): Pick<AttemptEnd, "outcome" | "label"> {
   if (fault !== undefined) {
     const kind = kindOfCode(fault.reported ?? fault.code);
-    return { outcome: outcomeOfFault(kind), label: kind === "call_invalid" ? kind : "interrupted" };
+    return { outcome: outcomeOfFault(kind), label: LABELLED.has(kind) ? kind : "interrupted" };
   }
   return gone ? { outcome: "unknown", label: "abandoned" } : { outcome: "ok", label: "ok" };
 }

@@ -22,7 +22,7 @@ import { inClientTerms } from "./client-terms.ts";
 import { compactionMembers } from "./compaction/items.ts";
 import { estimateUsage } from "./meter.ts";
 import { historyReader, openHistory } from "./open-history.ts";
-import { allowedDefaults, type Defaults, isOwnDefault, textOfAnswerFault } from "./policy.ts";
+import { allowedDefaults, type Defaults, isOwnDefault, tellAnswerFault } from "./policy.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 import { type RefusedReasoning, withoutReasoning } from "./refused-reasoning.ts";
 import type { CallTrace } from "./route-call.ts";
@@ -288,7 +288,7 @@ export function identityOf(
     sealed: (value) => deps.reasoning.minted(value, provider.minter),
     listener: answerNotesOf(deps, admitted, provider),
     estimate: (outputText): Usage => estimateUsage(admitted.chat, outputText),
-    say: (fault) => textOfAnswerFault(fault, deps.scrub),
+    tell: (fault) => tellAnswerFault(fault, deps.scrub),
   };
 }
 

@@ -15,7 +15,7 @@ import { UpstreamFault } from "../upstream/fault.ts";
 import { answerFault } from "../upstream/fault-words.ts";
 import { headerText } from "./accounting.ts";
 import type { Asked, EndpointDeps, Settled } from "./endpoint-job.ts";
-import { clientError, faultOfAnswer } from "./policy.ts";
+import { clientError, faultOfAnswer, mayTryElsewhere } from "./policy.ts";
 import type { RouteAttempt } from "./route-call.ts";
 
 interface Relayed {
@@ -192,11 +192,11 @@ class EventRelay extends Relay {
   /** The error event for a client whose answer ends with a failure. */
   #failure(error: unknown): string {
     const { exchange } = this.relayed.asked;
-    const message =
-      error instanceof UpstreamFault
-        ? clientError(error, this.deps.scrub).message
-        : "The provider's answer was cut off.";
-    const body = new ApiError("provider_stream_interrupted", message).body();
+    const told = error instanceof UpstreamFault ? clientError(error, this.deps.scrub) : undefined;
+    // What the request itself causes is told by its own code.
+    const isOwn = error instanceof UpstreamFault && !mayTryElsewhere(error.kind);
+    const message = told?.message ?? "The provider's answer was cut off.";
+    const body = (isOwn ? told : undefined)?.body() ?? new ApiError("provider_stream_interrupted", message).body();
     return `data: ${JSON.stringify({ error: { ...body, request_id: exchange.requestId } })}\n\n`;
   }
 }

@@ -1,9 +1,9 @@
 // Checks and defaults before an upstream is called (protocol, images, tools, limits), and what a failure of an upstream means for
 // the client, for the breaker, and for other routes.
 
-import { ApiError, type ApiErrorDetail, type ErrorCode } from "../base/errors.ts";
+import { ApiError, type ApiErrorDetail, type ErrorBody, type ErrorCode } from "../base/errors.ts";
 import type { CatalogModel } from "../catalog/models.ts";
-import { type AnswerFault, type AnswerFaultCode, isAnswerFault } from "../chat/answer-fault.ts";
+import { type AnswerFault, type AnswerFaultCode, type ErrorWords, isAnswerFault } from "../chat/answer-fault.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { contextCounts } from "../upstream/context-counts.ts";
 import type { RequestContext } from "../upstream/dialect.ts";
@@ -104,6 +104,7 @@ export function isOwnDefault(name: string, { defaults }: { defaults: Defaults })
 /** The kind of failure for each code within an answer. The compiler ensures that the list is complete. */
 const KIND_OF_CODE: Readonly<Record<AnswerFaultCode, FaultKind>> = {
   invalid_request: "bad_request",
+  content_policy_violation: "refused",
   context_length_exceeded: "context_length",
   provider_auth_failed: "auth",
   provider_model_missing: "model_missing",
@@ -119,6 +120,7 @@ const KIND_OF_CODE: Readonly<Record<AnswerFaultCode, FaultKind>> = {
 const FAULT_CODES: Readonly<Record<FaultKind, ErrorCode>> = {
   auth: "provider_auth_failed",
   bad_request: "invalid_request",
+  refused: "content_policy_violation",
   context_length: "context_length_exceeded",
   model_missing: "provider_model_missing",
   rate_limited: "provider_rate_limited",
@@ -171,7 +173,7 @@ export function clientError(fault: UpstreamFault, scrub: (text: string) => strin
   // account.
   const message = FAULT_TEXT[fault.kind] ?? publicText(fault.message, scrub);
   return new ApiError(FAULT_CODES[fault.kind], message, {
-    ...(fault.kind === "bad_request" ? publicWords(fault, scrub) : {}),
+    ...(showsWords(fault.kind) ? publicWords(fault, scrub) : {}),
     ...(fault.kind === "context_length" ? sizesOf(fault) : {}),
     headers:
       family !== undefined && family === fault.family ? { ...fault.headers, ...fault.familyHeaders } : fault.headers,
@@ -192,9 +194,17 @@ function sizesOf({ message }: UpstreamFault): ApiErrorDetail {
   };
 }
 
-/** The text that a client gets for a failure after an answer has started. */
-export function textOfAnswerFault(fault: AnswerFault, scrub: (text: string) => string): string {
-  return ACCOUNT_TEXT[kindOfCode(fault.reported ?? fault.code)] ?? publicText(fault.message, scrub);
+/** The error that a client gets for a failure after an answer has started. */
+export function tellAnswerFault(fault: AnswerFault, scrub: (text: string) => string): ErrorBody {
+  const { code, message, said = {}, reported } = fault;
+  const kind = kindOfCode(reported ?? code);
+  const words = showsWords(kind) ? publicWords({ said }, scrub) : {};
+  return new ApiError(code, ACCOUNT_TEXT[kind] ?? publicText(message, scrub), words).body();
+}
+
+/** Whether the client sees the provider's own code and details, because its request is the cause. */
+function showsWords(kind: FaultKind): boolean {
+  return kind === "bad_request" || kind === "refused";
 }
 
 const MESSAGE_CHARS_MAX = 2000;
@@ -202,14 +212,18 @@ const MESSAGE_CHARS_MAX = 2000;
 const DETAILS_CHARS_MAX = 8192;
 
 /** Names of organisations, projects and workspaces, as vendors write them in errors. */
-const ACCOUNT_IDS = /\b(?:org|proj|acct|wrkspc)[-_](?=[A-Za-z0-9]*\d)[A-Za-z0-9]{8,}/g;
+const ACCOUNT_IDS =
+  /\b(?:org|proj|acct|wrkspc)[-_](?=[A-Za-z0-9]*\d)[A-Za-z0-9]{8,}|(?<=\b(?:team|api key id): ?)[0-9a-f]{8}-[0-9a-f-]{27}/gi;
 
 function publicText(text: string, scrub: (text: string) => string): string {
   return scrub(text).replace(ACCOUNT_IDS, "[redacted]").slice(0, MESSAGE_CHARS_MAX);
 }
 
 /** Further details of a provider's refusal, since SDKs react to its codes and details. */
-function publicWords({ status, said }: UpstreamFault, scrub: (text: string) => string): ApiErrorDetail {
+function publicWords(
+  { status, said }: { readonly status?: number; readonly said: ErrorWords },
+  scrub: (text: string) => string,
+): ApiErrorDetail {
   const { param, code, details } = said;
   const clean = (text: string) => publicText(text, scrub);
   const known = code !== undefined && /^[a-z0-9_.]{1,64}$/.test(code) && clean(code) === code;
@@ -235,7 +249,7 @@ function cleanOf(value: unknown, clean: (text: string) => string): unknown {
 
 /** Whether another route may succeed after this failure. It cannot if the request itself is the cause. */
 export function mayTryElsewhere(kind: FaultKind): boolean {
-  return kind !== "bad_request" && kind !== "context_length";
+  return kind !== "bad_request" && kind !== "refused" && kind !== "context_length";
 }
 
 /**

@@ -1,6 +1,7 @@
 // Translates a stream: upstream frames become neutral events, and these become the client's frames, in one pass. It has the same
 // interface as the relay of unchanged frames, so that the code that moves bytes need not distinguish the two.
 
+import type { ErrorBody } from "../base/errors.ts";
 import { parseFrames } from "../base/sse.ts";
 import { type AnswerFault, afterContent } from "../chat/answer-fault.ts";
 import type { ChatEvent, Usage } from "../chat/event.ts";
@@ -23,8 +24,8 @@ export interface TranslationOptions {
   notes?: { push(event: ChatEvent): void } | undefined;
   /** Counts tokens if the upstream reports none. */
   estimate(outputText: string): Usage;
-  /** The error text for the client. */
-  say(fault: AnswerFault): string;
+  /** The error for the client. */
+  tell(fault: AnswerFault): ErrorBody;
   /** The upstream's rules for the names of tools. */
   toolNames?: NameRules | undefined;
   /** Stop sequences that the upstream does not support, so that the gateway applies them. */
@@ -204,8 +205,7 @@ export class Translation implements FrameRelay {
     if (event.usage !== undefined) this.#usage = event.usage;
     const { type: _type, usage: _usage, retryAfterSeconds: _seconds, ...fault } = event;
     this.#fault = afterContent(fault, this.#committed);
-    const { say, requestId: request_id, writer } = this.#options;
-    const { code } = this.#fault;
-    return writer.fail({ message: say(this.#fault), type: "provider_error", code, param: null, request_id });
+    const { tell, requestId: request_id, writer } = this.#options;
+    return writer.fail({ ...tell(this.#fault), request_id });
   }
 }

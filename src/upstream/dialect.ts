@@ -3,6 +3,7 @@
 // Readers and relays are synchronous: frames are pushed in, and events or text come out. With async iterables there would be one
 // await for each token; like this, there is one for each read from the network, which keeps the cost of a chunk low.
 
+import type { ErrorBody } from "../base/errors.ts";
 import type { SseFrame } from "../base/sse.ts";
 import type { AnswerFault } from "../chat/answer-fault.ts";
 import type { ChatEvent, Usage } from "../chat/event.ts";
@@ -89,8 +90,8 @@ export interface RelayIdentity {
   listener?: AnswerListener | undefined;
   /** Counts tokens if the upstream reported none. `outputText` is the text that was streamed. */
   estimate(outputText: string): Usage;
-  /** The text of an error for the client: the provider's text without secrets, or the gateway's own. */
-  say(fault: AnswerFault): string;
+  /** An error for the client: with the provider's words without secrets, or the gateway's own. */
+  tell(fault: AnswerFault): ErrorBody;
 }
 
 /**

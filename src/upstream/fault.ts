@@ -2,7 +2,7 @@
 // and whether another route is tried.
 
 import type { ErrorWords } from "../chat/answer-fault.ts";
-import { codeOfWords, type FaultText, isContextLength } from "./fault-words.ts";
+import { codeOfWords, type FaultText, isContextLength, isRefusal } from "./fault-words.ts";
 
 export type { FaultText } from "./fault-words.ts";
 
@@ -11,6 +11,8 @@ export type FaultKind =
   | "auth"
   /** 400, 422 and similar: the request is invalid, so it is not tried again. */
   | "bad_request"
+  /** The provider refuses the content of the request by its policy, so that it is sent to nobody else. */
+  | "refused"
   /** The history does not fit into the model's window. */
   | "context_length"
   /** 404: the provider does not have the model. */
@@ -100,6 +102,7 @@ export function faultFromHttp(
 }
 
 function kindOf(status: number, said: FaultText): FaultKind {
+  if (isRefusal(said)) return "refused";
   if (status === 401 || status === 402 || status === 403) return "auth";
   if (status === 404) return isAboutModel(said) ? "model_missing" : "bad_request";
   if (status === 408) return "timeout";

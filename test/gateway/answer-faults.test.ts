@@ -15,6 +15,7 @@ type Meaning = [status: number, breaker: "ok" | "failed", elsewhere: boolean, ag
 /** The status, the outcome for the breaker, whether another route is tried, and whether the same one is retried. */
 const MEANINGS: Readonly<Record<AnswerFaultCode, Meaning>> = {
   invalid_request: [400, "ok", false, false],
+  content_policy_violation: [400, "ok", false, false],
   context_length_exceeded: [400, "ok", false, false],
   provider_auth_failed: [502, "ok", true, false],
   provider_model_missing: [502, "ok", true, false],

@@ -106,9 +106,10 @@ async function expectRefusal(response: Response, told: FaultCase["told"], of: Cl
 describe.each(CELLS)("$dialect to $format, stream $stream", ({ dialect, of, stream }) => {
   /** Runs one case and checks the breaker. */
   async function expectCounted(one: FaultCase, run: () => Promise<void>): Promise<void> {
-    const before = await failuresOf(dialect);
+    const [before, calls] = [await failuresOf(dialect), up.received.length];
     await run();
     expect((await failuresOf(dialect)) - before > 0).toBe(one.counts);
+    if (toldOf(one, dialect).status === 400) expect(up.received.length - calls).toBe(1);
   }
 
   test.each(HTTP_FAULTS.map((one) => [one.name, one] as const))("the upstream answers %s", async (_name, one) => {
@@ -142,8 +143,11 @@ describe.each(CELLS)("$dialect to $format, stream $stream", ({ dialect, of, stre
       const text = await response.text();
       expect(response.status).toBe(200);
       expect(text).not.toContain("[DONE]");
+      const told = toldOf(one, dialect);
+      // What the request itself causes keeps its code, so that clients do not repeat it.
       expect(of.failure(text)).toMatchObject({
-        code: "provider_stream_interrupted",
+        code: told.status === 400 ? told.code : "provider_stream_interrupted",
+        ...(told.says === undefined ? {} : { message: told.says }),
         request_id: response.headers.get("x-request-id"),
       });
       expectNoLeak(response, text);

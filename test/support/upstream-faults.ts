@@ -73,8 +73,28 @@ const refused = (status: number, more: Partial<FaultWords> = {}): FaultWords => 
   types: REQUEST,
   ...more,
 });
+const BILLING = ["billing_error", "billing_error", "PERMISSION_DENIED"] as const;
 const SAYS = "No such thing; key [redacted] of [redacted]";
 const limits = { "x-ratelimit-limit-requests": "12345", "anthropic-ratelimit-requests-limit": SECRET };
+
+/** Codes with which vendors refuse a request for its content. */
+export const REFUSAL_CODES = [
+  "cyber_policy",
+  "bio_policy",
+  "data_residency_mismatch",
+  "misalignment_policy_violation",
+  "content_policy_violation",
+  "invalid_prompt",
+] as const;
+
+const byPolicy = (code: string, status = 400): FaultCase => ({
+  name: `${status} ${code}`,
+  words: refused(status, { code }),
+  told: { status: 400, code, says: SAYS },
+  counts: false,
+  // Gemini's errors have no codes.
+  ...(status === 403 ? { plain: { status: 502, code: "provider_auth_failed" } } : {}),
+});
 
 /** HTTP errors. */
 export const HTTP_FAULTS: readonly FaultCase[] = [
@@ -104,6 +124,42 @@ export const HTTP_FAULTS: readonly FaultCase[] = [
     name: "400 whose code is our key",
     words: refused(400, { code: SECRET.replaceAll("-", "_") }),
     told: { status: 400, code: "invalid_request", says: SAYS },
+    counts: false,
+  },
+  ...REFUSAL_CODES.map((code) => byPolicy(code)),
+  byPolicy("cyber_policy", 403),
+  {
+    name: "403 that refuses the content in words",
+    words: refused(403, { message: `Content violates usage guidelines. ${LEAKY}` }),
+    told: {
+      status: 400,
+      code: "content_policy_violation",
+      says: "Content violates usage guidelines. key [redacted] of [redacted]",
+    },
+    counts: false,
+    plain: {
+      status: 400,
+      code: "content_policy_violation",
+      says: "Content violates usage guidelines. key [redacted] of [redacted]",
+    },
+  },
+  {
+    name: "402 of the operator's contract",
+    words: { ...refused(402, { code: "contract_spend_limit_reached" }), types: BILLING },
+    told: { status: 502, code: "provider_auth_failed" },
+    counts: false,
+  },
+  {
+    name: "400 of the operator's contract",
+    words: refused(400, { code: "contract_spend_limit_reached" }),
+    told: { status: 502, code: "provider_auth_failed" },
+    counts: false,
+    plain: { status: 400, code: "invalid_request", says: SAYS },
+  },
+  {
+    name: "400 for the size of an image",
+    words: refused(400, { code: "image_dimensions_too_large" }),
+    told: { status: 400, code: "image_dimensions_too_large", says: SAYS },
     counts: false,
   },
   { name: "413", words: refused(413), told: { status: 413, code: "invalid_request", says: SAYS }, counts: false },
@@ -179,9 +235,33 @@ export const HTTP_FAULTS: readonly FaultCase[] = [
   })),
 ];
 
+/** An error object whose code nobody knows: the provider works, and its answer is an error. */
+const UNKNOWN: FaultCase = {
+  name: "an unknown code",
+  words: {
+    status: 599,
+    message: `No such thing; ${LEAKY}`,
+    code: "brand_new_thing",
+    types: ["brand_new_error", "brand_new_error", "BRAND_NEW"],
+  },
+  told: { status: 502, code: "provider_answer_invalid", says: SAYS },
+  counts: false,
+};
+
+const IN_ANSWERS = new Set([
+  "400 with code, param and details",
+  "a prompt that does not fit",
+  "400 for the size of an image",
+  "401",
+  "429 that tells the plan",
+  "503",
+  ...REFUSAL_CODES.map((code) => `400 ${code}`),
+]);
+
 /** Errors reported with status 200: in a whole answer, in a stream, or as JSON although a stream was requested. */
-export const ANSWER_FAULTS: readonly FaultCase[] = HTTP_FAULTS.filter(({ name }) =>
-  ["400 with code, param and details", "a prompt that does not fit", "401", "429 that tells the plan", "503"].includes(
-    name,
+export const ANSWER_FAULTS: readonly FaultCase[] = [
+  ...HTTP_FAULTS.filter(({ name }) => IN_ANSWERS.has(name)).map(
+    ({ headers: _headers, told: { retryAfter: _seconds, ...told }, ...one }) => ({ ...one, told }),
   ),
-).map(({ headers: _headers, told: { retryAfter: _seconds, ...told }, ...one }) => ({ ...one, told }));
+  UNKNOWN,
+];

@@ -218,7 +218,7 @@ describe("public failures", () => {
     expect(read(sse(chunk(word))).at(-1)).toMatchObject({ type: "finish", reason: "unknown", rawReason: word });
     expect(read(sse(chunk(null), { error: { code: word, message: "m" } })).at(-1)).toMatchObject({
       type: "error",
-      code: "provider_stream_interrupted",
+      code: "provider_answer_invalid",
     });
   });
 

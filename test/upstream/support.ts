@@ -1,5 +1,6 @@
 // A plain request and context for dialect tests.
 
+import { ERRORS } from "../../src/base/errors.ts";
 import type { ChatRequest } from "../../src/chat/request.ts";
 import type { RelayIdentity, RequestContext } from "../../src/upstream/dialect.ts";
 
@@ -37,5 +38,5 @@ export const identity: RelayIdentity = {
   requestId: "req-1",
   createdSeconds: 1_700_000_000,
   estimate: (text) => ({ inputTokens: 1, outputTokens: text.length, estimated: true }),
-  say: ({ message }) => message,
+  tell: ({ code, message }) => ({ message, type: ERRORS[code].type, code, param: null }),
 };

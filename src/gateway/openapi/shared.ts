@@ -9,6 +9,7 @@ export const MODEL_ERRORS: readonly ErrorCode[] = [
   "wrong_model_family",
   "tier_required",
   "unsupported_parameter",
+  "content_policy_violation",
   "provider_rate_limited",
   "provider_unavailable",
   "provider_auth_failed",

@@ -2,7 +2,6 @@
 // beginning and pass unparsed; the arguments of tools are checked; an answer that breaks off ends with the protocol's error
 // event.
 
-import { ERRORS } from "../../../base/errors.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import { parseFrame, type SseFrame } from "../../../base/sse.ts";
 import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../../chat/answer-fault.ts";
@@ -258,10 +257,9 @@ export class AnthropicRelay implements FrameRelay {
   /** The error event. Its type is the provider's own if that is a plain word, since clients of this protocol use it. */
   #failWith(fault: AnswerFault, word = ""): string {
     this.#fault = afterContent(fault, this.#committed);
-    const { say, requestId: request_id } = this.#identity;
-    const { code } = this.#fault;
-    const type = /^[a-z_]{1,64}$/.test(word) ? word : ERRORS[code].type;
-    const error = { type, message: say(this.#fault), code, param: null, request_id };
+    const { tell, requestId: request_id } = this.#identity;
+    const { type, ...told } = tell(this.#fault);
+    const error = { type: /^[a-z_]{1,64}$/.test(word) ? word : type, ...told, request_id };
     return `event: error\ndata: ${JSON.stringify({ type: "error", error, request_id })}\n\n`;
   }
 }

@@ -353,8 +353,8 @@ export class OpenaiChatRelay implements FrameRelay {
   #failText(): string {
     this.#done = true;
     const fault: AnswerFault = this.#fault ?? { code: "provider_stream_interrupted", message: "" };
-    const { say, requestId: request_id } = this.#identity;
-    const error = { message: say(fault), type: "provider_error", code: fault.code, param: null, request_id };
+    const { tell, requestId: request_id } = this.#identity;
+    const error = { ...tell(fault), request_id };
     return `data: ${JSON.stringify({ error })}\n\n`;
   }
 }

@@ -1,7 +1,6 @@
 // Relays the Responses stream. Only `response.id` and `response.model` change. Text frames are recognised by their event line and
 // pass unparsed; the arguments of calls are checked; an answer that breaks off ends with `response.failed`.
 
-import { ERRORS } from "../../../base/errors.ts";
 import { editJson, editValue } from "../../../base/json-edit.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import { parseFrame, type SseFrame } from "../../../base/sse.ts";
@@ -241,12 +240,12 @@ export class ResponsesRelay implements FrameRelay {
 
   #failWith(fault: AnswerFault): string {
     this.#fault = afterContent(fault, this.#committed);
-    const { code } = this.#fault;
-    const message = this.#identity.say(this.#fault);
+    const told = this.#identity.tell(this.#fault);
+    const { code, message } = told;
     this.#finished = false;
     const { id, model, requestId: request_id, createdSeconds, hidesEncrypted } = this.#identity;
     const type = "response.failed";
-    const error = { message, type: ERRORS[code].type, code, param: null, request_id };
+    const error = { ...told, request_id };
     const response = {
       object: "response",
       created_at: createdSeconds,
