@@ -5,6 +5,7 @@ import { lookUp } from "../../../base/look-up.ts";
 import type { SseFrame } from "../../../base/sse.ts";
 import type { AnswerFault, AnswerFaultCode } from "../../../chat/answer-fault.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../../chat/event.ts";
+import { refusalEvents } from "../../../chat/refusal.ts";
 import { reportedUsage, tokenSum } from "../../../chat/usage.ts";
 import type { EventReader } from "../../dialect.ts";
 import { answerFault, type FaultText } from "../../fault-words.ts";
@@ -35,6 +36,8 @@ export class AnthropicReader implements EventReader {
   #calledTools = false;
   #rawReason: string | undefined;
   #stopSequence: string | undefined;
+  /** Why the model refused to answer. */
+  #explanation: string | undefined;
   #rawUsage: Record<string, unknown> | undefined;
 
   push(frame: SseFrame, out: ChatEvent[]): void {
@@ -226,6 +229,7 @@ export class AnthropicReader implements EventReader {
     const delta = asRecord(event["delta"]);
     this.#rawReason = asText(delta["stop_reason"]) ?? this.#rawReason;
     this.#stopSequence = asText(delta["stop_sequence"]) ?? this.#stopSequence;
+    this.#explanation = asText(asRecord(delta["stop_details"])["explanation"]) ?? this.#explanation;
     this.#mergeUsage(event["usage"]);
   }
 
@@ -240,6 +244,7 @@ export class AnthropicReader implements EventReader {
   #finish(out: ChatEvent[]): void {
     for (const index of [...this.#open.keys()]) this.#close(index, out);
     this.#done = true;
+    if (this.#rawReason === "refusal") out.push(...refusalEvents(0, `b${this.#nextId++}`, this.#explanation));
     const usage = this.#usage();
     out.push({
       type: "finish",

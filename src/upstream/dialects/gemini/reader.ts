@@ -6,6 +6,7 @@ import { lookUp } from "../../../base/look-up.ts";
 import type { SseFrame } from "../../../base/sse.ts";
 import type { AnswerFault } from "../../../chat/answer-fault.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../../chat/event.ts";
+import { refusalEvents } from "../../../chat/refusal.ts";
 import { reportedUsage, tokenSum } from "../../../chat/usage.ts";
 import type { EventReader } from "../../dialect.ts";
 import { answerFault, type FaultText } from "../../fault-words.ts";
@@ -17,6 +18,8 @@ interface Candidate {
   open: { kind: "text" | "reasoning"; id: string; signature: string | undefined } | undefined;
   calledTools: boolean;
   rawReason: string | undefined;
+  /** Why the answer was withheld. */
+  finishMessage?: string | undefined;
 }
 
 /** Maximum number of candidates, which limits the memory that a hostile stream can use. The protocol allows eight. */
@@ -31,6 +34,8 @@ export class GeminiReader implements EventReader {
   #done = false;
   #responseId = "";
   #blocked: string | undefined;
+  /** Why the prompt was blocked, in words. */
+  #blockMessage: string | undefined;
   #rawUsage: Loose | undefined;
 
   push(frame: SseFrame, out: ChatEvent[]): void {
@@ -65,10 +70,13 @@ export class GeminiReader implements EventReader {
     candidates.forEach(([choice, one], i) => {
       this.#close(choice, one, out);
       const last = i === candidates.length - 1;
+      const reason = finishReason(one.rawReason, one.calledTools, this.#blocked !== undefined);
+      const why = reason === "content_filter" ? (one.finishMessage ?? this.#blockMessage) : undefined;
+      out.push(...refusalEvents(choice, `b${this.#ids++}`, why));
       out.push({
         type: "finish",
         choice,
-        reason: finishReason(one.rawReason, one.calledTools, this.#blocked !== undefined),
+        reason,
         ...(one.rawReason === undefined ? {} : { rawReason: one.rawReason }),
         ...(last && usage !== undefined ? { usage, rawUsage: this.#rawUsage } : {}),
       });
@@ -88,7 +96,9 @@ export class GeminiReader implements EventReader {
       return;
     }
     if (chunk["usageMetadata"] !== undefined) this.#rawUsage = asRecord(chunk["usageMetadata"]);
-    this.#blocked ??= asText(asRecord(chunk["promptFeedback"])["blockReason"]);
+    const feedback = asRecord(chunk["promptFeedback"]);
+    this.#blocked ??= asText(feedback["blockReason"]);
+    this.#blockMessage ??= asText(feedback["blockReasonMessage"]);
     this.#start(chunk, out);
     for (const candidate of asList(chunk["candidates"])) this.#candidate(asRecord(candidate), out);
   }
@@ -112,6 +122,7 @@ export class GeminiReader implements EventReader {
     }
     for (const part of asList(asRecord(value["content"])["parts"])) this.#part(choice, candidate, asRecord(part), out);
     candidate.rawReason = asText(value["finishReason"]) ?? candidate.rawReason;
+    candidate.finishMessage = asText(value["finishMessage"]) ?? candidate.finishMessage;
   }
 
   #part(choice: number, candidate: Candidate, part: Loose, out: ChatEvent[]): void {
