@@ -8,7 +8,6 @@ import { readJsonBody } from "../http/body.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import type { FileStore } from "../store/work/files.ts";
 import { fetchAnswer } from "../upstream/ask.ts";
-import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions } from "../wire/format.ts";
 import { decodeCountTokens } from "../wire/messages/decode.ts";
@@ -18,6 +17,7 @@ import { decodeOptions, forwardedHeaders } from "./chat-exchange.ts";
 import type { Conversations } from "./compaction/conversations.ts";
 import { compactsItself } from "./compaction/items.ts";
 import type { Sealer } from "./compaction/seal.ts";
+import { refusedCount } from "./counting.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { withFiles } from "./media.ts";
 import { historyReader, openHistory } from "./open-history.ts";
@@ -100,8 +100,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     } catch (error) {
       // If only the reasoning is refused, the error is not reported, since the request itself would be repeated without its
       // reasoning.
-      if (error instanceof UpstreamFault && error.kind === "bad_request" && !refusesReasoning(error))
-        throw clientError(error, deps.scrub, messagesFormat.dialect);
+      if (refusedCount(error) && !refusesReasoning(error)) throw clientError(error, deps.scrub, messagesFormat.dialect);
       request.signal.throwIfAborted();
       // Not every server that speaks the protocol can count tokens; an estimate is better than none.
       exchange.log["count_estimated"] = true;

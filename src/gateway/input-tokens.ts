@@ -9,6 +9,7 @@ import { fetchAnswer } from "../upstream/ask.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import { responsesFormat } from "../wire/responses/format.ts";
 import { decodeOptions } from "./chat-exchange.ts";
+import { refusedCount } from "./counting.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { orderRoutes } from "./order.ts";
 import { clientError, refuseImages } from "./policy.ts";
@@ -65,8 +66,7 @@ export function createInputTokens(deps: InputTokensDeps): (request: Request) => 
     try {
       return answered(countOf((await fetchAnswer(provider, call, { clock: deps.clock, signal })).text));
     } catch (error) {
-      if (error instanceof UpstreamFault && error.kind === "bad_request")
-        throw clientError(error, deps.scrub, responsesFormat.dialect);
+      if (refusedCount(error)) throw clientError(error, deps.scrub, responsesFormat.dialect);
       request.signal.throwIfAborted();
       // Not every server that speaks the protocol can count tokens; an estimate is better than none.
       exchange.log["count_estimated"] = true;

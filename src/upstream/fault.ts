@@ -104,7 +104,9 @@ export function faultFromHttp(
 function kindOf(status: number, said: FaultText): FaultKind {
   if (isRefusal(said)) return "refused";
   if (status === 401 || status === 402 || status === 403) return "auth";
-  if (status === 404) return isAboutModel(said) ? "model_missing" : "bad_request";
+  if (status === 404) return namesAnotherThing(said) ? "bad_request" : "model_missing";
+  // The address does not exist for this method, or no longer.
+  if (status === 405 || status === 410) return "model_missing";
   if (status === 408) return "timeout";
   if (status === 429) return "rate_limited";
   if (status >= 500) return "unavailable";
@@ -121,16 +123,22 @@ function kindOf(status: number, said: FaultText): FaultKind {
   }
 }
 
-/** Names of things other than models that a request may refer to: files, earlier answers, threads, containers. */
-const NAMED_THING =
-  /\b(?:file|thread|container|skill|response|message|item|conversation|vector store|cached content)s?\b/i;
+/** Things other than models that a request may name: files, earlier answers, threads, containers. */
+const THING =
+  "(?:file|thread|container|skill|response|message|item|conversation|vector[ _]store|cached[ _]?content|interaction)s?";
+const THING_CODE = new RegExp(`(?:^|_)${THING}_|^${THING}(?:not|expired)`, "i");
+const NAMED_THING = new RegExp(`\\b${THING}\\b`, "i");
+/** Paths, in which the names of things are parts of an address. */
+const PATH = /\S*\/\S*/g;
 
-/** Whether a 404 is about the model. A 404 without a text is, since every call depends on the model's address. */
-function isAboutModel({ code, message }: FaultText): boolean {
-  if (/\bmodels?\b|deployment/i.test(message)) return true;
-  if (code !== undefined && codeOfWords({ message: "", code }) !== "provider_model_missing")
-    return /model|deployment/i.test(code);
-  return !NAMED_THING.test(message);
+/**
+ * Whether a 404 is about something that the client named. Every other 404 is the operator's matter, since the address and the
+ * model are.
+ */
+function namesAnotherThing({ code, message }: FaultText): boolean {
+  if (code !== undefined && THING_CODE.test(code)) return true;
+  if (/model|deployment/i.test(code ?? "") || /\bmodels?\b|deployment/i.test(message)) return false;
+  return NAMED_THING.test(message.replace(PATH, " "));
 }
 
 /** The seconds of a `Retry-After` header (or `retry-after-ms`). A date is relative to the answer's own `Date`. */

@@ -42,6 +42,10 @@ test("a provider of the same protocol counts itself", async () => {
 
 test.each([
   ["a server without that endpoint", () => new Response("{}", { status: 404 })],
+  ...[404, 405, 501].map((status): [string, () => Response] => [
+    `a server that answers ${status} in its own words`,
+    () => Response.json({ error: { message: "File or path not found", code: "unknown_url" } }, { status }),
+  ]),
   ["an answer without a count", () => Response.json({ input_tokens: "many" })],
   ["an answer that is no JSON", () => new Response("<p>")],
   ["a server that is down", () => new Response("{}", { status: 503 })],
