@@ -169,4 +169,36 @@ describe.skipIf(!HAS_POSTGRES)("an outage of PostgreSQL", () => {
     expect(JSON.stringify(app.logs)).not.toContain("sesame");
     expect(app.logs.filter(({ status }) => status === 500)).toEqual([]);
   }, 90_000);
+
+  test("that falls silent is told as 503 too, and is left behind where new connections work", async () => {
+    const keys = await Promise.all(
+      REQUESTS.map((_, n) => keyStore(direct).createKey({ accountId: app.accountId, name: `silent${n}` })),
+    );
+    while ((await fetch(`${app.url}/readyz`)).status !== 200) await Bun.sleep(20);
+    proxy.stall();
+    const answers = await Promise.all(
+      REQUESTS.map(([method, path, body], n) => send(method, path, body, keys[n]!.key)),
+    );
+    for (const [n, answer] of answers.entries()) {
+      const what = REQUESTS[n]?.slice(0, 2).join(" ");
+      expect([what, answer.status, Number(answer.headers.get("retry-after")) > 0]).toEqual([what, 503, true]);
+    }
+    expect((await fetch(`${app.url}/readyz`)).status).toBe(503);
+    // As after a failover behind the same address.
+    proxy.strand();
+    proxy.restore();
+    while ((await fetch(`${app.url}/readyz`)).status !== 200) await Bun.sleep(20);
+    const again = await Promise.all(
+      keys.slice(0, 5).map(({ key }) => send("POST", "/v1/chat/completions", asked, key)),
+    );
+    expect(again.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    const nodes = async () => {
+      const { subsystems } = (await (await fetch(`${app.url}/health`)).json()) as Record<
+        string,
+        Record<string, unknown>
+      >;
+      return subsystems?.["nodes"];
+    };
+    while (JSON.stringify(await nodes()) !== JSON.stringify({ status: "ok", live: 1 })) await Bun.sleep(100);
+  }, 90_000);
 });

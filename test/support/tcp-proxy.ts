@@ -9,6 +9,8 @@ export interface TcpProxy {
   cut(): void;
   /** Stops all traffic without ending connections. Data that was sent arrives after `restore`. */
   stall(): void;
+  /** Silences the open connections for ever, without ending them; new ones work. */
+  strand(): void;
   restore(): void;
   stop(): Promise<void>;
 }
@@ -17,6 +19,7 @@ export interface TcpProxy {
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   let state: "open" | "cut" | "stalled" = "open";
   const pairs = new Set<readonly [Socket, Socket]>();
+  const stranded: Socket[] = [];
   const server: Server = createServer((client) => {
     client.on("error", () => undefined);
     if (state === "cut") return client.resetAndDestroy();
@@ -50,6 +53,13 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       state = "stalled";
       for (const pair of pairs) hold(pair);
     },
+    strand() {
+      for (const pair of pairs) {
+        hold(pair);
+        pairs.delete(pair);
+        stranded.push(...pair);
+      }
+    },
     restore() {
       const wasStalled = state === "stalled";
       state = "open";
@@ -57,7 +67,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
     async stop() {
       state = "cut";
-      for (const pair of pairs) for (const socket of pair) socket.destroy();
+      for (const socket of [...pairs, stranded].flat()) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };

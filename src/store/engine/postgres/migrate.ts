@@ -42,7 +42,7 @@ export async function migratePostgres(pool: Pool, options: MigrateOptions): Prom
     throw new StoreError(
       "The database of database.url does not have Sallyport's tables yet. Start `sallyport serve` once.",
     );
-  return pool.transaction("read committed", async (query) => {
+  const migrateAll = async (query: Query) => {
     await query(`SELECT pg_advisory_xact_lock(${LOCK})`, []);
     await requireUtf8(query);
     await query(
@@ -61,7 +61,8 @@ export async function migratePostgres(pool: Pool, options: MigrateOptions): Prom
       ]);
     }
     return missing.map(({ name }) => name);
-  });
+  };
+  return pool.transaction("read committed", migrateAll, { isLong: true });
 }
 
 function statementsOf(step: Migration): string[] {

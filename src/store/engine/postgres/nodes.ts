@@ -3,13 +3,12 @@
 // stored for the others.
 
 import { hostname } from "node:os";
-import postgres from "postgres";
 import { VERSION } from "../../../base/version.ts";
 import type { Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { KNOWN_STEPS, NODE_GONE_MS } from "./migrate.ts";
 import type { PostgresStore } from "./open.ts";
-import { DEAD_PEER } from "./pool.ts";
+import { openStanding, type Standing } from "./standing.ts";
 
 /** How a node joins. */
 export interface JoinOptions {
@@ -18,6 +17,8 @@ export interface JoinOptions {
   readonly name: string;
   /** No other node may run, since without shared limits each node would admit the full limits. */
   readonly alone: boolean;
+  /** How long a statement waits for its result. */
+  readonly waitMs?: number;
   readonly problem: (message: string, error: unknown) => void;
 }
 
@@ -54,18 +55,10 @@ const NUMBERS_MAX = 100;
 const RETRY_MS = 1000;
 
 /** Takes a name. Throws StoreError if another node has it, or if this node must be alone and is not. */
-export async function joinNodes({ url, name, alone, problem }: JoinOptions): Promise<NodePlace> {
+export async function joinNodes({ url, name, alone, waitMs, problem }: JoinOptions): Promise<NodePlace> {
   const connection = { lost: (): void => undefined };
-  const sql = postgres(url, {
-    max: 1,
-    idle_timeout: 0,
-    max_lifetime: null,
-    connect_timeout: 5,
-    fetch_types: false,
-    onnotice: () => undefined,
-    onclose: () => connection.lost(),
-    connection: { application_name: "sallyport node", ...DEAD_PEER },
-  });
+  const standing = openStanding({ url, name: "sallyport node", deadlineMs: waitMs, lost: () => connection.lost() });
+  const { sql } = standing;
   const take = async (kind: "" | "_shared", lock: number): Promise<boolean> => {
     const [row] = await sql.unsafe(`SELECT pg_try_advisory_lock${kind}(${LOCKS}, ${lock}) AS taken`);
     return row?.["taken"] === true;
@@ -74,9 +67,10 @@ export async function joinNodes({ url, name, alone, problem }: JoinOptions): Pro
   try {
     if (!(await take(alone ? "" : "_shared", EVERY_NODE))) throw new StoreError(alone ? NOT_ALONE : OTHER_ALONE);
     const held = await firstFree(name, takeName);
-    return place({ sql, name: held, alone, problem, take, connection });
+    const session = await sessionOf(standing);
+    return place({ standing, session, name: held, alone, problem, take, connection });
   } catch (error) {
-    await sql.end({ timeout: 1 });
+    await standing.close();
     if (error instanceof StoreError) throw error;
     throw new StoreError(`The database of database.url cannot be reached: ${(error as Error).message}`, {
       cause: error,
@@ -100,19 +94,45 @@ async function firstFree(name: string, takeName: (wanted: string) => Promise<boo
   throw new StoreError(`${NUMBERS_MAX} nodes are already running on this host. Set node.name to start another one.`);
 }
 
+/** A connection as the server knows it. */
+interface Session {
+  readonly pid: number;
+  readonly started: string;
+}
+
+async function sessionOf({ sql }: Standing): Promise<Session> {
+  const [row] = await sql.unsafe(
+    "SELECT pid, backend_start::text AS started FROM pg_stat_activity WHERE pid = pg_backend_pid()",
+  );
+  return { pid: Number(row?.["pid"]), started: String(row?.["started"]) };
+}
+
+/**
+ * Ends the connection that was lost. The server may not know that it was, as when a proxy keeps its side open: it would keep
+ * the locks, so that the node could never take its own name again.
+ */
+async function endSession({ sql }: Standing, { pid, started }: Session): Promise<void> {
+  await sql.unsafe(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2",
+    [pid, started],
+  );
+}
+
 /** A number of 31 bits for a name. */
 function lockOf(name: string): number {
   return Number(BigInt(Bun.hash(name)) % 2_147_483_646n) + 1;
 }
 
 interface Place extends Pick<JoinOptions, "name" | "alone" | "problem"> {
-  readonly sql: postgres.Sql;
+  readonly standing: Standing;
+  readonly session: Session;
   take(kind: "" | "_shared", lock: number): Promise<boolean>;
   /** Called when the connection ends. */
   readonly connection: { lost: () => void };
 }
 
-function place({ sql, name, alone, problem, take, connection }: Place): NodePlace {
+function place({ standing, name, alone, problem, take, connection, ...opened }: Place): NodePlace {
+  let { session } = opened;
   let holds = true;
   let left = false;
   let beat: ReturnType<typeof setInterval> | undefined;
@@ -123,12 +143,24 @@ function place({ sql, name, alone, problem, take, connection }: Place): NodePlac
   const startedMs = () => own?.clock.now() ?? 0;
 
   const takeAgain = async (): Promise<void> => {
+    let reported = "";
+    const report = (message: string, error?: unknown) => {
+      if (message !== reported) problem(message, error);
+      reported = message;
+    };
     while (!left && !holds) {
       try {
-        if ((await take(alone ? "" : "_shared", EVERY_NODE)) && (await take("", lockOf(name)))) holds = true;
-        else problem("another node has taken the place of this one: stop one of them", undefined);
+        const own = await sessionOf(standing);
+        if (own.pid !== session.pid || own.started !== session.started) await endSession(standing, session);
+        const taken = (await take(alone ? "" : "_shared", EVERY_NODE)) && (await take("", lockOf(name)));
+        // Locks of a connection that was lost meanwhile are lost too.
+        const after = await sessionOf(standing);
+        if (taken && after.pid === own.pid && after.started === own.started) {
+          session = own;
+          holds = true;
+        } else if (!taken) report("another node has taken the place of this one: stop one of them");
       } catch (error) {
-        problem("the node's connection to the database is lost; it is tried again", error);
+        report("the node's connection to the database is lost; it is tried again", error);
       }
       if (!holds) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
@@ -176,7 +208,7 @@ function place({ sql, name, alone, problem, take, connection }: Place): NodePlac
     async leave() {
       left = true;
       await announceLeaving();
-      await sql.end({ timeout: 1 });
+      await standing.close();
     },
   };
 }

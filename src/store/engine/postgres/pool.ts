@@ -1,9 +1,13 @@
 // Connections to PostgreSQL: a small number with our own queue in front of them. Statements are repeated if the
-// database reports that they had no effect.
+// database reports that they had no effect. Every statement has a deadline: a network that drops packets closes no
+// connection, so a connection that is silent for too long is given up.
 
 import postgres from "postgres";
 import type { Bound } from "../store.ts";
 import { StoreError, StoreUnreachable } from "../store-error.ts";
+import { openEars } from "./ears.ts";
+import { createPlaces } from "./places.ts";
+import { commonOptions, DEAD_PEER, deadline } from "./standing.ts";
 
 /** The result of a statement: rows as lists of values in the order of their columns, or the number of changed rows. */
 export interface Rows {
@@ -18,11 +22,25 @@ export type Query = (text: string, values: readonly Bound[]) => Promise<Rows>;
 /** The options of a transaction. */
 export type Isolation = "serializable" | "read committed" | "repeatable read read only";
 
+/** How a transaction is run. */
+export interface PoolTransactionOptions {
+  /** Its statements may take as long as a migration or a copy does. */
+  readonly isLong?: boolean;
+  /** It has the same effect however often it is committed. */
+  readonly isRepeatable?: boolean;
+}
+
 /** Connections to one database. */
 export interface Pool {
   readonly query: Query;
+  /** Like `query`, for a statement that has the same effect however often it runs: it is repeated after any failure. */
+  readonly repeatable: Query;
   /** Runs `work` in a transaction, and repeats it from its start after a conflict with others. */
-  transaction<T>(isolation: Isolation, work: (query: Query) => Promise<T>): Promise<T>;
+  transaction<T>(
+    isolation: Isolation,
+    work: (query: Query) => Promise<T>,
+    options?: PoolTransactionOptions,
+  ): Promise<T>;
   /** Calls `heard` for each message on a channel, and `again` when messages may have been missed. */
   listen(channel: string, heard: (message: string) => void, again: () => void): Promise<void>;
   close(): Promise<void>;
@@ -34,7 +52,7 @@ export interface ConnectionOptions {
   /** The name of this program for the server. */
   readonly name: string;
   readonly connections?: number;
-  /** How long a statement waits for a server that cannot be reached. */
+  /** How long a statement waits: for a connection, for a server that cannot be reached, and for its result. */
   readonly waitMs?: number;
   /** Told when the server is not reached any more, with the cause, and when it is again. */
   readonly reached?: (isUp: boolean, cause?: unknown) => void;
@@ -44,21 +62,21 @@ export interface ConnectionOptions {
 
 /** Two more are used: one holds a node's name, and one listens. */
 const CONNECTIONS = 8;
-/** The limit of statements that wait for a connection; further ones would be answered too late. */
-const WAITING_MAX = 10_000;
 const TRIES_MAX = 30;
 /** The second attempt finds the rows that caused the first conflict, the third those that were added meanwhile. */
 const LOOKS_MAX = 3;
 const WAIT_MS = 10_000;
-const CONNECT_SECONDS = 5;
+/** A statement that waited long for a connection still has this much time. */
+const STATEMENT_MS_MIN = 1000;
+/** Migrations of large tables, and copies of them. */
+const LONG_MS = 3_600_000;
+/** The server ends a slow statement a little earlier than we give up its connection, which then can be used on. */
+const SERVER_PART = 0.9;
 /**
  * A node that stalls or is cut off within a transaction holds locks for which the others wait, so the server ends the
  * transaction after this time.
  */
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** How soon the server notices that a node is gone that could not say so: until then it holds the node's locks. */
-export const DEAD_PEER = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
-
 /** A conflict with others, which had no effect: a serialization failure or a deadlock. */
 const CONFLICTS = new Set(["40001", "40P01"]);
 /** The same for a transaction that reads before it writes: at the next attempt it sees the row that it missed. */
@@ -82,6 +100,7 @@ const CUT = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_ENDED",
   "CONNECTION_DESTROYED",
+  "ANSWER_TIMEOUT",
   "ECONNRESET",
   "EPIPE",
   "57P01",
@@ -89,6 +108,9 @@ const CUT = new Set([
   // The transaction waited too long for this program.
   "25P03",
 ]);
+
+/** The server ended a statement that took too long. */
+const TOO_SLOW = "57014";
 
 /** The server takes no writes or no connections: it is a standby, its disk is full, or the user was changed. */
 const REFUSING = new Set(["25006", "53100", "53200", "28000", "28P01", "3D000"]);
@@ -110,48 +132,52 @@ export function openPool(options: ConnectionOptions): Pool {
   const { url, name, connections = CONNECTIONS, waitMs = WAIT_MS } = options;
   const { idleInTransactionMs = IDLE_IN_TRANSACTION_MS } = options;
   const sql = postgres(url, {
+    ...commonOptions(waitMs),
     max: connections,
-    connect_timeout: CONNECT_SECONDS,
-    // Idle connections are kept, so that the next request need not wait for one.
-    idle_timeout: 0,
-    fetch_types: false,
-    onnotice: () => undefined,
     connection: {
       application_name: name,
       client_encoding: "UTF8",
       idle_in_transaction_session_timeout: idleInTransactionMs,
+      statement_timeout: Math.ceil(waitMs * SERVER_PART),
       ...DEAD_PEER,
     },
     types: TYPES as never,
-    backoff: (attempt) => Math.min(1, 0.05 * 2 ** attempt),
   });
-  const place = places(connections);
+  const place = createPlaces(connections);
   const trying = retrying(options.reached ?? (() => undefined));
   const giveUpAt = () => performance.now() + waitMs;
+  const ears = openEars({ url, name, waitMs });
 
-  return {
-    query: (text, values) => {
-      const isRead = /^\s*select\b/i.test(text);
+  const queryOf =
+    (isRepeatable: boolean): Query =>
+    (text, values) => {
+      const repeats = isRepeatable || /^\s*select\b/i.test(text);
       const until = giveUpAt();
       return trying(
-        () => place(() => run(sql, text, values)),
+        () => place(until, () => run(sql, text, { values, deadlineMs: leftMs(until) })),
         (code) =>
-          CONFLICTS.has(code) || ((NOT_REACHED.has(code) || (isRead && CUT.has(code))) && performance.now() < until),
+          CONFLICTS.has(code) || ((NOT_REACHED.has(code) || (repeats && CUT.has(code))) && performance.now() < until),
       );
-    },
-    transaction(isolation, work) {
+    };
+  return {
+    query: queryOf(false),
+    repeatable: queryOf(true),
+    transaction(isolation, work, { isLong = false, isRepeatable = false } = {}) {
       const until = giveUpAt();
       let isCommitting = false;
       return trying(
         () => {
           isCommitting = false;
           return place(
+            until,
             () =>
               sql.begin(`isolation level ${isolation}`, async (own) => {
+                const deadlineMs = isLong ? LONG_MS : waitMs;
                 // A snapshot holds no locks for which others wait, and its reader may be slow.
                 if (isolation === "repeatable read read only")
-                  await run(own, "SET LOCAL idle_in_transaction_session_timeout = 0", []);
-                const done = await work((text, values) => run(own, text, values));
+                  await run(own, "SET LOCAL idle_in_transaction_session_timeout = 0", { deadlineMs });
+                if (isLong) await run(own, `SET LOCAL statement_timeout = ${LONG_MS}`, { deadlineMs });
+                const done = await work((text, values) => run(own, text, { values, deadlineMs }));
                 isCommitting = true;
                 return done;
               }) as Promise<Awaited<ReturnType<typeof work>>>,
@@ -161,19 +187,33 @@ export function openPool(options: ConnectionOptions): Pool {
           CONFLICTS.has(code) ||
           (TAKEN_MEANWHILE.has(code) && tries < LOOKS_MAX) ||
           // Once a commit was sent, only the server knows whether it took effect.
-          ((NOT_REACHED.has(code) || (!isCommitting && CUT.has(code))) && performance.now() < until),
+          ((NOT_REACHED.has(code) || ((isRepeatable || !isCommitting) && CUT.has(code))) && performance.now() < until),
       );
     },
-    async listen(channel, heard, again) {
-      await sql.listen(channel, heard, again);
+    listen: ears.listen,
+    async close() {
+      await Promise.all([ears.close(), sql.end({ timeout: 5 })]);
     },
-    close: () => sql.end({ timeout: 5 }),
   };
 }
 
-async function run(sql: postgres.Sql | postgres.TransactionSql, text: string, values: readonly Bound[]): Promise<Rows> {
+/** The time that a statement has when the wait of its caller ends at `until`. */
+function leftMs(until: number): number {
+  return Math.max(STATEMENT_MS_MIN, until - performance.now());
+}
+
+interface RunOptions {
+  readonly values?: readonly Bound[];
+  readonly deadlineMs: number;
+}
+
+async function run(
+  sql: postgres.Sql | postgres.TransactionSql,
+  text: string,
+  { values = [], deadlineMs }: RunOptions,
+): Promise<Rows> {
   const bound = values.map((value) => boundAs(value, text));
-  const rows = await sql.unsafe(text, bound as never[], { prepare: true }).values();
+  const rows = await sql.unsafe(text, bound as never[], { prepare: true, ...deadline(deadlineMs) }).values();
   return { columns: (rows.columns ?? []).map((column) => column.name), values: rows, changes: rows.count ?? 0 };
 }
 
@@ -238,27 +278,6 @@ function codeOf(error: unknown): string {
 function told(error: unknown, code: string): unknown {
   if (code === "") return error;
   const text = error instanceof Error ? error.message : String(error);
-  const isDown = NOT_REACHED.has(code) || CUT.has(code) || REFUSING.has(code);
+  const isDown = NOT_REACHED.has(code) || CUT.has(code) || REFUSING.has(code) || code === TOO_SLOW;
   return new (isDown ? StoreUnreachable : StoreError)(`PostgreSQL (${code}): ${text}`);
-}
-
-/** Runs this number of tasks at once; the others wait in order. */
-function places(count: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let free = count;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (free > 0) free--;
-    else {
-      if (waiting.length >= WAITING_MAX)
-        throw new StoreUnreachable("Too many statements are waiting for the database.");
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    }
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free++;
-      else next();
-    }
-  };
 }
