@@ -37,14 +37,16 @@ export interface FoundationDeps {
 export type Foundation = Awaited<ReturnType<typeof addFoundation>>;
 
 /** Adds the services on which all others depend. */
-export async function addFoundation({ lifecycle, live, log, clock = systemClock }: FoundationDeps) {
+export async function addFoundation({ lifecycle, live, log, clock: ownClock = systemClock }: FoundationDeps) {
   const { add } = lifecycle;
-  const startedMs = clock.now();
   const config = () => live.get();
   addLog(add, log, config);
   const tracer = await openTracer(log);
   add("traces", { stop: () => tracer?.stop() });
-  const { store, node } = add("database", await takeDatabase(config(), { clock, log }));
+  const { store, node } = add("database", await takeDatabase(config(), { clock: ownClock, log }));
+  // Nodes that share a database go by its time, also for usage and tokens: those of one are read by the others.
+  const { clock } = store;
+  const startedMs = clock.now();
   const { host, port, reusePort } = config().server;
   const listener = createListener({ host, port, reusePort });
   // Like the database's lock, this comes first: no work starts before both are known to belong to this program.

@@ -59,3 +59,28 @@ describe.skipIf(server === undefined)("the program on PostgreSQL", () => {
     expect(new Uint8Array(await content.arrayBuffer())).toEqual(new Uint8Array(png));
   }, 30_000);
 });
+
+describe.skipIf(server === undefined)("the program on a PostgreSQL whose clock is another", () => {
+  const AHEAD_MS = 2 * 3_600_000;
+  test("goes by the database's clock: usage, answers and keys that expire", async () => {
+    const other = await server!.database();
+    await other.setClock(AHEAD_MS);
+    const config = { database: { url: other.url }, node: { name: "a" }, usage: { flush: "1ms" } };
+    const ahead = await startTestApp({ config, key: { expiresAtMs: Date.now() + AHEAD_MS + 60_000 } });
+    try {
+      const answer = await ahead.post("/v1/responses", { model: "demo-echo", input: "when?" });
+      expect(answer.status).toBe(200);
+      const store = await ahead.openStore();
+      const written = store.statement<{ at: number }>("SELECT MAX(created_at) AS at FROM usage");
+      let at = Number((await written.get())?.at ?? 0);
+      while (at === 0) at = Number((await written.get())?.at ?? 0);
+      await store.statement("UPDATE api_keys SET expires_at = ?").run([Date.now() + AHEAD_MS - 60_000]);
+      await store.close();
+      expect(at - Date.now()).toBeGreaterThan(AHEAD_MS - 60_000);
+      while ((await ahead.call("/v1/key")).status !== 401) await Bun.sleep(20);
+    } finally {
+      await ahead.stop();
+      await other.drop();
+    }
+  }, 60_000);
+});

@@ -58,7 +58,15 @@ describe.skipIf(!HAS_POSTGRES)("a PostgreSQL that falls silent", () => {
     ["a repeatable write", () => store.pool.repeatable("DELETE FROM secrets", [])],
     ["a transaction", () => store.pool.transaction("read committed", (query) => query("SELECT 1", []))],
     ["a ping", () => store.ping()],
+    ["a comparison of clocks", () => store.compareClock()],
   ];
+
+  test("has its clock compared with at a heartbeat", async () => {
+    let compared = 0;
+    const counting = { ...store, compareClock: async () => void compared++ };
+    await node.appear(counting);
+    expect(compared).toBe(1);
+  });
 
   test("refuses every statement within its deadline, also those that wait for a connection", async () => {
     await everyConnection();

@@ -174,6 +174,23 @@ describe.skipIf(server === undefined)("PostgreSQL", () => {
     expect(await jobs.findJob("crawl", accountId, "j")).toMatchObject({ owner: "old", lease: null, progress: {} });
   });
 
+  test("goes by the server's clock, which is compared again", async () => {
+    const made = await server!.database();
+    databases.push(made);
+    const hourMs = 3_600_000;
+    await made.setClock(hourMs);
+    const store = await connect(made.url);
+    const ahead = () => Math.round((store.clock.now() - Date.now()) / 60_000);
+    expect(ahead()).toBe(60);
+    await made.setClock(-hourMs);
+    await store.compareClock();
+    expect(ahead()).toBe(-60);
+    // A difference that the way of the answer explains changes nothing.
+    const before = store.clock.now() - performance.now();
+    for (let n = 0; n < 5; n++) await store.compareClock();
+    expect(Math.abs(store.clock.now() - performance.now() - before)).toBeLessThan(2);
+  });
+
   test("writes a batch of usage once, however often it is tried", async () => {
     const store = await connect(await database());
     const tally = new UsageTally();

@@ -11,6 +11,8 @@ import postgres from "postgres";
 export interface TestDatabase {
   readonly url: string;
   readonly name: string;
+  /** Sets the clock that connections to this database see, by this much from the real one. Those that are open see it too. */
+  setClock(aheadMs: number): Promise<void>;
   /** Deletes all rows except those of the migrations. */
   clear(): Promise<void>;
   drop(): Promise<void>;
@@ -100,7 +102,14 @@ async function start(): Promise<TestServer> {
   const make = async (template: string): Promise<TestDatabase> => {
     const name = `test_${++count}`;
     await admin.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
-    return { url: urlOf(name), name, clear: () => clear(urlOf(name)), drop: drop(name) };
+    const url = urlOf(name);
+    return {
+      url,
+      name,
+      setClock: (aheadMs) => setClock(url, name, aheadMs),
+      clear: () => clear(url),
+      drop: drop(name),
+    };
   };
   return {
     port,
@@ -135,6 +144,18 @@ function freePort(): number {
   const { port } = server;
   server.stop(true);
   return port;
+}
+
+/** A function of our own stands before the server's in the search path. */
+async function setClock(url: string, name: string, aheadMs: number): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => undefined });
+  try {
+    await sql.unsafe(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`);
+    await sql.unsafe(`CREATE OR REPLACE FUNCTION public.clock_timestamp() RETURNS timestamptz VOLATILE LANGUAGE sql
+      AS $$ SELECT pg_catalog.clock_timestamp() + interval '${aheadMs} milliseconds' $$`);
+  } finally {
+    await sql.end();
+  }
 }
 
 /** Rows are deleted, since truncating would create every file again. */

@@ -176,6 +176,7 @@ function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create"
     size: () => sizeOf(sqlite, dataDir),
     whenJobEnds: () => undefined,
     changeCounter: () => dataVersion.get()?.data_version ?? 0,
+    compareClock: async () => undefined,
     ping: async () => void one.get(),
     checkpoint,
     integrityCheck: () => {

@@ -46,7 +46,10 @@ export interface TransactionOptions {
 export interface Store {
   readonly engine: "sqlite" | "postgres";
   readonly dataDir: string;
+  /** The time by which all programs on this database go. */
   readonly clock: Clock;
+  /** Sets `clock` by that of the database's server. SQLite has none. */
+  compareClock(): Promise<void>;
   readonly db: Statements;
   /** Prepares a statement in plain SQL: values are `?`, or all of them `$name`. */
   statement<Row = Record<string, unknown>>(text: string): Statement<Row>;

@@ -196,6 +196,8 @@ function place({ standing, name, alone, problem, take, connection, ...opened }: 
       );
       const steps = KNOWN_STEPS.join(" ");
       const write = async () => {
+        // First, since the others judge by the time that is written.
+        await store.compareClock();
         await seen.run({ name, version: VERSION, started, now: store.clock.now(), steps });
         live = Math.max(1, (await liveNodes(store)).length);
       };

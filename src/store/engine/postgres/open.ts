@@ -8,6 +8,7 @@ import type { Bound, Statement, Statements, Step, Store, TransactionOptions, Val
 import { StoreError } from "../store-error.ts";
 import { migratePostgres } from "./migrate.ts";
 import { openPool, type Pool, type Query, type Rows } from "./pool.ts";
+import { type ComparedClock, serverClock } from "./server-clock.ts";
 import { translated } from "./sql.ts";
 
 /** How a store on PostgreSQL is opened. */
@@ -67,7 +68,9 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
       },
       () => undefined,
     );
-    const shared = clock === systemClock ? await sharedClock(pool) : clock;
+    const shared =
+      clock === systemClock ? serverClock(pool) : { now: () => clock.now(), compare: async () => undefined };
+    await shared.compare();
     return storeOf(pool, {
       dataDir,
       clock: shared,
@@ -88,14 +91,6 @@ async function requireWhole({ query }: Pool): Promise<void> {
     );
 }
 
-/** The server's time, so that nodes with different clocks agree on when a lease ends. */
-async function sharedClock({ query }: Pool): Promise<Clock> {
-  const askedMs = systemClock.now();
-  const { values } = await query("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)", []);
-  const aheadMs = Math.round(Number(values[0]?.[0]) - (askedMs + systemClock.now()) / 2);
-  return { ...systemClock, now: () => systemClock.now() + aheadMs };
-}
-
 function unusable(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   return new StoreError(`The database of database.url cannot be used: ${(error as Error).message}`, { cause: error });
@@ -103,7 +98,7 @@ function unusable(error: unknown): StoreError {
 
 interface Parts {
   readonly dataDir: string;
-  readonly clock: Clock;
+  readonly clock: ComparedClock;
   readonly changes: () => number;
   readonly whenJobEnds: Store["whenJobEnds"];
 }
@@ -135,6 +130,7 @@ function storeOf(pool: Pool, { dataDir, clock, changes, whenJobEnds }: Parts): P
     engine: "postgres",
     dataDir,
     clock,
+    compareClock: () => clock.compare(),
     pool,
     db: statementsOver(query),
     statement,
