@@ -148,10 +148,10 @@ async function load(at: Load): Promise<LoadedPage> {
   }
 }
 
-async function obeyRobots({ deps, signal }: Load, url: string): Promise<void> {
+async function obeyRobots({ deps, signal, request: { accountId } }: Load, url: string): Promise<void> {
   if (!deps.settings().respectRobots || !URL.canParse(url) || !/^https?:/.test(url)) return;
-  const rules = await deps.robots.rulesFor(url, signal);
-  await rules.check(url, signal);
+  const rules = await deps.robots.rulesFor(url, signal, accountId);
+  await rules.check(url, signal, accountId);
 }
 
 /** Fetches a page. If the server answers "too many requests" or with an error, the request is repeated while there is time. */
@@ -334,7 +334,12 @@ function convertOptions(at: Load) {
   const { picks } = at.request;
   const selectors = picks === undefined ? 0 : picks.include.length + picks.exclude.length + picks.attributes.length;
   const most = selectors === 0 ? CONVERT_TIMEOUT_MS : PICKED_TIMEOUT_MS;
-  return { timeoutMs: Math.min(most, at.leftMs()), signal: at.signal, later: at.request.later };
+  return {
+    timeoutMs: Math.min(most, at.leftMs()),
+    signal: at.signal,
+    later: at.request.later,
+    account: at.request.accountId,
+  };
 }
 
 function isRefusal(status: number): boolean {

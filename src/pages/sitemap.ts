@@ -22,6 +22,8 @@ export interface SitemapOptions {
   /** The time limit for one file; ten seconds by default. */
   readonly fileTimeoutMs?: number;
   readonly userAgent: string;
+  /** The account for which they are read. */
+  readonly account: string;
   /** A page of the site. Addresses from robots.txt or an index are fetched as addresses of this site, not as the caller's. */
   readonly home: string;
   readonly signal?: AbortSignal | undefined;
@@ -121,12 +123,12 @@ async function readBytes(
 async function readLinks(
   { converter }: SitemapDeps,
   { bytes, url, leftMs }: { bytes: Uint8Array; url: string; leftMs: number },
-  { signal }: SitemapOptions,
+  { signal, account }: SitemapOptions,
 ): Promise<SitemapLinks> {
   if (bytes.byteLength <= BYTES_HERE_MAX) return parseSitemap(new TextDecoder().decode(bytes), url);
   try {
     const timeoutMs = Math.max(1, Math.min(PARSE_TIMEOUT_MS, leftMs));
-    return await converter.readSitemap({ bytes, url }, { timeoutMs, signal });
+    return await converter.readSitemap({ bytes, url }, { timeoutMs, signal, account });
   } catch (error) {
     signal?.throwIfAborted();
     // A file that takes too long to read, or crashes its thread, counts as missing.

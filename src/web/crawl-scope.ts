@@ -31,6 +31,7 @@ const EXPRESSIONS_TIMEOUT_MS = 2000;
 
 /** What selecting links needs: a thread for the comparison, and a signal that ends it. */
 interface Picking extends Pick<Converter, "pickLinks"> {
+  readonly account: string;
   readonly signal: AbortSignal;
 }
 
@@ -84,21 +85,21 @@ export class CrawlScope {
   }
 
   /** Selects the links of a page, including those in removed parts, and tells whether the patterns match the page itself. */
-  async judge(page: LoadedPage, entry: FrontierEntry, { pickLinks, signal }: Picking): Promise<Judgement> {
+  async judge(page: LoadedPage, entry: FrontierEntry, { pickLinks, signal, account }: Picking): Promise<Judgement> {
     const depth = entry.depth + 1;
     const goesDeeper =
       depth <= (this.#input.maxDepth ?? Number.POSITIVE_INFINITY) && this.#input.firecrawl?.sitemap !== "only";
     // The root is returned if its requested or its final address matches the patterns. Any other page must match by its final
     // address.
     const own = entry.depth === 0 ? [page.url, entry.url] : [page.url];
-    return this.pick(goesDeeper ? page.allLinks : "", { own, depth }, { pickLinks, signal });
+    return this.pick(goesDeeper ? page.allLinks : "", { own, depth }, { pickLinks, signal, account });
   }
 
   /** Selects the matching pages among addresses, one per line. Throws `TaskTimeout` if the patterns take too long. */
   async pick(
     links: string,
     { own, depth }: { own: readonly string[]; depth: number },
-    { pickLinks, signal }: Picking,
+    { pickLinks, signal, account }: Picking,
   ): Promise<Judgement> {
     const { includePaths, excludePaths, documents, firecrawl } = this.#input;
     const { keys, urls, isOwnWanted } = await pickLinks(
@@ -111,7 +112,7 @@ export class CrawlScope {
         documents,
         ...(firecrawl === undefined ? {} : ruledBy(firecrawl)),
       },
-      { timeoutMs: firecrawl === undefined ? PICK_TIMEOUT_MS : EXPRESSIONS_TIMEOUT_MS, signal, later: true },
+      { timeoutMs: firecrawl === undefined ? PICK_TIMEOUT_MS : EXPRESSIONS_TIMEOUT_MS, signal, account, later: true },
     );
     const addresses = lines(urls);
     const found = lines(keys).map((urlKey, index) => ({ urlKey, url: addresses[index] as string, depth }));

@@ -55,7 +55,7 @@ export interface FirecrawlCrawling {
   readonly pages: JobPages;
   readonly notices: JobNotices;
   /** The addresses in the site's own lists, one per line. */
-  sitemapOf(url: string, signal: AbortSignal): Promise<string>;
+  sitemapOf(url: string, from: { readonly account: string; readonly signal: AbortSignal }): Promise<string>;
 }
 
 /** Maximum number of concurrent pages of one crawl. It equals the limit of one host; the other slots are for other crawls. */
@@ -184,8 +184,8 @@ class Crawl {
     const crawling = this.#deps.firecrawl;
     if (plan === undefined || crawling === undefined || plan.sitemap === "skip" || this.#progress.seeded === true)
       return;
-    const listed = await crawling.sitemapOf(url, this.#signal);
-    const picking = { pickLinks: this.#deps.pickLinks, signal: this.#signal };
+    const listed = await crawling.sitemapOf(url, { account: this.#job.accountId, signal: this.#signal });
+    const picking = this.#picking;
     const { links } = await this.#scope.pick(listed, { own: [], depth: 1 }, picking).catch(this.#asRuled);
     await this.#deps.store.addFrontier(this.#job, links, this.#frontierMax);
     this.#progress.seeded = true;
@@ -225,7 +225,7 @@ class Crawl {
     try {
       page = await this.#load(entry);
       if (entry.depth === 0) this.#scope.foundRoot(page);
-      const picking = { pickLinks: this.#deps.pickLinks, signal: this.#signal };
+      const picking = this.#picking;
       judged = await this.#scope.judge(page, entry, picking).catch(this.#asRuled);
       if (judged.isWanted && !this.#isKnown(this.#scope.keysOf(entry, page)))
         document = await this.#document(page, entry);
@@ -280,15 +280,20 @@ class Crawl {
     return this.#deps.firecrawl.pages.loading(this.#job, plan, { url, signal });
   }
 
+  get #picking() {
+    return { pickLinks: this.#deps.pickLinks, account: this.#job.accountId, signal: this.#signal };
+  }
+
   async #load(entry: FrontierEntry): Promise<LoadedPage> {
     const { robots, load } = this.#deps;
     const signal = this.#signal;
+    const { accountId } = this.#job;
     const request = this.#request(entry.url);
     const { delayMs = 0 } = this.#input.firecrawl ?? {};
     if (delayMs > 0 && this.#progress.fetched > 0) await pause(delayMs, signal);
     // robots.txt is read before the page is scheduled, since a page that may not be requested needs no slot.
-    const rules = this.#deps.settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
-    await rules?.check(entry.url, signal);
+    const rules = this.#deps.settings().respectRobots ? await robots.rulesFor(entry.url, signal, accountId) : undefined;
+    await rules?.check(entry.url, signal, accountId);
     return visitPage({ job: this.#job, entry, signal }, this.#deps, (visiting) =>
       load({ ...request, ...visiting, later: true }),
     );

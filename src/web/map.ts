@@ -62,7 +62,7 @@ export async function mapSite(
   const { signal, accountId } = from;
   const begin = await inTime(timeoutMs, signal, async (both) => {
     await deps.guard.check(url, { signal: both });
-    const rules = await deps.robots.rulesFor(url, both);
+    const rules = await deps.robots.rulesFor(url, both, accountId);
     return { rules, place: await deps.scheduler.visit(accountId, undefined, both) };
   });
   try {
@@ -85,13 +85,13 @@ interface Wanted {
 }
 
 async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Promise<readonly string[]> {
-  const { url, limit, search, signal, leftMs, ways } = wanted;
+  const { url, limit, search, signal, accountId, leftMs, ways } = wanted;
   const { sitemap, ...pages } = ways;
   const pick = async (addresses: string) => {
     const task = { addresses, home: url, limit, search, ...pages };
     // This step has a time limit of its own, since the found addresses should be returned even if it is late. The largest
     // possible number of them takes a second.
-    const { links, seen } = await deps.mapLinks(task, { timeoutMs: PICK_TIMEOUT_MS, signal });
+    const { links, seen } = await deps.mapLinks(task, { timeoutMs: PICK_TIMEOUT_MS, signal, account: accountId });
     return { links: links === "" ? [] : links.split("\n"), seen };
   };
   const starts = [...new Set([...rules.sitemaps, new URL("/sitemap.xml", url).href])];
@@ -100,6 +100,7 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
     timeoutMs: leftMs() * 0.7,
     userAgent: deps.userAgent(),
     home: url,
+    account: accountId,
     signal,
   };
   const enough = new AbortController();

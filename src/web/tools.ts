@@ -98,7 +98,7 @@ export function createWebTools({ config, clock, warn, acrossNodes }: WebToolsDep
   const readRobots = () =>
     createRobots({ fetch, clock, userAgent: () => web().userAgent, judge, flights: acrossNodes?.flights });
   let robots = readRobots();
-  const rulesFor: Robots["rulesFor"] = (url, signal) => robots.rulesFor(url, signal);
+  const rulesFor: Robots["rulesFor"] = (url, signal, account) => robots.rulesFor(url, signal, account);
   const { claimOf, sitemapClaim, obey } = claimsOf({ web, guard, rulesFor });
   const load = createLoader({
     fetch: scheduledFetch(fetch, { scheduler, claimOf }),

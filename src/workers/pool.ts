@@ -1,7 +1,9 @@
 // Threads for work that would block the event loop. Every task has a deadline; a thread that misses it is killed and replaced,
-// whatever it was doing. Threads start on first use, are replaced after many tasks, and end when they are idle.
+// whatever it was doing. Accounts take turns. Threads start on first use, are replaced after many tasks, and end when they are
+// idle.
 
 import { type Limit, limit } from "../base/limit.ts";
+import { FairQueue, type Queued } from "./fair-queue.ts";
 import type { TaskAnswer, TaskMessage } from "./serve.ts";
 
 /** The task missed its deadline, and its thread was killed. */
@@ -14,13 +16,15 @@ export class TaskFailed extends Error {
   override name = "TaskFailed";
 }
 
-/** Too many tasks are waiting. */
+/** Too many tasks are waiting, in total or for the account. */
 export class PoolFull extends Error {
   override name = "PoolFull";
 }
 
 /** Options of one task. */
 export interface RunOptions {
+  /** The account for which the task runs; "" for the program's own work. */
+  readonly account: string;
   /** The time limit, which is counted from when a thread takes the task. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -47,11 +51,11 @@ export interface PoolOptions<Input> {
   readonly size: number;
   /** How long a thread may be idle before it ends. */
   readonly idleMs?: number;
-  /** Maximum number of tasks that wait for a thread. */
+  /** Maximum number of tasks that wait for a thread. One account may have half of them. */
   readonly queueMax?: number;
   /**
-   * The memory that a waiting task holds, and the limit for all of them. A task for which nobody waits is always accepted: its
-   * caller limits the number of such tasks, and would lose this one.
+   * The memory that a waiting task holds, and the limit for all of them, of which one account may use half. A task for which
+   * nobody waits is always accepted.
    */
   readonly weigh?: (input: Input) => number;
   readonly weightMax?: number;
@@ -66,7 +70,7 @@ const TASKS_PER_THREAD_MAX = 500;
  */
 const IDLE_MS = 60_000;
 
-interface Task<Input, Output> {
+interface Task<Input, Output> extends Queued {
   readonly id: number;
   readonly input: Input;
   readonly options: RunOptions;
@@ -99,23 +103,26 @@ type Outcome<Output> = { output: Output } | { error: unknown; kill: boolean };
 class Pool<Input, Output> implements WorkerPool<Input, Output> {
   readonly #options: PoolOptions<Input>;
   readonly #threads = new Set<Thread<Input, Output>>();
-  readonly #waiting: Task<Input, Output>[] = [];
+  readonly #waiting: FairQueue<Task<Input, Output>>;
   #nextId = 1;
   #isClosed = false;
 
   constructor(options: PoolOptions<Input>) {
     this.#options = options;
+    this.#waiting = new FairQueue({ countMax: options.queueMax ?? QUEUE_MAX, weightMax: options.weightMax });
   }
 
   async run(input: Input, options: RunOptions): Promise<Output> {
     options.signal?.throwIfAborted();
     if (this.#isClosed) throw new TaskFailed("The worker pool is closed.");
-    if (this.#isFull(input, options)) throw new PoolFull("Too many tasks are waiting.");
+    const { account, later } = options;
+    const queued: Queued = { account, later, weight: this.#options.weigh?.(input) ?? 0 };
+    if (this.#waiting.isFull(queued)) throw new PoolFull("Too many tasks are waiting.");
     const { promise, resolve, reject } = Promise.withResolvers<Output>();
-    const task: Task<Input, Output> = { id: this.#nextId++, input, options, resolve, reject };
+    const task: Task<Input, Output> = { ...queued, id: this.#nextId++, input, options, resolve, reject };
     const stop = () => this.#abandon(task, options.signal?.reason);
     options.signal?.addEventListener("abort", stop, { once: true });
-    this.#waiting.push(task);
+    this.#waiting.add(task);
     this.#pump();
     return promise.finally(() => options.signal?.removeEventListener("abort", stop));
   }
@@ -123,7 +130,7 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
   load(): { running: number; waiting: number } {
     return {
       running: [...this.#threads].filter(({ task }) => task !== undefined).length,
-      waiting: this.#waiting.length,
+      waiting: this.#waiting.size,
     };
   }
 
@@ -133,23 +140,16 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
       thread.task?.reject(new TaskFailed("The worker pool was closed."));
       this.#retire(thread);
     }
-    for (const task of this.#waiting.splice(0)) task.reject(new TaskFailed("The worker pool was closed."));
-  }
-
-  #isFull(input: Input, { later }: RunOptions): boolean {
-    const { queueMax = QUEUE_MAX, weigh = () => 0, weightMax = Number.POSITIVE_INFINITY } = this.#options;
-    const weight = this.#waiting.reduce((sum, task) => sum + weigh(task.input), 0);
-    const isTooMuch = later !== true && this.#waiting.length > 0 && weight + weigh(input) > weightMax;
-    return this.#waiting.length >= queueMax || isTooMuch;
+    for (const task of this.#waiting.clear()) task.reject(new TaskFailed("The worker pool was closed."));
   }
 
   #pump(): void {
     const { size } = this.#options;
-    while (this.#waiting.length > 0 && !this.#isClosed) {
+    while (!this.#isClosed) {
       const idle = [...this.#threads].find((thread) => thread.task === undefined);
       if (idle === undefined && this.#threads.size >= size) return;
-      const urgent = this.#waiting.findIndex((candidate) => candidate.options.later !== true);
-      const [task] = this.#waiting.splice(Math.max(0, urgent), 1) as [Task<Input, Output>];
+      const task = this.#waiting.next();
+      if (task === undefined) return;
       this.#give(idle ?? this.#spawn(), task);
     }
   }
@@ -188,6 +188,7 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
   #settle(thread: Thread<Input, Output>, outcome: Outcome<Output>): void {
     const task = thread.task;
     thread.task = undefined;
+    if (task !== undefined) this.#waiting.done(task);
     clearTimeout(thread.timer);
     thread.done++;
     if (("kill" in outcome && outcome.kill) || thread.done >= TASKS_PER_THREAD_MAX) this.#retire(thread);
@@ -198,9 +199,7 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
   }
 
   #abandon(task: Task<Input, Output>, reason: unknown): void {
-    const at = this.#waiting.indexOf(task);
-    if (at >= 0) {
-      this.#waiting.splice(at, 1);
+    if (this.#waiting.remove(task)) {
       task.reject(reason);
       return;
     }

@@ -15,7 +15,7 @@ test("pages are converted in a thread", async () => {
     contentType: null,
     options,
   };
-  const { markdown } = await converter.convert(task, { timeoutMs: 20_000 });
+  const { markdown } = await converter.convert(task, { account: "", timeoutMs: 20_000 });
   expect(markdown).toContain("Some text of the page.");
 });
 
@@ -23,7 +23,10 @@ test("a hostile page does not hold up the event loop", async () => {
   const html = `<table>${"<tr>".concat("<td>x".repeat(90)).repeat(800)}</table>`;
   let beats = 0;
   const beat = setInterval(() => beats++, 5);
-  await converter.convert({ kind: "html", bytes: bytes(html), contentType: null, options }, { timeoutMs: 60_000 });
+  await converter.convert(
+    { kind: "html", bytes: bytes(html), contentType: null, options },
+    { account: "", timeoutMs: 60_000 },
+  );
   clearInterval(beat);
   // The conversion takes about a second. On the event loop nothing else would have run in that time. In a thread, even a busy
   // machine leaves enough time for more beats than this.
@@ -134,7 +137,7 @@ describe("documents", () => {
   test("a PDF", async () => {
     const pdf =
       "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n4 0 obj<</Length 41>>stream\nBT /F1 12 Tf 10 100 Td (Hello PDF) Tj ET\nendstream endobj\n5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF";
-    const read = await converter.readPdf(bytes(pdf), { bytesMax: 1024, timeoutMs: 20_000 });
+    const read = await converter.readPdf(bytes(pdf), { account: "", bytesMax: 1024, timeoutMs: 20_000 });
     expect(read.markdown).toBe("Hello PDF");
   });
 });

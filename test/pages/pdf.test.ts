@@ -6,7 +6,7 @@ import { pdfOf, shown, twiceDeflated } from "../support/pdf.ts";
 
 const MIB = 1024 * 1024;
 const reader = createPdfReader();
-const read = (bytes: Uint8Array) => reader.read(bytes, { bytesMax: 10 * MIB, timeoutMs: 60_000 });
+const read = (bytes: Uint8Array) => reader.read(bytes, { account: "", bytesMax: 10 * MIB, timeoutMs: 60_000 });
 
 /** The content of a page that claims to be an image. */
 const disguised = pdfOf(twiceDeflated(400), "/Subtype/Image/Filter[/FlateDecode/FlateDecode]");
@@ -29,7 +29,7 @@ test("data that only appears during parsing is stopped by the memory limit", asy
 
 test("a caller that leaves ends the process, and the next one is served", async () => {
   const abort = new AbortController();
-  const leaving = reader.read(disguised, { bytesMax: 10 * MIB, timeoutMs: 60_000, signal: abort.signal });
+  const leaving = reader.read(disguised, { account: "", bytesMax: 10 * MIB, timeoutMs: 60_000, signal: abort.signal });
   const next = read(pdfOf(shown("Next")));
   abort.abort(new Error("left"));
   await expect(leaving).rejects.toThrow("left");
@@ -37,7 +37,7 @@ test("a caller that leaves ends the process, and the next one is served", async 
 }, 60_000);
 
 test("a PDF that takes too long is given up", async () => {
-  const reading = reader.read(pdfOf(shown("Late")), { bytesMax: MIB, timeoutMs: 1 });
+  const reading = reader.read(pdfOf(shown("Late")), { account: "", bytesMax: MIB, timeoutMs: 1 });
   await expect(reading).rejects.toMatchObject({ fault: "conversion" });
 }, 60_000);
 

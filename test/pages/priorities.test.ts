@@ -22,7 +22,7 @@ test.skipIf(!isLinux).each([
   try {
     const before = threads();
     const task = { kind: "html", bytes: Buffer.from("<p>Words"), contentType: null, options: OPTIONS } as const;
-    await converter.convert(task, { timeoutMs: 60_000, later });
+    await converter.convert(task, { account: "", timeoutMs: 60_000, later });
     const started = [...threads()].filter((id) => !before.has(id) && procText(`/proc/self/task/${id}/comm`) !== "");
     expect(started.map((id) => getPriority(id))).toContain(niceness);
     expect(getPriority(0)).toBeLessThan(BEHIND);
@@ -35,7 +35,12 @@ test.skipIf(!isLinux)("a PDF", async () => {
   const before = new Set(childrenOf(process.pid));
   const stop = new AbortController();
   const bomb = pdfOf(twiceDeflated(400), "/Subtype/Image/Filter[/FlateDecode/FlateDecode]");
-  const reading = createPdfReader().read(bomb, { bytesMax: 10 << 20, timeoutMs: 60_000, signal: stop.signal });
+  const reading = createPdfReader().read(bomb, {
+    account: "",
+    bytesMax: 10 << 20,
+    timeoutMs: 60_000,
+    signal: stop.signal,
+  });
   const outcome = reading.catch((error: unknown) => error);
   let child: number | undefined;
   while (child === undefined) {

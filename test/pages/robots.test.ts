@@ -10,12 +10,13 @@ import { cpuMs } from "../support/real-time.ts";
 
 const HOME = "https://a.example";
 const never = new AbortController().signal;
+const ROBOT = { url: `${HOME}/robots.txt`, robot: "Sallyport", account: "" };
 const judge = createRobotsJudge(new FakeClock());
 afterAll(() => judge.close());
-const rules = (text: string) => judge.read(`${HOME}/robots.txt`, new TextEncoder().encode(text), "Sallyport");
+const rules = (text: string) => judge.read(new TextEncoder().encode(text), ROBOT);
 const allowed = async (text: string, paths: readonly string[]) => {
   const file = await rules(text);
-  const verdicts = await Promise.all(paths.map((path) => file.allows(HOME + path, never)));
+  const verdicts = await Promise.all(paths.map((path) => file.allows(HOME + path, never, "")));
   return paths.filter((_, index) => verdicts[index]);
 };
 /** Rules that match nothing, enough of them that the file is read and evaluated in a thread. */
@@ -89,7 +90,7 @@ describe("rules", () => {
           .join("\n");
         const url = `${HOME}/${target.join("")}`;
         const expected = robotsParser(`${HOME}/robots.txt`, text).isAllowed(url, "Sallyport") !== false;
-        expect([text, await (await rules(text)).allows(url, never)]).toEqual([text, expected]);
+        expect([text, await (await rules(text)).allows(url, never, "")]).toEqual([text, expected]);
       }),
       { numRuns },
     );
@@ -113,7 +114,7 @@ describe("a file designed to be slow", () => {
     // Evaluating this on the event loop would block it for more than eight seconds.
     const held = await cpuMs(async () => {
       const file = await rules(text);
-      await Promise.all([HOME, LONG_PATH].map((url) => file.allows(url, never).catch(() => undefined)));
+      await Promise.all([HOME, LONG_PATH].map((url) => file.allows(url, never, "").catch(() => undefined)));
     });
     expect(held).toBeLessThan(4000);
   });
@@ -122,10 +123,10 @@ describe("a file designed to be slow", () => {
     const clock = new FakeClock();
     const own = createRobotsJudge(clock);
     try {
-      const file = await own.read(`${HOME}/robots.txt`, new TextEncoder().encode(SLOW), "Sallyport");
-      const tooLong = () => file.allows(LONG_PATH, never).catch((error: { fault?: string }) => error.fault);
+      const file = await own.read(new TextEncoder().encode(SLOW), ROBOT);
+      const tooLong = () => file.allows(LONG_PATH, never, "").catch((error: { fault?: string }) => error.fault);
       expect(await tooLong()).toBe("robots");
-      expect(await file.allows(`${HOME}/short`, never)).toBe(true);
+      expect(await file.allows(`${HOME}/short`, never, "")).toBe(true);
       const before = process.cpuUsage();
       expect(new Set(await Promise.all(Array.from({ length: 20 }, tooLong)))).toEqual(new Set(["robots"]));
       // Rules that take too long are not tried again: none of these calls uses its four seconds in any thread.
@@ -140,13 +141,13 @@ describe("a file designed to be slow", () => {
     const other = await rules(`User-agent: *\nDisallow: /x\n${LONG}`);
     const stop = new AbortController();
     const judging = Array.from({ length: 30 }, (_, n) =>
-      slow.allows(LONG_PATH.slice(0, LONG_PATH.length - n), stop.signal).then(
+      slow.allows(LONG_PATH.slice(0, LONG_PATH.length - n), stop.signal, "").then(
         () => "judged",
         () => "given up",
       ),
     );
     // Thirty evaluations that each take their whole time would need a minute. At this point not even one has ended.
-    const first = await Promise.race([...judging, other.allows(`${HOME}/x`, never)]);
+    const first = await Promise.race([...judging, other.allows(`${HOME}/x`, never, "")]);
     expect(first).toBe(false);
     stop.abort();
     expect(new Set(await Promise.all(judging))).toEqual(new Set(["given up"]));

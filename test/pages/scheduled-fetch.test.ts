@@ -87,7 +87,7 @@ test("a redirect in the browser does not wait for a host whose places wait for t
   const sent = Promise.withResolvers<void>();
   const renderer = {
     render: ({ url, signal, onRedirect }: RenderRequest) =>
-      browser.run(signal, async () => {
+      browser.run("", signal, async () => {
         if (url === "http://a.example/") {
           await sent.promise;
           await onRedirect?.("http://b.example/", signal);

@@ -266,7 +266,14 @@ test("a sitemap that crashes its thread is skipped, and none is read for a calle
         obey: async () => undefined,
       },
       ["https://a.example/big.xml", "https://a.example/small.xml"],
-      { urlsMax: 10, timeoutMs: 10_000, userAgent: "test", home: "https://a.example/", signal: gone.signal },
+      {
+        urlsMax: 10,
+        timeoutMs: 10_000,
+        userAgent: "test",
+        account: "",
+        home: "https://a.example/",
+        signal: gone.signal,
+      },
     );
   for (const failure of [new TaskFailed("out of memory"), new TaskTimeout("too long")])
     expect(await read(failure)).toEqual(["https://a.example/1"]);
@@ -295,7 +302,7 @@ test("sitemaps that hang take a share of the time, and after two of them no more
       obey: async () => undefined,
     },
     ["0", "1", "2", "3"].map((name) => `https://a.example/${name}.xml`),
-    { urlsMax: 10, timeoutMs: 60_000, fileTimeoutMs: 20, userAgent: "test", home: "https://a.example/" },
+    { urlsMax: 10, timeoutMs: 60_000, fileTimeoutMs: 20, userAgent: "test", account: "", home: "https://a.example/" },
   );
   expect(found).toEqual(["https://a.example/1"]);
   expect(asked).toEqual(["0", "1", "2"].map((name) => `https://a.example/${name}.xml`));

@@ -11,10 +11,10 @@ test.each([0, 1, 2, 3, 4, 5, 6])(
     const stop = new AbortController();
     const ran: string[] = [];
     const all = [
-      slots.run(none, async () => first.promise),
-      slots.run(stop.signal, async () => undefined),
-      slots.run(none, async () => void ran.push("third")),
-      slots.run(none, async () => void ran.push("fourth")),
+      slots.run("a", none, async () => first.promise),
+      slots.run("a", stop.signal, async () => undefined),
+      slots.run("a", none, async () => void ran.push("third")),
+      slots.run("a", none, async () => void ran.push("fourth")),
     ];
     for (const promise of all) promise.catch(() => undefined);
     first.resolve();
@@ -24,3 +24,12 @@ test.each([0, 1, 2, 3, 4, 5, 6])(
     expect(ran).toEqual(["third", "fourth"]);
   },
 );
+
+test("accounts take turns", async () => {
+  const slots = createSlots(1);
+  const none = new AbortController().signal;
+  const ran: string[] = [];
+  const run = (account: string, name: string) => slots.run(account, none, async () => void ran.push(name));
+  await Promise.all([run("a", "a1"), run("a", "a2"), run("a", "a3"), run("b", "b1"), run("c", "c1")]);
+  expect(ran).toEqual(["a1", "b1", "c1", "a2", "a3"]);
+});

@@ -69,7 +69,7 @@ test.each([
 
 test("an aborted job stops comparing at once", async () => {
   const abort = new AbortController();
-  const picking = converter.pickLinks(task, { timeoutMs: 60_000, signal: abort.signal });
+  const picking = converter.pickLinks(task, { account: "", timeoutMs: 60_000, signal: abort.signal });
   abort.abort(new Error("cancelled"));
   await expect(picking).rejects.toThrow("cancelled");
   expect(converter.load()).toEqual({ running: 0, waiting: 0 });
@@ -77,10 +77,10 @@ test("an aborted job stops comparing at once", async () => {
 
 test("a single page does not wait for the pages of jobs", async () => {
   const abort = new AbortController();
-  const picking = converter.pickLinks(task, { timeoutMs: 60_000, signal: abort.signal, later: true });
+  const picking = converter.pickLinks(task, { account: "", timeoutMs: 60_000, signal: abort.signal, later: true });
   const html = { kind: "html", bytes: Buffer.from("<p>Words of a page."), contentType: null } as const;
   const options = { url: "http://site.example/", onlyMainContent: false, markdown: true, html: false, links: false };
-  await converter.convert({ ...html, options }, { timeoutMs: 20_000 });
+  await converter.convert({ ...html, options }, { account: "", timeoutMs: 20_000 });
   expect(converter.load()).toEqual({ running: 1, waiting: 0 });
   abort.abort(new Error("cancelled"));
   await expect(picking).rejects.toThrow("cancelled");

@@ -18,7 +18,8 @@ const open = (size: number, limits: { queueMax?: number; weightMax?: number; idl
   pool = createPool({ start, size, weigh: ({ value = 0 }) => value, ...limits });
 };
 afterEach(() => pool.close());
-const TIME = { timeoutMs: 10_000 };
+const OWN = { account: "one" };
+const TIME = { ...OWN, timeoutMs: 10_000 };
 
 test("tasks are answered, threads are reused", async () => {
   open(2);
@@ -36,7 +37,7 @@ test("a task that throws fails alone", async () => {
 
 test("a runaway task is killed at its deadline, and the next one gets a new thread", async () => {
   open(1);
-  const runaway = pool.run({ what: "loop" }, { timeoutMs: 50 });
+  const runaway = pool.run({ what: "loop" }, { ...OWN, timeoutMs: 50 });
   const next = pool.run({ what: "echo", value: 7 }, TIME);
   await expect(runaway).rejects.toThrow(TaskTimeout);
   expect(await next).toBe(7);
@@ -56,7 +57,7 @@ test("an aborted task frees its thread; an aborted waiting task never runs", asy
 
 test("the queue is bounded", async () => {
   open(1, { queueMax: 1 });
-  const first = pool.run({ what: "loop" }, { timeoutMs: 100 }).catch(() => "stopped");
+  const first = pool.run({ what: "loop" }, { ...OWN, timeoutMs: 100 }).catch(() => "stopped");
   const second = pool.run({ what: "echo", value: 3 }, TIME);
   await expect(pool.run({ what: "echo" }, TIME)).rejects.toThrow(PoolFull);
   expect(await first).toBe("stopped");
@@ -65,7 +66,7 @@ test("the queue is bounded", async () => {
 
 test("waiting tasks may hold only so much together, but one always may", async () => {
   open(1, { weightMax: 10 });
-  const first = pool.run({ what: "loop" }, { timeoutMs: 100 }).catch(() => "stopped");
+  const first = pool.run({ what: "loop" }, { ...OWN, timeoutMs: 100 }).catch(() => "stopped");
   const second = pool.run({ what: "echo", value: 11 }, TIME);
   await expect(pool.run({ what: "echo", value: 1 }, TIME)).rejects.toThrow(PoolFull);
   expect(pool.load()).toEqual({ running: 1, waiting: 1 });
@@ -75,7 +76,7 @@ test("waiting tasks may hold only so much together, but one always may", async (
 
 test("a task without a waiting caller is not refused because of the memory of others", async () => {
   open(1, { weightMax: 10 });
-  const first = pool.run({ what: "loop" }, { timeoutMs: 100 }).catch(() => "stopped");
+  const first = pool.run({ what: "loop" }, { ...OWN, timeoutMs: 100 }).catch(() => "stopped");
   const all = [11, 12, 13].map((value) => pool.run({ what: "echo", value }, { ...TIME, later: true }));
   await expect(pool.run({ what: "echo", value: 1 }, TIME)).rejects.toThrow(PoolFull);
   expect([await first, ...(await Promise.all(all))]).toEqual(["stopped", 11, 12, 13]);
@@ -88,6 +89,44 @@ test("tasks with a waiting caller come first", async () => {
     pool.run({ what: "echo", value }, { ...TIME, later }).then((answer) => order.push(answer));
   await Promise.all([run(1, true), run(2, true), run(3, true), run(4, false), run(5, false)]);
   expect(order).toEqual([1, 4, 5, 2, 3]);
+});
+
+test("accounts take turns, so that one task waits for one of another account at most", async () => {
+  open(1);
+  const order: string[] = [];
+  const run = (account: string, value: number) =>
+    pool.run({ what: "echo", value }, { ...TIME, account }).then((answer) => order.push(`${account}${answer}`));
+  const numbers = Array.from({ length: 20 }, (_, index) => index);
+  const many = numbers.map((value) => run("a", value));
+  await Promise.all([...many, run("b", 0), run("b", 1), run("c", 0)]);
+  expect(order.slice(0, 7)).toEqual(["a0", "b0", "c0", "a1", "b1", "a2", "a3"]);
+});
+
+test("an account that uses a thread comes after one that uses none", async () => {
+  open(2);
+  const loops = Array.from({ length: 3 }, () =>
+    pool.run({ what: "loop" }, { account: "a", timeoutMs: 200 }).catch(() => "stopped"),
+  );
+  const stop = new AbortController();
+  const other = pool.run({ what: "loop" }, { account: "b", timeoutMs: 10_000, signal: stop.signal });
+  expect(await pool.run({ what: "echo", value: 1 }, { ...TIME, account: "c" })).toBe(1);
+  stop.abort(new Error("enough"));
+  await expect(other).rejects.toThrow("enough");
+  expect(await Promise.all(loops)).toEqual(["stopped", "stopped", "stopped"]);
+});
+
+test("no account can fill the queue or its memory", async () => {
+  open(1, { queueMax: 4, weightMax: 10 });
+  const run = (account: string, value: number) => pool.run({ what: "echo", value }, { ...TIME, account });
+  const first = pool.run({ what: "loop" }, { ...OWN, timeoutMs: 100 }).catch(() => "stopped");
+  const waiting = [run("a", 2), run("a", 3)];
+  await expect(run("a", 0)).rejects.toThrow(PoolFull);
+  waiting.push(run("b", 1));
+  // Half of the memory is the most for one account.
+  await expect(run("b", 5)).rejects.toThrow(PoolFull);
+  waiting.push(run("c", 4));
+  await expect(run("d", 0)).rejects.toThrow(PoolFull);
+  expect([await first, ...(await Promise.all(waiting))]).toEqual(["stopped", 2, 3, 1, 4]);
 });
 
 test("a thread that has had nothing to do for a while ends, and the next task gets another", async () => {

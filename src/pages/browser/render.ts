@@ -105,7 +105,7 @@ export function createRenderer(deps: RendererDeps): Renderer {
     render: (request) =>
       untilAborted(
         request.signal,
-        slots.run(request.signal, async () => {
+        slots.run(request.accountId, request.signal, async () => {
           try {
             return await renderOnce(request);
           } catch (error) {

@@ -19,7 +19,7 @@ const threads = createPool<ConvertTask, PdfText>({
   size: 1,
 });
 try {
-  const read = await threads.run({ kind: "pdf", bytes: await Bun.stdin.bytes(), bytesMax }, { timeoutMs });
+  const read = await threads.run({ kind: "pdf", bytes: await Bun.stdin.bytes(), bytesMax }, { timeoutMs, account: "" });
   if (read === "too large") process.exit(PDF_EXIT.tooLarge);
   await Bun.write(Bun.stdout, `${JSON.stringify(read.title)}\n${read.text}`);
   process.exit(0);

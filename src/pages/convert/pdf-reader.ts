@@ -15,6 +15,8 @@ export interface PdfReader {
 
 /** Limits for one PDF. */
 export interface PdfReadOptions {
+  /** The account for which it is read. Accounts take turns. */
+  readonly account: string;
   /** The limit of the unpacked size of its streams. */
   readonly bytesMax: number;
   /** The time limit, counted from the start of the process. */
@@ -30,7 +32,7 @@ export function createPdfReader(): PdfReader {
   const slots = createSlots(AT_ONCE);
   return {
     read: (bytes, options) =>
-      slots.run(options.signal ?? new AbortController().signal, () => readInProcess(bytes, options)),
+      slots.run(options.account, options.signal ?? new AbortController().signal, () => readInProcess(bytes, options)),
   };
 }
 

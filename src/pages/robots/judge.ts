@@ -12,8 +12,8 @@ import { type ReadAnswer, type RobotsTask, sharedText, shareText } from "./task.
 
 /** A robots.txt file that was read. */
 export interface JudgedFile {
-  /** Whether the address may be read. Throws `PageError` if that takes too long, the pool's error, or the signal's reason. */
-  allows(url: string, signal: AbortSignal): Promise<boolean>;
+  /** Whether the address may be read, for an account. Throws `PageError` if that takes too long, the pool's error, or the signal's reason. */
+  allows(url: string, signal: AbortSignal, account: string): Promise<boolean>;
   readonly crawlDelayMs: number;
   readonly sitemaps: readonly string[];
   /** The approximate size of the file in memory. */
@@ -23,10 +23,13 @@ export interface JudgedFile {
 /** Reads files and judges by them. */
 export interface RobotsJudge {
   /**
-   * Reads a file that was found at `url`, for the robot with this name. Throws `PageError` if that takes too long, or the pool's
-   * error.
+   * Reads a file that was found at `url`, for the robot with this name and the account that asked first. Throws `PageError` if
+   * that takes too long, or the pool's error.
    */
-  read(url: string, body: Uint8Array, robot: string): Promise<JudgedFile>;
+  read(
+    body: Uint8Array,
+    from: { readonly url: string; readonly robot: string; readonly account: string },
+  ): Promise<JudgedFile>;
   close(): void;
 }
 
@@ -71,11 +74,11 @@ export function createRobotsJudge(clock: Clock): RobotsJudge {
     const id = ++lastId;
     const turn = createSlots(1);
     let slow = { length: Number.POSITIVE_INFINITY, untilMs: 0 };
-    return (path: string, signal: AbortSignal): Promise<boolean> =>
-      turn.run(signal, async () => {
+    return (path: string, signal: AbortSignal, account: string): Promise<boolean> =>
+      turn.run(account, signal, async () => {
         if (clock.now() < slow.untilMs && path.length >= slow.length) throw tooSlow();
         try {
-          return (await run({ kind: "judge", id, rules, path }, { signal })) as boolean;
+          return (await run({ kind: "judge", id, rules, path }, { signal, account })) as boolean;
         } catch (error) {
           if (error instanceof PageError) slow = { length: path.length, untilMs: clock.now() + TOO_SLOW_KEPT_MS };
           throw error;
@@ -83,27 +86,28 @@ export function createRobotsJudge(clock: Clock): RobotsJudge {
       });
   };
 
-  const read = async (url: string, body: Uint8Array, robot: string): Promise<ReadAnswer> => {
+  const read: (...given: Parameters<RobotsJudge["read"]>) => Promise<ReadAnswer> = async (body, from) => {
+    const { url, robot, account } = from;
     if (body.byteLength > BYTES_HERE_MAX) {
       // The text may be a small part of a buffer, all of which would be sent to the thread.
       const own = body.slice();
-      return (await run({ kind: "read", url, body: own, robot }, { transfer: [own.buffer] })) as ReadAnswer;
+      return (await run({ kind: "read", url, body: own, robot }, { transfer: [own.buffer], account })) as ReadAnswer;
     }
     const { rules, ...file } = readRobots(url, new TextDecoder().decode(body), robot);
     return { ...file, rules: shareText(rules), crawlDelayMs: 0 };
   };
 
   return {
-    read: async (url, body, robot) => {
-      const { rules, stepsPerChar, sitemaps, crawlDelayMs } = await read(url, body, robot);
+    read: async (body, from) => {
+      const { rules, stepsPerChar, sitemaps, crawlDelayMs } = await read(body, from);
       const isShort = rules.byteLength <= BYTES_HERE_MAX;
       const near = isShort ? openRules(sharedText(rules)) : undefined;
       const far = distant(rules);
       return {
-        allows: async (target, signal) => {
+        allows: async (target, signal, account) => {
           const path = ruledPathOf(target);
           if (near !== undefined && stepsPerChar * path.length <= STEPS_HERE_MAX) return near.allows(path);
-          return far(path, signal);
+          return far(path, signal, account);
         },
         crawlDelayMs: near?.crawlDelayMs ?? crawlDelayMs,
         sitemaps,

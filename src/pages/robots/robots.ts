@@ -14,16 +14,16 @@ import type { JudgedFile, RobotsJudge } from "./judge.ts";
 
 /** The rules of a site's robots.txt. */
 export interface RobotsRules {
-  /** Throws `PageError` if the page may not be read, `PoolFull`, or the signal's reason. */
-  check(url: string, signal: AbortSignal): Promise<void>;
+  /** `account`: the account that asks, if it is known. Throws `PageError` if the page may not be read, `PoolFull`, or the signal's reason. */
+  check(url: string, signal: AbortSignal, account?: string): Promise<void>;
   readonly crawlDelayMs: number;
   readonly sitemaps: readonly string[];
 }
 
 /** Reads and caches robots.txt files. */
 export interface Robots {
-  /** Returns the rules for an address. Rejects only with the signal's reason. */
-  rulesFor(url: string, signal?: AbortSignal): Promise<RobotsRules>;
+  /** Returns the rules for an address, for the account that asks, if it is known. Rejects only with the signal's reason. */
+  rulesFor(url: string, signal?: AbortSignal, account?: string): Promise<RobotsRules>;
 }
 
 /** What it needs. */
@@ -76,7 +76,7 @@ export function createRobots(deps: RobotsDeps): Robots {
   /** Sites in the order of their last use. */
   const cache = new Map<string, { rules: Promise<RobotsRules>; untilMs: number; bytes: number }>();
 
-  const load = async (origin: string): Promise<Found> => {
+  const load = async (origin: string, account: string): Promise<Found> => {
     const key = `robots ${userAgent()} ${origin}`;
     const { value: file, leftMs } = await flights.share(key, () => fileOf(origin, deps), {
       keptMs: keptMsOf,
@@ -86,14 +86,15 @@ export function createRobots(deps: RobotsDeps): Robots {
     if (file.kind === "unread") return unread(file, leftMs);
     try {
       const body = new Uint8Array(Buffer.from(file.base64, "base64"));
-      return asFound(await judge.read(`${origin}/robots.txt`, body, productToken(userAgent())), leftMs);
+      const from = { url: `${origin}/robots.txt`, robot: productToken(userAgent()), account };
+      return asFound(await judge.read(body, from), leftMs);
     } catch (error) {
       return refusing(error, error instanceof PageError ? UNREAD_KEPT_MS : 0);
     }
   };
 
-  const remember = (origin: string): Promise<RobotsRules> => {
-    const found = load(origin);
+  const remember = (origin: string, account: string): Promise<RobotsRules> => {
+    const found = load(origin, account);
     const entry = { rules: found.then(({ rules }) => rules), untilMs: clock.now() + KEPT_MS, bytes: 0 };
     cache.delete(origin);
     cache.set(origin, entry);
@@ -116,11 +117,11 @@ export function createRobots(deps: RobotsDeps): Robots {
   };
 
   return {
-    rulesFor: async (url, signal) => {
+    rulesFor: async (url, signal, account = "") => {
       const { origin } = new URL(url);
       const known = cache.get(origin);
       const isFresh = known !== undefined && known.untilMs > clock.now();
-      return untilAborted(isFresh ? known.rules : remember(origin), signal);
+      return untilAborted(isFresh ? known.rules : remember(origin, account), signal);
     },
   };
 }
@@ -174,8 +175,8 @@ async function ask(url: string, { fetch: get, userAgent }: Pick<RobotsDeps, "fet
 }
 
 function asFound({ allows, crawlDelayMs, sitemaps, bytes }: JudgedFile, keptMs: number): Found {
-  const check = async (url: string, signal: AbortSignal) => {
-    if (!(await allows(url, signal)))
+  const check = async (url: string, signal: AbortSignal, account = "") => {
+    if (!(await allows(url, signal, account)))
       throw new PageError("robots", "The site's robots.txt does not allow this page to be read.");
   };
   return { rules: { check, crawlDelayMs, sitemaps }, keptMs, bytes };

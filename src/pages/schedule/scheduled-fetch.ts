@@ -77,7 +77,7 @@ export async function inTurn<T>(
   };
   const follow: Follow = (url, signal, judge) => {
     const both = AbortSignal.any([signal, over.signal]);
-    return one.run(both, async () => {
+    return one.run("", both, async () => {
       const isThere = leave !== undefined && siteKey(url) === siteKey(at);
       if (!isThere) leave?.();
       if (!isThere) leave = undefined;

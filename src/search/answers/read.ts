@@ -39,7 +39,8 @@ export function createAnswerReader(): AnswerReader {
       if (!isLarge(response.body) || !ENGINES.includes(engine)) return engine.parse(response, context);
       const task = { engine: engine.name, response: { ...response, headers: [...response.headers] }, context };
       try {
-        return await pool.run(task, { timeoutMs: TIMEOUT_MS, signal });
+        // Engines are the operator's choice, and searches of several accounts may share an answer, so it is nobody's own.
+        return await pool.run(task, { timeoutMs: TIMEOUT_MS, signal, account: "" });
       } catch (error) {
         if (!(error instanceof TaskTimeout)) throw error;
         const message = "The engine's answer takes too long to read.";

@@ -20,6 +20,7 @@ export interface AskPartDeps {
   /** The answers stored by an earlier run, and a function that stores one. */
   recall(key: string): string | undefined;
   keep(key: string, answer: string): Promise<void>;
+  readonly accountId: string;
   /** Models whose providers refuse a response schema. */
   readonly shapeless: Set<string>;
   readonly signal: AbortSignal;
@@ -156,7 +157,7 @@ function modelFailure(error: unknown): unknown {
 /** The validation errors of a value. Null is allowed everywhere; it means that the page does not contain the value. */
 async function complaintsOf({ schema }: Wish, { value }: Reply, deps: AskPartDeps): Promise<Complaint[]> {
   if (schema === null) return [];
-  const all = await deps.validator.validate(schema, value, deps.signal);
+  const all = await deps.validator.validate(schema, value, { account: deps.accountId, signal: deps.signal });
   return all.filter(({ path }) => valueAt(value, path) !== null);
 }
 

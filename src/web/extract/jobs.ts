@@ -49,12 +49,12 @@ export async function startExtract(
   body: Body,
   { deps, ...from }: ExtractAsker & { deps: ExtractJobsDeps },
 ): Promise<Record<string, unknown>> {
-  const { keyId, requestId, signal } = from;
+  const { accountId, keyId, requestId, signal } = from;
   const { input, waitMs } = readExtract(body);
   await checkAddresses(input.urls, { deps, signal });
   if (input.schema !== null) {
     // The schema is compiled before any page is fetched.
-    await deps.validator.validate(input.schema, null, signal).catch((error: unknown) => {
+    await deps.validator.validate(input.schema, null, { account: accountId, signal }).catch((error: unknown) => {
       throw error instanceof SchemaError ? schemaRefused(error) : error;
     });
   } else {

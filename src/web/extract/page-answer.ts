@@ -57,7 +57,7 @@ function structuredAnswer({ url, structured }: ReadPage, { schema }: Wish): Stru
 /** Whether every requested value is present and valid. */
 async function isWhole({ value, missing }: StructuredAnswer, { schema }: Wish, deps: PageAnswerDeps): Promise<boolean> {
   if (missing.length > 0 || schema === null) return false;
-  return (await deps.validator.validate(schema, value, deps.signal)).length === 0;
+  return (await deps.validator.validate(schema, value, { account: deps.accountId, signal: deps.signal })).length === 0;
 }
 
 function withoutModel(url: string, own: StructuredAnswer | undefined): AnsweredPage {

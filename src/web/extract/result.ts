@@ -43,6 +43,7 @@ export interface Ending {
   readonly model: WebModel | "none" | undefined;
   readonly credits: number;
   readonly validator: Pick<Validator, "validate">;
+  readonly accountId: string;
   readonly signal: AbortSignal;
 }
 
@@ -80,9 +81,9 @@ export async function resultOf(pages: readonly PageOutcome[], ending: Ending): P
 }
 
 /** The validation errors of the merged value that come from merging. Nulls are reported in `unsupported` instead. */
-async function complaintsOf(value: unknown, { input, validator, signal }: Ending): Promise<string[]> {
+async function complaintsOf(value: unknown, { input, validator, accountId, signal }: Ending): Promise<string[]> {
   if (input.schema === null || value === null) return [];
-  const found = await validator.validate(input.schema, value, signal);
+  const found = await validator.validate(input.schema, value, { account: accountId, signal });
   return found
     .filter(({ path, message }) => !isAbsence(value, path, message))
     .map(({ path, message }) => `${path === "" ? "The answer" : path.slice(1).replaceAll("/", ".")} ${message}.`);

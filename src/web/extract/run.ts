@@ -175,8 +175,8 @@ class Extraction {
     const { id, lease, accountId, input, store } = this.#task;
     const signal = this.#signal;
     // robots.txt is read before the page is scheduled, since a page that may not be requested needs no slot.
-    const rules = settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
-    await rules?.check(entry.url, signal);
+    const rules = settings().respectRobots ? await robots.rulesFor(entry.url, signal, accountId) : undefined;
+    await rules?.check(entry.url, signal, accountId);
     return visitPage({ job: { id, lease, accountId }, entry, signal }, { ...this.#deps, store }, (visiting) =>
       load({
         url: entry.url,
@@ -197,7 +197,7 @@ class Extraction {
   }
 
   async #answer({ urlKey }: FrontierEntry, page: LoadedPage): Promise<AnsweredPage> {
-    const { id, input, model, store } = this.#task;
+    const { id, accountId, input, model, store } = this.#task;
     const { problem, validator, shapeless } = this.#deps;
     const kept = await store.listAnswers(id, urlKey);
     const known = new Map(kept.map(({ asked, body }) => [asked, body]));
@@ -206,6 +206,7 @@ class Extraction {
       model: model === "none" ? undefined : model,
       validator,
       shapeless,
+      accountId,
       signal: this.#signal,
       recall: (key) => {
         const body = known.get(MODEL_ANSWER + key);

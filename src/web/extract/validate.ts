@@ -15,8 +15,14 @@ export interface Validator {
    * The errors of the value, at most fifty; none if it is valid. Throws `SchemaError` if the schema cannot be compiled or takes
    * too long, `PoolFull`, or the signal's reason.
    */
-  validate(schema: JsonSchema, value: unknown, signal: AbortSignal): Promise<readonly Complaint[]>;
+  validate(schema: JsonSchema, value: unknown, from: ValidateFrom): Promise<readonly Complaint[]>;
   close(): void;
+}
+
+/** The account whose schema it is, and the signal that ends the wait. */
+export interface ValidateFrom {
+  readonly account: string;
+  readonly signal: AbortSignal;
 }
 
 /** Options. */
@@ -38,8 +44,8 @@ export function createValidator({ timeoutMs = TIMEOUT_MS }: ValidatorDeps = {}):
     queueMax: WAITING_MAX,
   });
   return {
-    async validate(schema, value, signal) {
-      const answer = await pool.run({ schema, value }, { timeoutMs, signal }).catch((error: unknown) => {
+    async validate(schema, value, { account, signal }) {
+      const answer = await pool.run({ schema, value }, { timeoutMs, account, signal }).catch((error: unknown) => {
         if (!(error instanceof TaskTimeout)) throw error;
         throw new SchemaError(
           "",

@@ -54,14 +54,15 @@ export function createFirecrawl(deps: FirecrawlDeps): FirecrawlService {
   const notices = createJobNotices(webhooks, headers);
   const pagesOf = (endpoint: string) => createJobPages({ ...deps, headers, endpoint });
   const { fetch, scheduler, claimOf, problem } = work;
-  const sitemapOf = async (url: string, signal: AbortSignal): Promise<string> => {
-    const listed = await work.robots.rulesFor(url, signal);
+  const sitemapOf: FirecrawlCrawling["sitemapOf"] = async (url, { account, signal }) => {
+    const listed = await work.robots.rulesFor(url, signal, account);
     const starts = [...new Set([...listed.sitemaps, new URL("/sitemap.xml", url).href])];
     const options = {
       urlsMax: SITEMAP_URLS_MAX,
       timeoutMs: SITEMAP_TIMEOUT_MS,
       userAgent: config().web.userAgent,
       home: url,
+      account,
       signal,
     };
     return (await tools.readSitemaps(starts, options)).join("\n");

@@ -124,9 +124,10 @@ class Batch {
   async #load(entry: FrontierEntry) {
     const { robots, settings, load, pages, store, visits } = this.#deps;
     const signal = this.#signal;
+    const { accountId } = this.#job;
     const request = pages.loading(this.#job, this.#input.firecrawl, { url: entry.url, signal });
-    const rules = settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
-    await rules?.check(entry.url, signal);
+    const rules = settings().respectRobots ? await robots.rulesFor(entry.url, signal, accountId) : undefined;
+    await rules?.check(entry.url, signal, accountId);
     return visitPage({ job: this.#job, entry, signal }, { ...visits, store }, (visiting) =>
       load({ ...request, ...visiting, later: true }),
     );

@@ -76,12 +76,14 @@ export function createJobPages(
       const payer = { keyId, requestId, endpoint: deps.endpoint };
       let reading: Reading | undefined;
       if (needsReading(options.formats))
-        reading = await readPage(loaded, options.formats, { payer, signal }, deps).catch((error: unknown) => {
-          signal.throwIfAborted();
-          const known = asWebError("extract", error);
-          if (FATAL.has(known.apiCode)) throw known;
-          return { warnings: [known.message] };
-        });
+        reading = await readPage(loaded, options.formats, { payer, accountId: job.accountId, signal }, deps).catch(
+          (error: unknown) => {
+            signal.throwIfAborted();
+            const known = asWebError("extract", error);
+            if (FATAL.has(known.apiCode)) throw known;
+            return { warnings: [known.message] };
+          },
+        );
       return documentOf(loaded, { url, options, scrapeId: `${job.id}/${crypto.randomUUID()}`, reading });
     },
   };

@@ -40,7 +40,7 @@ export async function parseForFirecrawl(
   });
   const payer = { keyId, requestId, endpoint: ENDPOINT };
   const reading = needsReading(plain.formats)
-    ? await readPage(page, plain.formats, { payer, signal }, deps.reading)
+    ? await readPage(page, plain.formats, { payer, accountId, signal }, deps.reading)
     : undefined;
   return { success: true, data: documentOf(page, { url: name, options: plain, scrapeId: uuid(), reading }) };
 }

@@ -27,6 +27,7 @@ export interface Reading {
 
 /** The account that pays for the model, and the signal of its request. */
 export interface ReadingFor {
+  readonly accountId: string;
   readonly payer: WebPayer;
   readonly signal: AbortSignal;
 }
@@ -54,7 +55,7 @@ export function needsReading({ json, summary, question }: FormatWishes): boolean
 export async function readPage(
   page: LoadedPage,
   formats: FormatWishes,
-  { payer, signal }: ReadingFor,
+  { payer, accountId, signal }: ReadingFor,
   deps: ReadingDeps,
 ): Promise<Reading> {
   let refused: unknown;
@@ -71,7 +72,7 @@ export async function readPage(
   const [found, summary, answer] = await Promise.all([
     formats.json === null
       ? undefined
-      : readData(page, formats.json, { model, signal, deps }).catch((error: unknown) => {
+      : readData(page, formats.json, { model, accountId, signal, deps }).catch((error: unknown) => {
           throw error instanceof ApiError && error.apiCode === "extract_unavailable" ? (refused ?? error) : error;
         }),
     formats.summary ? said(required(), { page, system: SUMMARIZE, tokens: SUMMARY_TOKENS_MAX }, signal) : undefined,
@@ -90,7 +91,12 @@ export async function readPage(
 async function readData(
   { url, markdown = "", structured }: LoadedPage,
   { prompt, schema }: NonNullable<FormatWishes["json"]>,
-  { model, signal, deps }: { model: WebModel | "none" | undefined; signal: AbortSignal; deps: ReadingDeps },
+  {
+    model,
+    accountId,
+    signal,
+    deps,
+  }: Pick<ReadingFor, "accountId" | "signal"> & { model: WebModel | "none" | undefined; deps: ReadingDeps },
 ) {
   const { validator } = deps;
   const input = {
@@ -105,6 +111,7 @@ async function readData(
   const answered = await answerPage({ url, markdown, structured }, input, {
     model: typeof model === "object" ? model : undefined,
     validator,
+    accountId,
     shapeless: new Set(),
     signal,
     // Answers are not stored, because it is a single page and a client is waiting.
@@ -112,7 +119,7 @@ async function readData(
     keep: async () => undefined,
   });
   const outcome = { ...answered, at: 0, depth: 0, isFailed: false } as const;
-  return resultOf([outcome], { input, model, credits: 0, validator, signal });
+  return resultOf([outcome], { input, model, credits: 0, validator, accountId, signal });
 }
 
 async function said(

@@ -57,7 +57,7 @@ export async function documentFor(
   if (known === undefined) deps.cache.keep(ask, page);
   const payer = { keyId, requestId, endpoint: ENDPOINT };
   const reading = needsReading(options.formats)
-    ? await readPage(page, options.formats, { payer, signal }, deps.reading)
+    ? await readPage(page, options.formats, { payer, accountId, signal }, deps.reading)
     : undefined;
   return documentOf(page, {
     url,

@@ -35,14 +35,14 @@ const PRIORITY_DEFAULT = 0.5;
 export async function findCandidates(
   root: RootLinks,
   deps: CandidateDeps,
-  { max, signal }: { max: number; signal: AbortSignal },
+  { max, account, signal }: { max: number; account: string; signal: AbortSignal },
 ): Promise<Candidate[]> {
   const { home, asked, navigation, allLinks } = root;
-  const { urls, priorities } = await readSite(home, deps, signal);
+  const { urls, priorities } = await readSite(home, deps, { account, signal });
   // The most important addresses come first, because those beyond the limit are not examined.
   const addresses = [home, ...navigation.map(({ url }) => url), ...lines(allLinks), ...urls].join("\n");
   const task = { addresses, home, limit: CANDIDATES_MAX, search: undefined };
-  const { links } = await deps.mapLinks(task, { timeoutMs: PICK_TIMEOUT_MS, signal });
+  const { links } = await deps.mapLinks(task, { timeoutMs: PICK_TIMEOUT_MS, signal, account });
   const turn = createTurns();
   const linked = new Map<string, Pick<Candidate, "label" | "group" | "place" | "order">>();
   const orders = { header: 0, sidebar: 0, content: 0, footer: 0 };
@@ -66,15 +66,16 @@ export async function findCandidates(
 async function readSite(
   home: string,
   { readSitemaps, robots, userAgent }: CandidateDeps,
-  signal: AbortSignal,
+  { account, signal }: { account: string; signal: AbortSignal },
 ): Promise<{ urls: string[]; priorities: ReadonlyMap<string, number> }> {
-  const { sitemaps } = await robots.rulesFor(home, signal);
+  const { sitemaps } = await robots.rulesFor(home, signal, account);
   const stated = new Map<string, number>();
   const urls = await readSitemaps([...new Set([...sitemaps, new URL("/sitemap.xml", home).href])], {
     urlsMax: SITEMAP_URLS_MAX,
     timeoutMs: SITEMAPS_TIMEOUT_MS,
     userAgent: userAgent(),
     home,
+    account,
     signal,
     onPriority: (url, priority) => stated.set(url, priority),
   });

@@ -203,6 +203,7 @@ class Generation {
     const { url: home, navigation = [], allLinks } = "page" in read ? read.page : { url: entry.url, allLinks: "" };
     const candidates = await findCandidates({ home, asked: entry.url, navigation, allLinks }, this.#deps, {
       max: fetchedMax(this.#input.maxUrls),
+      account: this.#job.accountId,
       signal: this.#signal,
     });
     if ("error" in read && candidates.length === 0) {
@@ -301,6 +302,7 @@ class Generation {
     const { urls } = await this.#deps.pickLinks(task, {
       timeoutMs: PICK_TIMEOUT_MS,
       signal: this.#signal,
+      account: this.#job.accountId,
       later: true,
     });
     return urls === "" ? [] : urls.split("\n").slice(0, LINKS_MAX);

@@ -47,8 +47,10 @@ export async function readSitePage(task: SitePageTask, deps: SitePageDeps): Prom
 
 async function load({ job, entry, timeoutMs, signal, home }: SitePageTask, deps: SitePageDeps): Promise<LoadedPage> {
   // robots.txt is read before the page is scheduled, since a page that may not be requested needs no slot.
-  const rules = deps.settings().respectRobots ? await deps.robots.rulesFor(entry.url, signal) : undefined;
-  await rules?.check(entry.url, signal);
+  const rules = deps.settings().respectRobots
+    ? await deps.robots.rulesFor(entry.url, signal, job.accountId)
+    : undefined;
+  await rules?.check(entry.url, signal, job.accountId);
   return visitPage({ job, entry, signal }, deps, (visiting) =>
     deps.load({
       url: entry.url,

@@ -7,6 +7,7 @@ import { createValidator } from "../../../src/web/extract/validate.ts";
 const validator = createValidator({ timeoutMs: 30_000 });
 afterAll(() => validator.close());
 const signal = new AbortController().signal;
+const from = { account: "one", signal };
 
 test.each<[string, object, unknown, { path: string; message: string }[]]>([
   ["what fits", { type: "object", required: ["a"], properties: { a: { type: "string" } } }, { a: "x" }, []],
@@ -62,18 +63,18 @@ test.each<[string, object, unknown, { path: string; message: string }[]]>([
   ["the same without a type", { nullable: true, enum: ["a"] }, "a", []],
   ["a pattern that is none for Unicode", { pattern: "^[\\w-.]+$" }, "a-b", []],
 ])("checks %s", async (_name, schema, value, complaints) => {
-  expect(await validator.validate(schema as never, value, signal)).toEqual(complaints);
+  expect(await validator.validate(schema as never, value, from)).toEqual(complaints);
 });
 
 test("two jobs with the same address are independent", async () => {
   const schema = (type: string) => ({ $id: "https://example.com/same", type });
-  expect(await validator.validate(schema("string"), "a", signal)).toEqual([]);
-  expect(await validator.validate(schema("number"), "a", signal)).toEqual([{ path: "", message: "must be number" }]);
+  expect(await validator.validate(schema("string"), "a", from)).toEqual([]);
+  expect(await validator.validate(schema("number"), "a", from)).toEqual([{ path: "", message: "must be number" }]);
 });
 
 test("the number of reported errors is limited", async () => {
   const values = Array.from({ length: 500 }, String);
-  expect(await validator.validate({ items: { type: "number" } }, values, signal)).toHaveLength(50);
+  expect(await validator.validate({ items: { type: "number" } }, values, from)).toHaveLength(50);
 });
 
 /** This takes minutes: the engine may stop matching one pattern after a second, and then reports that it does not match. */
@@ -82,22 +83,22 @@ const ENDLESS = { allOf: Array.from({ length: 500 }, () => ({ pattern: "^(a|a)*$
 test("patterns that never end lose their thread, and the next check is answered", async () => {
   const brief = createValidator({ timeoutMs: 1500 });
   try {
-    const endless = brief.validate(ENDLESS, `${"a".repeat(60)}!`, signal);
+    const endless = brief.validate(ENDLESS, `${"a".repeat(60)}!`, from);
     await expect(endless).rejects.toThrow(SchemaError);
   } finally {
     brief.close();
   }
-  expect(await validator.validate({ type: "string" }, "a", signal)).toEqual([]);
+  expect(await validator.validate({ type: "string" }, "a", from)).toEqual([]);
 });
 
 test("a schema that ajv alone refuses is an error of the schema", async () => {
   const schema = { properties: { a: { $ref: "https://example.com/elsewhere" } } };
-  await expect(validator.validate(schema, {}, signal)).rejects.toThrow(SchemaError);
+  await expect(validator.validate(schema, {}, from)).rejects.toThrow(SchemaError);
 });
 
 test("a caller that leaves gets no answer", async () => {
   const caller = new AbortController();
-  const answer = validator.validate(ENDLESS, `${"a".repeat(60)}!`, caller.signal);
+  const answer = validator.validate(ENDLESS, `${"a".repeat(60)}!`, { ...from, signal: caller.signal });
   caller.abort(new Error("gone"));
   await expect(answer).rejects.toThrow("gone");
 });
@@ -112,7 +113,23 @@ test("the thread gives the same result as the event loop", async () => {
   );
   const checked = fc.asyncProperty(schemas, fc.jsonValue({ maxDepth: 2 }), async (schema, value) => {
     const here = validateNow({ schema: schema as never, value });
-    expect({ complaints: await validator.validate(schema as never, value, signal) }).toEqual(here as never);
+    expect({ complaints: await validator.validate(schema as never, value, from) }).toEqual(here as never);
   });
   await fc.assert(checked, { numRuns: 60 });
 });
+
+test("schemas of one account that take long do not hold up another account's by more than one", async () => {
+  const shared = createValidator({ timeoutMs: 400 });
+  try {
+    let ended = 0;
+    const hostile = Array.from({ length: 20 }, () =>
+      shared.validate(ENDLESS, `${"a".repeat(60)}!`, from).catch(() => ended++),
+    );
+    expect(await shared.validate({ type: "string" }, "a", { account: "two", signal })).toEqual([]);
+    // There are two threads, and each had one of them.
+    expect(ended).toBeLessThanOrEqual(2);
+    await Promise.all(hostile);
+  } finally {
+    shared.close();
+  }
+}, 30_000);
