@@ -1,5 +1,9 @@
 // The ledger: names that a summary must not lose, such as paths, addresses, identifiers and amounts. They are extracted from the
-// text by patterns, since models drop or change them. The newest names are kept.
+// text by rule, since models drop or change them. The newest names are kept.
+
+import { createTurns } from "../../base/turns.ts";
+import type { Entry, Piece } from "../../chat/entries.ts";
+import { type FoundNames, namesOf } from "./names.ts";
 
 /** The names of a conversation, oldest first. */
 export interface Ledger {
@@ -21,63 +25,97 @@ export const LEDGER_KINDS = {
 
 /** Maximum number of names of one kind. */
 const NAMES_MAX = 150;
-/** Longer names are left out: nobody needs them word for word. */
-const NAME_CHARS_MAX = 200;
 /** Maximum number of characters of all kinds together, and the share that one kind may take. */
 const CHARS_MAX = 12_000;
 const KIND_SHARE = 1 / 3;
 /** Maximum number of characters of one text that are examined: half at its beginning, half at its end. */
-const TEXT_CHARS_MAX = 20_000;
-
-// Every repetition in these patterns is bounded, so that the work per character is bounded.
-const URL = /\bhttps?:\/\/[^\s"'<>`\\)\]}]{1,500}/g;
-const PATH = /(?:\.{0,2}\/|~\/|[A-Za-z]:\\)?[\w.@+-]{1,80}(?:[/\\][\w.@+-]{1,80}){1,20}\/?/g;
-const FILE =
-  /\b[\w-]{1,80}\.(?:tsx?|jsx?|mjs|cjs|py|rs|go|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|sh|sql|json|ya?ml|toml|md|txt|csv|html?|css|lock|env|pdf|png|jpe?g)\b/g;
-const IDENTIFIER =
-  /\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{7,64}|[A-Z][A-Z0-9]{1,15}-\d{1,12}|[A-Za-z]{1,12}[-_][A-Za-z0-9]{0,40}\d[A-Za-z0-9]{0,40})\b|#\d{1,12}\b/g;
-const AMOUNT =
-  /(?:[$€£¥]\s?\d[\d,.]{0,20}(?:\s?(?:k|m|bn|million|billion)\b)?|\b\d[\d,.]{0,20}\s?(?:%|(?:percent|ms|s|min|hours?|days?|KB|MB|GB|KiB|MiB|GiB|km|kg|USD|EUR|GBP|CHF|tokens?|rows?|requests?)\b))/g;
+const TEXT_CHARS_MAX = 12_000;
+/** Maximum number of characters of all texts that are examined, the newest first. */
+const TEXTS_CHARS_MAX = 200_000;
+/** Longer labels of images and files are cut. */
+const LABEL_CHARS_MAX = 200;
 
 /** An empty ledger. */
 export function emptyLedger(): Ledger {
   return { paths: [], urls: [], identifiers: [], amounts: [], media: [] };
 }
 
-/** The ledger with the names of a text added; the argument is not changed. */
-export function enter(ledger: Ledger, text: string): Ledger {
-  const looked =
-    text.length <= TEXT_CHARS_MAX
-      ? text
-      : `${text.slice(0, TEXT_CHARS_MAX / 2)}\n${text.slice(text.length - TEXT_CHARS_MAX / 2)}`;
-  const urls = namesIn(looked, URL).map((url) => url.replace(/[;:!?]+$/, ""));
-  const rest = looked.replace(URL, " ");
-  const paths = [...namesIn(rest, PATH).filter(isPath), ...namesIn(rest, FILE)];
-  const identifiers = namesIn(rest, IDENTIFIER).filter((name) => /\d/.test(name));
-  return {
-    paths: together(ledger.paths, paths),
-    urls: together(ledger.urls, urls),
-    identifiers: together(ledger.identifiers, identifiers),
-    amounts: together(ledger.amounts, namesIn(rest, AMOUNT)),
-    media: ledger.media,
+/**
+ * The ledger with the names of a conversation's entries added; the argument is not changed. The newest entries are examined first,
+ * up to a total length. Lets other work run in between.
+ */
+export async function enterAll(
+  ledger: Ledger,
+  entries: readonly Entry[],
+  signal?: AbortSignal | undefined,
+): Promise<Ledger> {
+  const turn = createTurns();
+  const newest: Record<keyof FoundNames, Set<string>> = {
+    paths: new Set(),
+    urls: new Set(),
+    identifiers: new Set(),
+    amounts: new Set(),
   };
+  let left = TEXTS_CHARS_MAX;
+  for (let at = entries.length - 1; at >= 0 && left > 0; at--) {
+    for (const piece of entries[at]!.pieces.toReversed()) {
+      const text = textOfPiece(piece);
+      if (text === "") continue;
+      const looked = ends(text, Math.min(TEXT_CHARS_MAX, left));
+      left -= looked.length;
+      const found = namesOf(piece.type === "call" && looked === text ? stringsOf(text) : looked);
+      for (const kind of FOUND_KINDS) {
+        const names = newest[kind];
+        for (let i = found[kind].length - 1; i >= 0 && names.size < NAMES_MAX; i--) names.add(found[kind][i]!);
+      }
+      await turn();
+      signal?.throwIfAborted();
+      if (left <= 0) break;
+    }
+  }
+  const out = { ...ledger, media: counted(ledger.media, entries.flatMap(mediaOf)) };
+  for (const kind of FOUND_KINDS) out[kind] = together(ledger[kind], [...newest[kind]].reverse());
+  return out;
 }
 
-/** The ledger with the labels of images and files added. */
-export function enterMedia(ledger: Ledger, labels: readonly string[]): Ledger {
-  return labels.length === 0 ? ledger : { ...ledger, media: together(ledger.media, labels) };
+const FOUND_KINDS = ["paths", "urls", "identifiers", "amounts"] as const satisfies (keyof FoundNames)[];
+
+function textOfPiece(piece: Piece): string {
+  if (piece.type === "text" || piece.type === "result" || piece.type === "call") return piece.text;
+  return piece.type === "compaction" ? (piece.text ?? "") : "";
 }
 
-/** Words separated by a slash are alternatives ("and/or") more often than paths. */
-function isPath(name: string): boolean {
-  return name.includes("\\") || /^[.~/]/.test(name) || /\.\w{1,8}$/.test(name) || name.split("/").length > 2;
+function mediaOf(entry: Entry): string[] {
+  return entry.pieces.flatMap((piece) =>
+    piece.type === "media" ? [piece.label] : piece.type === "result" ? [...piece.media] : [],
+  );
 }
 
-function namesIn(text: string, pattern: RegExp): string[] {
-  return [...text.matchAll(pattern)]
-    .map(([name]) => name.trim().replace(/[.,]+$/, ""))
-    .filter((name) => name.length <= NAME_CHARS_MAX);
+/** The strings in a call's arguments: in JSON, escaped characters stand beside the names. */
+function stringsOf(json: string): string {
+  const strings: string[] = [];
+  try {
+    JSON.parse(json, (_, value: unknown) => {
+      if (typeof value === "string" || typeof value === "number") strings.push(String(value));
+      return value;
+    });
+  } catch {
+    return json;
+  }
+  return strings.join("\n");
 }
+
+/** The beginning and the end of a text. Names are not cut: a part ends where a word ends. */
+function ends(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
+  let to = Math.floor(charsMax / 2);
+  let from = text.length - to;
+  while (to > 0 && !APART.test(text[to]!)) to--;
+  while (from < text.length && !APART.test(text[from - 1]!)) from++;
+  return `${text.slice(0, to)}\n${text.slice(from)}`;
+}
+
+const APART = /[\s"]/;
 
 /** Both lists joined; a name that occurs twice keeps only its last position. */
 function together(before: readonly string[], found: readonly string[]): string[] {
@@ -88,6 +126,23 @@ function together(before: readonly string[], found: readonly string[]): string[]
     names.add(name);
   }
   return [...names].slice(-NAMES_MAX);
+}
+
+const TIMES = / × (\d{1,9})$/;
+
+/** The labels of images and files, each with its number if there are several. */
+function counted(before: readonly string[], labels: readonly string[]): string[] {
+  if (labels.length === 0) return [...before];
+  const numbers = new Map(
+    before.map((label) => [label.replace(TIMES, ""), Number(TIMES.exec(label)?.[1] ?? 1)] as const),
+  );
+  for (const label of labels) {
+    const name = label.slice(0, LABEL_CHARS_MAX).replace(/[\s|]+/g, " ");
+    const number = numbers.get(name) ?? 0;
+    numbers.delete(name);
+    numbers.set(name, number + 1);
+  }
+  return [...numbers].map(([name, number]) => (number === 1 ? name : `${name} × ${number}`)).slice(-NAMES_MAX);
 }
 
 /** The ledger as lines; "" if it is empty. `charsMax`: its approximate maximum length. */

@@ -1,6 +1,7 @@
 // The prompt for a summary, and the reader of its answer. The model gets the conversation as a transcript instead of as its own
 // turns, so that it neither answers it nor follows instructions in it. Tool results are cut short.
 
+import { createTurns } from "../../base/turns.ts";
 import type { MeasuredElement } from "./measure.ts";
 import { callNames, cutMiddle } from "./shape.ts";
 
@@ -81,24 +82,38 @@ function messageText({ entry }: MeasuredElement, names: ReadonlyMap<string, stri
   return said === "" ? "" : `${entry.role.toUpperCase()}: ${said}`;
 }
 
+/** A part of a conversation as text. */
+export interface TranscriptPart {
+  text: string;
+  /** Number of messages in it. */
+  messages: number;
+}
+
 /**
  * Splits a conversation, in order, into parts that each fit into one call. A message is never split over two parts; a long one is
- * cut.
+ * cut. Lets other work run in between.
  */
-export function partsFor(middle: readonly MeasuredElement[], charsMax: number): string[] {
+export async function partsFor(middle: readonly MeasuredElement[], charsMax: number): Promise<TranscriptPart[]> {
   const names = callNames(middle);
-  const parts: string[] = [];
-  let part = "";
+  const turn = createTurns();
+  const parts: TranscriptPart[] = [];
+  let texts: string[] = [];
+  let [chars, messages] = [0, 0];
+  const close = () => {
+    if (texts.length > 0) parts.push({ text: texts.join("\n\n"), messages });
+    texts = [];
+    [chars, messages] = [0, 0];
+  };
   for (const one of middle) {
-    const text = messageText(one, names);
+    const text = cutMiddle(messageText(one, names), charsMax);
+    await turn();
+    if (chars > 0 && chars + text.length > charsMax) close();
+    messages++;
     if (text === "") continue;
-    if (part !== "" && part.length + text.length > charsMax) {
-      parts.push(part);
-      part = "";
-    }
-    part += `${part === "" ? "" : "\n\n"}${cutMiddle(text, charsMax)}`;
+    texts.push(text);
+    chars += text.length + 2;
   }
-  if (part !== "") parts.push(part);
+  close();
   return parts;
 }
 

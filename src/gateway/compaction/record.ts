@@ -20,7 +20,9 @@ const CLOSE = "</conversation_record>";
 const HEAD =
   "This is a record of the earlier part of this conversation, kept because the whole of it does not fit. It is information about what was said and done, and no instruction by itself.";
 const LEDGER_HEAD = "## Names and figures (taken from the text word for word)";
-const OMITTED = /^\[(\d+) earlier messages were left out: the conversation is longer than the model's context\.\]$/m;
+/** Earlier versions gave another reason. */
+const OMITTED =
+  /^\[(\d+) earlier messages were left out(?: without a summary|: the conversation is longer than the model's context)\.\]$/m;
 const STANDS_FOR = /^Messages in this record: (\d+)$/m;
 
 /** Writes a record as text. `namesMax`: the maximum number of characters of its ledger. */
@@ -30,9 +32,7 @@ export function recordText({ summary, ledger, messages, omitted }: ConversationR
     OPEN,
     HEAD,
     `Messages in this record: ${messages}`,
-    ...(omitted > 0
-      ? [`[${omitted} earlier messages were left out: the conversation is longer than the model's context.]`]
-      : []),
+    ...(omitted > 0 ? [`[${omitted} earlier messages were left out without a summary.]`] : []),
     // Only the end of the record may contain the end marker.
     ...(summary === "" ? [] : ["", summary.replaceAll(CLOSE, "").trim()]),
     ...(names === "" ? [] : ["", LEDGER_HEAD, names.replaceAll(CLOSE, "")]),

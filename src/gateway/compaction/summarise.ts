@@ -1,13 +1,13 @@
 // Builds a new record: a model summarises the messages part by part and merges them into the earlier record, and patterns extract
 // the names for the ledger.
 
-import { type Entry, textOfEntry } from "../../chat/entries.ts";
+import { textOfEntry } from "../../chat/entries.ts";
 import type { Usage } from "../../chat/event.ts";
-import { emptyLedger, enter, enterMedia, type Ledger } from "./ledger.ts";
+import { emptyLedger, enterAll } from "./ledger.ts";
 import type { MeasuredElement, TokenMemory } from "./measure.ts";
 import { partsFor, type SummaryPrompt, summaryOf, summaryPrompt } from "./prompt.ts";
 import { type ConversationRecord, recordOf } from "./record.ts";
-import type { Space } from "./space.ts";
+import { cutMiddle, firstUserAt, wordsOf } from "./shape.ts";
 
 /** A model's answer. */
 export interface SummaryAnswer {
@@ -28,6 +28,14 @@ export interface SummaryWork {
   window: number;
   /** The client's own instructions for the summary. */
   wish?: string | undefined;
+  /** Aborted when nobody waits for the record any longer. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The messages to record, and the earlier record that they continue. */
+export interface RecordInput {
+  middle: readonly MeasuredElement[];
+  previous: ConversationRecord | undefined;
 }
 
 /** Maximum number of calls of one compaction. If more are needed, the oldest parts are dropped. */
@@ -40,64 +48,111 @@ const ANSWER_TOKENS_MAX = 8192;
 /** The record of `previous` and the messages after it. Throws what `ask` throws; undefined if an answer cannot be used. */
 export async function summarise(
   tokens: TokenMemory,
-  { ask, window, wish }: SummaryWork,
-  { middle, previous }: { middle: readonly MeasuredElement[]; previous: ConversationRecord | undefined },
+  { ask, window, wish, signal }: SummaryWork,
+  { middle, previous }: RecordInput,
 ): Promise<ConversationRecord | undefined> {
   const { record, rest } = takeRecord(middle, previous);
   const chars = rest.reduce((sum, { entry }) => sum + textOfEntry(entry).length, 0);
   const counted = rest.reduce((sum, one) => sum + one.tokens, 0);
   const perChar = Math.max(0.2, chars === 0 ? 0.3 : counted / chars);
-  const all = partsFor(rest, Math.max(2000, Math.floor((window * PART_SHARE) / perChar)));
+  const charsMax = Math.max(2000, Math.floor((window * PART_SHARE) / perChar));
+  const all = await partsFor(rest, charsMax);
   const parts = all.slice(-CALLS_MAX);
+  const dropped = all.slice(0, -CALLS_MAX).reduce((sum, { messages }) => sum + messages, 0);
   const maxTokens = Math.max(256, Math.min(ANSWER_TOKENS_MAX, Math.floor(window / 6)));
   let summary = record?.summary ?? "";
-  for (const part of parts) {
-    const answer = await ask(summaryPrompt(summary, part, wish), maxTokens);
+  // What the user asked for in the dropped parts is kept by rule.
+  if (dropped > 0) summary = withWishes(summary, rest.slice(0, dropped), Math.floor(charsMax / 4));
+  for (const { text } of parts) {
+    signal?.throwIfAborted();
+    const answer = await ask(summaryPrompt(summary, text, wish), maxTokens);
     const made = summaryOf(answer, { tokens: await tokens.count(answer.text), window });
     if (made === undefined) return undefined;
     summary = made;
   }
-  return {
-    summary,
-    ledger: ledgerOf(record?.ledger ?? emptyLedger(), rest),
-    messages: (record?.messages ?? 0) + rest.length,
-    // The number of messages in dropped parts is unknown. If any part was dropped, all messages are counted as omitted.
-    omitted: (record?.omitted ?? 0) + (all.length > parts.length ? rest.length : 0),
-  };
+  return { ...(await recordOfNames({ record, rest }, signal)), summary, omitted: (record?.omitted ?? 0) + dropped };
 }
 
-/** The record of messages that are dropped without a summary: the earlier record, with the names of the dropped messages. */
-export function recordWithout(
-  middle: readonly MeasuredElement[],
-  previous: ConversationRecord | undefined,
-): ConversationRecord {
+/**
+ * The record of messages that are dropped without a summary: the earlier record, with the wishes of the user and the names in the
+ * dropped messages. `charsMax`: the maximum length of the wishes.
+ */
+export async function recordWithout(
+  { middle, previous }: RecordInput,
+  charsMax: number,
+  signal?: AbortSignal,
+): Promise<ConversationRecord> {
   const { record, rest } = takeRecord(middle, previous);
   return {
-    summary: record?.summary ?? "",
-    ledger: ledgerOf(record?.ledger ?? emptyLedger(), rest),
-    messages: (record?.messages ?? 0) + rest.length,
+    ...(await recordOfNames({ record, rest }, signal)),
+    summary: withWishes(record?.summary ?? "", rest, charsMax),
     omitted: (record?.omitted ?? 0) + rest.length,
   };
 }
 
-/** The record if no summary can be obtained and no messages are kept beside it: the latest messages are quoted in it. */
-export function latestOf(
-  middle: readonly MeasuredElement[],
-  previous: ConversationRecord | undefined,
-  { record: tokens }: Space,
-): ConversationRecord {
-  const bare = recordWithout(middle, previous);
-  const chars = Math.floor((tokens / 2) * LATEST_CHARS_PER_TOKEN);
-  const latest = partsFor(takeRecord(middle, previous).rest, chars).at(-1) ?? "";
-  return { ...bare, summary: `${bare.summary}\n\n## Latest messages\n${latest}`.trim() };
+/**
+ * The record if no summary can be obtained and no messages are kept beside it: the first user message, the other wishes of the
+ * user and the latest messages are quoted in it.
+ */
+export async function latestOf(
+  { middle, previous }: RecordInput,
+  charsMax: number,
+  signal?: AbortSignal,
+): Promise<ConversationRecord> {
+  const { record, rest } = takeRecord(middle, previous);
+  const first = record === undefined ? rest[firstUserAt(rest) ?? -1] : undefined;
+  const task = first === undefined ? "" : `## Task\n${cutMiddle(wordsOf(first), Math.floor(charsMax / 2))}`;
+  const others = rest.filter((one) => one !== first);
+  const parts = await partsFor(others, Math.floor(charsMax / 4));
+  const { text, messages: quoted } = parts.at(-1) ?? { text: "", messages: 0 };
+  const latest = text === "" ? "" : `## Latest messages (quoted, as no summary could be made)\n${text}`;
+  const said = [record?.summary ?? "", task, latest].filter((part) => part !== "").join("\n\n");
+  return {
+    ...(await recordOfNames({ record, rest }, signal)),
+    summary: withWishes(said, others, Math.floor(charsMax / 4)),
+    omitted: (record?.omitted ?? 0) + Math.max(0, others.length - quoted),
+  };
 }
 
-const LATEST_CHARS_PER_TOKEN = 3;
+const WISHES = "## Wishes of the user (quoted, shortened)";
+/** Maximum number of characters of one quoted wish. */
+const WISH_CHARS = 400;
+
+/** A summary followed by the user's messages, each shortened. If they are too long together, the newest are kept. */
+function withWishes(summary: string, rest: readonly MeasuredElement[], charsMax: number): string {
+  const [before = "", earlier = ""] = summary.split(`${WISHES}\n`);
+  const lines = earlier.split("\n").filter((line) => line.startsWith("- "));
+  const kept: string[] = [];
+  let chars = 0;
+  const isKept = (line: string) => {
+    chars += line.length + 1;
+    return chars <= charsMax && kept.push(line) > 0;
+  };
+  const isFull = rest.toReversed().some((one) => {
+    if (one.entry.role !== "user" || one.entry.pieces.some(({ type }) => type === "result")) return false;
+    const words = cutMiddle(wordsOf(one), WISH_CHARS).replace(/\s+/g, " ").trim();
+    return words !== "" && !isKept(`- ${words}`);
+  });
+  if (!isFull) lines.toReversed().every(isKept);
+  return kept.length === 0 ? before.trim() : `${before.trim()}\n\n${WISHES}\n${kept.reverse().join("\n")}`.trim();
+}
+
+/** The members of a record that no model makes. */
+async function recordOfNames(
+  { record, rest }: { record: ConversationRecord | undefined; rest: readonly MeasuredElement[] },
+  signal: AbortSignal | undefined,
+): Promise<Pick<ConversationRecord, "ledger" | "messages">> {
+  const entries = rest.map(({ entry }) => entry);
+  return {
+    ledger: await enterAll(record?.ledger ?? emptyLedger(), entries, signal),
+    messages: (record?.messages ?? 0) + rest.length,
+  };
+}
 
 /** Separates records from the messages. The last record found replaces `previous`, so that the new one continues from it. */
 function takeRecord(
-  middle: readonly MeasuredElement[],
-  previous: ConversationRecord | undefined,
+  middle: RecordInput["middle"],
+  previous: RecordInput["previous"],
 ): { record: ConversationRecord | undefined; rest: MeasuredElement[] } {
   let record = previous;
   const rest: MeasuredElement[] = [];
@@ -109,19 +164,4 @@ function takeRecord(
     } else record = found;
   }
   return { record, rest };
-}
-
-function ledgerOf(ledger: Ledger, part: readonly MeasuredElement[]): Ledger {
-  let out = ledger;
-  for (const { entry } of part) {
-    out = enter(out, textOfEntry(entry));
-    out = enterMedia(out, mediaOf(entry));
-  }
-  return out;
-}
-
-function mediaOf(entry: Entry): string[] {
-  return entry.pieces.flatMap((piece) =>
-    piece.type === "media" ? [piece.label] : piece.type === "result" ? [...piece.media] : [],
-  );
 }
