@@ -147,7 +147,9 @@ async function countable(
   const filled = await withFiles(deps.files, caller.accountId, body);
   const { body: open } = withRecords(deps, { ...given, format: messagesFormat }, filled);
   const clearsItself = provider !== undefined && compactsItself(provider, messagesFormat);
-  const cleared = clearsItself ? undefined : await deps.conversations.cleared(open, messagesFormat, model);
+  const cleared = clearsItself
+    ? undefined
+    : await deps.conversations.cleared(open, messagesFormat, { accountId: caller.accountId, model });
   const members: Record<string, unknown> = {};
   const messages = cleared?.list ?? open["messages"];
   if (messages !== body["messages"]) members["messages"] = messages;

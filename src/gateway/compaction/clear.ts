@@ -3,7 +3,7 @@
 
 import type { ClearedEdit, ClearReasoningEdit, ClearResultsEdit, ContextEdit } from "../../chat/context-edits.ts";
 import type { Element, EntryFormat } from "../../chat/entries.ts";
-import type { MeasuredElement, TokenMemory } from "./measure.ts";
+import type { MeasuredElement, Sender, TokenMemory } from "./measure.ts";
 import { callNames, placeholder } from "./shape.ts";
 
 /** A list after clearing. */
@@ -19,15 +19,15 @@ export interface Clearing {
   edits: readonly ContextEdit[];
   format: EntryFormat;
   tokens: TokenMemory;
-  /** The model whose token counts apply. */
-  model: string;
+  /** Whose requests to which model: their token counts apply. */
+  sender: Sender;
   /** Tokens of instructions and tools, as counted by the gateway. */
   fixed: number;
 }
 
 /** Applies the edits in order. An edit is skipped if its trigger is not reached. */
 export async function clear(list: readonly MeasuredElement[], clearing: Clearing): Promise<Cleared> {
-  const { edits, format, tokens, model, fixed } = clearing;
+  const { edits, format, tokens, sender, fixed } = clearing;
   const before = countOf(list);
   const out: Cleared = { list, cleared: [], gone: 0 };
   for (const edit of edits) {
@@ -35,11 +35,11 @@ export async function clear(list: readonly MeasuredElement[], clearing: Clearing
     const counted = fixed + countOf(out.list);
     const rewritten =
       edit.type === "clear-results"
-        ? withoutResults(out.list, format, { edit, total: tokens.own(model, counted) })
+        ? withoutResults(out.list, format, { edit, total: tokens.own(sender, counted) })
         : withoutThoughts(out.list, format, edit);
     if (rewritten === undefined) continue;
     const measured = await tokens.measure(rewritten.list, format);
-    const gone = tokens.own(model, counted) - tokens.own(model, fixed + countOf(measured));
+    const gone = tokens.own(sender, counted) - tokens.own(sender, fixed + countOf(measured));
     if (gone <= 0 || (edit.type === "clear-results" && gone < edit.atLeast)) continue;
     out.list = measured;
     out.cleared.push({ type: edit.type, count: rewritten.count, tokens: gone });

@@ -5,14 +5,15 @@
 import { uuid } from "../../base/ids.ts";
 import type { Element, EntryFormat } from "../../chat/entries.ts";
 import type { Flights } from "../../shared-state/flights.ts";
+import { sizedList, unchangedTokens, withCuts } from "./cuts.ts";
 import { madeOnce } from "./made-once.ts";
 import type { MeasuredElement, TokenMemory } from "./measure.ts";
-import { type Compaction, type CompactionMemory, type ConversationName, endOf, keyOf } from "./memory.ts";
+import { type Compaction, type CompactionMemory, type ConversationName, keyOf } from "./memory.ts";
 import { type ConversationRecord, parseConversationRecord, recordText } from "./record.ts";
-import { cutMiddle, firstUserAt, type ShortenedList, shapeList, wordsOf } from "./shape.ts";
+import { firstUserAt } from "./shape.ts";
 import type { Space } from "./space.ts";
 import { tailStart } from "./split.ts";
-import { latestOf, recordWithout, type SummaryWork, summarise } from "./summarise.ts";
+import { latestOf, type RecordInput, recordWithout, type SummaryWork, summarise } from "./summarise.ts";
 
 /** The action, as reported in the response header. */
 export type CompactionAction = "cleared" | "reused" | "compacted" | "truncated";
@@ -90,6 +91,12 @@ export class Compactor {
     const { space } = conversation;
     const measure = await this.#measure(conversation);
     if (measure.total <= space.limit) {
+      // A conversation that was sent shortened stays so: its size may be estimated lower than before, but another beginning would
+      // cost the upstream's cache and the reasoning that is bound to it.
+      const isNear = conversation.demanded !== true && measure.total > space.limit * NEAR_SHARE;
+      if (isNear && (await this.#deps.memory.isUsed(measure.name, measure.list))) {
+        return this.#reuse(conversation, measure);
+      }
       if (measure.total > space.soon) await this.#ahead(conversation, measure);
       return undefined;
     }
@@ -127,21 +134,28 @@ export class Compactor {
   }
 
   /** Makes a record of the whole conversation. */
-  async record(conversation: Conversation): Promise<{ text: string; tokens: number; before: number }> {
-    const { tokens, memory, failed } = this.#deps;
+  async record(conversation: Conversation): Promise<MadeRecord> {
+    const { tokens, memory } = this.#deps;
     const { list, name, total } = await this.#measure(conversation);
     const known = await memory.match(name, list);
     const previous = known?.record === undefined ? undefined : parseConversationRecord(known.record);
-    const middle = list.slice(known?.upTo ?? 0);
-    let record: ConversationRecord | undefined;
+    const input = { middle: list.slice(known?.upTo ?? 0), previous };
+    const { space, work } = conversation;
+    const made = await this.#summary(conversation, input);
+    const record = made ?? (await latestOf(input, (space.record / 2) * CHARS_PER_TOKEN, work.signal));
+    const text = recordText(record, space.window * NAMES_CHARS_PER_TOKEN);
+    return { text, tokens: await tokens.count(text), before: total, truncated: made === undefined };
+  }
+
+  /** The record with a summary; undefined if none could be obtained. Throws if nobody waits for it any longer. */
+  async #summary({ work, threadId }: Conversation, input: RecordInput): Promise<ConversationRecord | undefined> {
     try {
-      record = await summarise(tokens, conversation.work, { middle, previous });
+      return await summarise(this.#deps.tokens, work, input);
     } catch (error) {
-      failed(error, conversation.threadId);
+      work.signal?.throwIfAborted();
+      this.#deps.failed(error, threadId);
+      return undefined;
     }
-    record ??= latestOf(middle, previous, conversation.space);
-    const text = recordText(record, conversation.space.window * NAMES_CHARS_PER_TOKEN);
-    return { text, tokens: await tokens.count(text), before: total };
   }
 
   /** Tokens of a conversation as counted by the gateway, without correction. */
@@ -164,7 +178,7 @@ export class Compactor {
     const counted = measured.reduce((sum, one) => sum + one.tokens, fixedTokens);
     const first = firstUserAt(measured) ?? 0;
     const name = { accountId, threadId, keeps, since, opening: measured[first]?.prefix ?? "" };
-    return { name, list: measured, fixed: fixedTokens, total: tokens.own(model, counted) };
+    return { name, list: measured, fixed: fixedTokens, total: tokens.own({ accountId, model }, counted) };
   }
 
   /** Applies an earlier compaction if it makes the conversation short enough; with `anyway`, even if it does not. */
@@ -218,9 +232,13 @@ export class Compactor {
   async #make(conversation: Conversation, measure: Measure, { before, tail }: Start): Promise<Made> {
     const { space } = conversation;
     const from = before?.upTo ?? 0;
-    const clearing = this.#compaction(measure, { ...before, upTo: from, clearedTo: Math.max(tail, from) });
     if (conversation.demanded !== true && (before === undefined || before.clearedTo < tail)) {
-      const done = await this.#apply(conversation, measure, { compaction: clearing, action: "cleared", dry: true });
+      const given = { ...before, upTo: from, clearedTo: Math.max(tail, from) };
+      const clearing = await withCuts(this.#deps.tokens, conversation, {
+        ...measure,
+        given: this.#compaction(measure, given),
+      });
+      const done = await sizedList(this.#deps.tokens, conversation, { ...measure, cut: clearing });
       if (done.after <= space.aim) return this.#kept(measure, { compaction: clearing, action: "cleared" });
     }
     return this.#summarised(conversation, measure, { before, tail });
@@ -239,23 +257,22 @@ export class Compactor {
   }
 
   async #summarised(conversation: Conversation, measure: Measure, { before, tail }: Start): Promise<Made> {
-    const { tokens, failed } = this.#deps;
+    const { tokens } = this.#deps;
     const previous = before?.record === undefined ? undefined : parseConversationRecord(before.record);
     const from = before?.upTo ?? 0;
     const first = firstUserAt(measure.list);
     const middle = measure.list.slice(from, Math.max(from, tail)).filter((_, at) => from + at !== first);
     const cut = { upTo: Math.max(from, tail), clearedTo: Math.max(from, tail) };
-    let record: ConversationRecord | undefined;
-    try {
-      record = middle.length === 0 ? previous : await summarise(tokens, conversation.work, { middle, previous });
-    } catch (error) {
-      failed(error, conversation.threadId);
-    }
-    const truncated = record === undefined;
-    const namesMax = conversation.space.window * NAMES_CHARS_PER_TOKEN;
-    const text = recordText(record ?? recordWithout(middle, previous), namesMax);
+    const { space, work } = conversation;
+    const input = { middle, previous };
+    const made = middle.length === 0 ? previous : await this.#summary(conversation, input);
+    const truncated = made === undefined;
+    const wishes = (space.record / 4) * CHARS_PER_TOKEN;
+    const record = made ?? (await recordWithout(input, wishes, work.signal));
+    const text = recordText(record, space.window * NAMES_CHARS_PER_TOKEN);
     const compaction = this.#compaction(measure, { ...cut, record: text, truncated, tokens: await tokens.count(text) });
-    return this.#kept(measure, { compaction, action: truncated ? "truncated" : "compacted" });
+    const fitted = await withCuts(tokens, conversation, { ...measure, given: compaction });
+    return this.#kept(measure, { compaction: fitted, action: truncated ? "truncated" : "compacted" });
   }
 
   async #kept(measure: Measure, made: Made): Promise<Made> {
@@ -270,6 +287,8 @@ export class Compactor {
       tokens: 0,
       truncated: false,
       ...given,
+      firstUserChars: undefined,
+      clip: undefined,
       id: uuid(),
       prefix: measure.list[end - 1]?.prefix ?? "0",
       strippedTo: undefined,
@@ -287,81 +306,28 @@ export class Compactor {
       compaction.strippedTo = measure.list.length;
       await this.#deps.memory.keep(measure.name, compaction);
     }
-    const { upTo, clearedTo, record } = compaction;
-    const cut = { upTo, clearedTo, strippedTo: compaction.strippedTo ?? measure.list.length };
-    const shape = (firstUser?: string) => shapeList(measure.list, conversation.format, { cut, record, firstUser });
-    const whole = shape();
-    const done = await this.#sized(conversation, measure, whole);
-    const fitted = await this.#fit(conversation, measure, { shape, done, end: endOf(compaction) });
-    const { list, strippedCalls } = fitted.shape;
-    const { after, counted } = fitted;
+    const { record, upTo } = compaction;
+    const { list, strippedCalls, after, counted } = await sizedList(this.#deps.tokens, conversation, {
+      ...measure,
+      cut: compaction,
+    });
     return { list, strippedCalls, action, before: measure.total, after, counted, record, upTo };
-  }
-
-  async #sized({ model, format }: Conversation, { fixed }: Measure, shape: ShortenedList): Promise<Sized> {
-    const { tokens } = this.#deps;
-    const measured = await tokens.measure(shape.list, format);
-    const counted = measured.reduce((sum, one) => sum + one.tokens, fixed);
-    return { shape, counted, after: tokens.own(model, counted) };
-  }
-
-  /** Cuts the first user message if the shortened request exceeds `space.whole`. */
-  async #fit(
-    conversation: Conversation,
-    measure: Measure,
-    given: { shape(firstUser?: string): ShortenedList; done: Sized; end: number },
-  ): Promise<Sized> {
-    const { space, model } = conversation;
-    let { done } = given;
-    const first = firstUserAt(measure.list);
-    const own = first === undefined ? 0 : this.#deps.tokens.own(model, measure.list[first]!.tokens);
-    const most = Math.max(FIRST_USER_LEAST, own - (done.after - space.whole));
-    if (first !== undefined && first < given.end && done.after > space.whole && own > most) {
-      const words = wordsOf(measure.list[first]!);
-      const cut = given.shape(cutMiddle(words, Math.floor((words.length * most) / own)));
-      done = await this.#sized(conversation, measure, cut);
-    }
-    return done.after <= space.most ? done : this.#clip(conversation, measure, done);
-  }
-
-  /**
-   * Cuts long tool results in the tail, all to the same length, which is reduced until the request fits. This is the last resort.
-   */
-  async #clip(conversation: Conversation, measure: Measure, given: Sized): Promise<Sized> {
-    const { space, format } = conversation;
-    let done = given;
-    for (let chars = RESULT_CHARS_FIRST; chars >= RESULT_CHARS_LAST && done.after > space.most; chars /= 4) {
-      const list = done.shape.list.map((element) =>
-        format.withResults(element, ({ text }) => (text.length > chars ? cutMiddle(text, chars) : undefined)),
-      );
-      done = await this.#sized(conversation, measure, { ...done.shape, list });
-    }
-    return done;
   }
 }
 
+/** A shorter conversation cannot have been above the limit before. */
+const NEAR_SHARE = 0.2;
 /** A requested record is only made if it replaces at least this share of the token limit. */
 const WORTH_SHARE = 0.2;
 
 /** The names in a record may take a twentieth of the window, at three characters per token. */
 const NAMES_CHARS_PER_TOKEN = 3 / 20;
+/** Characters per token of what a record quotes; fewer than most texts have. */
+const CHARS_PER_TOKEN = 3;
 
 /** Tokens that are available for the tail beside the unchanged messages and the record. */
-function tailTokens({ list, fixed }: Measure, { tail, aim, record }: Space): number {
-  const first = firstUserAt(list);
-  const stays = list.reduce(
-    (sum, { entry, tokens }, at) => (entry.role === "system" || at === first ? sum + tokens : sum),
-    fixed,
-  );
-  return Math.max(0, Math.min(tail, aim - record - stays));
-}
-
-/** A shortened list and its size. */
-interface Sized {
-  shape: ShortenedList;
-  /** Tokens as counted by the gateway (`counted`) and as corrected by the model's reports (`after`). */
-  counted: number;
-  after: number;
+function tailTokens(measure: Measure, { tail, aim, record }: Space): number {
+  return Math.max(0, Math.min(tail, aim - record - unchangedTokens(measure)));
 }
 
 /** The compaction to continue from, and the index where the kept tail begins. */
@@ -370,14 +336,18 @@ interface Start {
   tail: number;
 }
 
+/** A record of a whole conversation. */
+export interface MadeRecord {
+  text: string;
+  tokens: number;
+  /** Tokens of the conversation. */
+  before: number;
+  /** It has no summary, since none could be obtained. */
+  truncated: boolean;
+}
+
 /** A compaction and the action that it took. */
 interface Made {
   compaction: Compaction;
   action: CompactionAction;
 }
-
-/** The first user message is never cut below this many tokens. */
-const FIRST_USER_LEAST = 200;
-/** Results in the tail are cut to this many characters, then to a quarter of that, and so on. */
-const RESULT_CHARS_FIRST = 64_000;
-const RESULT_CHARS_LAST = 200;

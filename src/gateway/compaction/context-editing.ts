@@ -13,7 +13,15 @@ import { sealList } from "./items.ts";
 import type { MeasuredElement, TokenMemory } from "./measure.ts";
 import { recordOf } from "./record.ts";
 import type { Sealer } from "./seal.ts";
-import { doesNotFit, lengthOf, note, withCountedUsage, withList, withoutMember } from "./shortened-request.ts";
+import {
+  doesNotFit,
+  isSurelyBelow,
+  note,
+  senderOf,
+  withCountedUsage,
+  withList,
+  withoutMember,
+} from "./shortened-request.ts";
 import { type Space, spaceAbove, spaceOf } from "./space.ts";
 
 export interface ContextEditingDeps {
@@ -26,8 +34,6 @@ export interface ContextEditingDeps {
   conversationOf(admitted: AdmittedRequest, space: Space): Conversation | undefined;
 }
 
-/** Estimates from the length are multiplied by this before they are compared with a limit, as they may be too low. */
-const GUESS_MARGIN = 1.15;
 /** The limits for requests without compaction. */
 const ANY_SPACE: Space = { ...spaceOf(1, 1), limit: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFINITY };
 
@@ -86,7 +92,7 @@ export class ContextEditing {
     if (measure === undefined || measure.after <= space.limit) return undefined;
     // Without this check, a record and the messages that the client sends beside it would cause endless pauses.
     const said = countOf(measure.list.filter(({ entry }) => recordOf(entry) === undefined));
-    if (this.#deps.tokens.own(admitted.model.id, said) < space.limit * NEW_SHARE) return undefined;
+    if (this.#deps.tokens.own(senderOf(admitted), said) < space.limit * NEW_SHARE) return undefined;
     const { cleared } = measure.cleared;
     const edited = { original: admitted, atWall: false, cleared, record: undefined, usage: undefined };
     return {
@@ -112,20 +118,21 @@ export class ContextEditing {
       if (edit.type === "clear-reasoning" || !("tokens" in edit.trigger)) return false;
       least = Math.min(least, edit.trigger.tokens);
     }
-    return this.#deps.tokens.guess(admitted.model.id, lengthOf(admitted)) * GUESS_MARGIN < least;
+    return isSurelyBelow(admitted, least, this.#deps.tokens.ratio(senderOf(admitted)));
   }
 
   async #measure(admitted: AdmittedRequest, space: Space): Promise<Measure | undefined> {
     const { tokens } = this.#deps;
     const conversation = this.#deps.conversationOf(admitted, space);
     if (conversation === undefined) return undefined;
-    const { format, model } = conversation;
+    const { format } = conversation;
+    const sender = senderOf(admitted);
     const list = await tokens.measure(conversation.list, format);
     const fixed = await tokens.count(conversation.fixed);
-    const clearing = { edits: admitted.conversation?.edits ?? [], format, tokens, model, fixed };
+    const clearing = { edits: admitted.conversation?.edits ?? [], format, tokens, sender, fixed };
     const cleared = await clear(list, clearing);
-    const before = tokens.own(model, fixed + countOf(list));
-    const after = tokens.own(model, fixed + countOf(cleared.list));
+    const before = tokens.own(sender, fixed + countOf(list));
+    const after = tokens.own(sender, fixed + countOf(cleared.list));
     return { admitted, format, conversation, clearing, list, cleared, before, after };
   }
 
@@ -169,7 +176,7 @@ export class ContextEditing {
     if (short.after > space.most) throw doesNotFit(admitted, short, space);
     const { tokens } = this.#deps;
     const cleared = await clear(await tokens.measure(short.list, format), clearing);
-    note(admitted, { ...short, after: short.after - tokens.own(admitted.model.id, cleared.gone) });
+    note(admitted, { ...short, after: short.after - tokens.own(senderOf(admitted), cleared.gone) });
     const done = {
       cleared: cleared.cleared,
       record: compact === undefined ? undefined : this.#recordOf(admitted, format, short),

@@ -18,10 +18,19 @@ import { clear } from "./clear.ts";
 import type { Compactor, Conversation } from "./compactor.ts";
 import { ContextEditing } from "./context-editing.ts";
 import { compactsItself, nativeRoutes } from "./items.ts";
-import type { TokenMemory } from "./measure.ts";
+import type { Sender, TokenMemory } from "./measure.ts";
 import type { CompactionMemory } from "./memory.ts";
 import type { Sealer } from "./seal.ts";
-import { doesNotFit, lengthOf, note, wholeOf, withCountedUsage, withList } from "./shortened-request.ts";
+import {
+  doesNotFit,
+  hasMedia,
+  isSurelyBelow,
+  note,
+  senderOf,
+  wholeOf,
+  withCountedUsage,
+  withList,
+} from "./shortened-request.ts";
 import { type Space, spaceOf } from "./space.ts";
 import type { SummaryWork } from "./summarise.ts";
 import type { Windows } from "./windows.ts";
@@ -60,8 +69,6 @@ export interface CompactedNow {
 
 /** How long a summary may take. */
 const SUMMARY_MS = 120_000;
-/** Estimates from the length are multiplied by this before they are compared with a limit, as they may be too low. */
-const GUESS_MARGIN = 1.15;
 
 /** Applies compaction to chat requests. */
 export class Conversations {
@@ -114,9 +121,8 @@ export class Conversations {
     if (conversation.threadId === undefined) return admitted;
     const space = this.#space(admitted);
     if (space === undefined) return admitted;
-    const chars = lengthOf(admitted);
-    if (this.#deps.tokens.guess(admitted.model.id, chars) * GUESS_MARGIN < Math.min(space.soon, space.limit))
-      return admitted;
+    const ratio = this.#deps.tokens.ratio(senderOf(admitted));
+    if (isSurelyBelow(admitted, Math.min(space.soon, space.limit), ratio)) return admitted;
     let fitted = this.#fitted.get(admitted);
     if (fitted === undefined) {
       fitted = this.#shorten(admitted, space);
@@ -140,8 +146,8 @@ export class Conversations {
     const whole = this.#conversation(admitted, NO_SPACE);
     if (whole === undefined) return undefined;
     const counted = shortened?.counted ?? (await compactor.counted(whole));
-    if (counts.requested !== undefined) tokens.correct(admitted.model.id, counts.requested, counted);
-    const sent = tokens.own(admitted.model.id, counted);
+    if (counts.requested !== undefined) tokens.correct(senderOf(admitted), counts.requested, counted);
+    const sent = tokens.own(senderOf(admitted), counted);
     const window = this.#deps.windows.of(admitted.model);
     const told = counts.limit === undefined ? undefined : window;
     const known = told === undefined ? undefined : spaceOf(told, settings().threshold, admitted.chat.maxTokens);
@@ -169,15 +175,15 @@ export class Conversations {
   async cleared(
     body: Element,
     { entries }: WireFormat,
-    model: string,
+    sender: Sender,
   ): Promise<{ list: readonly Element[]; gone: number } | undefined> {
     const { settings, tokens } = this.#deps;
     const edits = settings().enabled ? entries?.editing?.edits(body) : undefined;
     if (entries === undefined || edits === undefined) return undefined;
     const list = await tokens.measure(entries.list(body), entries);
     const fixed = await tokens.count(entries.fixed(body));
-    const done = await clear(list, { edits, format: entries, tokens, model, fixed });
-    return { list: done.list.map(({ element }) => element), gone: tokens.own(model, done.gone) };
+    const done = await clear(list, { edits, format: entries, tokens, sender, fixed });
+    return { list: done.list.map(({ element }) => element), gone: tokens.own(sender, done.gone) };
   }
 
   /** The request for a record instead of an answer, if the client wants to pause after compaction. */
@@ -218,7 +224,7 @@ export class Conversations {
   /** Tokens of a conversation, corrected by what the model's providers report. */
   async tokensOf(source: RecordSource): Promise<number> {
     const { compactor, tokens } = this.#deps;
-    return tokens.own(source.model.id, await compactor.counted(this.#accounted(source).conversation));
+    return tokens.own(senderOf(source), await compactor.counted(this.#accounted(source).conversation));
   }
 
   /** The conversation of a request, and the usage to which the calls for its summaries are added. */
@@ -252,12 +258,9 @@ export class Conversations {
 
   #learn(admitted: AdmittedRequest, reported: number): void {
     const shortened = admitted.conversation?.shortened;
-    const media = admitted.chat.messages.some(({ content }) =>
-      content.some(({ type }) => type === "image" || type === "file"),
-    );
-    if (media) return;
-    const sent = shortened === undefined ? { chars: lengthOf(admitted) } : { counted: shortened.counted };
-    this.#deps.tokens.learn(admitted.model.id, reported, sent);
+    // Only what was counted as it went up can be compared with the report.
+    if (shortened === undefined || hasMedia(admitted.chat)) return;
+    this.#deps.tokens.learn(senderOf(admitted), reported, shortened.counted);
   }
 
   async #shorten(admitted: AdmittedRequest, space: Space, { atWall = false } = {}): Promise<AdmittedRequest> {

@@ -1,5 +1,5 @@
-// Counts the tokens of a conversation. An estimate from its length costs almost nothing for each request; if that is not enough,
-// each message is counted once. Both are corrected by what providers report.
+// Counts the tokens of a conversation. Each message is counted once. The count is corrected by what providers report for the same
+// account's requests, and only upwards, so that nobody's requests make another's seem shorter than they are.
 
 import { createTurns } from "../../base/turns.ts";
 import { type Element, type Entry, type EntryFormat, type Piece, textOfEntry } from "../../chat/entries.ts";
@@ -16,66 +16,63 @@ export interface MeasuredElement {
 
 /** Tokens of a large image; the gateway does not examine its pixels. */
 const IMAGE_TOKENS = 1600;
-/** Tokens assumed for a document. */
-const DOCUMENT_TOKENS = 3000;
+/** Tokens assumed for a document, which is the largest kind of media. */
+export const DOCUMENT_TOKENS = 3000;
 /** Tokens of the role and the separators around a message. */
 const MESSAGE_TOKENS = 4;
 
 /** Maximum number of remembered message counts; each takes a few dozen bytes. */
 const COUNTS_MAX = 100_000;
-/** Maximum number of models whose correction is remembered. */
-const MODELS_MAX = 1000;
-
-/** Tokens per character of JSON, assumed until the model's own ratio is known. Most texts have fewer. */
-const FIRST_GUESS = 0.4;
-/** No text has fewer tokens per character. A report below this leaves something out, such as cached tokens. */
-const PER_CHAR_MIN = 0.1;
+/** Maximum number of corrections that are remembered, of all accounts and models. */
+const RATIOS_MAX = 10_000;
 /** The weight of a new report against the earlier ones. */
 const NEW_SHARE = 0.2;
+/** In shorter requests the ratio depends mostly on the protocol's overhead, so nothing is learned from them. */
+const COUNTED_MIN = 500;
 
-/** A model's reported tokens per character, and per token counted by the gateway. */
-interface Rates {
-  perChar: number | undefined;
-  /** The model's tokens per token counted by the gateway. */
-  perToken: number | undefined;
+/** Whose requests to which model. */
+export interface Sender {
+  accountId: string;
+  model: string;
 }
 
-/** Remembers the token counts of texts and the ratios of models. */
+/** Remembers the token counts of texts, and what models count for an account's requests. */
 export class TokenMemory {
   readonly #counts = new Map<number | bigint, number>();
-  readonly #rates = new Map<string, Rates>();
+  /** A model's tokens per token counted by the gateway, at least 1. */
+  readonly #ratios = new Map<string, number>();
 
-  /** Estimates the tokens of a request by the length of its text alone. */
-  guess(model: string, chars: number): number {
-    return chars * (this.#rates.get(model)?.perChar ?? FIRST_GUESS);
+  /** A model's tokens per token counted by the gateway. */
+  ratio(sender: Sender): number {
+    return this.#ratios.get(keyOf(sender)) ?? 1;
   }
 
   /** Corrects the gateway's count by the model's ratio. */
-  own(model: string, counted: number): number {
-    return Math.ceil(counted * (this.#rates.get(model)?.perToken ?? 1));
+  own(sender: Sender, counted: number): number {
+    return Math.ceil(counted * this.ratio(sender));
   }
 
-  /** Learns from the tokens that a model reported for a request with this many characters or counted tokens. */
-  learn(model: string, reported: number, sent: { chars?: number | undefined; counted?: number | undefined }): void {
-    if (!(reported > 0)) return;
-    const { perChar, perToken } = this.#rates.get(model) ?? {};
-    const { chars = 0, counted = 0 } = sent;
-    this.#put(model, {
-      perChar: chars < CHARS_MIN ? perChar : blend(perChar, clamp(reported / chars, PER_CHAR_MIN, 2)),
-      perToken: counted < COUNTED_MIN ? perToken : blend(perToken, clamp(reported / counted, 0.5, 3)),
-    });
+  /** Learns from the tokens that a model reported for a request. `counted`: the gateway's count of what was sent to it. */
+  learn(sender: Sender, reported: number, counted: number): void {
+    if (!(reported > 0) || counted < COUNTED_MIN) return;
+    const known = this.#ratios.get(keyOf(sender));
+    const found = clamp(reported / counted, 1, 3);
+    this.#put(sender, known === undefined ? found : known + (found - known) * NEW_SHARE);
   }
 
-  /** Raises a model's ratio after it refused a request that was counted as short enough. */
-  correct(model: string, reported: number, counted: number): void {
+  /** Raises the ratio after a model refused a request that was counted as short enough. */
+  correct(sender: Sender, reported: number, counted: number): void {
     if (counted <= 0) return;
-    const known = this.#rates.get(model);
-    const perToken = clamp(reported / counted, 0.5, 5);
-    if (perToken > (known?.perToken ?? 1)) this.#put(model, { perChar: known?.perChar, perToken });
+    const ratio = clamp(reported / counted, 1, 5);
+    if (ratio > this.ratio(sender)) this.#put(sender, ratio);
   }
 
-  #put(model: string, rates: Rates): void {
-    if (this.#rates.has(model) || this.#rates.size < MODELS_MAX) this.#rates.set(model, rates);
+  #put(sender: Sender, ratio: number): void {
+    const key = keyOf(sender);
+    this.#ratios.delete(key);
+    this.#ratios.set(key, ratio);
+    const oldest = this.#ratios.keys().next().value;
+    if (this.#ratios.size > RATIOS_MAX && oldest !== undefined) this.#ratios.delete(oldest);
   }
 
   /** The elements with their token counts. Lets other work run between two elements. */
@@ -120,12 +117,8 @@ export class TokenMemory {
   }
 }
 
-/** In shorter requests the ratio depends mostly on the protocol's overhead, so nothing is learned from them. */
-const CHARS_MIN = 2000;
-const COUNTED_MIN = 500;
-
-function blend(known: number | undefined, found: number): number {
-  return known === undefined ? found : known + (found - known) * NEW_SHARE;
+function keyOf({ accountId, model }: Sender): string {
+  return `${accountId}\u0000${model}`;
 }
 
 function clamp(value: number, least: number, most: number): number {

@@ -15,6 +15,10 @@ export interface Compaction {
   clearedTo: number;
   /** Index up to which assistant messages were generated from a different history; undefined until the compaction's first use. */
   strippedTo: number | undefined;
+  /** Maximum number of characters of the first user message; undefined if it is kept whole. */
+  firstUserChars?: number | undefined;
+  /** Results before this index are cut to this many characters. */
+  clip?: { chars: number; to: number } | undefined;
   /** The text of the record; undefined if only results were cleared. */
   record: string | undefined;
   /** Tokens of the record. */
@@ -68,16 +72,25 @@ export class CompactionMemory {
 
   /** Finds the compaction that covers the most of the list's beginning. */
   async match(name: ConversationName, list: readonly MeasuredElement[]): Promise<Compaction | undefined> {
-    const known = await this.#of(name);
-    const freshMs = this.#nowMs() - TRUNCATED_MS;
     let best: Compaction | undefined;
-    for (const one of known) {
-      const end = endOf(one);
-      if (end > list.length || (one.truncated && one.createdAtMs < freshMs)) continue;
-      if (list[end - 1]?.prefix !== one.prefix) continue;
+    for (const one of await this.#covering(name, list)) {
       if (best === undefined || isFurther(one, best)) best = one;
     }
     return best;
+  }
+
+  /** Whether the conversation was already sent shortened. */
+  async isUsed(name: ConversationName, list: readonly MeasuredElement[]): Promise<boolean> {
+    return (await this.#covering(name, list)).some(({ strippedTo }) => strippedTo !== undefined);
+  }
+
+  async #covering(name: ConversationName, list: readonly MeasuredElement[]): Promise<Compaction[]> {
+    const freshMs = this.#nowMs() - TRUNCATED_MS;
+    return (await this.#of(name)).filter((one) => {
+      const end = endOf(one);
+      if (end > list.length || (one.truncated && one.createdAtMs < freshMs)) return false;
+      return list[end - 1]?.prefix === one.prefix;
+    });
   }
 
   /**

@@ -16,6 +16,12 @@ export interface Cut {
    * history, is removed.
    */
   strippedTo: number;
+  /** The text that replaces the elements left out; undefined if none are. */
+  record: string | undefined;
+  /** Maximum number of characters of the first user message; undefined if it is kept whole. */
+  firstUserChars?: number | undefined;
+  /** Results before this index are cut to this many characters. */
+  clip?: { chars: number; to: number } | undefined;
 }
 
 /** A shortened list of messages. */
@@ -40,16 +46,9 @@ export function firstUserAt(list: readonly MeasuredElement[]): number | undefine
   return at < 0 ? undefined : at;
 }
 
-/**
- * Builds the shortened list. `record`: the text that replaces the elements left out. `firstUser`: the text of the first user
- * message, if it is cut.
- */
-export function shapeList(
-  list: readonly MeasuredElement[],
-  format: EntryFormat,
-  options: { cut: Cut; record: string | undefined; firstUser?: string | undefined },
-): ShortenedList {
-  const { cut, record } = options;
+/** Builds the shortened list. */
+export function shapeList(list: readonly MeasuredElement[], format: EntryFormat, cut: Cut): ShortenedList {
+  const { record, clip } = cut;
   const first = firstUserAt(list);
   const names = callNames(list);
   const out: Element[] = [];
@@ -61,7 +60,8 @@ export function shapeList(
   };
   list.forEach(({ element, entry }, at) => {
     if (at === first) {
-      out.push(options.firstUser === undefined ? element : format.withText(element, options.firstUser));
+      const { firstUserChars: chars } = cut;
+      out.push(chars === undefined ? element : format.withText(element, cutMiddle(textOfEntry(entry), chars)));
       if (at < cut.upTo) place();
       return;
     }
@@ -77,7 +77,8 @@ export function shapeList(
       kept = format.withoutReasoning(kept);
       if (kept === undefined) return;
     }
-    out.push(at < cut.clearedTo ? cleared(kept, format, names) : kept);
+    if (at < cut.clearedTo) out.push(cleared(kept, format, names));
+    else out.push(clip !== undefined && at < clip.to ? clipped(kept, format, clip.chars) : kept);
   });
   place();
   return { list: out, strippedCalls };
@@ -89,6 +90,11 @@ function cleared(element: Element, format: EntryFormat, names: ReadonlyMap<strin
     if (result.text.length < CLEARED_CHARS_MIN && result.media.length === 0) return undefined;
     return placeholder(result, names);
   });
+}
+
+/** The element with long results cut in their middle. */
+function clipped(element: Element, format: EntryFormat, chars: number): Element {
+  return format.withResults(element, ({ text }) => (text.length > chars ? cutMiddle(text, chars) : undefined));
 }
 
 /** The placeholder of a result. It names the tool and the size, so that the model can call the tool again. */

@@ -2,17 +2,37 @@
 
 import { ApiError } from "../../base/errors.ts";
 import type { Usage } from "../../chat/event.ts";
+import type { ChatRequest } from "../../chat/request.ts";
 import type { AdmittedRequest, ConversationState } from "../chat-exchange.ts";
 import type { Shortened } from "./compactor.ts";
+import { DOCUMENT_TOKENS, type Sender } from "./measure.ts";
 import type { Space } from "./space.ts";
 import type { SummaryWork } from "./summarise.ts";
 
-/** Approximate number of characters of a request as it is sent upstream. */
-export function lengthOf({ text, members }: AdmittedRequest): number {
-  const { messages, input } = members ?? {};
+/**
+ * Whether the size of a request alone shows that it has fewer tokens than this. A token has at least one byte. `ratio`: the model's
+ * tokens per token counted by the gateway.
+ */
+export function isSurelyBelow({ text, members, chat }: AdmittedRequest, tokens: number, ratio: number): boolean {
   // The gateway inserted stored history or files, which the client's text does not contain.
-  if (messages === undefined && input === undefined) return text.length;
-  return text.length + JSON.stringify(messages ?? input).length;
+  if (members?.["messages"] !== undefined || members?.["input"] !== undefined) return false;
+  if (text.length * ratio >= tokens) return false;
+  const media = chat.messages.reduce((sum, { content }) => sum + content.filter(isMedia).length, 0);
+  return (Buffer.byteLength(text) + media * DOCUMENT_TOKENS) * ratio < tokens;
+}
+
+/** Whether a request has images or files, whose tokens are only assumed. */
+export function hasMedia({ messages }: ChatRequest): boolean {
+  return messages.some(({ content }) => content.some(isMedia));
+}
+
+/** Whose request to which model. */
+export function senderOf({ caller, model }: Pick<AdmittedRequest, "caller" | "model">): Sender {
+  return { accountId: caller.accountId, model: model.id };
+}
+
+function isMedia({ type }: { type: string }): boolean {
+  return type === "image" || type === "file";
 }
 
 /** The request as it was before shortening, with all of the client's messages. */

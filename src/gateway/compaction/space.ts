@@ -11,7 +11,7 @@ export interface Space {
   aim: number;
   /** A request that is still longer after shortening is refused; tool results in the tail are cut only above this size. */
   most: number;
-  /** If the shortened request is larger than this, its first user message is cut. */
+  /** If what no compaction replaces is larger than this, the first user message is cut. */
   whole: number;
   /** Maximum size of the kept tail, beyond the messages that are always kept. */
   tail: number;

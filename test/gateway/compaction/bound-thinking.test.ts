@@ -3,12 +3,10 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../support/app.ts";
-import { type FakeUpstream, type Received, startUpstream } from "../../support/upstream.ts";
+import { type FakeUpstream, startUpstream } from "../../support/upstream.ts";
+import { hasThinking, messagesOf, prefixOf, refusalOf, THINKING } from "./bound-upstream.ts";
 import { FORMAT_NAMES } from "./fixture.ts";
 import { bodyOf, PATHS, Talker, tightUpstream } from "./tight-upstream.ts";
-
-type Block = Record<string, unknown>;
-type Message = { role: string; content: string | Block[] };
 
 const WINDOW = 5000;
 let upstream: FakeUpstream;
@@ -36,36 +34,14 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** What a block is bound to: instructions, tools and all messages before it. Cache marks do not count. */
-function prefixOf({ json = {} }: Received, count: number): string {
-  const messages = ((json["messages"] ?? []) as Message[]).slice(0, count);
-  const text = JSON.stringify([json["system"], json["tools"], messages], (name, value) =>
-    name === "cache_control" ? undefined : (value as unknown),
-  );
-  return Bun.hash(text).toString(36);
-}
-
-/** The index of the first message whose thinking was produced after a different history. */
-function misplaced(received: Received): number {
-  return ((received.json?.["messages"] ?? []) as Message[]).findIndex(
-    ({ content }, at) =>
-      Array.isArray(content) &&
-      content.some(({ type, signature }) => type === "thinking" && signature !== `sig-${prefixOf(received, at)}`),
-  );
-}
-
 test.each(FORMAT_NAMES)("%s", async (format) => {
   let refusals = 0;
   let thoughts = 0;
   const { seen, script } = tightUpstream({
     window: WINDOW,
     say: (received, turn) => {
-      const messages = (received.json?.["messages"] ?? []) as Message[];
-      thoughts += messages.some(
-        ({ content }) => Array.isArray(content) && content.some(({ type }) => type === "thinking"),
-      )
-        ? 1
-        : 0;
+      const messages = messagesOf(received);
+      if (messages.some(hasThinking)) thoughts++;
       const reasoning = { text: `thought ${turn}`, signature: `sig-${prefixOf(received, messages.length)}` };
       return turn % 2 === 1
         ? {
@@ -77,11 +53,10 @@ test.each(FORMAT_NAMES)("%s", async (format) => {
     },
   });
   upstream.answer((received) => {
-    const at = misplaced(received);
-    if (at < 0) return script(received);
+    const refusal = refusalOf(received);
+    if (refusal === undefined) return script(received);
     refusals++;
-    const message = `messages.${at}.content.0: Invalid signature in thinking block: it is bound to a different conversation`;
-    return Response.json({ type: "error", error: { type: "invalid_request_error", message } }, { status: 400 });
+    return refusal;
   });
   const talker = new Talker(format);
   const actions = new Set<string>();
@@ -100,9 +75,3 @@ test.each(FORMAT_NAMES)("%s", async (format) => {
   // Thinking continues after a compaction and is then bound to the shortened history.
   expect(thoughts).toBeGreaterThan(60);
 });
-
-const THINKING = {
-  "openai-chat": { reasoning_effort: "low" },
-  "openai-responses": { reasoning: { effort: "low" } },
-  "anthropic-messages": { thinking: { type: "adaptive" } },
-} as const;
