@@ -3,7 +3,7 @@
 
 import { createTurns } from "../../base/turns.ts";
 import type { Entry, Piece } from "../../chat/entries.ts";
-import { type FoundNames, namesOf } from "./names.ts";
+import { type FoundNames, findNames } from "./names.ts";
 
 /** The names of a conversation, oldest first. */
 export interface Ledger {
@@ -63,7 +63,7 @@ export async function enterAll(
       if (text === "") continue;
       const looked = ends(text, Math.min(TEXT_CHARS_MAX, left));
       left -= looked.length;
-      const found = namesOf(piece.type === "call" && looked === text ? stringsOf(text) : looked);
+      const found = findNames(piece.type === "call" && looked === text ? stringsOf(text) : looked);
       for (const kind of FOUND_KINDS) {
         const names = newest[kind];
         for (let i = found[kind].length - 1; i >= 0 && names.size < NAMES_MAX; i--) names.add(found[kind][i]!);

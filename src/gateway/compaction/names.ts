@@ -22,7 +22,7 @@ interface Word {
 }
 
 /** The names in a text. */
-export function namesOf(text: string): FoundNames {
+export function findNames(text: string): FoundNames {
   const found: FoundNames = { paths: [], urls: [], identifiers: [], amounts: [] };
   const words = wordsOf(text, found);
   for (let at = 0; at < words.length; ) {

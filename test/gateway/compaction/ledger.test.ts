@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Entry } from "../../../src/chat/entries.ts";
 import { emptyLedger, enterAll, type Ledger, ledgerText, parseLedger } from "../../../src/gateway/compaction/ledger.ts";
-import { namesOf } from "../../../src/gateway/compaction/names.ts";
+import { findNames } from "../../../src/gateway/compaction/names.ts";
 import { cpuMs } from "../../support/real-time.ts";
 import { longestStep } from "../../support/steps.ts";
 
@@ -63,7 +63,7 @@ describe("names", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
         const text = pieces.join("");
-        for (const name of Object.values(namesOf(text)).flat() as string[]) {
+        for (const name of Object.values(findNames(text)).flat() as string[]) {
           const isWhole = [...text.matchAll(new RegExp(RegExp.escape(name), "g"))].some(
             ({ index }) => !/[\w-]/.test(text[index - 1] ?? "") && !/[\w-]/.test(text[index + name.length] ?? ""),
           );
@@ -133,8 +133,8 @@ const UNITS = [
 
 describe("time", () => {
   test.each(UNITS)("a long run of %p", (unit) => {
-    namesOf(unit.repeat(1000));
-    expect(cpuMs(() => namesOf(unit.repeat(Math.ceil(12_000 / unit.length))))).toBeLessThan(50);
+    findNames(unit.repeat(1000));
+    expect(cpuMs(() => findNames(unit.repeat(Math.ceil(12_000 / unit.length))))).toBeLessThan(50);
   });
 
   test.each(["a-1", "1 ", "的1", "src/a.ts "])("a thousand long texts of %p", async (unit) => {
