@@ -76,6 +76,16 @@ const plants: Plant[] = [
       "src/catalog/b.ts": 'import type { D } from "../upstream/dialect.ts";',
     },
   ],
+  [
+    "the text of a page is read",
+    "src/pages/convert/a.ts:1",
+    { "src/pages/convert/a.ts": "clean(element.textContent);" },
+  ],
+  [
+    "the text of a page is read",
+    "src/web/a.ts:1",
+    { "src/web/a.ts": "if (node instanceof PageText) text += node.data;" },
+  ],
   ["only store speaks SQL", "bun:sqlite", { "src/accounts/a.ts": 'import { Database } from "bun:sqlite";' }],
   ["only store speaks SQL", "drizzle-orm/bun", { "src/app/start.ts": 'import { x } from "drizzle-orm/bun-sqlite";' }],
   [

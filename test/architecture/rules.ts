@@ -277,6 +277,18 @@ const waitedFor = lineRule(
   () => true,
 );
 
+/** Folders whose code measures and compares texts, or writes Markdown; their other texts come from the reader of plain text too. */
+const WITH_RAW_TEXT = ["dom", "content", "markdown", "browser", "words"].map((name) => `src/pages/${name}/`);
+const plainText = lineRule(
+  "the text of a page is read by words/plain-text.ts",
+  /\.textContent\b|\.innerText\b|\bPageText\b/,
+  (path) =>
+    (roomOf(path) === "pages" || roomOf(path) === "web") &&
+    !WITH_RAW_TEXT.some((folder) => path.startsWith(folder)) &&
+    // Counts characters and looks for hints about scripts.
+    path !== "src/pages/convert/needs-script.ts",
+);
+
 const consoles = lineRule("console only in cli", /\bconsole\s*(?:\.|\[)/, (path) => !path.startsWith("src/cli/"));
 
 const defaults = lineRule(
@@ -358,6 +370,7 @@ export const RULES: readonly Rule[] = [
   vendorNames,
   time,
   waitedFor,
+  plainText,
   consoles,
   defaults,
   length,

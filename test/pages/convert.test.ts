@@ -73,6 +73,20 @@ describe("documents", () => {
     expect(documentMarkdown("json", bytes('{"a":[1]}'), source).markdown).toBe(
       '```json\n{\n  "a": [\n    1\n  ]\n}\n```',
     ));
+  test("JSON keeps its numbers as they are written", () => {
+    const json = String.raw`{"big":12345678901234567890, "one":1.10,"huge":1e400,"none":[],"no":{},"text":"caf\u00e9, \"1\"","list":[-0.0,{"a":null}]}`;
+    const lines = [
+      '"big": 12345678901234567890,',
+      '"one": 1.10,',
+      '"huge": 1e400,',
+      '"none": [],',
+      '"no": {},',
+      '"text": "café, \\"1\\"",',
+      '"list": [\n    -0.0,\n    {\n      "a": null\n    }\n  ]',
+    ];
+    const shown = `\`\`\`json\n{\n  ${lines.join("\n  ")}\n}\n\`\`\``;
+    expect(documentMarkdown("json", bytes(json), source).markdown).toBe(shown);
+  });
   test("JSON that would consist mostly of indentation is not formatted", async () => {
     const wide = `${"[".repeat(999)}${"1,".repeat(200_000)}1${"]".repeat(999)}`;
     for (const json of [`${"[".repeat(250_000)}${"]".repeat(250_000)}`, "[".repeat(500_000), wide])
@@ -89,7 +103,7 @@ describe("documents", () => {
       bytes(`<rss><title>Feed</title><item><title><![CDATA[A & <b>]]></title></item>${open}`),
       source,
     );
-    expect(read.markdown).toBe("## A &");
+    expect(read.markdown).toBe("# Feed\n\n## A &");
   });
   test("text", async () => expect(documentMarkdown("text", bytes("  a\nb "), source).markdown).toBe("a\nb"));
   const feeds: [name: string, xml: string, title: string, markdown: string, links: string[]][] = [
@@ -97,35 +111,42 @@ describe("documents", () => {
       "RSS",
       "<rss><channel><title>News</title><link>https://site.example/</link><item><title><![CDATA[One & <b>two</b>]]></title><link>https://site.example/1</link><pubDate>Mon</pubDate><description>&lt;p&gt;Text&lt;/p&gt;</description></item></channel></rss>",
       "News",
-      "## [One & two](https://site.example/1)\n\nMon\n\nText",
+      "# News\n\n## [One & two](https://site.example/1)\n\nMon\n\nText",
       ["https://site.example/1"],
     ],
     [
       "Atom",
       '<?xml version="1.0"?><feed><title>Log</title><entry><link rel="edit" href="/e"/><link rel="alternate" href="/2"/><title>Two [2]</title><updated>2024</updated><summary>Short</summary></entry><entry><title>Bare</title></entry></feed>',
       "Log",
-      "## [Two \\[2\\]](https://site.example/2)\n\n2024\n\nShort\n\n## Bare",
+      "# Log\n\n## [Two \\[2\\]](https://site.example/2)\n\n2024\n\nShort\n\n## Bare",
       ["https://site.example/2"],
     ],
     [
       "an item with a permanent guid and no link",
       "<rss><channel><title>G</title><item><guid>https://site.example/g</guid><description>About</description></item></channel></rss>",
       "G",
-      "## [https://site.example/g](https://site.example/g)\n\nAbout",
+      "# G\n\n## [https://site.example/g](https://site.example/g)\n\nAbout",
       ["https://site.example/g"],
     ],
     [
       "a title whose brackets look like Markdown",
       "<rss><channel><title>B</title><item><title>[New]: a\\] (b)</title><link>https://site.example/b</link></item></channel></rss>",
       "B",
-      "## [\\[New\\]: a\\\\\\] (b)](https://site.example/b)",
+      "# B\n\n## [\\[New\\]: a\\\\\\] (b)](https://site.example/b)",
       ["https://site.example/b"],
+    ],
+    [
+      "markup in entries, titles and descriptions",
+      '<feed><title>News &amp; more</title><subtitle>All 10&lt;sup&gt;6&lt;/sup&gt;</subtitle><entry><title type="html">9×10&lt;sup&gt;16&lt;/sup&gt; J</title><content type="html">&lt;h1&gt;In&lt;/h1&gt;&lt;pre&gt;a  b&lt;/pre&gt;&lt;p&gt;10&lt;sup&gt;6&lt;/sup&gt; &lt;a href="/x"&gt;more&lt;/a&gt;&lt;/p&gt;&lt;p hidden&gt;Unseen&lt;/p&gt;</content></entry><entry><title>a &lt;b&gt; c</title><content type="xhtml"><div><p>One <b>two</b></p><ul><li>three</li></ul></div></content></entry></feed>',
+      "News & more",
+      "# News & more\n\nAll 10^6\n\n## 9×10^16 J\n\n### In\n\n```\na  b\n```\n\n10<sup>6</sup> [more](https://site.example/x)\n\n## a c\n\nOne **two**\n\n- three",
+      [],
     ],
     [
       "no link that is no web address",
       "<rss><channel><title>J</title><item><title>T</title><link>javascript:alert(1)</link></item></channel></rss>",
       "J",
-      "## T",
+      "# J\n\n## T",
       [],
     ],
   ];

@@ -248,7 +248,7 @@ nor this
 \`\`\`
 
 Two\\_words, 3 \\* 4 and x<sup>2</sup> &lt;b&gt;.`);
-  expect(paragraphs).toEqual(["See the guide and [attributes] with code.", "Two_words, 3 * 4 and x2 <b>."]);
+  expect(paragraphs).toEqual(["See the guide and [attributes] with code.", "Two_words, 3 * 4 and x² <b>."]);
   expect(firstSentence("Short. Also short. And so on for ever and ever.", "xx-nonsense")).toBe(
     "Short. Also short. And so on for ever and ever.",
   );

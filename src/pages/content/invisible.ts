@@ -1,24 +1,11 @@
 // Removes text that a page does not show: no reader has seen it, and instructions for language models are often hidden there.
 // Parts that a reader can open (panels, tabs, accordions) are content, whether or not they are open.
 
+import { hidingOf, isOnlyInvisible, isShownAgain, isTinyText } from "../dom/hidden.ts";
 import { closest, elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Trace } from "./trace.ts";
 
-/** Class names of text that is only for screen readers. */
-const SCREEN_READER =
-  /(?:^|\s)(?:(?:sr|screen-?readers?)-?only|screen-?reader(?:-?text)?|visually-?hidden|visuallyhidden|visually_hidden|[\w]+-visually-hidden|u-hidden-visually|hide-visually|a11y-hidden|a11y-text|assistive-text|element-invisible|a-offscreen|off-?screen(?:-text)?)(?:\s|$)/i;
-const NOT_DISPLAYED = /(?:^|[;\s])display\s*:\s*none/i;
-const NOT_VISIBLE = /(?:^|[;\s])visibility\s*:\s*(?:hidden|collapse)/i;
-const VISIBLE = /(?:^|[;\s])visibility\s*:\s*visible/i;
-const FONT_SIZE = /(?:^|[;\s])font(?:-size)?\s*:[^;]*?(?<![\w.#])(\d*\.?\d+)\s*(px|pt|em|rem|%|)(?![\w.])/i;
-/** Text of at most this size cannot be read. */
-const FONT_PX_MAX = 1;
-const FONT_SHARE_MAX = 0.05;
-const OUT_OF_SIGHT =
-  /(?:^|[;\s])(?:text-indent\s*:\s*-\d{3,}|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01]|clip-path\s*:\s*inset\(\s*(?:50|100)%)/i;
-const FAR_AWAY = /(?:^|[;\s])(?:left|right|top)\s*:\s*-\d{3,}/i;
-const LIFTED = /(?:^|[;\s])position\s*:\s*(?:absolute|fixed)/i;
 /** Words that name a part which the reader can open. */
 const OPENABLE = new Set(
   (
@@ -35,28 +22,35 @@ const STREAMED = /^S:[0-9a-f]+$/;
 /** A hidden part with more than this share of the page's text is the page itself, hidden until its scripts run. */
 const WHOLE_SHARE = 0.8;
 
+/** A page with more transparent parts, or with more of its text in one, shows them later. */
+const TRANSPARENT_MAX = 3;
+const TRANSPARENT_SHARE = 0.2;
+const NEVER_CONTENT = new Set(["select", "template", "textarea", "datalist", "svg", "noscript"]);
+
 /** Removes invisible text in place. A page that would lose every word is left unchanged. */
 export function removeInvisible({ body }: PageDocument, trace: Trace): void {
   const found = new Set<PageElement>();
+  const transparent = new Set<PageElement>();
   const small: PageElement[] = [];
   let controlled: ReadonlySet<string> | undefined;
   let chars: number | undefined;
   for (const element of elementsOf(body)) {
-    const { attributes } = element;
-    const style = attributes["style"] ?? "";
+    const style = element.attributes["style"] ?? "";
     if (style !== "" && isTinyText(style)) small.push(element);
-    const isUnseen =
-      SCREEN_READER.test(element.className) || (style !== "" && (OUT_OF_SIGHT.test(style) || isFarAway(style)));
-    if (!isUnseen && !isHidden(attributes, style)) continue;
+    const hiding = hidingOf(element);
+    if (hiding === undefined) continue;
     if (isWithin(element, found) || !hasText(element) || isFormula(element)) continue;
-    if (!isUnseen) {
+    if (hiding !== "unseen") {
       controlled ??= controlledIds(body);
       if (isOpenable(element, controlled) || STREAMED.test(element.id)) continue;
       chars ??= body.textContent.length;
       if (isWholePage(element, chars)) continue;
     }
-    found.add(element);
+    if (hiding !== "transparent") found.add(element);
+    else if (element.textContent.length < (chars ?? 0) * TRANSPARENT_SHARE) transparent.add(element);
   }
+  // Pages that fade in their parts while the reader scrolls have many.
+  if (transparent.size <= TRANSPARENT_MAX) for (const element of transparent) found.add(element);
   for (const element of small) if (!isWithin(element, found)) removeTinyText(element);
   if (found.size === 0 || !hasWords(body, found)) return;
   for (const element of found) removeHidden(element, trace);
@@ -64,32 +58,11 @@ export function removeInvisible({ body }: PageDocument, trace: Trace): void {
 
 /** Removes the part, except for descendants that are made visible again. */
 function removeHidden(element: PageElement, trace: Trace): void {
-  const shown = NOT_VISIBLE.test(element.attributes["style"] ?? "")
-    ? elementsOf(element).filter((inner) => VISIBLE.test(inner.attributes["style"] ?? ""))
-    : [];
+  const shown = isOnlyInvisible(element) ? elementsOf(element).filter(isShownAgain) : [];
   const outer = new Set(shown);
   for (const inner of shown)
     if (closest(inner, (above) => outer.has(above)) === undefined) element.parentNode?.insertBefore(inner, element);
   trace.remove(element, "invisible");
-}
-
-function isHidden(attributes: Readonly<Record<string, string>>, style: string): boolean {
-  const { hidden } = attributes;
-  if (hidden !== undefined && hidden.toLowerCase() !== "until-found") return true;
-  return style !== "" && (NOT_DISPLAYED.test(style) || NOT_VISIBLE.test(style));
-}
-
-function isFarAway(style: string): boolean {
-  return FAR_AWAY.test(style) && LIFTED.test(style);
-}
-
-function isTinyText(style: string): boolean {
-  const [, size, unit] = FONT_SIZE.exec(style) ?? [];
-  if (size === undefined) return false;
-  const value = Number(size);
-  if (value === 0) return true;
-  if (unit === "px" || unit === "pt") return value <= FONT_PX_MAX;
-  return unit !== "" && value <= FONT_SHARE_MAX * (unit === "%" ? 100 : 1);
 }
 
 /**
@@ -169,7 +142,7 @@ function hasText(element: PageElement): boolean {
 function hasWords(root: PageElement, leftOut: ReadonlySet<PageElement>): boolean {
   for (let node = root.firstChild; node !== null; node = node.nextSibling) {
     if (node instanceof PageElement) {
-      if (!leftOut.has(node) && hasWords(node, leftOut)) return true;
+      if (!leftOut.has(node) && !NEVER_CONTENT.has(node.tag) && hasWords(node, leftOut)) return true;
     } else if (/[\p{L}\p{N}]/u.test(node.textContent)) return true;
   }
   return false;

@@ -3,7 +3,7 @@
 
 import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
-import { removeInvisible } from "./invisible.ts";
+import { plainTextOf } from "../words/plain-text.ts";
 import { dropListingSigns } from "./listing-signs.ts";
 import type { Trace } from "./trace.ts";
 
@@ -57,7 +57,6 @@ export function tidy(
     else if (element.attributes["src"] !== undefined)
       element.attributes["src"] = absolute(element.attributes["src"], base) ?? "";
   }
-  removeInvisible(document, trace);
 }
 
 /** The address against which relative addresses are resolved. */
@@ -164,7 +163,7 @@ function tidyMedia(media: PageElement, base: string): void {
   const own = media.attributes["src"] ?? sources.map(({ attributes }) => attributes["src"]).find((one) => one);
   const address = absolute(own ?? "", base);
   // Browsers that can play the media do not show this text, but on some pages only this text names the media.
-  const instead = media.textContent.replace(/\s+/g, " ").trim();
+  const instead = plainTextOf(media);
   if (address === undefined) {
     delete media.attributes["src"];
     if (instead.length > PLAYER_NOTICE_CHARS_MAX || !PLAYER_NOTICE.test(instead)) media.unwrap();

@@ -2,6 +2,7 @@
 // a worker.
 
 import { fillFromState } from "../content/embedded.ts";
+import { removeInvisible } from "../content/invisible.ts";
 import { keepMainContent } from "../content/main-content.ts";
 import {
   type AttributeValues,
@@ -88,18 +89,21 @@ export interface Extracted {
 export function extractPage(html: string, options: ExtractOptions): Extracted {
   const document = parsePage(html);
   const trace = createTrace(options.trace === true);
-  const metadata = readMetadata(document, options.url);
-  const structured = options.structured === true ? structuredData(document, options.url) : undefined;
   const script = needsScript(document);
   if (script !== undefined) fillFromState(document);
   const textChars = script === undefined ? undefined : visibleChars(document.body);
   const refreshUrl = refreshTarget(document, options.url, options.refresh);
   const allLinks = readLinks(document, options.url, { withoutFrame: false });
   const navigation = options.navigation === true ? readNavigation(document, options.url) : undefined;
-  const picked = options.picks === undefined ? undefined : pick(document, options.picks, options.url);
+  const found = options.picks === undefined ? undefined : readPicked(document, options.picks, options.url);
+  // Before anything else is read, so that no reader sees what the page does not show.
+  removeInvisible(document, trace);
+  const metadata = readMetadata(document, options.url);
+  const structured = options.structured === true ? structuredData(document, options.url) : undefined;
+  const isChosen = options.picks !== undefined && pick(document, options.picks);
   const links = linksOf(document, options, allLinks);
   tidy(document, options.url, trace, options.picks);
-  if (options.onlyMainContent && picked?.isChosen !== true)
+  if (options.onlyMainContent && !isChosen)
     keepMainContent(document, { url: options.url, weights: loadWeights(), trace });
   const cleaned = options.html ? serialize(document.body) : undefined;
   return {
@@ -114,7 +118,7 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
     ...(textChars === undefined ? {} : { textChars }),
     ...(refreshUrl === undefined ? {} : { refreshUrl }),
     ...(options.trace === true ? { removals: trace.removals, parts: trace.parts } : {}),
-    ...picked?.found,
+    ...found,
     ...(options.picks?.rawHtml === true ? { rawHtml: html } : {}),
   };
 }
@@ -126,13 +130,17 @@ function linksOf(document: PageDocument, { onlyMainContent, picks, url }: Extrac
   return readLinks(document, url, { withoutFrame: onlyMainContent });
 }
 
-/** Reads what the caller requested of the whole page, then removes the parts that are not wanted. */
-function pick(document: PageDocument, picks: PagePicks, url: string) {
-  const found = {
+/** Reads what the caller requested of the whole page. */
+function readPicked(document: PageDocument, picks: PagePicks, url: string) {
+  return {
     ...(picks.attributes.length === 0 ? {} : { attributes: readAttributes(document, picks.attributes) }),
     ...(picks.images ? { images: readImages(document, url) } : {}),
   };
-  leaveOut(document, picks.exclude);
-  if (picks.include.length > 0) keepOnly(document, picks.include);
-  return { found, isChosen: picks.include.length > 0 };
+}
+
+/** Removes the parts that the caller does not want. Returns whether the caller chose the parts to keep. */
+function pick(document: PageDocument, { exclude, include }: PagePicks): boolean {
+  leaveOut(document, exclude);
+  if (include.length > 0) keepOnly(document, include);
+  return include.length > 0;
 }

@@ -1,38 +1,99 @@
-// Converts RSS and Atom to Markdown: each entry becomes a heading that links to it, with its date and its summary.
+// Converts RSS and Atom to Markdown: the feed's title and description, then each entry as a heading that links to it, with its
+// date and its text.
 
-import { type PageElement, PageText, walk } from "../dom/node.ts";
-import { parsePage } from "../dom/parse.ts";
+import { removeInvisible } from "../content/invisible.ts";
+import { tidy } from "../content/tidy.ts";
+import { createTrace } from "../content/trace.ts";
+import { elementsOf, PageElement } from "../dom/node.ts";
+import { type PageDocument, parsePage } from "../dom/parse.ts";
 import { escapeMarkdown } from "../markdown/escape.ts";
+import { toMarkdown } from "../markdown/markdown.ts";
+import { plainTextOf, rawTextOf } from "../words/plain-text.ts";
 import type { Extracted } from "./extract.ts";
 
 const ITEMS_MAX = 200;
+/** The level of the first heading within an entry, below the entry's own. */
+const INNER_LEVEL = 3;
 
 /** Converts a feed; undefined if the XML is not a feed. */
 export function readFeed(xml: string, url: string): Extracted | undefined {
-  const document = parsePage(asHtml(xml));
-  const items = ["item", "entry"].flatMap((tag) => document.body.getElementsByTagName(tag)).slice(0, ITEMS_MAX);
-  if (items.length === 0) return undefined;
+  const { body } = parsePage(asHtml(xml));
+  const all = ["item", "entry"].flatMap((tag) => body.getElementsByTagName(tag));
+  if (all.length === 0) return undefined;
+  const items = all.slice(0, ITEMS_MAX);
+  const channel =
+    ["channel", "feed", "rss"].map((tag) => body.getElementsByTagName(tag)[0]).find((one) => one !== undefined) ?? body;
+  const title = ownField(channel, "feed-title");
+  const description = ownField(channel, "description", "subtitle");
   const links = new Set<string>();
-  const lines: string[] = [];
+  const parts: string[] = [];
+  if (title !== "") parts.push(`# ${escapeMarkdown(title, { isAmidLine: true })}`);
+  if (description !== "" && description !== title) parts.push(escapeMarkdown(description));
   for (const item of items) {
-    const title = field(item, "title");
-    const summary = field(item, "description", "summary", "content", "content:encoded");
     const link = linkOf(item, url);
     if (link !== undefined) links.add(link);
-    if (title === "" && summary === "" && link === undefined) continue;
-    const heading = escapeMarkdown(title === "" ? (link ?? "Untitled") : title);
-    lines.push(link === undefined ? `## ${heading}` : `## [${withBrackets(heading)}](${link})`);
-    for (const text of [field(item, "pubdate", "published", "updated", "dc:date"), escapeMarkdown(summary)])
-      if (text !== "") lines.push(text);
+    parts.push(...entryParts(item, link, url));
   }
-  const channel = document.body.getElementsByTagName("channel")[0] ?? document.body;
+  if (all.length > items.length) parts.push(`(${all.length - items.length} more entries were left out.)`);
   return {
-    markdown: lines.join("\n\n"),
+    markdown: parts.join("\n\n"),
     links: [...links],
     allLinks: [...links].join("\n"),
-    metadata: { title: document.title, description: aboutOf(channel), language: field(channel, "language") },
+    metadata: { title, description, language: field(channel, "language") },
     needsScript: undefined,
   };
+}
+
+function entryParts(item: PageElement, link: string | undefined, url: string): string[] {
+  const title = field(item, "feed-title");
+  const text = textOf(item, link ?? url);
+  if (title === "" && text === "" && link === undefined) return [];
+  const heading = escapeMarkdown(title === "" ? (link ?? "Untitled") : title, { isAmidLine: true });
+  const parts = [link === undefined ? `## ${heading}` : `## [${withBrackets(heading)}](${link})`];
+  for (const part of [field(item, "pubdate", "published", "updated", "dc:date"), text])
+    if (part !== "") parts.push(part);
+  return parts;
+}
+
+/** The Markdown of an entry's text. */
+function textOf(item: PageElement, url: string): string {
+  for (const name of ["description", "summary", "content", "content:encoded"]) {
+    const held = item.getElementsByTagName(name)[0];
+    const document = held === undefined ? undefined : documentIn(held);
+    if (document === undefined) continue;
+    const trace = createTrace(false);
+    removeInvisible(document, trace);
+    tidy(document, url, trace);
+    lowerHeadings(document.body);
+    const markdown = toMarkdown(document.body);
+    if (markdown !== "") return markdown;
+  }
+  return "";
+}
+
+/** Makes an entry's headings subordinate to the entry's own heading. */
+function lowerHeadings(body: PageElement): void {
+  const headings = elementsOf(body).filter(({ tag }) => /^h[1-6]$/.test(tag));
+  const top = Math.min(...headings.map(({ tag }) => Number(tag[1])));
+  for (const heading of headings) {
+    const level = Math.min(6, Number(heading.tag[1]) - top + INNER_LEVEL);
+    const lowered = new PageElement(`h${level}`, heading.attributes);
+    while (heading.firstChild !== null) lowered.appendChild(heading.firstChild);
+    heading.parentNode?.insertBefore(lowered, heading);
+    heading.remove();
+  }
+}
+
+/** What a text construct holds, as a page: escaped HTML, XHTML, or text. */
+function documentIn(held: PageElement): PageDocument {
+  const type = held.attributes["type"]?.toLowerCase() ?? "";
+  if (held.children.length > 0) {
+    const document = parsePage("");
+    while (held.firstChild !== null) document.body.appendChild(held.firstChild);
+    return document;
+  }
+  const text = rawTextOf(held);
+  return parsePage(/^(?:text|text\/plain)$/.test(type) ? text.replace(/&/g, "&amp;").replace(/</g, "&lt;") : text);
 }
 
 /** Escapes brackets, which would end a link's text. */
@@ -46,7 +107,7 @@ function withBrackets(escaped: string): string {
  */
 function asHtml(xml: string): string {
   return withoutCdata(xml)
-    .replace(/<(\/?)(link|source|image)\b/gi, "<$1feed-$2")
+    .replace(/<(\/?)(link|source|image|title)\b/gi, "<$1feed-$2")
     .replace(/<(feed-link|feed-source)\b([^<>]*)\/>/gi, "<$1$2></$1>");
 }
 
@@ -68,21 +129,22 @@ function withoutCdata(xml: string): string {
   return parts.join("") + xml.slice(at);
 }
 
-/** The text of the first of these elements that has text. */
+/** The plain text of the first of these elements that has text. */
 function field(of: PageElement, ...names: string[]): string {
   for (const name of names) {
-    const text = clean(of.getElementsByTagName(name)[0]?.textContent ?? "");
+    const held = of.getElementsByTagName(name)[0];
+    const text = held === undefined ? "" : plainTextOf(documentIn(held).body);
     if (text !== "") return text;
   }
   return "";
 }
 
-/** The part before the first entry, since entries have descriptions of their own. */
-function aboutOf(channel: PageElement): string {
-  for (const name of ["description", "subtitle"]) {
-    const first = channel.getElementsByTagName(name)[0];
-    if (first !== undefined && first.parentNode?.tag !== "item" && first.parentNode?.tag !== "entry")
-      return clean(first.textContent);
+/** The plain text of the first of these elements that belongs to the feed itself. Entries and images have some of their own. */
+function ownField(channel: PageElement, ...names: string[]): string {
+  for (const name of names) {
+    const held = channel.children.find(({ tag }) => tag === name);
+    const text = held === undefined ? "" : plainTextOf(documentIn(held).body);
+    if (text !== "") return text;
   }
   return "";
 }
@@ -92,18 +154,12 @@ function linkOf(item: PageElement, url: string): string | undefined {
   const own = named.find(({ attributes }) => /^(?:alternate)?$/i.test(attributes["rel"] ?? "")) ?? named[0];
   const guid = item.getElementsByTagName("guid")[0];
   const isPermanent = guid !== undefined && guid.attributes["ispermalink"] !== "false";
-  for (const spelled of [own?.attributes["href"], own?.textContent, isPermanent ? guid.textContent : undefined]) {
+  const written = [own?.attributes["href"], own && rawTextOf(own), isPermanent ? rawTextOf(guid) : undefined];
+  for (const spelled of written) {
     const text = spelled?.trim() ?? "";
     if (text === "" || !URL.canParse(text, url)) continue;
     const target = new URL(text, url);
     if (/^https?:$/.test(target.protocol)) return target.href.replace(/\(/g, "%28").replace(/\)/g, "%29");
   }
   return undefined;
-}
-
-/** Puts text that may contain HTML on one line. */
-function clean(text: string): string {
-  let out = "";
-  for (const node of walk(parsePage(text).body)) if (node instanceof PageText) out += `${node.data} `;
-  return out.replace(/\s+/g, " ").trim();
 }

@@ -2,6 +2,7 @@
 
 import { absolute, baseOf } from "../content/tidy.ts";
 import type { PageDocument } from "../dom/parse.ts";
+import { plainTextOf } from "../words/plain-text.ts";
 
 /** A member is absent if the page does not state it. */
 export interface Metadata {
@@ -44,7 +45,8 @@ export function readMetadata(document: PageDocument, url: string): Metadata {
   const first = (...names: string[]) => names.map((name) => named.get(name)).find((value) => value !== undefined);
   const address = (value: string | undefined) => (value === undefined ? undefined : absolute(value, base));
   const structured = readStructured(document);
-  const heading = document.title === "" ? document.body.getElementsByTagName("h1")[0]?.textContent : undefined;
+  const [headline] = document.title === "" ? document.body.getElementsByTagName("h1") : [];
+  const heading = headline === undefined ? undefined : plainTextOf(headline);
   const optional: { [K in keyof Metadata]?: string | undefined } = {
     canonical: address(linked.get("canonical")),
     author: first("author", "article:author", "dc.creator", "parsely-author", "sailthru.author") ?? structured.author,

@@ -2,8 +2,9 @@
 // are read from the page as it was sent, which still contains its menus.
 
 import { baseOf, LINK_CHARS_MAX } from "../content/tidy.ts";
-import { PageElement, type PageNode, PageText } from "../dom/node.ts";
+import { PageElement, type PageNode } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
+import { plainTextOf } from "../words/plain-text.ts";
 
 /** A part of a page. */
 export type Place = "header" | "sidebar" | "content" | "footer";
@@ -32,23 +33,22 @@ interface Open {
   readonly element: PageElement;
   readonly place: Place;
   group: string;
-  /** The text of a menu entry before the list nested in it. */
-  entry: string;
+  /** The text of a menu entry before the first list in it, once it was read. */
+  entry: string | undefined;
 }
 
 /** Reads the links of a page. Each address is returned once, at its first occurrence. */
 export function readNavigation(document: PageDocument, url: string): NavigationLink[] {
   const base = baseOf(document, url);
   const found = new Map<string, NavigationLink>();
-  const open: Open[] = [{ element: document.body, place: "content", group: "", entry: "" }];
+  const open: Open[] = [{ element: document.body, place: "content", group: "", entry: undefined }];
   const top = () => open[open.length - 1] as Open;
   let node: PageNode | null = document.body.firstChild;
   while (node !== null && found.size < LINKS_MAX) {
-    if (node instanceof PageText) addEntry(open, node.data);
     const isOpened = node instanceof PageElement && node.firstChild !== null && node.tag !== "a";
     if (node instanceof PageElement) {
       const at = top();
-      if (node.tag === "a") addLink(found, node, { base, at, open });
+      if (node.tag === "a") addLink(found, node, { base, at });
       else if (isHeading(node)) at.group = wordsOf(node);
       if (isOpened) open.push(begin(node, open));
     }
@@ -65,29 +65,25 @@ function begin(element: PageElement, open: readonly Open[]): Open {
   const above = open[open.length - 1] as Open;
   const isList = element.tag === "ul" || element.tag === "ol" || element.tag === "menu";
   // A list inside a menu entry belongs to that entry.
-  const entry = isList ? entryAbove(open) : "";
+  const entry = isList ? entryAbove(open, element) : "";
   const place = placeOf(element, above.place);
-  return { element, place, group: place === above.place ? entry || above.group : entry, entry: "" };
+  return { element, place, group: place === above.place ? entry || above.group : entry, entry: undefined };
 }
 
-/** The text of the nearest open menu entry; empty if the list is not inside one. */
-function entryAbove(open: readonly Open[]): string {
+/** The text of the nearest open menu entry before the list; empty if the list is not inside one. */
+function entryAbove(open: readonly Open[], list: PageElement): string {
   const item = open.findLast(({ element }) => element.tag === "li" || element.tag === "details");
-  return item === undefined ? "" : clean(item.entry);
-}
-
-function addEntry(open: readonly Open[], text: string): void {
-  const item = open.findLast(({ element }) => element.tag === "li" || element.tag === "details");
-  if (item !== undefined && item.entry.length < LABEL_CHARS_MAX) item.entry += text.slice(0, LABEL_CHARS_MAX);
+  if (item === undefined) return "";
+  item.entry ??= plainTextOf(item.element, { charsMax: LABEL_CHARS_MAX, until: list });
+  return item.entry;
 }
 
 function addLink(
   found: Map<string, NavigationLink>,
   link: PageElement,
-  { base, at, open }: { base: string; at: Open; open: readonly Open[] },
+  { base, at }: { base: string; at: Open },
 ): void {
   const label = wordsOf(link);
-  addEntry(open, ` ${label} `);
   const href = link.attributes["href"]?.trim() ?? "";
   if (href === "" || href.startsWith("#") || !URL.canParse(href, base)) return;
   const target = new URL(href, base);
@@ -115,12 +111,14 @@ function placeOf(element: PageElement, above: Place): Place {
   return HEADER.test(names) && tag !== "body" ? "header" : above;
 }
 
+/** What a link or heading says: its text, or otherwise the name that it has for those who cannot see it. */
 function wordsOf(element: PageElement): string {
-  const words = clean(element.textContent);
+  const words = plainTextOf(element, { charsMax: LABEL_CHARS_MAX });
   if (words !== "") return words;
   const { attributes } = element;
   const picture = element.getElementsByTagName("img")[0]?.attributes["alt"];
-  return clean(attributes["aria-label"] ?? attributes["title"] ?? picture ?? "");
+  const named = clean(attributes["aria-label"] ?? attributes["title"] ?? picture ?? "");
+  return named === "" ? plainTextOf(element, { charsMax: LABEL_CHARS_MAX, withSpoken: true }) : named;
 }
 
 function clean(text: string): string {

@@ -3,25 +3,35 @@
 import { closest, PageElement, PageText, walk } from "../dom/node.ts";
 import { texOfMathml } from "./mathml.ts";
 
+/** A formula in TeX. */
+export interface Formula {
+  readonly tex: string;
+  readonly isDisplay: boolean;
+}
+
 /** Replaces an element if it is a formula; returns false if it is not. */
 export function rewriteFormula(element: PageElement): boolean {
+  const formula = formulaOf(element);
+  if (formula === undefined) return false;
+  const math = new PageElement("tex", { display: formula.isDisplay ? "block" : "inline" });
+  math.appendChild(new PageText(formula.tex.trim()));
+  element.parentNode?.insertBefore(math, element);
+  element.remove();
+  return true;
+}
+
+/** The formula that an element shows; undefined if it is not a formula. */
+export function formulaOf(element: PageElement): Formula | undefined {
   const { className, tag } = element;
-  if (tag === "math") return rewriteMath(element);
+  if (tag === "math") return mathOf(element);
   if (
     tag === "mjx-container" ||
     /(?:^|\s)(?:MathJax|MathJax_Display|MathJax_CHTML|MathJax_SVG)(?:\s|$)/.test(className)
   )
-    return rewriteMathJax(element);
-  if (/(?:^|\s)mwe-math-element/.test(className)) return rewriteMediaWiki(element);
-  return /(?:^|\s)katex(?:\s|$)/.test(className) && rewriteKatex(element);
-}
-
-function replaceByTex(element: PageElement, tex: string, isDisplay: boolean): true {
-  const math = new PageElement("tex", { display: isDisplay ? "block" : "inline" });
-  math.appendChild(new PageText(tex.trim()));
-  element.parentNode?.insertBefore(math, element);
-  element.remove();
-  return true;
+    return mathJaxOf(element);
+  if (className === "") return undefined;
+  if (/(?:^|\s)mwe-math-element/.test(className)) return mediaWikiOf(element);
+  return /(?:^|\s)katex(?:\s|$)/.test(className) ? katexOf(element) : undefined;
 }
 
 function sourceOf(element: PageElement): string | undefined {
@@ -32,9 +42,9 @@ function sourceOf(element: PageElement): string | undefined {
   return tex === undefined || tex.trim() === "" ? undefined : tex;
 }
 
-function rewriteMath(math: PageElement): boolean {
+function mathOf(math: PageElement): Formula | undefined {
   const tex = sourceOf(math) ?? texOfMathml(math);
-  return tex === "" ? false : replaceByTex(math, tex, isDisplay(math));
+  return tex === "" ? undefined : { tex, isDisplay: isDisplay(math) };
 }
 
 function isDisplay({ attributes }: PageElement): boolean {
@@ -42,34 +52,32 @@ function isDisplay({ attributes }: PageElement): boolean {
 }
 
 /** Handles MathJax, which draws a formula visually and adds MathML for screen readers. */
-function rewriteMathJax(element: PageElement): boolean {
+function mathJaxOf(element: PageElement): Formula | undefined {
   const math = element.getElementsByTagName("math")[0];
-  if (math === undefined) return false;
-  const tex = sourceOf(math) ?? texOfMathml(math);
-  if (tex === "") return false;
-  return replaceByTex(element, tex, isDisplay(math) || element.attributes["display"] === "true");
+  const formula = math === undefined ? undefined : mathOf(math);
+  if (formula === undefined) return undefined;
+  return { ...formula, isDisplay: formula.isDisplay || element.attributes["display"] === "true" };
 }
 
 /** Handles MediaWiki, which outputs a formula as MathML with its source, and again as an image. */
-function rewriteMediaWiki(element: PageElement): boolean {
+function mediaWikiOf(element: PageElement): Formula | undefined {
   const math = element.getElementsByTagName("math")[0];
   const image = element.getElementsByTagName("img")[0];
   const tex = (math === undefined ? undefined : sourceOf(math)) ?? image?.attributes["alt"];
-  if (tex === undefined || tex.trim() === "") return false;
-  const isBlock = math?.attributes["display"] === "block" || /display|block/.test(image?.className ?? "");
-  return replaceByTex(element, tex, isBlock);
+  if (tex === undefined || tex.trim() === "") return undefined;
+  return { tex, isDisplay: math?.attributes["display"] === "block" || /display|block/.test(image?.className ?? "") };
 }
 
 /** Handles KaTeX, which outputs a formula twice: visually, and as MathML with its source. */
-function rewriteKatex(element: PageElement): boolean {
+function katexOf(element: PageElement): Formula | undefined {
   const math = element.getElementsByTagName("math")[0];
   const tex =
     math === undefined
       ? element.getElementsByTagName("tex")[0]?.textContent
       : (sourceOf(math) ?? (texOfMathml(math) || undefined));
-  if (tex === undefined) return false;
+  if (tex === undefined) return undefined;
   const isBlock = /katex-display/.test(element.parentNode?.className ?? "") || math?.attributes["display"] === "block";
-  return replaceByTex(element, tex, isBlock);
+  return { tex, isDisplay: isBlock };
 }
 
 const VERBATIM = new Set(["pre", "code", "kbd", "samp", "tt", "tex", "math", "textarea"]);

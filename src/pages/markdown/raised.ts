@@ -1,6 +1,8 @@
 // Writes superscripts and subscripts: powers, indices, note references. Without marks, 10 to the 6th power would become 106.
 
+import { isCents, notation } from "../../base/raised-text.ts";
 import { closest, PageElement, PageText } from "../dom/node.ts";
+import { textAfter } from "../words/plain-text.ts";
 
 /** Superscripts that can be written as normal text: "1st", "Brand™". */
 const FLAT_AFTER_DIGIT = /^(?:st|nd|rd|th|er|ère|ème|nde|º|ª)$/i;
@@ -9,14 +11,6 @@ const FLAT = /^[®©™℠*†‡]$/;
 const BRACKETED = /^[[(]/;
 
 const CODE_TAGS = new Set(["pre", "code", "kbd", "samp", "tt"]);
-const ABOVE = signs("0123456789+-=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ");
-const BELOW = signs("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎");
-
-function signs(plain: string, set: string): ReadonlyMap<string, string> {
-  const shown = [...set];
-  return new Map([...plain].map((sign, at) => [sign, shown[at] ?? sign]));
-}
-
 /** The Markdown of a <sup> or <sub> element with this content. */
 export function raisedMarkdown(content: string, element: PageElement): string {
   const text = content.trim();
@@ -24,7 +18,9 @@ export function raisedMarkdown(content: string, element: PageElement): string {
   if (text === "" || text.includes("\n") || text.startsWith("[^")) return content;
   if (BRACKETED.test(plain) || FLAT.test(plain)) return content;
   if (element.tag === "sup" && FLAT_AFTER_DIGIT.test(plain) && /\d$/.test(textBefore(element))) return content;
-  return `<${element.tag}>${text}</${element.tag}>`;
+  const { tag } = element as { readonly tag: "sup" | "sub" };
+  if (isCents({ tag, text: plain, before: textBefore(element), after: textAfter(element) })) return `.${text}`;
+  return `<${tag}>${text}</${tag}>`;
 }
 
 /**
@@ -34,12 +30,10 @@ export function raisedMarkdown(content: string, element: PageElement): string {
 export function raiseInCode(element: PageElement): void {
   if (closest(element, ({ tag }) => CODE_TAGS.has(tag)) === undefined) return;
   const text = element.textContent.trim();
-  const table = element.tag === "sup" ? ABOVE : BELOW;
   const isShort = text !== "" && text.length <= 12;
   if (!isShort || FLAT.test(text) || text.startsWith("[")) return;
-  const shown = [...text].every((sign) => table.has(sign))
-    ? [...text].map((sign) => table.get(sign)).join("")
-    : `${element.tag === "sup" ? "^" : "_"}${/^[\p{L}\p{N}]+$/u.test(text) ? text : `(${text})`}`;
+  const { tag } = element as { readonly tag: "sup" | "sub" };
+  const shown = notation({ tag, text, before: textBefore(element), after: textAfter(element) });
   element.parentNode?.insertBefore(new PageText(shown), element);
   element.remove();
 }

@@ -35,7 +35,7 @@ function nameAbove(panel: PageElement, tab: PageElement): void {
   tab.remove();
   if (first.textContent.trim() === name) return;
   const bold = new PageElement("strong");
-  bold.appendChild(new PageText(name));
+  while (tab.firstChild !== null) bold.appendChild(tab.firstChild);
   const line = new PageElement("p");
   line.appendChild(bold);
   panel.insertBefore(line, panel.firstChild);

@@ -33,10 +33,24 @@ function topOf(value: unknown): Entity[] {
 
 function parse(script: string): unknown {
   try {
-    return JSON.parse(script);
+    return parseExactly(script);
   } catch {
     return parseMended(unwrapped(script.trim()));
   }
+}
+
+/** Numbers that may have more digits than a number of JavaScript, or a larger exponent. */
+const LONG_NUMBER = /\d{16}|\d[eE]\+?\d{2}/;
+
+/** Parses JSON and keeps the numbers that would be rounded as text: most of them are identifiers. */
+function parseExactly(json: string): unknown {
+  if (!LONG_NUMBER.test(json)) return JSON.parse(json);
+  const keep = (_: string, value: unknown, { source }: { source?: string } = {}) => {
+    if (typeof value !== "number" || source === undefined) return value;
+    const isRounded = !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+    return isRounded ? source : value;
+  };
+  return JSON.parse(json, keep as Parameters<typeof JSON.parse>[1]);
 }
 
 /** Parses repaired JSON; undefined if it cannot be repaired. */
@@ -45,7 +59,7 @@ function parseMended(text: string): unknown {
   const plain = text.includes('"') ? text : text.replace(/&quot;|&#34;/g, '"').replace(/&amp;/g, "&");
   const repaired = repairJson(escapeControls(plain.endsWith(";") ? plain.slice(0, -1) : plain));
   try {
-    return repaired === undefined ? undefined : JSON.parse(repaired);
+    return repaired === undefined ? undefined : parseExactly(repaired);
   } catch {
     return undefined; // A repaired text is valid, but may be nested deeper than the parser allows.
   }

@@ -3,8 +3,8 @@
 import { absolute, baseOf } from "../content/tidy.ts";
 import { elementsOf, PageElement, type PageNode } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
+import { plainTextOf } from "../words/plain-text.ts";
 import { boundedText, type Entity, type Room } from "./entity.ts";
-import { textOnOneLine } from "./text.ts";
 
 /** Maximum number of entities of one page. */
 const ITEMS_MAX = 1000;
@@ -141,5 +141,5 @@ function valueIn(element: PageElement, { base, room }: Reading): string {
   if (written !== undefined) return boundedText(written, room);
   const address = attributes[ADDRESS_ATTRIBUTE[tag] ?? ""];
   if (address !== undefined) return boundedText(absolute(address, base) ?? address, room);
-  return boundedText(textOnOneLine(element), room);
+  return boundedText(plainTextOf(element), room);
 }

@@ -1,10 +1,10 @@
 // Reads names with values as pages show them to readers: tables of two columns, definition lists, and lists whose entries begin
 // with a name in bold.
 
-import { elementsOf, PageElement } from "../dom/node.ts";
+import { closest, elementsOf, PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
+import { isBlank, plainTextOf } from "../words/plain-text.ts";
 import { boundedText, type Room } from "./entity.ts";
-import { textOnOneLine } from "./text.ts";
 
 /** A name with its value. */
 export interface NamedValue {
@@ -20,15 +20,44 @@ const ROWS_MAX = 1000;
 /** The pairs of a page, in order. A name may occur several times. */
 export function readPairs(document: PageDocument, room: Room): NamedValue[] {
   const pairs: NamedValue[] = [];
+  const aside: { readonly pair: NamedValue; readonly isInside: boolean }[] = [];
   for (const element of elementsOf(document.body)) {
-    for (const { name: label, value: text } of pairsOf(element)) {
-      if (pairs.length >= PAIRS_MAX || room.chars <= 0) return pairs;
+    if (pairs.length + aside.length >= PAIRS_MAX || room.chars <= 0) break;
+    const found = pairsOf(element);
+    if (found.length === 0) continue;
+    const around = closest(element, isAside);
+    for (const { name: label, value: text } of found) {
+      if (pairs.length + aside.length >= PAIRS_MAX || room.chars <= 0) break;
       const name = label.replace(/\s*[:：]\s*$/, "");
-      if (name !== "" && name.length <= NAME_CHARS_MAX && text !== "")
-        pairs.push({ name: boundedText(name, room), value: boundedText(text, room) });
+      if (name === "" || name.length > NAME_CHARS_MAX || text === "") continue;
+      const pair = { name: boundedText(name, room), value: boundedText(text, room) };
+      if (around === undefined) pairs.push(pair);
+      else aside.push({ pair, isInside: closest(around, isContent) !== undefined });
     }
   }
-  return pairs;
+  return [...pairs, ...besides(pairs, aside)];
+}
+
+/**
+ * The pairs of sidebars that do not compete with those of the content. A sidebar outside of the content is about something else,
+ * unless the page has no other pairs.
+ */
+function besides(
+  pairs: readonly NamedValue[],
+  aside: readonly { readonly pair: NamedValue; readonly isInside: boolean }[],
+): NamedValue[] {
+  const names = new Set(pairs.map(({ name }) => name.toLowerCase()));
+  return aside
+    .filter(({ pair, isInside }) => pairs.length === 0 || (isInside && !names.has(pair.name.toLowerCase())))
+    .map(({ pair }) => pair);
+}
+
+function isAside({ tag, attributes }: PageElement): boolean {
+  return tag === "aside" || tag === "nav" || tag === "footer" || attributes["role"] === "complementary";
+}
+
+function isContent({ tag, attributes }: PageElement): boolean {
+  return tag === "main" || tag === "article" || attributes["role"] === "main";
 }
 
 function pairsOf(element: PageElement): NamedValue[] {
@@ -44,7 +73,7 @@ function tablePairs(table: PageElement): NamedValue[] {
   return rows.flatMap(([name, value, ...more]) => {
     if (name === undefined || value === undefined || more.length > 0) return [];
     if (value.tag === "th" || !(isPlain || name.tag === "th") || holdsTable(name) || holdsTable(value)) return [];
-    return [{ name: textOnOneLine(name), value: textOnOneLine(value) }];
+    return [{ name: plainTextOf(name), value: plainTextOf(value) }];
   });
 }
 
@@ -71,10 +100,10 @@ function termPairs(list: PageElement): NamedValue[] {
   for (const part of parts) {
     if (part.tag === "dt") {
       if (!isOpen) terms = [];
-      terms.push(textOnOneLine(part));
+      terms.push(plainTextOf(part));
       isOpen = true;
     } else if (part.tag === "dd") {
-      const value = textOnOneLine(part);
+      const value = plainTextOf(part);
       for (const name of terms) pairs.push({ name, value });
       isOpen = false;
     }
@@ -84,9 +113,9 @@ function termPairs(list: PageElement): NamedValue[] {
 
 /** A pair of the form `<b>Name:</b> value`. */
 function boldPair(entry: PageElement): NamedValue[] {
-  const first = entry.childNodes.find((node) => node instanceof PageElement || node.textContent.trim() !== "");
+  const first = entry.childNodes.find((node) => node instanceof PageElement || !isBlank(node));
   if (!(first instanceof PageElement) || (first.tag !== "b" && first.tag !== "strong")) return [];
-  const [name, whole] = [textOnOneLine(first), textOnOneLine(entry)];
+  const [name, whole] = [plainTextOf(first), plainTextOf(entry)];
   const rest = whole.slice(name.length).trim();
   if (!whole.startsWith(name) || !(name.endsWith(":") || rest.startsWith(":"))) return [];
   return [{ name, value: rest.replace(/^:\s*/, "") }];

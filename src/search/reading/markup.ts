@@ -2,6 +2,7 @@
 
 import type { AnyNode, Document, Element } from "domhandler";
 import { lazily } from "../../base/lazily.ts";
+import { raisedText } from "../../base/raised-text.ts";
 import type { EngineContext, EngineResponse, Parsed } from "../engine.ts";
 import { isoDate } from "./date.ts";
 import { parseMarkup } from "./document.ts";
@@ -215,6 +216,10 @@ function textOf(root: AnyNode, hidden: ReadonlySet<AnyNode>): string {
     else if ("children" in node) {
       const name = "name" in node ? node.name : "";
       if (HIDDEN_TAGS.has(name) || hidden.has(node)) continue;
+      if ((name === "sup" || name === "sub") && node !== root) {
+        text += raisedText({ tag: name, text: textOf(node, hidden), before: text.slice(-40), after: "" });
+        continue;
+      }
       const isBreaking = BREAKING_TAGS.has(name);
       if (isBreaking) {
         text += " ";

@@ -3,6 +3,7 @@
 
 import { isRecord } from "../../base/json-object.ts";
 import { lazily } from "../../base/lazily.ts";
+import { comparableRaised } from "../../base/raised-text.ts";
 
 /** Whether the text contains a number or a string. true, false and null do not occur literally and always count as contained. */
 export type HoldsLiteral = (value: unknown) => boolean;
@@ -43,7 +44,7 @@ export function leavesOf(value: unknown): unknown[] {
 }
 
 function plainText(text: string): string {
-  return text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim();
+  return comparableRaised(text).normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim();
 }
 
 /** Words of one or two letters are left out because they occur in every sentence; numbers are not left out. */
@@ -56,7 +57,9 @@ function wordsOf(plain: string): string[] {
 /** The numbers in a text, in each possible reading of their points and commas. */
 function numbersOf(text: string): number[] {
   const found: number[] = [];
-  for (const [written] of text.normalize("NFKC").matchAll(/\d[\d.,'’\u00a0\u202f ]*/g)) {
+  for (const [written] of comparableRaised(text)
+    .normalize("NFKC")
+    .matchAll(/\d[\d.,'’\u00a0\u202f ]*/g)) {
     const plain = written.replace(/['’\u00a0\u202f]/g, "").replace(/[.,\s]+$/, "");
     for (const one of [plain, ...plain.split(" ")])
       for (const reading of [one.replace(/[, ]/g, ""), one.replace(/[. ]/g, "").replace(",", ".")]) {

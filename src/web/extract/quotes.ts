@@ -1,6 +1,7 @@
 // Checks whether quotes occur in their page. No value of a model's answer is taken without a supporting quote.
 
 import { isRecord } from "../../base/json-object.ts";
+import { comparableRaised } from "../../base/raised-text.ts";
 
 /** A source of a field's value: a page and a quote from it. */
 export interface QuoteSource {
@@ -53,7 +54,7 @@ function standsIn(page: Reading, quote: string): boolean {
 }
 
 function readingOf(text: string): Reading {
-  const written = plainSigns(text).replace(/\s+/g, " ").trim();
+  const written = plainSigns(comparableRaised(text)).replace(/\s+/g, " ").trim();
   return { written, read: withoutMarkup(written) };
 }
 

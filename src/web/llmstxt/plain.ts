@@ -1,5 +1,6 @@
 // Puts untrusted text on one line of Markdown, so that it can neither end its line nor start a link, a heading or a section.
 
+import { withoutRaisedMarkup } from "../../base/raised-text.ts";
 import { escapeMarkdown } from "../../pages/markdown/escape.ts";
 
 /**
@@ -60,9 +61,11 @@ export function paragraphsOf(markdown: string): string[] {
 
 /** A block of Markdown as plain words. */
 export function plainWords(block: string): string {
-  return block
-    .replace(/!\[[^\]]*\]\([^)]*\)/g, "")
+  return withoutRaisedMarkup(block)
+    .replace(/~~(?:[^~\n]|~(?!~)){1,500}~~/g, " ")
+    .replace(/!\[[^\]]*\]\([^)]*\)/g, " ")
     .replace(/\[((?:[^[\]\\]|\\.|\[[^[\]]{0,200}\]){0,500})\]\((?:[^()\\]|\\.|\([^()]*\)){0,2000}\)/g, "$1")
+    .replace(/\[\^[^\]]{1,40}\](?=[*_~`]*\d)/g, " ")
     .replace(/\[\^[^\]]{1,40}\]/g, "")
     .replace(/<\/?[a-z][^<>]{0,100}>/gi, "")
     .replace(/(?<!\\)(\*\*|__|~~|[*_`])/g, "")

@@ -1,0 +1,80 @@
+// Tells by attributes and inline style whether an element is invisible. Rules of style sheets are written into the inline styles
+// before (content/style-rules.ts), and a browser marks what it does not show (browser/in-page.ts).
+
+import type { PageElement } from "./node.ts";
+
+/** The attribute by which the browser's reader marks elements that are not shown. */
+export const UNSEEN_ATTRIBUTE = "data-unseen-in-browser";
+
+/** Class names of text that is only for screen readers. */
+const SCREEN_READER =
+  /(?:^|\s)(?:(?:sr|screen-?readers?)-?only|screen-?reader(?:-?text)?|visually-?hidden|visuallyhidden|visually_hidden|[\w]+-visually-hidden|u-hidden-visually|hide-visually|a11y-hidden|a11y-text|assistive-text|element-invisible|a-offscreen|off-?screen(?:-text)?)(?:\s|$)/i;
+const NOT_DISPLAYED = /(?:^|[;\s])display\s*:\s*none/i;
+const NOT_VISIBLE = /(?:^|[;\s])visibility\s*:\s*(?:hidden|collapse)/i;
+const VISIBLE = /(?:^|[;\s])visibility\s*:\s*visible/i;
+const NOT_DRAWN =
+  /(?:^|[;\s])(?:content-visibility\s*:\s*hidden|(?:transform|scale)\s*:[^;]*(?<![\w.])(?:scale\(\s*0?\.?0*\s*[,)]|0?\.?0+\s*(?:;|$)))/i;
+const NO_HEIGHT = /(?:^|[;\s])(?:(?:max-)?height|width)\s*:\s*0(?:px|em|rem|%)?\s*(?:!important\s*)?(?:;|$)/i;
+/** A box without a height of its own that has one nevertheless, such as the frame of a video. */
+const HAS_EXTENT = /(?:^|[;\s])(?:padding|min-(?:height|width))/i;
+const CUT_OFF = /(?:^|[;\s])overflow(?:-[xy])?\s*:\s*(?:hidden|clip)/i;
+const FONT_SIZE = /(?:^|[;\s])font(?:-size)?\s*:[^;]*?(?<![\w.#])(\d*\.?\d+)\s*(px|pt|em|rem|%|)(?![\w.])/i;
+/** Text of at most this size cannot be read. */
+const FONT_PX_MAX = 1;
+const FONT_SHARE_MAX = 0.05;
+const OUT_OF_SIGHT =
+  /(?:^|[;\s])(?:text-indent\s*:\s*-\d{3,}|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01]|clip-path\s*:\s*(?:inset\(\s*(?:50|100)%|circle\(\s*0))/i;
+const FAR_AWAY = /(?:^|[;\s])(?:left|right|top)\s*:\s*-\d{3,}/i;
+const LIFTED = /(?:^|[;\s])position\s*:\s*(?:absolute|fixed)/i;
+const TRANSPARENT = /(?:^|[;\s])opacity\s*:\s*0?\.?0*\s*(?:%\s*)?(?:!important\s*)?(?:;|$)/i;
+/** Signs of an animation that makes a transparent part visible when it is scrolled to. */
+const ANIMATED = /(?:^|[;\s])(?:transform|transition|animation|will-change|translate)\b/i;
+const ANIMATED_NAME = /fade|reveal|anim|aos|wow|appear|motion|scroll|slide|lazy|load|carousel|swiper|invisible/i;
+
+/**
+ * How an element is hidden: `unseen` parts cannot be shown; `hidden` ones may be parts that a reader can open; `transparent` ones
+ * may become visible when a reader scrolls to them.
+ */
+export type Hiding = "unseen" | "hidden" | "transparent" | undefined;
+
+/** Whether the element hides what is in it, apart from the size of its text. */
+export function hidingOf(element: PageElement): Hiding {
+  const { attributes, className } = element;
+  const style = attributes["style"] ?? "";
+  if (className !== "" && SCREEN_READER.test(className)) return "unseen";
+  if (style !== "" && (OUT_OF_SIGHT.test(style) || (FAR_AWAY.test(style) && LIFTED.test(style)))) return "unseen";
+  const { hidden } = attributes;
+  if (hidden !== undefined && hidden.toLowerCase() !== "until-found") return "hidden";
+  if (attributes[UNSEEN_ATTRIBUTE] !== undefined) return "hidden";
+  if (style === "") return undefined;
+  if (NOT_DISPLAYED.test(style) || NOT_VISIBLE.test(style) || NOT_DRAWN.test(style)) return "hidden";
+  if (NO_HEIGHT.test(style) && CUT_OFF.test(style) && !HAS_EXTENT.test(style)) return "hidden";
+  return isTransparent(element, style) ? "transparent" : undefined;
+}
+
+function isTransparent({ className, attributes }: PageElement, style: string): boolean {
+  if (!TRANSPARENT.test(style) || ANIMATED.test(style) || ANIMATED_NAME.test(className)) return false;
+  return !Object.keys(attributes).some((name) =>
+    /^data-(?:aos|animat|framer|ix|motion|reveal|sal|scroll|w-id|wow)/.test(name),
+  );
+}
+
+/** Whether the visibility of an element can be set again by what is in it, and is. */
+export function isShownAgain(element: PageElement): boolean {
+  return VISIBLE.test(element.attributes["style"] ?? "");
+}
+
+/** Whether an element hides its content in a way that its descendants can undo. */
+export function isOnlyInvisible(element: PageElement): boolean {
+  return NOT_VISIBLE.test(element.attributes["style"] ?? "");
+}
+
+/** Whether the text directly in an element of this style is too small to read. */
+export function isTinyText(style: string): boolean {
+  const [, size, unit] = FONT_SIZE.exec(style) ?? [];
+  if (size === undefined) return false;
+  const value = Number(size);
+  if (value === 0) return true;
+  if (unit === "px" || unit === "pt") return value <= FONT_PX_MAX;
+  return unit !== "" && value <= FONT_SHARE_MAX * (unit === "%" ? 100 : 1);
+}
