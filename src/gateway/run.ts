@@ -21,6 +21,7 @@ import {
   decodeOptions,
   forwardedHeaders,
 } from "./chat-exchange.ts";
+import { refuseTooLong } from "./context-window.ts";
 import type { GatewayDeps, Prepared } from "./deps.ts";
 import { checkAgainstModel, defaultsFor, historyParam, refuseImages } from "./policy.ts";
 import { answerPrompts } from "./prompts.ts";
@@ -167,6 +168,8 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
   const conversation = conversationOf(deps, { chat, format, body, caller, holding: prepared?.holding, routes: left });
   const asked = deps.conversations?.asked(body, format, { routes: left, conversation });
   const open = asked?.routes ?? left;
+  // A conversation that may be shortened is counted when it is.
+  if (conversation === undefined && asked === undefined) refuseTooLong(chat, { body, betas: options.betas }, model);
   const { accountId, budgets } = caller;
   const isOrdered = (wishes?.providers?.order.length ?? 0) > 0;
   const stay = isOrdered ? undefined : deps.affinity.stayOf({ accountId, chat, body, model, routes: open });

@@ -19,9 +19,9 @@ const config = (compaction: Record<string, unknown> = {}) => ({
   ),
   models: [
     ...DIALECTS.map((id) => ({ id, context_length: WINDOW, routes: [{ provider: id, model: "up" }] })),
-    ...DIALECTS.flatMap((id) => ["true", "false", "stays"].map((why) => ({ provider: id, id: `${why}-${id}` }))).map(
-      ({ id, provider }) => ({ id, routes: [{ provider, model: "up" }] }),
-    ),
+    ...DIALECTS.flatMap((id) =>
+      ["true", "false", "stays", "counts"].map((why) => ({ provider: id, id: `${why}-${id}` })),
+    ).map(({ id, provider }) => ({ id, routes: [{ provider, model: "up" }] })),
   ],
   tiers: { premium: { rpm: 1_000_000 } },
   compaction,
@@ -112,7 +112,8 @@ describe.each(FORMAT_NAMES)("%s", (format) => {
 
   test("without a thread nothing changes, and a refusal gives the provider's counts", async () => {
     upstream.answer((received) => tooLong(format, Math.ceil(received.text.length / 4), WINDOW));
-    const answer = await post(format, format, long);
+    // Where the window is configured, the gateway itself refuses the prompt.
+    const answer = await post(format, `counts-${format}`, long);
     expect(answer.status).toBe(400);
     const { error } = (await answer.json()) as { error: Record<string, unknown> };
     expect(error["code"]).toBe("context_length_exceeded");
