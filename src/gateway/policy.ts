@@ -17,18 +17,62 @@ const DEFAULT_MAX_TOKENS = 4096;
 /** The default temperature of chat completions and responses. */
 const DEFAULT_TEMPERATURE = 0.7;
 
+type Body = Readonly<Record<string, unknown>>;
+
 /** Throws 400 for parameters that the model does not support, before an upstream is called. */
-export function checkAgainstModel(chat: ChatRequest, model: CatalogModel, limitParam: string): void {
+export function checkAgainstModel(
+  chat: ChatRequest,
+  model: CatalogModel,
+  { body, format }: { body: Body; format: WireFormat },
+): void {
   if (!model.supportsTools && chat.tools.length > 0) {
     throw new ApiError("tools_not_supported", `The model "${model.id}" cannot call tools.`, { param: "tools" });
   }
-  if (model.known.maxOutputTokens && chat.maxTokens !== undefined && chat.maxTokens > model.maxOutputTokens) {
+  if (exceedsLimit(chat, model) && format.lowersLimit !== true) {
+    const limitParam = limitParamOf(body);
     const message = `'${limitParam}' is ${chat.maxTokens}, but "${model.id}" generates at most ${model.maxOutputTokens} tokens.`;
     throw new ApiError("max_tokens_exceeded", message, { param: limitParam });
   }
 }
 
-type Body = Readonly<Record<string, unknown>>;
+function exceedsLimit({ maxTokens }: ChatRequest, { known, maxOutputTokens }: CatalogModel): boolean {
+  return known.maxOutputTokens && maxTokens !== undefined && maxTokens > maxOutputTokens;
+}
+
+function limitParamOf(body: Body): string {
+  for (const name of ["max_completion_tokens", "max_output_tokens"]) if (body[name] != null) return name;
+  return "max_tokens";
+}
+
+/** A request with a lower output limit: what it becomes, what changes in its body, and the names of what was changed. */
+interface Lowered {
+  chat: ChatRequest;
+  members: Record<string, unknown>;
+  dropped: string[];
+}
+
+/**
+ * Lowers an output limit above the model's own, for clients that send one number for every model. Undefined for all other
+ * requests.
+ */
+export function lowered(
+  chat: ChatRequest,
+  model: CatalogModel,
+  { body, format }: { body: Body; format: WireFormat },
+): Lowered | undefined {
+  if (format.lowersLimit !== true || !exceedsLimit(chat, model)) return undefined;
+  const limit = model.maxOutputTokens;
+  const members: Record<string, unknown> = { max_tokens: limit };
+  const dropped = ["max_tokens"];
+  const { reasoning } = chat;
+  const budget = reasoning?.budgetTokens;
+  if (budget === undefined || budget < limit) return { chat: { ...chat, maxTokens: limit }, members, dropped };
+  // A thinking budget has to leave tokens for the answer.
+  const budgetTokens = Math.max(1, limit - 1);
+  members["thinking"] = { ...(body["thinking"] as Body), budget_tokens: budgetTokens };
+  dropped.push("thinking.budget_tokens");
+  return { chat: { ...chat, maxTokens: limit, reasoning: { ...reasoning, budgetTokens } }, members, dropped };
+}
 
 /**
  * Throws 400 if the body contains an image and the model cannot read images, before an upstream is called. `param`: the name of

@@ -23,7 +23,7 @@ import {
 } from "./chat-exchange.ts";
 import { refuseTooLong } from "./context-window.ts";
 import type { GatewayDeps, Prepared } from "./deps.ts";
-import { checkAgainstModel, defaultsFor, historyParam, refuseImages } from "./policy.ts";
+import { checkAgainstModel, defaultsFor, historyParam, lowered, refuseImages } from "./policy.ts";
 import { answerPrompts } from "./prompts.ts";
 import { RefusedReasoning } from "./refused-reasoning.ts";
 import { askInTurn, bodiesInTurn, chosenRoutes, dearest, ROUTING_MEMBERS } from "./route-choice.ts";
@@ -151,16 +151,18 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
   const routes = wishes === undefined ? all : chosenRoutes(all, wishes);
   exchange.log["model"] = model.id;
   refuseImages(body, model);
-  checkAgainstModel(read.chat, model, limitParam(body));
+  checkAgainstModel(read.chat, model, read);
   const { holdsThread } = read;
   const draft = { exchange, caller, format, chat: read.chat, body, options, model, routes, holdsThread };
   const prepared = await deps.prepare?.(draft);
-  const chat = prepared?.chat ?? read.chat;
+  const whole = prepared?.chat ?? read.chat;
   // The inserted history may contain images and tools that this model does not support.
-  if (chat !== read.chat) {
+  if (whole !== read.chat) {
     refuseImages({ ...body, ...prepared?.members }, model, historyParam(body) ?? format.turns);
-    checkAgainstModel(chat, model, limitParam(body));
+    checkAgainstModel(whole, model, read);
   }
+  const low = lowered(whole, model, read);
+  const chat = low?.chat ?? whole;
   exchange.headers["x-sallyport-model"] = headerText(model.id);
   const held = prepared?.held;
   const thread = held === undefined ? threadOf(format, body) : undefined;
@@ -209,7 +211,7 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
     id: answerId(format),
     createdSeconds: nowSeconds(),
     nowSeconds,
-    ...changes(prepared, wishes),
+    ...changes(prepared, { low, wishes }),
     ...(prepared?.keep === undefined ? {} : { keep: prepared.keep }),
   };
 }
@@ -217,12 +219,16 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
 /** The members to change in the forwarded body, and those that are reported as dropped. */
 function changes(
   prepared: Prepared | undefined,
-  wishes: RouteWishes | undefined,
+  { low, wishes }: { low: ReturnType<typeof lowered>; wishes: RouteWishes | undefined },
 ): Pick<AdmittedRequest, "members" | "dropped"> {
   const members = prepared === undefined ? NO_MEMBERS : prepared.members;
   const dropped = prepared?.dropped;
-  if (wishes === undefined) return dropped === undefined ? { members } : { members, dropped };
-  return { members: { ...members, ...ROUTING_MEMBERS }, dropped: [...(dropped ?? []), ...wishes.dropped] };
+  if (low === undefined && wishes === undefined) return dropped === undefined ? { members } : { members, dropped };
+  const routing = wishes === undefined ? NO_MEMBERS : ROUTING_MEMBERS;
+  return {
+    members: members === undefined ? undefined : { ...members, ...routing, ...low?.members },
+    dropped: [...(dropped ?? []), ...(wishes?.dropped ?? []), ...(low?.dropped ?? [])],
+  };
 }
 
 /** The conversation that may be shortened: the client's thread, or one that the gateway holds. */
@@ -246,9 +252,4 @@ function conversationOf(
   const found = edits === undefined ? thread : { threadId: thread?.threadId, since: thread?.since, edits };
   const keeps = holding?.keeps ?? (caller.noStore ? "nothing" : undefined);
   return found === undefined || keeps === undefined ? found : { ...found, keeps };
-}
-
-function limitParam(body: Readonly<Record<string, unknown>>): string {
-  for (const name of ["max_completion_tokens", "max_output_tokens"]) if (body[name] != null) return name;
-  return "max_tokens";
 }

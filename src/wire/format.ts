@@ -111,6 +111,11 @@ export interface WireFormat extends NamedFormat {
   untranslatable: readonly string[];
   /** Whether the gateway's defaults apply. If the protocol has none, the provider's own defaults are used. */
   defaults: { readonly temperature: boolean; readonly maxTokens: boolean };
+  /**
+   * Whether an output limit above the model's own is lowered, because the format's coding agents send one number for every model.
+   * Otherwise it is refused.
+   */
+  lowersLimit?: boolean;
   /** Whether clients of this format mark what to cache. */
   marksCaches?: boolean;
   /** Whether clients may not return reasoning, so that the gateway stores it by the ids of the calls that follow it. */

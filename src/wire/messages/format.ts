@@ -37,6 +37,7 @@ export const messagesFormat: WireFormat = {
   reasoning: "messages.thinking",
   untranslatable: ["thread", "compaction", "mcp_servers", "container"],
   defaults: { temperature: false, maxTokens: false },
+  lowersLimit: true,
   marksCaches: true,
   hasThreads: true,
   edge: {
