@@ -3,15 +3,7 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
-import type {
-  Access,
-  ApiEndpoint,
-  ApiParameter,
-  ErrorShape,
-  GoodAnswer,
-  Group,
-  OtherFailure,
-} from "../http/endpoint.ts";
+import type { Access, ApiEndpoint, ApiParameter, GoodAnswer, Group, OtherFailure } from "../http/endpoint.ts";
 import { ERROR, errorExamples, errorsOf } from "./errors.ts";
 import { type Json, Schemas } from "./schemas.ts";
 
@@ -73,6 +65,15 @@ const HEADERS: Readonly<Record<string, Json>> = {
 };
 
 const LIMITED = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
+/** Errors of requests that are refused before they are counted. */
+const BEFORE_COUNTING: ReadonlySet<ErrorCode> = new Set([
+  "missing_api_key",
+  "invalid_api_key",
+  "trial_expired",
+  "subscription_inactive",
+  "email_not_verified",
+  "service_maintenance",
+] satisfies ErrorCode[]);
 
 /** The document. */
 export function openApiDocument(parts: DocumentParts): Json {
@@ -97,7 +98,7 @@ export function openApiDocument(parts: DocumentParts): Json {
       summary: "A self-hosted AI gateway",
       description: INTRODUCTION,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
-      contact: { name: "The operator of this gateway", url: parts.server },
+      contact: { name: "The operator of this gateway" },
     },
     servers: [{ url: parts.server, description: "This gateway" }],
     tags: Object.entries(GROUPS)
@@ -186,7 +187,7 @@ function parameter({ name, in: where, schema, required, example }: ApiParameter,
 
 function responses(endpoint: ApiEndpoint, context: Context): Json {
   const { answer, access } = endpoint;
-  const headers = access === "counted" ? ["X-Request-ID", ...LIMITED] : ["X-Request-ID"];
+  const headers = headersOf(access);
   const status = answer.status ?? 200;
   const errors = errorsOf(endpoint, context.closable);
   const out: Json = {
@@ -207,13 +208,19 @@ function responses(endpoint: ApiEndpoint, context: Context): Json {
   const { instead } = answer;
   if (instead !== undefined)
     out[200] = { description: instead.description, headers: refs(headers), ...content(instead, context) };
-  for (const [code, codes] of errors) out[code] = failure(code, codes, { ...context, shape: endpoint.errorShape });
+  for (const [code, codes] of errors) out[code] = failure(code, codes, { ...context, endpoint });
   for (const one of endpoint.otherFailures ?? []) {
     // A status of its own counts before its range: what holds for the range is said there too.
     const within = [...errors.keys()].filter((status) => `${Math.floor(status / 100)}XX` === one.status);
-    for (const key of [one.status, ...within]) out[key] = withOther(out[key] as Json | undefined, one, context);
+    for (const key of [one.status, ...within])
+      out[key] = withOther(out[key] as Json | undefined, one, { ...context, endpoint });
   }
   return out;
+}
+
+/** The headers of every answer to a request that was counted, if the endpoint counts requests. */
+function headersOf(access: ApiEndpoint["access"]): string[] {
+  return access === "counted" ? ["X-Request-ID", ...LIMITED] : ["X-Request-ID"];
 }
 
 function content(answer: Omit<GoodAnswer, "instead">, { schemas }: Context): Json {
@@ -232,16 +239,18 @@ function content(answer: Omit<GoodAnswer, "instead">, { schemas }: Context): Jso
 function failure(
   status: number,
   codes: readonly ErrorCode[],
-  { error, schemas, shape }: Context & { shape: ErrorShape | undefined },
+  { error, schemas, endpoint: { access, errorShape: shape } }: Context & { endpoint: ApiEndpoint },
 ): Json {
   const waits = status === 429 || status === 503;
+  const isCounted = codes.some((code) => !BEFORE_COUNTING.has(code));
+  const headers = isCounted ? headersOf(access) : ["X-Request-ID"];
   const usual = {
     schema: error,
     examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
   };
   return {
     description: codes.map((code) => `\`${code}\``).join(", "),
-    headers: refs(waits ? ["X-Request-ID", "Retry-After"] : ["X-Request-ID"]),
+    headers: refs(waits ? [...headers, "Retry-After"] : headers),
     content: {
       "application/json": shape === undefined ? usual : { schema: schemas.place(shape.schema) },
     },
@@ -249,11 +258,15 @@ function failure(
 }
 
 /** A response besides, or instead of, the usual error of this status. */
-function withOther(usual: Json | undefined, other: OtherFailure, { schemas }: Context): Json {
+function withOther(
+  usual: Json | undefined,
+  other: OtherFailure,
+  { schemas, endpoint }: Context & { endpoint: ApiEndpoint },
+): Json {
   const { status, description, schema = {} as TSchema, type = "application/json" } = other;
   const placed = schemas.place(schema);
   if (usual === undefined)
-    return { description, headers: refs(["X-Request-ID"]), content: { [type]: { schema: placed } } };
+    return { description, headers: refs(headersOf(endpoint.access)), content: { [type]: { schema: placed } } };
   const content = usual["content"] as Record<string, { schema: Json }>;
   const known = content[type];
   const either = known === undefined ? { schema: placed } : { ...known, schema: { anyOf: [known.schema, placed] } };

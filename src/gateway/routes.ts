@@ -60,7 +60,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps) {
     .post("/v1/messages/count_tokens", ({ request }) => countTokens(request), { parse: "none" })
     .post("/v1/responses/compact", ({ request }) => compact(request), { parse: "none" })
     .post("/v1/responses/input_tokens", ({ request }) => inputTokens(request), { parse: "none" })
-    .get("/v1/responses", ({ request }) => responses.refuseUpgrade(request))
+    .get("/v1/responses", () => responses.refuseSocket())
     .get("/v1/responses/:id", ({ request, params }) => responses.get(request, params.id))
     .get("/v1/responses/:id/input_items", ({ request, params }) => responses.inputItems(request, params.id))
     .delete("/v1/responses/:id", ({ request, params }) => responses.remove(request, params.id), { parse: "none" })

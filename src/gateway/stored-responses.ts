@@ -52,12 +52,9 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
       return Response.json({ id, object: "response", deleted: true });
     },
 
-    /** Answers a WebSocket request with 426. Clients that prefer a WebSocket then use POST. */
-    refuseUpgrade(request: Request): Response {
-      if (request.headers.get("upgrade") !== null) {
-        throw new ApiError("upgrade_required", "Responses over WebSocket are not supported. Use POST /v1/responses.");
-      }
-      throw new ApiError("method_not_allowed", "/v1/responses accepts POST, not GET.", { headers: { allow: "POST" } });
+    /** The answer to `GET /v1/responses`: 426. Clients that prefer a WebSocket then use POST. */
+    refuseSocket(): never {
+      throw new ApiError("upgrade_required", "Responses over WebSocket are not supported. Use POST /v1/responses.");
     },
   };
 }

@@ -2,7 +2,7 @@
 // examples as described.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ENDPOINTS } from "../../src/app/endpoints.ts";
+import { ENDPOINTS, openApi } from "../../src/app/endpoints.ts";
 import { PATHS } from "../../src/app/paths.ts";
 import { ERROR_HELP } from "../../src/base/error-help.ts";
 import { ERRORS, type ErrorCode } from "../../src/base/errors.ts";
@@ -59,6 +59,38 @@ test("every route is described, and nothing else is", () => {
   expect([...described].filter((route) => !routes.includes(route))).toEqual([]);
 });
 
+test("the document names the rate-limit headers of every answer that carries them", async () => {
+  const names = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
+  const counted = ENDPOINTS.filter(({ access }) => access === "counted");
+  expect(counted.length).toBeGreaterThan(20);
+  for (const endpoint of ENDPOINTS) {
+    const { responses } = operationOf(gateway.document, endpoint) as { responses: Record<string, { headers: Json }> };
+    const named = Object.entries(responses).flatMap(([status, { headers }]) =>
+      names.every((name) => name in headers) ? [status] : [],
+    );
+    if (endpoint.access !== "counted") expect([endpoint.id, named]).toEqual([endpoint.id, []]);
+    else {
+      expect([endpoint.id, named]).toEqual([endpoint.id, expect.arrayContaining(["400", "429", "500"])]);
+      expect([endpoint.id, named]).toEqual([endpoint.id, expect.not.arrayContaining(["401"])]);
+    }
+  }
+  for (const endpoint of counted) {
+    const refused = await gateway.ask(endpoint, {
+      path: endpoint.path.replace(/:\w+|\*/g, "x"),
+      ...(endpoint.method === "GET" ? {} : { body: "{" }),
+    });
+    const carried = names.filter((name) => refused.headers.has(name));
+    expect([endpoint.id, refused.status < 500, carried]).toEqual([endpoint.id, true, names]);
+  }
+});
+
+test("documents of gateways at different addresses differ in their servers alone", () => {
+  const { servers: here, ...one } = openApi("http://127.0.0.1:1");
+  const { servers: there, ...other } = openApi("https://gateway.example");
+  expect(here).not.toEqual(there);
+  expect(one).toEqual(other);
+});
+
 test("each call has its own name", () => {
   const ids = ENDPOINTS.map(({ id }) => id);
   expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
@@ -105,7 +137,7 @@ const REFUSED: Readonly<Record<string, ErrorCode>> = {
   ...Object.fromEntries(
     ["Get", "Post", "Put", "Patch", "Delete"].map((method) => [`passthrough${method}`, "permission_denied"] as const),
   ),
-  openResponsesSocket: "method_not_allowed",
+  openResponsesSocket: "upgrade_required",
   createModeration: "not_implemented",
   verifyEmail: "invalid_code",
   confirmPasswordReset: "invalid_code",

@@ -13,6 +13,15 @@ test.each([
   ["POST", "/v1/vector_stores"],
   ["DELETE", "/v1/assistants/asst_1"],
   ["POST", "/openai/v1/videos"],
+  ["POST", "/v1/messages/batches"],
+  ["GET", "/v1/messages/batches?limit=2"],
+  ["GET", "/v1/messages/batches/msgbatch_1/results"],
+  ["DELETE", "/v1/messages/batches/msgbatch_1"],
+  ["POST", "/v1/responses/resp_1/cancel"],
+  ["GET", "/v1/chat/completions/chatcmpl-1"],
+  ["POST", "/v1/chat/completions/chatcmpl-1"],
+  ["DELETE", "/v1/chat/completions/chatcmpl-1"],
+  ["GET", "/v1/chat/completions/chatcmpl-1/messages"],
 ])("%s %s says that it is not supported", async (method, path) => {
   const response = await app.call(path, { method });
   expect(response.status).toBe(404);

@@ -345,11 +345,10 @@ const SOCKET: ApiEndpoint = {
   id: "openResponsesSocket",
   group: "Chat",
   summary: "Responses over WebSocket (not supported)",
-  description:
-    "Answers upgrade requests with 426, so that clients fall back to `POST`, and all other requests with 405.",
+  description: "Answers every request with 426, so that clients fall back to `POST`.",
   access: "open",
   answer: { isPromise: true, description: "This version never answers with it." },
-  errors: ["upgrade_required", "method_not_allowed"],
+  errors: ["upgrade_required"],
 };
 
 const INPUT_TOKENS: ApiEndpoint = {
