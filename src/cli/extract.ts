@@ -7,7 +7,7 @@ import { JobTimeout } from "../jobs/kind.ts";
 import { readExtract } from "../web/extract/input.ts";
 import type { ExtractResult } from "../web/extract/result.ts";
 import { createExtract } from "../web/extract/run.ts";
-import { createValidator } from "../web/extract/validate.ts";
+import { createExtractThreads } from "../web/extract/threads.ts";
 import { LOCAL_JOB, memoryCrawlStore } from "../web/memory-crawl-store.ts";
 import type { Command, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
@@ -77,14 +77,14 @@ async function extracted(context: Context, schema: unknown, line: ProgressLine):
     });
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(new JobTimeout("The job exceeded its time limit.")), web.jobTimeoutMs);
-    const validator = createValidator();
+    const threads = createExtractThreads();
     // The warnings name the failed pages.
     const memory = memoryCrawlStore((page) => {
       line.show(`${memory.progress["completed"] ?? 0} of ${args.length} pages read  ${page?.url ?? ""}`);
     });
     const extract = createExtract({
       ...tools,
-      validator,
+      threads,
       settings: () => web,
       problem: (_message, error) => context.err(`sallyport: ${String(error)}\n`),
     });
@@ -107,7 +107,7 @@ async function extracted(context: Context, schema: unknown, line: ProgressLine):
       return await withLocalModel(context, { name: flags.text("model"), endpoint: "extract" }, run);
     } finally {
       clearTimeout(timer);
-      validator.close();
+      threads.close();
     }
   });
 }

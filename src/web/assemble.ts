@@ -77,7 +77,7 @@ export function createWeb(deps: WebDeps) {
   const problem = (message: string, error: unknown) => deps.warn(message, { error });
   const work = { ...tools, store, makeRoom: deps.makeRoom, settings: () => deps.config().web, problem };
   const extract = createExtractService({ ...work, findModel: deps.findModel });
-  const firecrawl = createFirecrawl({ ...deps, tools, work, validator: extract.validator });
+  const firecrawl = createFirecrawl({ ...deps, tools, work, threads: extract.threads });
   const crawl = crawlKind({ ...work, firecrawl: firecrawl.crawling });
   const userAgent = () => deps.config().web.userAgent;
   const llmstxt = llmstxtKind({ ...work, findModel: deps.findModel, clock: deps.clock, userAgent });

@@ -15,7 +15,7 @@ export interface Complaint {
 }
 
 /** A value to validate. */
-export interface ValidateTask {
+interface ValidateTask {
   readonly schema: JsonSchema;
   readonly value: unknown;
 }

@@ -11,12 +11,12 @@ import { halvesOf } from "./chunks.ts";
 import { answerFormat, type PagePart, questionOf, type Wish } from "./prompt.ts";
 import { put } from "./quotes.ts";
 import { type Reply, readReply } from "./reply.ts";
-import type { Complaint, Validator } from "./validate.ts";
+import type { Complaint, ExtractWork } from "./threads.ts";
 
 /** What calling a model needs. */
 export interface AskPartDeps {
   readonly model: WebModel;
-  readonly validator: Pick<Validator, "validate">;
+  readonly threads: ExtractWork;
   /** The answers stored by an earlier run, and a function that stores one. */
   recall(key: string): string | undefined;
   keep(key: string, answer: string): Promise<void>;
@@ -157,7 +157,7 @@ function modelFailure(error: unknown): unknown {
 /** The validation errors of a value. Null is allowed everywhere; it means that the page does not contain the value. */
 async function complaintsOf({ schema }: Wish, { value }: Reply, deps: AskPartDeps): Promise<Complaint[]> {
   if (schema === null) return [];
-  const all = await deps.validator.validate(schema, value, { account: deps.accountId, signal: deps.signal });
+  const all = await deps.threads.validate(schema, value, deps);
   return all.filter(({ path }) => valueAt(value, path) !== null);
 }
 

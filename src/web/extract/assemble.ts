@@ -5,25 +5,25 @@ import type { JobKind } from "../../jobs/kind.ts";
 import type { WaitedJobsDeps } from "../waited-jobs.ts";
 import type { ExtractJobsDeps } from "./jobs.ts";
 import { type ExtractKindDeps, extractKind } from "./kind.ts";
-import { createValidator } from "./validate.ts";
+import { createExtractThreads } from "./threads.ts";
 
 /** What extraction is built from. */
-export interface ExtractServiceDeps extends Omit<ExtractKindDeps, "validator"> {
+export interface ExtractServiceDeps extends Omit<ExtractKindDeps, "threads"> {
   readonly findModel: FindWebModel;
 }
 
 /** Creates extraction. `jobs` needs the job runner. */
 export function createExtractService(deps: ExtractServiceDeps) {
-  const validator = createValidator();
-  const kind: JobKind = extractKind({ ...deps, validator });
+  const threads = createExtractThreads();
+  const kind: JobKind = extractKind({ ...deps, threads });
   return {
     kind,
-    validator,
+    threads,
     jobs: (waited: WaitedJobsDeps & Pick<ExtractJobsDeps, "guard">): ExtractJobsDeps => ({
       ...waited,
-      validator,
+      threads,
       findModel: deps.findModel,
     }),
-    close: () => validator.close(),
+    close: () => threads.close(),
   };
 }

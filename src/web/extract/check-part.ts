@@ -18,10 +18,10 @@ export interface AnsweredPage extends PageAnswer {
 const WORDS_SHARE = 0.5;
 const SHOWN_CHARS_MAX = 120;
 
-/** Checks an answer. Lets other work run in between. */
-export async function checkedPart({ part, reply, warnings }: PartAnswer): Promise<AnsweredPage> {
+/** Checks an answer. */
+export function checkedPart({ part, reply, warnings }: PartAnswer): AnsweredPage {
   const { url } = part;
-  const { text, orders } = await siftOrders(`${part.evidence}\n${part.text}`);
+  const { text, orders } = siftOrders(`${part.evidence}\n${part.text}`);
   const told = [...warnings];
   const [order] = orders;
   if (order !== undefined)

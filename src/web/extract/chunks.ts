@@ -94,11 +94,15 @@ function blocksOf(markdown: string): string[] {
 /** Each heading with the blocks under it. */
 function sectionsOf(blocks: readonly string[]): string[][] {
   const sections: string[][] = [];
+  let hasText = false;
   for (const block of blocks) {
     const last = sections.at(-1);
     // A heading directly below another heading belongs to the same section.
-    if (last === undefined || (isHeading(block) && !last.every(isHeading))) sections.push([block]);
-    else last.push(block);
+    if (last === undefined || (isHeading(block) && hasText)) {
+      sections.push([block]);
+      hasText = false;
+    } else last.push(block);
+    hasText ||= !isHeading(block);
   }
   return sections;
 }

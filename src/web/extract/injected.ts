@@ -2,8 +2,6 @@
 // quote may come from them. Patterns only recognise plain text, so this supplements the rule that every value needs a quote, and
 // does not replace it. A false positive costs a quote, which is reported.
 
-import { createTurns } from "../../base/turns.ts";
-
 const MODEL = "(?:ai|a\\.i\\.|llms?|language models?|gpt|claude|gemini|chatbots?|extractors?|scrapers?)";
 
 const SIGNS: readonly RegExp[] = [
@@ -39,13 +37,11 @@ export interface Sifted {
   readonly orders: readonly string[];
 }
 
-/** Removes instructions to language models from a text. Lets other work run in between. */
-export async function siftOrders(text: string): Promise<Sifted> {
-  const turn = createTurns();
+/** Removes instructions to language models from a text. */
+export function siftOrders(text: string): Sifted {
   const orders: string[] = [];
   const kept: string[] = [];
   for (const line of text.split("\n")) {
-    await turn();
     kept.push(
       sentencesOf(line)
         .filter((sentence) => {

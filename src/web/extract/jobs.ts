@@ -18,12 +18,12 @@ import { readExtract, schemaRefused } from "./input.ts";
 import type { StoredExtract } from "./kind.ts";
 import { modelMissing } from "./result.ts";
 import { SchemaError } from "./schema-error.ts";
-import type { Validator } from "./validate.ts";
+import type { ExtractWork } from "./threads.ts";
 
 /** What the functions for extractions need. */
 export interface ExtractJobsDeps extends WaitedJobsDeps {
   readonly guard: Pick<AddressGuard, "check">;
-  readonly validator: Pick<Validator, "validate">;
+  readonly threads: Pick<ExtractWork, "validate">;
   readonly findModel: FindWebModel;
 }
 
@@ -54,7 +54,7 @@ export async function startExtract(
   await checkAddresses(input.urls, { deps, signal });
   if (input.schema !== null) {
     // The schema is compiled before any page is fetched.
-    await deps.validator.validate(input.schema, null, { account: accountId, signal }).catch((error: unknown) => {
+    await deps.threads.validate(input.schema, null, { accountId, signal }).catch((error: unknown) => {
       throw error instanceof SchemaError ? schemaRefused(error) : error;
     });
   } else {

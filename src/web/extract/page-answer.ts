@@ -5,11 +5,10 @@ import { isRecord } from "../../base/json-object.ts";
 import type { WebModel } from "../../gateway/web-model.ts";
 import type { StructuredData } from "../../pages/structured/structured.ts";
 import { type AskPartDeps, askPart } from "./ask-part.ts";
-import { type AnsweredPage, checkedPart } from "./check-part.ts";
-import { CHARS_PER_TOKEN_MAX, chunksOf, estimateTokens } from "./chunks.ts";
-import { evidenceText } from "./evidence.ts";
-import { answerFromStructured, type StructuredAnswer } from "./from-structured.ts";
-import { mergeAnswers } from "./merge.ts";
+import type { AnsweredPage } from "./check-part.ts";
+import { estimateTokens } from "./chunks.ts";
+import type { StructuredAnswer } from "./from-structured.ts";
+import { PARTS_MAX } from "./parts.ts";
 import { questionOf, type Wish } from "./prompt.ts";
 import { put, type QuoteSource } from "./quotes.ts";
 
@@ -28,21 +27,17 @@ export interface PageAnswerDeps extends Omit<AskPartDeps, "model"> {
 
 /** Maximum number of concurrent model calls for one page. */
 const PARALLEL_MAX = 2;
-/** Maximum number of parts of one page. The rest of the page is left out, with a warning. */
-const PARTS_MAX = 12;
 /** Maximum tokens of a part, however large the model's window: models overlook text in the middle of a longer one. */
 const PART_TOKENS_MAX = 60_000;
 /** Tokens reserved for the answer and two repairs. */
 const ANSWERS_TOKENS = 12_000;
-/** Maximum share of a part for structured data, if each character counts as one token. */
-const EVIDENCE_SHARE = 0.4;
 const PART_TOKENS_MIN = 500;
 /** The share of the window that is used, since tokenisers differ from the estimate. */
 const WINDOW_SHARE = 0.9;
 
 /** Answers from one page. Throws `ApiError`. */
 export async function answerPage(page: ReadPage, wish: Wish, deps: PageAnswerDeps): Promise<AnsweredPage> {
-  const own = structuredAnswer(page, wish);
+  const own = await structuredAnswer(page, wish, deps);
   const { model } = deps;
   if (model === undefined) return withoutModel(page.url, own);
   if (own !== undefined && (await isWhole(own, wish, deps))) return withoutModel(page.url, own);
@@ -50,14 +45,19 @@ export async function answerPage(page: ReadPage, wish: Wish, deps: PageAnswerDep
   return own === undefined ? asked : filled(asked, own);
 }
 
-function structuredAnswer({ url, structured }: ReadPage, { schema }: Wish): StructuredAnswer | undefined {
-  return schema === null || structured === undefined ? undefined : answerFromStructured(schema, [{ url, structured }]);
+async function structuredAnswer(
+  { url, structured }: ReadPage,
+  { schema }: Wish,
+  deps: PageAnswerDeps,
+): Promise<StructuredAnswer | undefined> {
+  if (schema === null || structured === undefined) return undefined;
+  return deps.threads.structured(schema, { url, structured }, deps);
 }
 
 /** Whether every requested value is present and valid. */
 async function isWhole({ value, missing }: StructuredAnswer, { schema }: Wish, deps: PageAnswerDeps): Promise<boolean> {
   if (missing.length > 0 || schema === null) return false;
-  return (await deps.validator.validate(schema, value, { account: deps.accountId, signal: deps.signal })).length === 0;
+  return (await deps.threads.validate(schema, value, deps)).length === 0;
 }
 
 function withoutModel(url: string, own: StructuredAnswer | undefined): AnsweredPage {
@@ -91,23 +91,19 @@ async function askParts(page: ReadPage, wish: Wish, deps: AskPartDeps): Promise<
   const room = Math.floor(
     Math.max(PART_TOKENS_MIN, Math.min(PART_TOKENS_MAX, deps.model.contextLength * WINDOW_SHARE - taken)),
   );
-  const { structured } = page;
-  const evidence = structured === undefined ? "" : evidenceText(structured, Math.floor(room * EVIDENCE_SHARE));
-  const text = page.markdown.slice(0, PARTS_MAX * room * CHARS_PER_TOKEN_MAX);
-  const chunks = chunksOf(text, room - estimateTokens(evidence));
-  const isCut = chunks.length > PARTS_MAX || text.length < page.markdown.length;
+  const { markdown, structured } = page;
+  const { evidence, texts, isCut } = await deps.threads.split({ markdown, structured, room }, deps);
   const warnings = isCut ? [`${url}: the page is very long. Only its first ${PARTS_MAX} parts were read.`] : [];
-  const read = chunks.length === 0 ? [""] : chunks.slice(0, PARTS_MAX);
-  const parts = read.map((text, index) => ({
+  const parts = texts.map((text, index) => ({
     url,
     text,
     evidence: index === 0 ? evidence : "",
     part: index + 1,
-    parts: read.length,
+    parts: texts.length,
   }));
   const answers = (await inParallel(parts, PARALLEL_MAX, (part) => askPart(wish, part, deps))).flat();
-  const checked = await Promise.all(answers.map(checkedPart));
-  const merged = mergeAnswers(wish.schema ?? undefined, checked);
+  const checked = await Promise.all(answers.map((answer) => deps.threads.check(answer, deps)));
+  const merged = await deps.threads.merge(wish.schema, checked, deps);
   const told = [...warnings, ...checked.flatMap((one) => one.warnings), ...merged.warnings];
   return { url, value: merged.value, sources: merged.sources, warnings: [...new Set(told)] };
 }

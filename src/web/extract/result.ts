@@ -6,9 +6,8 @@ import { isRecord } from "../../base/json-object.ts";
 import type { WebModel } from "../../gateway/web-model.ts";
 import { fieldNames } from "./fields.ts";
 import type { ExtractInput } from "./input.ts";
-import { mergeAnswers } from "./merge.ts";
 import { put, type Sources } from "./quotes.ts";
-import type { Validator } from "./validate.ts";
+import type { ExtractWork } from "./threads.ts";
 
 /** What was found. */
 export interface ExtractResult {
@@ -42,7 +41,7 @@ export interface Ending {
   readonly input: ExtractInput;
   readonly model: WebModel | "none" | undefined;
   readonly credits: number;
-  readonly validator: Pick<Validator, "validate">;
+  readonly threads: Pick<ExtractWork, "validate" | "merge">;
   readonly accountId: string;
   readonly signal: AbortSignal;
 }
@@ -59,7 +58,7 @@ export async function resultOf(pages: readonly PageOutcome[], ending: Ending): P
   const answers = pages.flatMap((page) => (page.isFailed ? [] : [page]));
   const [first] = failures;
   if (first !== undefined && answers.every(({ depth }) => depth > 0)) throw new ApiError(first.code, first.message);
-  const merged = mergeAnswers(schema ?? undefined, answers);
+  const merged = await ending.threads.merge(schema, answers, ending);
   const complaints = schema === null ? [] : await complaintsOf(merged.value, ending);
   const value =
     isRecord(merged.value) || fieldNames(schema).length > 0 ? withEveryField(merged.value, schema) : merged.value;
@@ -81,9 +80,9 @@ export async function resultOf(pages: readonly PageOutcome[], ending: Ending): P
 }
 
 /** The validation errors of the merged value that come from merging. Nulls are reported in `unsupported` instead. */
-async function complaintsOf(value: unknown, { input, validator, accountId, signal }: Ending): Promise<string[]> {
+async function complaintsOf(value: unknown, { input, threads, accountId, signal }: Ending): Promise<string[]> {
   if (input.schema === null || value === null) return [];
-  const found = await validator.validate(input.schema, value, { account: accountId, signal });
+  const found = await threads.validate(input.schema, value, { accountId, signal });
   return found
     .filter(({ path, message }) => !isAbsence(value, path, message))
     .map(({ path, message }) => `${path === "" ? "The answer" : path.slice(1).replaceAll("/", ".")} ${message}.`);

@@ -17,7 +17,7 @@ import { rankedLinks } from "./links.ts";
 import { answerPage, type PageAnswerDeps } from "./page-answer.ts";
 import { type ExtractResult, type PageOutcome, resultOf } from "./result.ts";
 import { SchemaError } from "./schema-error.ts";
-import type { Validator } from "./validate.ts";
+import type { ExtractWork } from "./threads.ts";
 
 /** The store's functions for a running extraction. */
 export interface ExtractStore extends AnswerVerbs {
@@ -48,7 +48,7 @@ export interface StoredPage {
 export interface ExtractDeps extends Omit<VisitDeps, "store"> {
   readonly load: LoadPage;
   readonly robots: Robots;
-  readonly validator: Pick<Validator, "validate">;
+  readonly threads: ExtractWork;
   readonly settings: () => { readonly respectRobots: boolean };
   /** Makes space for what an account stores; false if there is none. Absent if nothing is stored. */
   readonly makeRoom?: (accountId: string, bytes: number) => Promise<boolean>;
@@ -134,7 +134,7 @@ class Extraction {
     winding?.throwIfAborted();
     const pages = (await store.listPages(id)).map(({ url, failed: isFailed, body }) => ({ ...body, url, isFailed }));
     const outcomes = (pages as unknown as PageOutcome[]).sort((a, b) => a.at - b.at);
-    return resultOf(outcomes, { ...this.#task, credits: this.#progress.credits, validator: this.#deps.validator });
+    return resultOf(outcomes, { ...this.#task, credits: this.#progress.credits, threads: this.#deps.threads });
   }
 
   get #frontierMax(): number {
@@ -198,13 +198,13 @@ class Extraction {
 
   async #answer({ urlKey }: FrontierEntry, page: LoadedPage): Promise<AnsweredPage> {
     const { id, accountId, input, model, store } = this.#task;
-    const { problem, validator, shapeless } = this.#deps;
+    const { problem, threads, shapeless } = this.#deps;
     const kept = await store.listAnswers(id, urlKey);
     const known = new Map(kept.map(({ asked, body }) => [asked, body]));
     const { markdown = "", structured, url, status } = page;
     const answered = await answerPage({ url, markdown, structured }, input, {
       model: model === "none" ? undefined : model,
-      validator,
+      threads,
       shapeless,
       accountId,
       signal: this.#signal,

@@ -6,7 +6,7 @@ import type { FindWebModel } from "../../gateway/web-model.ts";
 import type { JobKind } from "../../jobs/kind.ts";
 import type { SitemapOptions } from "../../pages/sitemap.ts";
 import type { CrawlDeps, FirecrawlCrawling } from "../crawl.ts";
-import type { Validator } from "../extract/validate.ts";
+import type { ExtractWork } from "../extract/threads.ts";
 import type { SinglePageDeps } from "../single-page.ts";
 import { batchKind } from "./batch.ts";
 import { createJobNotices } from "./job-notices.ts";
@@ -21,7 +21,7 @@ export interface FirecrawlDeps {
   config(): Config;
   readonly clock: Clock;
   readonly findModel: FindWebModel;
-  readonly validator: Pick<Validator, "validate">;
+  readonly threads: ExtractWork;
   readonly tools: SinglePageDeps & {
     readSitemaps(starts: readonly string[], options: SitemapOptions): Promise<string[]>;
   };

@@ -8,13 +8,13 @@ import type { LoadedPage } from "../../pages/load.ts";
 import { CHARS_PER_TOKEN_MAX } from "../extract/chunks.ts";
 import { answerPage } from "../extract/page-answer.ts";
 import { modelMissing, resultOf } from "../extract/result.ts";
-import type { Validator } from "../extract/validate.ts";
+import type { ExtractWork } from "../extract/threads.ts";
 import type { FormatWishes } from "./formats.ts";
 
 /** What reading with a model needs. */
 export interface ReadingDeps {
   readonly findModel: FindWebModel;
-  readonly validator: Pick<Validator, "validate">;
+  readonly threads: ExtractWork;
 }
 
 /** The model's answers. */
@@ -98,7 +98,7 @@ async function readData(
     deps,
   }: Pick<ReadingFor, "accountId" | "signal"> & { model: WebModel | "none" | undefined; deps: ReadingDeps },
 ) {
-  const { validator } = deps;
+  const { threads } = deps;
   const input = {
     urls: [url],
     prompt,
@@ -110,7 +110,7 @@ async function readData(
   };
   const answered = await answerPage({ url, markdown, structured }, input, {
     model: typeof model === "object" ? model : undefined,
-    validator,
+    threads,
     accountId,
     shapeless: new Set(),
     signal,
@@ -119,7 +119,7 @@ async function readData(
     keep: async () => undefined,
   });
   const outcome = { ...answered, at: 0, depth: 0, isFailed: false } as const;
-  return resultOf([outcome], { input, model, credits: 0, validator, accountId, signal });
+  return resultOf([outcome], { input, model, credits: 0, threads, accountId, signal });
 }
 
 async function said(

@@ -67,3 +67,8 @@ test("the halves of a part contain all of it; a part that cannot be divided has 
   expect(halvesOf(text)?.join("\n\n")).toBe(text);
   expect(halvesOf("word")).toBeUndefined();
 });
+
+test("a page of headings alone is split in linear time", () => {
+  const chunks = chunksOf("# a\n".repeat(100_000), 60_000);
+  expect(chunks.join("\n\n")).toBe(Array.from({ length: 100_000 }, () => "# a").join("\n\n"));
+});

@@ -2,12 +2,13 @@ import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { validateNow } from "../../../src/web/extract/ajv.ts";
 import { SchemaError } from "../../../src/web/extract/schema-error.ts";
-import { createValidator } from "../../../src/web/extract/validate.ts";
+import { createExtractThreads } from "../../../src/web/extract/threads.ts";
+import { longestStep } from "../../support/steps.ts";
 
-const validator = createValidator({ timeoutMs: 30_000 });
+const validator = createExtractThreads({ timeoutMs: 30_000 });
 afterAll(() => validator.close());
 const signal = new AbortController().signal;
-const from = { account: "one", signal };
+const from = { accountId: "one", signal };
 
 test.each<[string, object, unknown, { path: string; message: string }[]]>([
   ["what fits", { type: "object", required: ["a"], properties: { a: { type: "string" } } }, { a: "x" }, []],
@@ -81,7 +82,7 @@ test("the number of reported errors is limited", async () => {
 const ENDLESS = { allOf: Array.from({ length: 500 }, () => ({ pattern: "^(a|a)*$" })) };
 
 test("patterns that never end lose their thread, and the next check is answered", async () => {
-  const brief = createValidator({ timeoutMs: 1500 });
+  const brief = createExtractThreads({ timeoutMs: 1500 });
   try {
     const endless = brief.validate(ENDLESS, `${"a".repeat(60)}!`, from);
     await expect(endless).rejects.toThrow(SchemaError);
@@ -119,17 +120,72 @@ test("the thread gives the same result as the event loop", async () => {
 });
 
 test("schemas of one account that take long do not hold up another account's by more than one", async () => {
-  const shared = createValidator({ timeoutMs: 400 });
+  const shared = createExtractThreads({ timeoutMs: 3000 });
+  const stop = new AbortController();
   try {
     let ended = 0;
     const hostile = Array.from({ length: 20 }, () =>
-      shared.validate(ENDLESS, `${"a".repeat(60)}!`, from).catch(() => ended++),
+      shared
+        .validate(ENDLESS, `${"a".repeat(60)}!`, { ...from, signal: stop.signal })
+        .catch(() => stop.signal.aborted || ended++),
     );
-    expect(await shared.validate({ type: "string" }, "a", { account: "two", signal })).toEqual([]);
+    expect(await shared.validate({ type: "string" }, "a", { accountId: "two", signal })).toEqual([]);
     // There are two threads, and each had one of them.
     expect(ended).toBeLessThanOrEqual(2);
+    stop.abort();
     await Promise.all(hostile);
   } finally {
     shared.close();
   }
 }, 30_000);
+
+const URL_OF_PAGE = "https://example.com/";
+const lines = (line: string) => line.repeat(Math.ceil(180_000 / line.length));
+const LONG_LIST = Array.from({ length: 3000 }, (_, at) => ({ name: `entry ${at}` }));
+
+/** Pages and answers whose check takes long. */
+const HEAVY: readonly (readonly [string, () => Promise<unknown>])[] = [
+  ...["ai must ", "ignore all ", "a ", "的"].map(
+    (word) =>
+      [
+        `a page of "${word}"`,
+        () =>
+          validator.check(
+            {
+              part: { url: URL_OF_PAGE, text: lines(word), evidence: "", part: 1, parts: 1 },
+              reply: { value: { a: "b" }, quotes: { a: ["b"] }, entryQuotes: [], surplus: [] },
+              warnings: [],
+            },
+            from,
+          ),
+      ] as const,
+  ),
+  [
+    "a long list of quotes that do not stand",
+    () =>
+      validator.check(
+        {
+          part: { url: URL_OF_PAGE, text: lines("entry x "), evidence: "", part: 1, parts: 1 },
+          reply: { value: LONG_LIST, quotes: {}, entryQuotes: LONG_LIST.map(({ name }) => name), surplus: [] },
+          warnings: [],
+        },
+        from,
+      ),
+  ],
+  [
+    "a page of headings",
+    () => validator.split({ markdown: "# a\n".repeat(250_000), structured: undefined, room: 60_000 }, from),
+  ],
+  [
+    "long lists that are merged",
+    () => {
+      const answer = (at: number) => ({ url: `${URL_OF_PAGE}${at}`, value: { a: LONG_LIST }, sources: {} });
+      return validator.merge(null, [answer(1), answer(2), { ...answer(3), value: { a: [...LONG_LIST, {}] } }], from);
+    },
+  ],
+];
+
+test.each(HEAVY)("the event loop is not held up by %s", async (_name, work) => {
+  const steps = [await longestStep(work), await longestStep(work)];
+  expect(Math.min(...steps.map(({ longestMs }) => longestMs))).toBeLessThan(50);
+});
