@@ -2,6 +2,7 @@
 // billed and nothing is recorded. Wiring only.
 
 import { systemClock } from "../base/clock.ts";
+import { addressesOf } from "../config/addresses.ts";
 import { secretsOf } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { Caller } from "../gateway/caller.ts";
@@ -36,7 +37,7 @@ export function createLocalFleet(config: Config, note: (message: string) => void
     provider: fleet.provider,
     breakers: fleet.breakers,
     random: Math.random,
-    scrub: makeRedactor(secretsOf(config)),
+    scrub: makeRedactor(secretsOf(config), addressesOf(config)),
     budgets: { reserve: () => Promise.reject(new Error("The operator has no budget.")) },
     record: () => undefined,
   };

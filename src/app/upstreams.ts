@@ -2,6 +2,7 @@
 
 import { createSignal } from "../base/signal.ts";
 import { resolveModel } from "../catalog/resolve.ts";
+import { addressesOf } from "../config/addresses.ts";
 import { secretsOf } from "../config/load.ts";
 import { createDecisions } from "../decisions/assemble.ts";
 import { createFleet } from "../gateway/providers.ts";
@@ -70,7 +71,7 @@ export function addUpstreams(base: Foundation) {
 /** What everything that calls providers for a request shares. */
 function upstreamCalls(base: Foundation, fleet: ReturnType<typeof createFleet>): UpstreamCalls {
   const { live, config, clock, writer, observer, callers } = base;
-  const redact = live.derive((now) => makeRedactor(secretsOf(now)));
+  const redact = live.derive((now) => makeRedactor(secretsOf(now), addressesOf(now)));
   return {
     clock,
     breakers: fleet.breakers,

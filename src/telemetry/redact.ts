@@ -44,11 +44,16 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
 /** Takes a text and returns it without secrets. */
 export type Redact = (text: string) => string;
 
-/** A redactor that also knows these exact secrets, literally, URL-encoded or JSON-escaped. */
-export function makeRedactor(secrets: readonly string[]): Redact {
+/**
+ * A redactor that also knows these exact secrets, literally, URL-encoded or JSON-escaped. `addresses` are origins and hosts, which
+ * are hidden in texts for clients, but not in logs.
+ */
+export function makeRedactor(secrets: readonly string[], addresses: readonly string[] = []): Redact {
   const exact = exactPattern(secrets);
+  const places = addressPattern(addresses);
   return (text) => {
-    const known = exact === undefined ? text : text.replace(exact, REDACTED);
+    const named = exact === undefined ? text : text.replace(exact, REDACTED);
+    const known = places === undefined ? named : named.replace(places, REDACTED);
     return GATE.test(known) ? SHAPES.reduce((rest, [shape, instead]) => rest.replace(shape, instead), known) : known;
   };
 }
@@ -62,6 +67,13 @@ function exactPattern(secrets: readonly string[]): RegExp | undefined {
   // The longest first, so that a secret that starts with another secret is hidden completely.
   const sorted = [...spellings].sort((a, b) => b.length - a.length);
   return sorted.length === 0 ? undefined : new RegExp(sorted.map(RegExp.escape).join("|"), "g");
+}
+
+/** Matches whole hosts only: `10.0.0.5` is not a part of `110.0.0.51`, and another port is another server. */
+function addressPattern(addresses: readonly string[]): RegExp | undefined {
+  if (addresses.length === 0) return undefined;
+  const longestFirst = [...addresses].sort((a, b) => b.length - a.length).map(RegExp.escape);
+  return new RegExp(`(?<![\\w-]|\\w\\.)(?:${longestFirst.join("|")})(?![\\w-]|\\.\\w|:\\d)`, "gi");
 }
 
 const SECRET_NAME =

@@ -12,6 +12,7 @@ import {
   faultBody,
   faultFrame,
   HTTP_FAULTS,
+  INTERNAL,
   ORGANISATION,
   PLAN,
   SECRET,
@@ -36,7 +37,11 @@ beforeAll(async () => {
   app = await startTestApp({
     config: {
       tiers: { premium: { rpm: 100_000 } },
-      providers: Object.fromEntries(DIALECTS.map((dialect) => [dialect, provider(dialect)])),
+      providers: {
+        ...Object.fromEntries(DIALECTS.map((dialect) => [dialect, provider(dialect)])),
+        // Any provider's address is hidden in the texts of all.
+        inside: { ...provider("openai-chat"), base_url: `${INTERNAL}/v1` },
+      },
       models: DIALECTS.map((dialect) => ({ id: dialect, routes: [{ provider: dialect, model: "up-model" }] })),
     },
   });
@@ -65,7 +70,7 @@ async function failuresOf(dialect: DialectName): Promise<number> {
 
 function expectNoLeak(response: Response, text: string): void {
   const all = text + JSON.stringify([...response.headers]);
-  for (const planted of [SECRET, SECRET.replaceAll("-", "_"), ORGANISATION, PLAN, "12345"])
+  for (const planted of [SECRET, SECRET.replaceAll("-", "_"), ORGANISATION, PLAN, "12345", "10.4.0.7"])
     expect(all).not.toContain(planted);
 }
 

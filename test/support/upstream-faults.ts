@@ -9,8 +9,10 @@ type Json = Record<string, unknown>;
 export const SECRET = "up-planted-key-0123456789";
 export const ORGANISATION = "org-Pl4nt3dOrganis4tion01";
 export const PLAN = "check your plan and billing details";
+/** A second provider, within the operator's network. */
+export const INTERNAL = "http://10.4.0.7:8000";
 /** The part of every provider's error that is the same in all cases. */
-export const LEAKY = `key ${SECRET} of ${ORGANISATION}`;
+export const LEAKY = `key ${SECRET} of ${ORGANISATION} at ${INTERNAL}/v1 (10.4.0.7:8000, 10.4.0.7)`;
 
 /** A provider's description of a failure, independent of the protocol. */
 export interface FaultWords {
@@ -73,8 +75,9 @@ const refused = (status: number, more: Partial<FaultWords> = {}): FaultWords => 
   types: REQUEST,
   ...more,
 });
+const SCRUBBED = "key [redacted] of [redacted] at [redacted]/v1 ([redacted], [redacted])";
 const BILLING = ["billing_error", "billing_error", "PERMISSION_DENIED"] as const;
-const SAYS = "No such thing; key [redacted] of [redacted]";
+const SAYS = `No such thing; ${SCRUBBED}`;
 const limits = { "x-ratelimit-limit-requests": "12345", "anthropic-ratelimit-requests-limit": SECRET };
 
 /** Codes with which vendors refuse a request for its content. */
@@ -110,7 +113,7 @@ export const HTTP_FAULTS: readonly FaultCase[] = [
       code: "invalid_function_parameters",
       says: SAYS,
       param: "tools[0].[redacted]",
-      details: { unsupported: ["thread"], note: "key [redacted] of [redacted]" },
+      details: { unsupported: ["thread"], note: SCRUBBED },
     },
     counts: false,
   },
@@ -134,13 +137,13 @@ export const HTTP_FAULTS: readonly FaultCase[] = [
     told: {
       status: 400,
       code: "content_policy_violation",
-      says: "Content violates usage guidelines. key [redacted] of [redacted]",
+      says: `Content violates usage guidelines. ${SCRUBBED}`,
     },
     counts: false,
     plain: {
       status: 400,
       code: "content_policy_violation",
-      says: "Content violates usage guidelines. key [redacted] of [redacted]",
+      says: `Content violates usage guidelines. ${SCRUBBED}`,
     },
   },
   {
@@ -172,7 +175,7 @@ export const HTTP_FAULTS: readonly FaultCase[] = [
   {
     name: "a prompt that does not fit",
     words: refused(400, { message: `prompt is too long; ${LEAKY}`, code: "context_length_exceeded" }),
-    told: { status: 400, code: "context_length_exceeded", says: "prompt is too long; key [redacted] of [redacted]" },
+    told: { status: 400, code: "context_length_exceeded", says: `prompt is too long; ${SCRUBBED}` },
     counts: false,
   },
   {
