@@ -2,6 +2,8 @@
 // program. The page is untrusted and may have replaced anything that these functions use, so none returns more than it must.
 // Functions that wait return nothing or a boolean; text is measured last, by its own length, which no page can replace.
 
+import { UNSEEN_ATTRIBUTE } from "../dom/hidden.ts";
+
 /** Whether the document has been parsed completely. */
 export const IS_WHOLE = `() => document.readyState === "complete"`;
 
@@ -72,6 +74,58 @@ export const WAIT_FOR_IMAGES = `async (maxMs) => {
   ]);
 }`;
 
+/** The elements and the time that finding the invisible parts of one document may take. */
+const MARKED_MAX = 100_000;
+const MARKING_MS_MAX = 700;
+
+/**
+ * Marks the elements below `scope` that the style does not show: with all in them, or with the text directly in them. White text on
+ * white counts only where no picture can be behind it.
+ */
+const MARK_UNSEEN = `(scope, left) => {
+  const name = "${UNSEEN_ATTRIBUTE}";
+  const clear = "rgba(0, 0, 0, 0)";
+  const hasText = (element) => {
+    for (let node = element.firstChild; node; node = node.nextSibling) if (node.nodeType === 3 && node.data.trim() !== "") return true;
+    return false;
+  };
+  const isOnItsColour = (element, style) => {
+    let levels = 0;
+    for (let at = element; at instanceof Element; at = at.parentElement, levels++) {
+      const own = levels === 0 ? style : getComputedStyle(at);
+      if (own.backgroundImage !== "none" || own.webkitTextFillColor !== own.color || own.position === "absolute" || own.position === "fixed") return false;
+      if (levels < 8 && at.querySelector("img, video, picture, canvas, svg, iframe")) return false;
+      if (own.backgroundColor !== clear) return own.backgroundColor === style.color;
+    }
+    return style.color === "rgb(255, 255, 255)";
+  };
+  const hides = (element, style) => {
+    if (style.display === "none") return true;
+    if (+style.opacity < 0.02) return true;
+    if (style.contentVisibility === "hidden") return element.getAttribute("hidden") !== "until-found";
+    if (style.clipPath.startsWith("inset(50%") || style.clipPath.startsWith("inset(100%") || style.clipPath.startsWith("circle(0")) return true;
+    if (style.position === "absolute" && /^rect\\([01]px,? [01]px,? [01]px,? [01]px\\)$/.test(style.clip)) return true;
+    if (/^matrix\\(0, 0, 0, 0,/.test(style.transform) || style.scale === "0") return true;
+    if (parseFloat(style.textIndent) < -500) return true;
+    const isFlat = (size) => parseFloat(size) === 0;
+    const isCut = (flow) => flow === "hidden" || flow === "clip";
+    return (isCut(style.overflowY) && isFlat(style.height) && isFlat(style.paddingTop) && isFlat(style.paddingBottom)) || (isCut(style.overflowX) && style.display !== "table-cell" && isFlat(style.width) && isFlat(style.paddingLeft) && isFlat(style.paddingRight));
+  };
+  const judge = (element) => {
+    if (left.count-- <= 0 || performance.now() > left.until) return 3;
+    if (/^(?:script|style|template|svg|link|meta|br|img|input|iframe|option|source)$/.test(element.localName)) return 2;
+    const style = getComputedStyle(element);
+    let mark = "";
+    if (element.localName === "noscript" || hides(element, style)) mark = "all";
+    else if (hasText(element) && (style.visibility !== "visible" || parseFloat(style.fontSize) <= 1 || isOnItsColour(element, style))) mark = "text";
+    if (mark !== "") element.setAttribute(name, mark);
+    else if (element.hasAttribute(name)) element.removeAttribute(name);
+    return mark === "all" ? 2 : 1;
+  };
+  const walker = document.createTreeWalker(scope, NodeFilter.SHOW_ELEMENT, judge);
+  while (walker.nextNode() !== null && left.count > 0) {}
+}`;
+
 /**
  * The document with open shadow roots, or null when it is longer than `max`. Frames worth reading are numbered so that their
  * text can be inserted.
@@ -93,11 +147,16 @@ export const SERIALIZE = `(max) => {
         const box = node.getBoundingClientRect();
         if (box.width > 200 && box.height > 100) node.setAttribute("data-frame-number", String(frames++));
       }
-      if (node.shadowRoot && roots.length < 5000) { roots.push(node.shadowRoot); measure(node.shadowRoot); }
+      if (node.shadowRoot && roots.length < 5000) { roots.push(node.shadowRoot); try { mark(node.shadowRoot, left); } catch {} measure(node.shadowRoot); }
     }
   };
   const root = document.documentElement;
   let text = "";
+  const left = { count: ${MARKED_MAX}, until: performance.now() + ${MARKING_MS_MAX} };
+  const mark = ${MARK_UNSEEN};
+  try {
+    if (document.body) mark(document.body, left);
+  } catch {}
   try {
     measure(document);
     if (size > max) return null;
@@ -111,6 +170,9 @@ export const SERIALIZE = `(max) => {
 
 /** Returns the body of a frame, up to the given length. */
 export const FRAME_BODY = `(max) => {
+  try {
+    if (document.body) (${MARK_UNSEEN})(document.body, { count: ${MARKED_MAX}, until: performance.now() + ${MARKING_MS_MAX / 2} });
+  } catch {}
   const text = "" + (document.body ? document.body.innerHTML : "");
   const cut = "" + (text.length > max ? text.slice(0, max) : text);
   return cut.length > max ? "" : cut;

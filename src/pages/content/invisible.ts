@@ -1,7 +1,7 @@
 // Removes text that a page does not show: no reader has seen it, and instructions for language models are often hidden there.
 // Parts that a reader can open (panels, tabs, accordions) are content, whether or not they are open.
 
-import { hidingOf, isOnlyInvisible, isShownAgain, isTinyText } from "../dom/hidden.ts";
+import { hasUnseenText, hidingOf, isOnlyInvisible, isShownAgain, UNSEEN_ATTRIBUTE } from "../dom/hidden.ts";
 import { closest, elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Trace } from "./trace.ts";
@@ -35,8 +35,7 @@ export function removeInvisible({ body }: PageDocument, trace: Trace): void {
   let controlled: ReadonlySet<string> | undefined;
   let chars: number | undefined;
   for (const element of elementsOf(body)) {
-    const style = element.attributes["style"] ?? "";
-    if (style !== "" && isTinyText(style)) small.push(element);
+    if (hasUnseenText(element)) small.push(element);
     const hiding = hidingOf(element);
     if (hiding === undefined) continue;
     if (isWithin(element, found) || !hasText(element) || isFormula(element)) continue;
@@ -47,13 +46,19 @@ export function removeInvisible({ body }: PageDocument, trace: Trace): void {
       if (isWholePage(element, chars)) continue;
     }
     if (hiding !== "transparent") found.add(element);
-    else if (element.textContent.length < (chars ?? 0) * TRANSPARENT_SHARE) transparent.add(element);
+    else if (isLeftTransparent(element, chars ?? 0)) transparent.add(element);
   }
   // Pages that fade in their parts while the reader scrolls have many.
   if (transparent.size <= TRANSPARENT_MAX) for (const element of transparent) found.add(element);
   for (const element of small) if (!isWithin(element, found)) removeTinyText(element);
   if (found.size === 0 || !hasWords(body, found)) return;
   for (const element of found) removeHidden(element, trace);
+}
+
+/** Whether a transparent part has little text and no picture, which would be faded in when it has loaded. */
+function isLeftTransparent(element: PageElement, chars: number): boolean {
+  if (element.textContent.length >= chars * TRANSPARENT_SHARE) return false;
+  return element.getElementsByTagName("img").length === 0;
 }
 
 /** Removes the part, except for descendants that are made visible again. */
@@ -70,8 +75,10 @@ function removeHidden(element: PageElement, trace: Trace): void {
  * a size of its own.
  */
 function removeTinyText(element: PageElement): void {
+  const isMarked = element.attributes[UNSEEN_ATTRIBUTE] !== undefined;
   const hasSize = ({ attributes }: PageElement) =>
-    attributes["class"] !== undefined || /font/i.test(attributes["style"] ?? "");
+    // The browser has told of each element by itself.
+    isMarked || attributes["class"] !== undefined || /font/i.test(attributes["style"] ?? "");
   for (const node of [...walk(element)]) {
     if (!(node instanceof PageText) || node.data.trim() === "") continue;
     let at = node.parentNode;

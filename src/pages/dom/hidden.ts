@@ -3,7 +3,7 @@
 
 import type { PageElement } from "./node.ts";
 
-/** The attribute by which the browser's reader marks elements that are not shown. */
+/** The attribute by which the browser's reader marks elements that are not shown: with all in them, or with their own text. */
 export const UNSEEN_ATTRIBUTE = "data-unseen-in-browser";
 
 /** Class names of text that is only for screen readers. */
@@ -45,7 +45,7 @@ export function hidingOf(element: PageElement): Hiding {
   if (style !== "" && (OUT_OF_SIGHT.test(style) || (FAR_AWAY.test(style) && LIFTED.test(style)))) return "unseen";
   const { hidden } = attributes;
   if (hidden !== undefined && hidden.toLowerCase() !== "until-found") return "hidden";
-  if (attributes[UNSEEN_ATTRIBUTE] !== undefined) return "hidden";
+  if (attributes[UNSEEN_ATTRIBUTE] === "all") return "hidden";
   if (style === "") return undefined;
   if (NOT_DISPLAYED.test(style) || NOT_VISIBLE.test(style) || NOT_DRAWN.test(style)) return "hidden";
   if (NO_HEIGHT.test(style) && CUT_OFF.test(style) && !HAS_EXTENT.test(style)) return "hidden";
@@ -59,6 +59,33 @@ function isTransparent({ className, attributes }: PageElement, style: string): b
   );
 }
 
+/** Whether the text directly in an element is not shown, though parts of it may be. */
+export function hasUnseenText({ attributes }: PageElement): boolean {
+  if (attributes[UNSEEN_ATTRIBUTE] === "text") return true;
+  const style = attributes["style"] ?? "";
+  return style !== "" && (isTinyText(style) || isOnItsColour(style));
+}
+
+/** Whether a style gives text the colour of its own background. */
+function isOnItsColour(style: string): boolean {
+  if (!/background/i.test(style)) return false;
+  const colour = /(?:^|[;\s])color\s*:\s*([^;!]+)/i.exec(style)?.[1];
+  const ground = /(?:^|[;\s])background(?:-color)?\s*:\s*([^;!]+)/i.exec(style)?.[1];
+  return colour !== undefined && ground !== undefined && plainColour(colour) === plainColour(ground);
+}
+
+function plainColour(written: string): string {
+  const colour = written.trim().toLowerCase().replace(/\s+/g, "");
+  const short = /^#([\da-f])([\da-f])([\da-f])$/.exec(colour);
+  if (short !== null)
+    return `#${short
+      .slice(1)
+      .map((digit) => digit + digit)
+      .join("")}`;
+  if (colour === "white" || colour === "rgb(255,255,255)") return "#ffffff";
+  return colour === "black" || colour === "rgb(0,0,0)" ? "#000000" : colour;
+}
+
 /** Whether the visibility of an element can be set again by what is in it, and is. */
 export function isShownAgain(element: PageElement): boolean {
   return VISIBLE.test(element.attributes["style"] ?? "");
@@ -70,7 +97,7 @@ export function isOnlyInvisible(element: PageElement): boolean {
 }
 
 /** Whether the text directly in an element of this style is too small to read. */
-export function isTinyText(style: string): boolean {
+function isTinyText(style: string): boolean {
   const [, size, unit] = FONT_SIZE.exec(style) ?? [];
   if (size === undefined) return false;
   const value = Number(size);

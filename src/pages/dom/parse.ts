@@ -20,6 +20,8 @@ export interface PageDocument {
   readonly structured: readonly string[];
   /** Contents of application/json scripts, which hold the initial state of an application page. */
   readonly states: readonly string[];
+  /** The style sheets that the page contains, for screens. */
+  readonly styles: readonly string[];
   /** Attributes of <html> and <body>, merged into one record. */
   readonly rootAttributes: Readonly<Record<string, string>>;
   /** The number of characters in scripts. A page that consists of scripts has no content yet. */
@@ -37,6 +39,8 @@ const OPEN_SEARCHED_MAX = 1000;
 const STRUCTURED_CHARS_MAX = 2 * 1024 * 1024;
 const SCRIPTS_MAX = 20;
 const SCRIPT_CHARS_MAX = 4096;
+const STYLES_MAX = 50;
+const STYLE_CHARS_MAX = 256 * 1024;
 const ATTRIBUTE_CHARS_MAX = 64 * 1024;
 
 const HEAD_TAGS = new Set(["meta", "link", "base"]);
@@ -100,6 +104,8 @@ class Builder {
   readonly #structured: string[] = [];
   readonly #states: string[] = [];
   readonly #scripts: string[] = [];
+  readonly #styles: string[] = [];
+  #styleChars = 0;
   readonly #rootAttributes: Record<string, string> = {};
   /** The open elements. Undefined stands for a tag that created no element: roots, dropped elements, and those too deep. */
   readonly #open: { name: string; element: PageElement | undefined }[] = [];
@@ -110,7 +116,7 @@ class Builder {
   #depth = 0;
   #nodes = 0;
   #title: string | undefined;
-  #capture: "title" | ReturnType<typeof captureOf> | undefined;
+  #capture: "title" | "style" | ReturnType<typeof captureOf> | undefined;
   #isDisplay = false;
   #captured = "";
   #scriptChars = 0;
@@ -156,6 +162,7 @@ class Builder {
     }
     if (DROPPED_TAGS.has(name) && !VOID_TAGS.has(name)) {
       if (name === "script") this.#capture = captureOf(attributes["type"] ?? "");
+      if (name === "style" && this.#isRead(attributes)) this.#capture = "style";
       // A linked script counts with the length of its address.
       if (this.#capture === "script") this.#scriptChars += attributes["src"]?.length ?? 0;
       this.#isDisplay = /mode\s*=\s*display/i.test(attributes["type"] ?? "");
@@ -170,6 +177,14 @@ class Builder {
       return;
     }
     this.#add(name, attributes);
+  }
+
+  /** Whether a style sheet is for screens, whether or not scripts run, and there is room for it. */
+  #isRead(attributes: Record<string, string>): boolean {
+    const isForScreens = /^\s*(?:all|screen)?\s*$/i.test(attributes["media"] ?? "");
+    return (
+      isForScreens && !this.isOpen("noscript") && this.#styles.length < STYLES_MAX && this.#styleChars < STYLE_CHARS_MAX
+    );
   }
 
   #add(name: string, attributes: Record<string, string>): void {
@@ -229,6 +244,10 @@ class Builder {
         if (this.#capture === "state") this.#states.push(this.#captured);
         if (this.#capture === "script" && this.#captured !== "" && this.#scripts.length < SCRIPTS_MAX)
           this.#scripts.push(this.#captured);
+        if (this.#capture === "style") {
+          this.#styles.push(this.#captured.slice(0, STYLE_CHARS_MAX - this.#styleChars));
+          this.#styleChars += this.#captured.length;
+        }
         if (this.#capture === "tex") this.#formula(this.#captured.trim());
         this.#capture = undefined;
       }
@@ -258,6 +277,7 @@ class Builder {
       structured: this.#structured,
       states: this.#states,
       scripts: this.#scripts,
+      styles: this.#styles,
       rootAttributes: this.#rootAttributes,
       scriptChars: this.#scriptChars,
     };

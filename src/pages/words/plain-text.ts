@@ -2,7 +2,7 @@
 // comes from here, so that each agrees with the page about powers, note marks, old prices and hidden words.
 
 import { type Raised, raisedText } from "../../base/raised-text.ts";
-import { hidingOf, isTinyText } from "../dom/hidden.ts";
+import { hasUnseenText, hidingOf } from "../dom/hidden.ts";
 import { PageElement, type PageNode, PageText } from "../dom/node.ts";
 import { formulaOf } from "../markdown/formulas.ts";
 
@@ -133,7 +133,7 @@ class Line {
     const hiding = hidingOf(element);
     if (hiding === "unseen") return !this.#withSpoken;
     // A size of zero often closes the gaps between elements that have a size of their own.
-    return hiding === "hidden" || (element.children.length === 0 && isTinyText(element.attributes["style"] ?? ""));
+    return hiding === "hidden" || (element.children.length === 0 && hasUnseenText(element));
   }
 
   #readRaised(element: PageElement, tag: "sup" | "sub"): void {

@@ -1,0 +1,200 @@
+// Applies the simple rules of a page's own style sheets that hide parts, by writing them into the inline styles, where everything
+// looks for them. Sheets elsewhere are not fetched, and a rule that might be undone by another one is not applied.
+
+import { elementsOf, type PageElement, PageText, walk } from "../dom/node.ts";
+import type { PageDocument } from "../dom/parse.ts";
+
+/** The declarations that can hide a part, each with the values that do. */
+const HIDING: Readonly<Record<string, RegExp>> = {
+  display: /^none$/,
+  visibility: /^(?:hidden|collapse)$/,
+  opacity: /^0?\.?0*%?$/,
+  "content-visibility": /^hidden$/,
+  transform: /^scale\(\s*0?\.?0*\s*(?:,\s*0?\.?0*\s*)?\)$/,
+  "font-size": /^0?\.?0*(?:px|em|rem|pt|%)?$/,
+  "text-indent": /^-\d{3,}/,
+  clip: /^rect\(\s*[01](?:px)?[\s,]+[01]/,
+  "clip-path": /^(?:inset\(\s*(?:50|100)%|circle\(\s*0)/,
+  height: /^0(?:px|em|rem)?$/,
+};
+const ANY_HIDING = /none|hidden|collapse|scale|opacity|font-size|text-indent|clip|height|color/i;
+/** A part with more of the page's text is shown by a script or by another sheet. */
+const SHARE_MAX = 0.2;
+/** Rules of one page that are read. */
+const RULES_MAX = 5000;
+/** Conditions within conditions. */
+const LEVELS_MAX = 5;
+const SIMPLE = /^(?:[a-z][a-z0-9-]*)?(?:[.#][\w-]+)*$/i;
+
+interface Rule {
+  readonly tag: string;
+  readonly id: string;
+  readonly classes: readonly string[];
+  /** The declarations about visibility, in lower case. */
+  readonly declared: ReadonlyMap<string, string>;
+  /** Whether the rule always holds for the elements that it names. */
+  readonly isSure: boolean;
+  readonly weight: number;
+}
+
+/** Applies the rules to the elements of a page. */
+export function applyStyleRules({ body, styles }: PageDocument): void {
+  const rules: Rule[] = [];
+  for (const sheet of styles) if (ANY_HIDING.test(sheet)) readRules(withoutComments(sheet), true, rules, 0);
+  if (!rules.some((rule) => rule.isSure && hides(rule.declared))) return;
+  const byName = new Map<string, Rule[]>();
+  for (const rule of rules) {
+    const name = rule.id !== "" ? `#${rule.id}` : rule.classes.length > 0 ? `.${rule.classes[0]}` : rule.tag;
+    byName.set(name, [...(byName.get(name) ?? []), rule]);
+  }
+  const elements = elementsOf(body);
+  const sizes = textSizes(body, elements);
+  const charsMax = (sizes.get(body) ?? 0) * SHARE_MAX;
+  for (const element of elements) {
+    if ((sizes.get(element) ?? 0) > charsMax) continue;
+    const names = [element.tag, `#${element.id}`, ...classesOf(element).map((one) => `.${one}`)];
+    const found = names.flatMap((name) => byName.get(name) ?? []).filter((rule) => fits(rule, element));
+    if (found.length > 0) apply(element, found);
+  }
+}
+
+/** The number of characters in each element. */
+function textSizes(body: PageElement, elements: readonly PageElement[]): ReadonlyMap<PageElement, number> {
+  const sizes = new Map<PageElement, number>();
+  const add = (element: PageElement | null, chars: number) => {
+    if (element !== null && chars > 0) sizes.set(element, (sizes.get(element) ?? 0) + chars);
+  };
+  for (const node of walk(body)) if (node instanceof PageText) add(node.parentNode, node.data.trim().length);
+  for (const element of elements.toReversed()) add(element.parentNode, sizes.get(element) ?? 0);
+  return sizes;
+}
+
+function apply(element: PageElement, rules: readonly Rule[]): void {
+  const style = element.attributes["style"] ?? "";
+  const set = new Map<string, { value: string; weight: number }>();
+  const doubtful = new Set<string>();
+  rules.forEach(({ declared, isSure, weight }, order) => {
+    for (const [name, value] of declared) {
+      if (!isSure) {
+        if (!isHiding(name, value)) doubtful.add(name);
+        continue;
+      }
+      const rank = weight + order / RULES_MAX + (value.endsWith("!important") ? 1e6 : 0);
+      if ((set.get(name)?.weight ?? -1) <= rank) set.set(name, { value, weight: rank });
+    }
+  });
+  const hidden = [...set].filter(
+    ([name]) => !doubtful.has(name) && !new RegExp(`(?:^|[;\\s])${name}\\s*:`, "i").test(style),
+  );
+  const written = new Map(hidden.map(([name, { value }]) => [name, value]));
+  if (hides(written)) {
+    const shown = [...written].map(([name, value]) => `${name}:${value}`).join(";");
+    element.attributes["style"] = style === "" ? shown : `${style.replace(/;\s*$/, "")};${shown}`;
+  }
+}
+
+function hides(declared: ReadonlyMap<string, string>): boolean {
+  for (const [name, value] of declared) if (name !== "height" && isHiding(name, value)) return true;
+  const isFlat = isHiding("height", declared.get("height") ?? "");
+  return isFlat && /hidden|clip/.test(declared.get("overflow") ?? "") && !EXTENDED.some((name) => declared.has(name));
+}
+
+function isHiding(name: string, value: string): boolean {
+  return HIDING[name]?.test(value.replace(/\s*!important$/, "")) === true;
+}
+
+function fits({ tag, id, classes }: Rule, element: PageElement): boolean {
+  if ((tag !== "" && tag !== element.tag) || (id !== "" && id !== element.id)) return false;
+  const own = classesOf(element);
+  return classes.every((one) => own.includes(one));
+}
+
+function classesOf({ className }: PageElement): string[] {
+  return className === "" ? [] : className.split(/\s+/).filter((one) => one !== "");
+}
+
+function withoutComments(sheet: string): string {
+  return sheet.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, " ").replace(/<!--|-->/g, " ");
+}
+
+/** Reads the rules of a sheet. Those within conditions only tell that a part may be shown. */
+function readRules(sheet: string, isSure: boolean, rules: Rule[], level: number): void {
+  for (let at = 0; at < sheet.length && rules.length < RULES_MAX; ) {
+    const open = sheet.indexOf("{", at);
+    if (open < 0) return;
+    const end = blockEnd(sheet, open);
+    // Statements such as @import end before the next rule.
+    const head = sheet
+      .slice(at, open)
+      .replace(/^[\s\S]*;/, "")
+      .trim();
+    const inner = sheet.slice(open + 1, end);
+    if (head.startsWith("@")) {
+      if (level < LEVELS_MAX && !/^@(?:[\w-]*keyframes|font-face|page)/i.test(head)) {
+        const isAlways = /^@(?:media\s+(?:all|screen)\s*$|layer\b)/i.test(head);
+        readRules(inner, isSure && isAlways, rules, level + 1);
+      }
+    } else addRules(head, inner, isSure, rules);
+    at = end + 1;
+  }
+}
+
+function blockEnd(sheet: string, open: number): number {
+  let depth = 0;
+  const BRACE = /[{}]/g;
+  BRACE.lastIndex = open;
+  for (let found = BRACE.exec(sheet); found !== null; found = BRACE.exec(sheet)) {
+    depth += found[0] === "{" ? 1 : -1;
+    if (depth === 0) return found.index;
+  }
+  return sheet.length;
+}
+
+/** Declarations with which a part without height has one nevertheless, or gets one. */
+const EXTENDED = ["transition", "padding", "padding-top", "padding-bottom", "min-height"];
+const READ = new Set([
+  ...EXTENDED,
+  ...Object.keys(HIDING),
+  "overflow",
+  "animation",
+  "position",
+  "color",
+  "background",
+  "background-color",
+]);
+
+function addRules(head: string, body: string, isSure: boolean, rules: Rule[]): void {
+  const declared = new Map<string, string>();
+  for (const declaration of body.split(";")) {
+    const colon = declaration.indexOf(":");
+    const name = declaration.slice(0, colon).trim().toLowerCase();
+    if (colon > 0 && READ.has(name))
+      declared.set(
+        name,
+        declaration
+          .slice(colon + 1)
+          .trim()
+          .toLowerCase()
+          .slice(0, 100),
+      );
+  }
+  if (declared.size === 0) return;
+  for (const selector of head.split(",")) {
+    const written = selector.trim();
+    const isSimple = SIMPLE.test(written) && written !== "";
+    // Of a selector with conditions, the last part names the elements that it may be about.
+    const last =
+      written
+        .split(/[\s>+~]+/)
+        .at(-1)
+        ?.replace(/:[\s\S]*$/, "")
+        .replace(/\[[\s\S]*$/, "") ?? "";
+    const named = isSimple ? written : last;
+    if (!SIMPLE.test(named) || named === "" || rules.length >= RULES_MAX) continue;
+    const tag = /^[a-z][a-z0-9-]*/i.exec(named)?.[0].toLowerCase() ?? "";
+    const id = /#([\w-]+)/.exec(named)?.[1] ?? "";
+    const classes = [...named.matchAll(/\.([\w-]+)/g)].map(([, name = ""]) => name);
+    const weight = (id === "" ? 0 : 10_000) + classes.length * 100 + (tag === "" ? 0 : 1);
+    rules.push({ tag, id, classes, declared, isSure: isSure && isSimple, weight });
+  }
+}
