@@ -27,6 +27,8 @@ export interface ErrorWords {
   /** The request parameter that caused the error, if the provider names one. */
   readonly param?: string | null;
   readonly details?: unknown;
+  /** The sizes of a prompt that does not fit, if the provider states them beside its text. */
+  readonly sizes?: { readonly requested?: number; readonly limit?: number };
 }
 
 /** A failure of an answer. `message` may be the provider's text and must be scrubbed before it is shown. */

@@ -227,8 +227,8 @@ export function clientError(fault: UpstreamFault, scrub: (text: string) => strin
 }
 
 /** The figures that a provider reported for a prompt that does not fit. */
-function sizesOf({ message }: UpstreamFault): ApiErrorDetail {
-  const { limit, requested } = contextCounts(message);
+function sizesOf(fault: UpstreamFault): ApiErrorDetail {
+  const { limit, requested } = contextCounts(fault);
   if (limit === undefined && requested === undefined) return {};
   return {
     details: {

@@ -1,5 +1,7 @@
 // Reads the sizes in a provider's message about a prompt that does not fit: the prompt's length and the limit.
 
+import type { ErrorWords } from "../chat/answer-fault.ts";
+
 /** The sizes in a message, either of which may be missing. */
 export interface ContextCounts {
   /** The maximum size of a prompt. */
@@ -35,8 +37,23 @@ const REQUESTED = [
 /** Matches `input length and max_tokens exceed context limit: 190000 + 20000 > 200000`. */
 const SUM = new RegExp(`${NUMBER}\\s*\\+\\s*${NUMBER}\\s*>\\s*${NUMBER}`);
 
-/** The sizes in a message; none if they are ambiguous. */
-export function contextCounts(message: string): ContextCounts {
+/** The sizes that a provider states in its error, in fields or in its text; none if the text is ambiguous. */
+export function contextCounts({ message, said }: { message: string; said?: ErrorWords }): ContextCounts {
+  return { ...countsInText(message), ...said?.sizes };
+}
+
+/** The fields in which llama.cpp states the sizes. */
+export function statedSizes(error: Readonly<Record<string, unknown>>): Pick<ErrorWords, "sizes"> {
+  const { n_prompt_tokens: requested, n_ctx: limit } = error;
+  const sizes = { ...(isSize(requested) ? { requested } : {}), ...(isSize(limit) ? { limit } : {}) };
+  return Object.keys(sizes).length === 0 ? {} : { sizes };
+}
+
+function isSize(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= LEAST && Number(value) <= MOST;
+}
+
+function countsInText(message: string): ContextCounts {
   const text = message.slice(0, 2000);
   const sum = SUM.exec(text);
   if (sum !== null) return { limit: figure(sum[3]), requested: figure(sum[1]) + figure(sum[2]) };

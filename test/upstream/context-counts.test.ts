@@ -2,6 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { contextCounts } from "../../src/upstream/context-counts.ts";
+import { anthropicError } from "../../src/upstream/dialects/anthropic/reader.ts";
+import { openaiError } from "../../src/upstream/dialects/openai-error.ts";
 import { cpuMs } from "../support/real-time.ts";
 
 test.each<[string, ReturnType<typeof contextCounts>]>([
@@ -34,10 +36,19 @@ test.each<[string, ReturnType<typeof contextCounts>]>([
   ["Your input exceeds the context window of this model. Please adjust your input and try again.", {}],
   ["Please reduce the length of the messages or completion.", {}],
 ])("%s", (message, counts) => {
-  expect(contextCounts(message)).toEqual(counts);
+  expect(contextCounts({ message })).toEqual(counts);
+});
+
+test.each([openaiError, anthropicError])("sizes in fields are read (llama.cpp)", (read) => {
+  const message = "the request exceeds the available context size, try increasing it";
+  const error = { code: 400, message, type: "exceed_context_size_error", n_prompt_tokens: 9123, n_ctx: 8192 };
+  const said = read(error);
+  expect(contextCounts({ message: said.message, said })).toEqual({ limit: 8192, requested: 9123 });
+  const odd = read({ ...error, n_prompt_tokens: -1, n_ctx: "8192" });
+  expect(contextCounts({ message, said: odd })).toEqual({});
 });
 
 test("is quick on a long text", () => {
   for (const unit of ["1+", "context size "])
-    expect(cpuMs(() => contextCounts(unit.repeat(100_000)))).toBeLessThan(1000);
+    expect(cpuMs(() => contextCounts({ message: unit.repeat(100_000) }))).toBeLessThan(1000);
 });

@@ -1,5 +1,6 @@
 // The error object of OpenAI and compatible servers, which occurs in HTTP errors, in streams and in whole answers.
 
+import { statedSizes } from "../context-counts.ts";
 import type { FaultText } from "../fault-words.ts";
 import { asNumber, asRecord, asText } from "./loose.ts";
 
@@ -17,6 +18,7 @@ export function openaiError(value: unknown, otherwise = "The provider reported a
     ...(type ? { type } : {}),
     ...(param === undefined ? {} : { param }),
     ...(status === undefined ? {} : { status }),
+    ...statedSizes(error),
     ...(error["details"] == null ? {} : { details: error["details"] }),
   };
 }

@@ -7,6 +7,7 @@ import type { AnswerFault, AnswerFaultCode } from "../../../chat/answer-fault.ts
 import type { ChatEvent, FinishReason, Usage } from "../../../chat/event.ts";
 import { refusalEvents } from "../../../chat/refusal.ts";
 import { reportedUsage, tokenSum } from "../../../chat/usage.ts";
+import { statedSizes } from "../../context-counts.ts";
 import type { EventReader } from "../../dialect.ts";
 import { answerFault, type FaultText } from "../../fault-words.ts";
 import { asList, asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
@@ -368,6 +369,7 @@ export function anthropicError(value: unknown, otherwise = "The provider reporte
     message,
     ...(type === undefined ? {} : { type }),
     ...(param === null ? {} : { param }),
+    ...statedSizes(error),
     ...(error["details"] == null ? {} : { details: error["details"] }),
   };
 }
