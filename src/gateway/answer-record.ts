@@ -9,9 +9,12 @@ import { sseResponse } from "../http/sse-response.ts";
 import { type AdmittedRequest, dressOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 
+/** How long the headers of a stream wait for the record. */
+const HEADERS_MS = 5000;
+
 /** Answers with a record. */
 export async function answerRecord(deps: GatewayDeps, request: Request, admitted: AdmittedRequest): Promise<Response> {
-  const events = recordEvents(deps, admitted);
+  const events = recordEvents(deps, admitted, request.signal);
   if (!admitted.chat.stream) {
     const { said, usage } = await events;
     const body = admitted.format.encode(fold(said), dressFor(admitted, usage));
@@ -21,6 +24,8 @@ export async function answerRecord(deps: GatewayDeps, request: Request, admitted
   const { exchange, format } = admitted;
   // An error is handled when the client's stream reads the events.
   events.catch(() => undefined);
+  // A record that is made at once, as one without a summary is, can still be named in the headers.
+  await Promise.race([events.catch(() => undefined), Bun.sleep(HEADERS_MS)]);
   exchange.streaming = true;
   deps.streamOpened?.();
   let state: "waiting" | "writing" | "over" = "waiting";
@@ -68,11 +73,12 @@ function dressFor(admitted: AdmittedRequest, usage: Usage) {
 async function recordEvents(
   deps: GatewayDeps,
   admitted: AdmittedRequest,
+  signal: AbortSignal,
 ): Promise<{ said: ChatEvent[]; usage: Usage }> {
   const { conversations } = deps;
   const { entries, name } = admitted.format;
   if (conversations === undefined || entries === undefined) throw new Error("Compaction is not available.");
-  const { text, sealed, usage } = await conversations.record(admitted);
+  const { text, sealed, usage } = await conversations.record(admitted, signal);
   const value = entries.record({ id: prefixedId("cmp_"), text, sealed });
   const own = admitted.conversation?.edited === undefined ? usage : { inputTokens: 0, outputTokens: 0 };
   const said: ChatEvent[] = [

@@ -4,7 +4,7 @@
 import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
 import { requireModel } from "../catalog/resolve.ts";
-import type { Element, EntryFormat } from "../chat/entries.ts";
+import { type Element, type EntryFormat, textOfEntry } from "../chat/entries.ts";
 import type { Usage } from "../chat/event.ts";
 import { readJsonBody } from "../http/body.ts";
 import { exchangeOf } from "../http/exchange.ts";
@@ -16,6 +16,7 @@ import type { Conversations, RecordSource } from "./compaction/conversations.ts"
 import { openRecord } from "./compaction/items.ts";
 import { recordOf } from "./compaction/record.ts";
 import type { Sealer } from "./compaction/seal.ts";
+import { cutMiddle } from "./compaction/shape.ts";
 import type { GatewayDeps } from "./deps.ts";
 import type { KeptThreads } from "./threads/kept.ts";
 import { threadNotFound } from "./threads/stored-threads.ts";
@@ -26,7 +27,7 @@ export interface CompactDeps
   threads: KeptThreads;
   sealer: Sealer;
   /** The configuration section `compaction`. */
-  settings(): { enabled: boolean; keepLast: number };
+  settings(): { enabled: boolean };
 }
 
 /** The members of the response that depend on the kind of request. */
@@ -39,8 +40,6 @@ interface CompactAnswer {
   output: readonly Element[];
   usage: Usage;
 }
-
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
 /** Creates the handler. */
 export function createCompact(deps: CompactDeps): (request: Request) => Promise<Response> {
@@ -61,7 +60,9 @@ export function createCompact(deps: CompactDeps): (request: Request) => Promise<
     exchange.log["model"] = model.id;
     const asked = { exchange, caller, model, routes, body };
     const answer =
-      threadId === undefined ? await ofInput(deps, request, asked) : await ofThread(deps, { ...asked, threadId });
+      threadId === undefined
+        ? await ofInput(deps, request, asked)
+        : await ofThread(deps, request, { ...asked, threadId });
     return Response.json({
       id: prefixedId("resp_"),
       object: "response.compaction",
@@ -93,7 +94,11 @@ function threadOf(body: Element): string | undefined {
 
 type Asked = Omit<RecordSource, "format" | "members" | "conversation" | "asksRecord">;
 
-async function ofThread(deps: CompactDeps, asked: Asked & { threadId: string }): Promise<CompactAnswer> {
+async function ofThread(
+  deps: CompactDeps,
+  request: Request,
+  asked: Asked & { threadId: string },
+): Promise<CompactAnswer> {
   const { threadId, caller } = asked;
   const found = await deps.threads.find({ accountId: caller.accountId, kind: "thread", threadId });
   const format = found && WIRE_FORMATS.find(({ name }) => name === found.text.format);
@@ -112,14 +117,14 @@ async function ofThread(deps: CompactDeps, asked: Asked & { threadId: string }):
   );
   const conversation = { threadId, ...(caller.noStore ? { keeps: "nothing" as const } : {}) };
   const source = { ...asked, format, members: { [entries.member]: list }, conversation };
-  const done = await deps.conversations.compactNow(source);
+  const done = await deps.conversations.compactNow(source, request.signal);
   return {
     compacted: done.list !== undefined,
     messagesBefore: list.length,
     messagesAfter: (done.list ?? list).length,
     tokensBefore: done.before,
     tokensAfter: done.after,
-    output: done.list ?? list,
+    output: (done.list ?? list).map((element) => (format === responsesFormat ? asItem(element) : element)),
     usage: done.usage,
   };
 }
@@ -142,12 +147,9 @@ async function ofInput(deps: CompactDeps, request: Request, asked: Asked): Promi
   const list = entries.list({ ...body, ...prepared?.members });
   const source = { ...asked, format: responsesFormat, members: { input: list }, conversation: { threadId: undefined } };
   const tokensBefore = await deps.conversations.tokensOf(source);
-  if (list.length <= deps.settings().keepLast) {
-    const same = { messagesBefore: list.length, messagesAfter: list.length, tokensBefore, tokensAfter: tokensBefore };
-    return { compacted: false, ...same, output: list, usage: NO_USAGE };
-  }
-  const { text, sealed, usage } = await deps.conversations.record({ ...source, asksRecord: { wish: undefined } });
-  const users = keptUsers(list, entries);
+  const wanted = { ...source, asksRecord: { wish: undefined } };
+  const { text, sealed, usage } = await deps.conversations.record(wanted, request.signal);
+  const users = keptUsers(list, entries, model.contextLength).map(asItem);
   const output = [...users, entries.record({ id: prefixedId("cmp_"), text, sealed })];
   const short = [...users, entries.userMessage(text)];
   return {
@@ -166,26 +168,55 @@ function entriesOf({ entries }: WireFormat): EntryFormat {
   return entries;
 }
 
-/**
- * Maximum number of characters of the user's own messages that are kept: the newest ones, and the first one, which states the
- * task.
- */
+/** Maximum number of characters of the user's own messages that are kept besides the first one, the newest first. */
 const USER_CHARS_MAX = 80_000;
+/** Characters per token; fewer than most texts have. */
+const CHARS_PER_TOKEN = 3;
+/** Shares of the window for the first message, which states the task, and for the others. */
+const FIRST_SHARE = 0.5;
+const USERS_SHARE = 0.25;
 
-/** The user's own messages to keep. An earlier record is not one of them, as the new record continues from it. */
-function keptUsers(list: readonly Element[], entries: EntryFormat): Element[] {
+/**
+ * The user's own messages to keep, so that they take part of the window at most. An earlier record is not one of them, as the new
+ * record continues from it.
+ */
+function keptUsers(list: readonly Element[], entries: EntryFormat, window: number): Element[] {
   const users = list.filter((element) => {
     const entry = entries.entry(element);
     return element["role"] === "user" && entry.role === "user" && recordOf(entry) === undefined;
   });
   const kept: Element[] = [];
-  let chars = 0;
-  for (const user of users.toReversed()) {
-    chars += JSON.stringify(user).length;
-    if (chars > USER_CHARS_MAX && user !== users[0]) continue;
+  const [first, ...others] = users;
+  let left = Math.min(USER_CHARS_MAX, window * USERS_SHARE * CHARS_PER_TOKEN);
+  for (const user of others.toReversed()) {
+    left -= lengthOf(user, entries);
+    if (left < 0) break;
     kept.push(user);
   }
+  if (first !== undefined) {
+    const most = Math.floor(window * FIRST_SHARE * CHARS_PER_TOKEN);
+    const isLong = lengthOf(first, entries) > most;
+    kept.push(isLong ? entries.withText(first, cutMiddle(textOfEntry(entries.entry(first)), most)) : first);
+  }
   return kept.reverse();
+}
+
+function lengthOf(element: Element, entries: EntryFormat): number {
+  return textOfEntry(entries.entry(element)).length;
+}
+
+/** A message as OpenAI returns it, with a type, an id and a status; other items are unchanged. */
+function asItem(element: Element): Element {
+  if ((element["type"] ?? "message") !== "message" || typeof element["role"] !== "string") return element;
+  const { content } = element;
+  const type = element["role"] === "assistant" ? "output_text" : "input_text";
+  return {
+    id: prefixedId("msg_"),
+    status: "completed",
+    ...element,
+    type: "message",
+    content: typeof content === "string" ? [{ type, text: content }] : content,
+  };
 }
 
 function usageOf({ inputTokens, outputTokens }: Usage): Record<string, unknown> {

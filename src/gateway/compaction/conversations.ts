@@ -134,7 +134,7 @@ export class Conversations {
   /** The request to retry after a provider refused it as too long; undefined if a retry is pointless. */
   async atWall(admitted: AdmittedRequest, error: unknown): Promise<AdmittedRequest | undefined> {
     if (!(error instanceof UpstreamFault) || error.kind !== "context_length") return undefined;
-    const counts = contextCounts(error.message);
+    const counts = contextCounts(error);
     if (counts.limit !== undefined) this.#deps.windows.tell(admitted.model, counts.limit);
     const { conversation } = admitted;
     if (conversation === undefined) return undefined;
@@ -195,9 +195,9 @@ export class Conversations {
    * The requested record, sealed for its account, and its usage. Throws 400 if a conversation in messages form ends with a tool
    * call that has no result.
    */
-  async record(source: RecordSource): Promise<{ text: string; sealed: string; usage: Usage }> {
+  async record(source: RecordSource, signal?: AbortSignal): Promise<{ text: string; sealed: string; usage: Usage }> {
     const { compactor, sealer } = this.#deps;
-    const { conversation, usage } = this.#accounted(source);
+    const { conversation, usage } = this.#accounted(source, signal);
     const last = conversation.list.at(-1);
     const isOpen = last !== undefined && conversation.format.entry(last).pieces.some(({ type }) => type === "call");
     if (isOpen && conversation.format.member === "messages") {
@@ -209,15 +209,17 @@ export class Conversations {
         },
       );
     }
-    const { text } = await compactor.record(conversation);
+    const { text, truncated, before, tokens } = await compactor.record(conversation);
+    note(source, { action: truncated ? "truncated" : "compacted", before, after: tokens });
     return { text, sealed: sealer.sealText(text, source.caller.accountId), usage };
   }
 
   /** Compacts everything but the last messages; `list` is undefined if there is nothing before them. */
-  async compactNow(source: RecordSource): Promise<CompactedNow> {
-    const { conversation, usage } = this.#accounted(source);
+  async compactNow(source: RecordSource, signal: AbortSignal): Promise<CompactedNow> {
+    const { conversation, usage } = this.#accounted(source, signal);
     const before = await this.tokensOf(source);
     const done = await this.#deps.compactor.compactAll(conversation);
+    if (done !== undefined) note(source, done);
     return { list: done?.list, before, after: done?.after ?? before, usage };
   }
 
@@ -228,12 +230,12 @@ export class Conversations {
   }
 
   /** The conversation of a request, and the usage to which the calls for its summaries are added. */
-  #accounted(source: RecordSource): { conversation: Conversation; usage: Usage } {
+  #accounted(source: RecordSource, signal?: AbortSignal): { conversation: Conversation; usage: Usage } {
     const window = this.#deps.windows.of(source.model) ?? source.model.contextLength;
     const usage: Usage = { inputTokens: 0, outputTokens: 0 };
     const conversation = this.#conversation(source, spaceOf(window, this.#deps.settings().threshold));
     if (conversation === undefined) throw new Error("The format has no list of messages.");
-    conversation.work = { ...withCountedUsage(conversation.work, usage), wish: source.asksRecord?.wish };
+    conversation.work = { ...withCountedUsage(conversation.work, usage), wish: source.asksRecord?.wish, signal };
     return { conversation, usage };
   }
 

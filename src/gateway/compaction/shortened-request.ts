@@ -43,7 +43,7 @@ export function wholeOf<J extends Pick<AdmittedRequest, "conversation">>(admitte
 
 /** Reports a compaction in the response header and in the log line. */
 export function note(
-  { exchange }: AdmittedRequest,
+  { exchange }: Pick<AdmittedRequest, "exchange">,
   { action, before, after }: Pick<Shortened, "action" | "before" | "after">,
 ): void {
   exchange.headers["x-sallyport-compaction"] = `${action}; before=${before}; after=${after}`;

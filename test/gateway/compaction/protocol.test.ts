@@ -289,10 +289,33 @@ describe("POST /v1/responses/compact", () => {
     expect(upstream.received[0]?.text).toContain("fact-2 is v2x");
   });
 
-  test("a short input stays", async () => {
-    const { json } = await compact({ model: "openai-chat", input: "hi" });
-    expect(json).toMatchObject({ compacted: false, messages_before: 1, messages_after: 1 });
-    expect(summaries).toEqual([]);
+  test("an input of few messages gives an item too, however long they are", async () => {
+    const long = `begin ${"word after word ".repeat(60_000)} end`;
+    for (const input of [
+      "hi",
+      [
+        { role: "user", content: long },
+        { role: "assistant", content: long },
+      ],
+    ]) {
+      const { json } = await compact({ model: "openai-chat", input });
+      const text = JSON.stringify(json.output);
+      expect(json).toMatchObject({
+        compacted: true,
+        messages_before: typeof input === "string" ? 1 : 2,
+        messages_after: 2,
+      });
+      expect(json.output).toMatchObject([
+        { type: "message", role: "user", id: expect.stringMatching(/^msg_/), status: "completed" },
+        { type: "compaction", id: expect.stringMatching(/^cmp_/), encrypted_content: expect.any(String) },
+      ]);
+      expect(json.output[0]?.["content"]).toMatchObject([{ type: "input_text", text: expect.any(String) }]);
+      if (typeof input !== "string") {
+        expect(Number(json["tokens_before"])).toBeGreaterThan(200_000);
+        expect(Number(json["tokens_after"])).toBeLessThan(20_000);
+        expect(text).toMatch(/begin word.*characters were left out.*word {2}end/);
+      }
+    }
   });
 
   test("a stored thread is compacted, and its next request is short", async () => {
@@ -322,13 +345,49 @@ describe("POST /v1/responses/compact", () => {
   });
 });
 
-test("without a working summariser, the record only lacks its summary", async () => {
-  upstream.answer((received) =>
-    received.text.includes("You keep the record") ? new Response("{}", { status: 500 }) : say(received, { text: "ok" }),
-  );
-  const output = await outputOf(await app.post("/v1/responses", { model: "openai-chat", input: [...input, trigger] }));
-  expect(output).toHaveLength(1);
-  upstream.received.length = 0;
-  await app.post("/v1/responses", { model: "openai-chat", input: [...output, { role: "user", content: "on" }] });
-  for (const said of ["src/f1.ts", "fact-19 is v19x"]) expect(upstream.received.at(-1)?.text).toContain(said);
+describe.each<[string, () => Response]>([
+  ["500", () => new Response("{}", { status: 500 })],
+  ["401", () => new Response("{}", { status: 401 })],
+  [
+    "no text",
+    () => Response.json({ choices: [{ message: { role: "assistant", content: "" }, finish_reason: "stop" }] }),
+  ],
+])("if the summariser answers %s", (_, refuse) => {
+  const task = { role: "user", content: `the task: ${"do as was said ".repeat(60)} and keep to it` };
+  const filler = Array.from({ length: 60 }, (__, n) => ({
+    role: n % 2 === 0 ? "user" : "assistant",
+    content: `turn ${n} begins ${"so it is ".repeat(200)}`,
+  }));
+
+  test.each([
+    ["a short conversation", false, [task, ...input]],
+    ["a short conversation", true, [task, ...input]],
+    ["a long conversation", false, [task, ...filler, ...input]],
+  ] as const)("the record of %s says so and keeps the user's words; stream: %p", async (length, stream, list) => {
+    upstream.answer((received) =>
+      received.text.includes("You keep the record") ? refuse() : say(received, { text: "ok" }),
+    );
+    const answer = await app.post("/v1/responses", { model: "openai-chat", stream, input: [...list, trigger] });
+    expect(answer.headers.get("x-sallyport-compaction")).toMatch(/^truncated; before=\d+; after=\d+$/);
+    const output = await outputOf(answer);
+    expect(output).toHaveLength(1);
+    upstream.received.length = 0;
+    // The first provider may rest after its failures.
+    await app.post("/v1/responses", { model: "gemini", input: [...output, { role: "user", content: "on" }] });
+    const got = upstream.received.at(-1)?.text ?? "";
+    for (const said of ["src/f1.ts", "fact-19 is v19x", task.content, "fact-16 is v16x"]) expect(got).toContain(said);
+    expect(got).not.toContain("longer than the model's context");
+    const omitted = /\[(\d+) earlier messages were left out without a summary\.\]/.exec(got)?.[1];
+    if (length === "a short conversation") expect(omitted).toBeUndefined();
+    // Every message is either quoted among the latest or counted.
+    else expect(Number(omitted) + [...got.matchAll(/(?:USER|ASSISTANT|TOOL): /g)].length).toBe(list.length - 1);
+  });
+
+  test("POST /v1/responses/compact names it too", async () => {
+    upstream.answer((received) =>
+      received.text.includes("You keep the record") ? refuse() : say(received, { text: "ok" }),
+    );
+    const answer = await app.post("/v1/responses/compact", { model: "openai-chat", input: [task, ...input] });
+    expect(answer.headers.get("x-sallyport-compaction")).toMatch(/^truncated; /);
+  });
 });
