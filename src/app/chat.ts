@@ -10,6 +10,7 @@ import type { createCallers } from "../gateway/callers.ts";
 import { createCompact } from "../gateway/compact.ts";
 import { createCompaction } from "../gateway/compaction/assemble.ts";
 import { createTokenCount } from "../gateway/count-tokens.ts";
+import { createCountingAllowance } from "../gateway/counting-allowance.ts";
 import type { GatewayDeps } from "../gateway/deps.ts";
 import { resolveItems } from "../gateway/history.ts";
 import { createInputTokens } from "../gateway/input-tokens.ts";
@@ -127,8 +128,7 @@ export function createChat(deps: ChatDeps) {
       compact: createCompact({ ...pipeline, ...compaction, prepare, settings: () => config().compaction }),
       passthrough: createPassthrough(passthroughDeps(deps, pipeline)),
       modelEndpoint: createModelEndpoint({ ...pipeline, ...uploadsOf(deps) }),
-      countTokens: createTokenCount({ ...compaction, ...pipeline, files }),
-      inputTokens: createInputTokens({ ...pipeline, prepare }),
+      ...countersOf({ ...compaction, ...pipeline, files, prepare }),
     }),
     /** The endpoints that bypass the framework's router. */
     direct: directRoutes(gateway),
@@ -139,6 +139,17 @@ export function createChat(deps: ChatDeps) {
     stop: compaction.stop,
     /** A one-token call: true if the model answered. */
     probe: createProbe(pipeline),
+  };
+}
+
+type CounterDeps = Parameters<typeof createTokenCount>[0] & Parameters<typeof createInputTokens>[0];
+
+/** The endpoints that count tokens, which share an allowance. */
+function countersOf(deps: Omit<CounterDeps, "allowance">) {
+  const allowance = createCountingAllowance(deps.clock);
+  return {
+    countTokens: createTokenCount({ ...deps, allowance }),
+    inputTokens: createInputTokens({ ...deps, allowance }),
   };
 }
 

@@ -1,5 +1,5 @@
 // POST /v1/messages/count_tokens: forwarded to the model's first provider if it supports counting, otherwise counted by the
-// gateway. Costs nothing and does not count against the rate limit.
+// gateway. Costs nothing and does not count against the rate limit; what an account may have counted has its own.
 
 import type { ModelRoute } from "../catalog/models.ts";
 import { requireModel } from "../catalog/resolve.ts";
@@ -18,6 +18,7 @@ import type { Conversations } from "./compaction/conversations.ts";
 import { compactsItself } from "./compaction/items.ts";
 import type { Sealer } from "./compaction/seal.ts";
 import { refusedCount } from "./counting.ts";
+import type { CountingAllowance } from "./counting-allowance.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { withFiles } from "./media.ts";
 import { historyReader, openHistory } from "./open-history.ts";
@@ -36,6 +37,7 @@ type CountDeps = Pick<
   GatewayDeps,
   "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock" | "reasoning" | "threads"
 > & {
+  allowance: CountingAllowance;
   files: FileStore;
   sealer: Sealer;
   conversations: Pick<Conversations, "cleared">;
@@ -46,7 +48,9 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
   return async (request) => {
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange, { free: true });
+    const ticket = deps.allowance.enter(caller.accountId, request);
     const { text, body } = await readJsonBody(request, deps.bodyLimits());
+    ticket.read(text.length);
     const options = decodeOptions(request);
     const chat = decodeCountTokens(body, options);
     const { model, routes } = requireModel(deps.catalog(), chat.model, {

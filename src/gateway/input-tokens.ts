@@ -1,5 +1,5 @@
 // POST /v1/responses/input_tokens: forwarded to the model's first provider if it speaks Responses, otherwise counted by the
-// gateway. Costs nothing and does not count against the rate limit.
+// gateway. Costs nothing and does not count against the rate limit; what an account may have counted has its own.
 
 import { spliceMembers } from "../base/json-splice.ts";
 import { requireModel } from "../catalog/resolve.ts";
@@ -10,6 +10,7 @@ import { UpstreamFault } from "../upstream/fault.ts";
 import { responsesFormat } from "../wire/responses/format.ts";
 import { decodeOptions } from "./chat-exchange.ts";
 import { refusedCount } from "./counting.ts";
+import type { CountingAllowance } from "./counting-allowance.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { orderRoutes } from "./order.ts";
 import { clientError, refuseImages } from "./policy.ts";
@@ -23,14 +24,16 @@ const UPSTREAM_PATH = "/responses/input_tokens";
 type InputTokensDeps = Pick<
   GatewayDeps,
   "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock" | "prepare"
->;
+> & { allowance: CountingAllowance };
 
 /** Creates the handler. */
 export function createInputTokens(deps: InputTokensDeps): (request: Request) => Promise<Response> {
   return async (request) => {
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange, { free: true });
+    const ticket = deps.allowance.enter(caller.accountId, request);
     const { text, body } = await readJsonBody(request, deps.bodyLimits());
+    ticket.read(text.length);
     const options = decodeOptions(request);
     const chat = responsesFormat.decode(body, options);
     const { model, routes } = requireModel(deps.catalog(), chat.model, {

@@ -217,7 +217,7 @@ const COUNT: ApiEndpoint = {
   summary: "Count the tokens of a request",
   description:
     "Takes the same body as `POST /v1/messages`, without `max_tokens`. The model's provider counts the tokens if it can, otherwise the " +
-    "count is an estimate. The request does not count against the rate limit.",
+    "count is an estimate. The request does not count against the rate limit, but an account may only have so many bytes a minute counted.",
   access: "key",
   parameters: FAMILY_HEADERS,
   body: {

@@ -359,7 +359,7 @@ const INPUT_TOKENS: ApiEndpoint = {
   summary: "Count the input tokens of a request",
   description:
     "Takes the same body as `POST /v1/responses`. The model's provider counts the tokens if it can, otherwise the count is an estimate. " +
-    "The request does not count against the rate limit.",
+    "The request does not count against the rate limit, but an account may only have so many bytes a minute counted.",
   access: "key",
   body: { schema: BODY, examples: { plain: { model: "demo-echo", input: "Say hello." } } },
   answer: {
