@@ -7,6 +7,7 @@ import { sha256Hex } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";
 import { pause } from "../../base/retry.ts";
 import type { WebModel, WebQuestion } from "../../gateway/web-model.ts";
+import type { PartAnswer } from "./check-part.ts";
 import { halvesOf } from "./chunks.ts";
 import { answerFormat, type PagePart, questionOf, type Wish } from "./prompt.ts";
 import { put } from "./quotes.ts";
@@ -24,13 +25,6 @@ export interface AskPartDeps {
   /** Models whose providers refuse a response schema. */
   readonly shapeless: Set<string>;
   readonly signal: AbortSignal;
-}
-
-/** The result of a part. */
-export interface PartAnswer {
-  readonly part: PagePart;
-  readonly reply: Reply;
-  readonly warnings: readonly string[];
 }
 
 /** How often an answer is sent back to the model. */

@@ -2,12 +2,19 @@
 // or the quote does not contain literally are reported.
 
 import { isRecord } from "../../base/json-object.ts";
-import type { PartAnswer } from "./ask-part.ts";
 import { siftOrders } from "./injected.ts";
 import { type HoldsLiteral, leavesOf, literalsIn } from "./literal.ts";
 import type { PageAnswer } from "./merge.ts";
+import type { PagePart } from "./prompt.ts";
 import { dropUnsupported, put, quotesIn } from "./quotes.ts";
-import { sourcesOf } from "./reply.ts";
+import { type Reply, sourcesOf } from "./reply.ts";
+
+/** A model's answer about a part. */
+export interface PartAnswer {
+  readonly part: PagePart;
+  readonly reply: Reply;
+  readonly warnings: readonly string[];
+}
 
 /** The checked result of a page, or of a part of it. */
 export interface AnsweredPage extends PageAnswer {

@@ -1,8 +1,7 @@
 // What the event loop sends to the threads of extractions, and what they answer.
 
 import type { ValidateAnswer } from "./ajv.ts";
-import type { PartAnswer } from "./ask-part.ts";
-import type { AnsweredPage } from "./check-part.ts";
+import type { AnsweredPage, PartAnswer } from "./check-part.ts";
 import type { StructuredAnswer, StructuredPage } from "./from-structured.ts";
 import type { MergedAnswer, PageAnswer } from "./merge.ts";
 import type { PageParts, PartsTask } from "./parts.ts";
