@@ -19,6 +19,7 @@ import type { Store } from "../store/engine/store.ts";
 import { OlderDatabase } from "../store/engine/store-error.ts";
 import { Upkeep } from "../store/engine/upkeep.ts";
 import { storeSweeps } from "../store/sweeps.ts";
+import type { Spending } from "../store/usage/spending.ts";
 import { UsageWriter } from "../store/usage/writer.ts";
 import { type Verbs, verbsOf } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -59,7 +60,9 @@ export async function addFoundation({ lifecycle, live, log, clock: ownClock = sy
   const ground = { add, live, config, log, clock, store, verbs };
   const { writer, observer, upkeep } = addUsage({ ...ground, ...programMetrics });
   const grants = live.derive(tierGrants);
-  const shared = add("shared state", await openSharedState({ ...ground, ...programMetrics, liveNodes: node.live }));
+  const unwritten = unwrittenOf(writer);
+  const sharing = { ...ground, ...programMetrics, liveNodes: node.live, unwritten };
+  const shared = add("shared state", await openSharedState(sharing));
   const callers = addCallers({ ...ground, ...programMetrics, writer, grants, shared });
   return {
     ...ground,
@@ -125,6 +128,13 @@ function addUsage({ add, config, log, clock, store, verbs, metrics, time }: Grou
   return { writer, observer, upkeep };
 }
 
+function unwrittenOf(writer: UsageWriter) {
+  return {
+    pendingMicros: (id: string) => writer.pendingCostMicros(id),
+    whenWritten: (listener: (spent: readonly Spending[]) => void) => writer.whenWritten(listener),
+  };
+}
+
 /** Adds authentication, and the rate windows that survive a restart. */
 function addCallers(
   deps: Ground &
@@ -149,8 +159,7 @@ function addCallers(
       accountBudgets: verbs.budgets,
       changeCounter: () => store.changeCounter(),
       requireVerifiedEmail: () => config().auth.requireVerifiedEmail,
-      pendingMicros: (id) => writer.pendingCostMicros(id),
-      whenWritten: (listener) => writer.whenWritten(listener),
+      ...unwrittenOf(writer),
       readBetweenWrites: (read) => writer.readBetweenWrites(read),
       rejected: () => metrics.rateLimited(),
       debug: createKeyDebugging({

@@ -8,7 +8,7 @@ import { type Flights, ownFlights } from "../shared-state/flights.ts";
 import type { HostTurns } from "../shared-state/host-turns.ts";
 import { type MemoryRateLimiter, memoryRateLimiter, type RateLimiter } from "../shared-state/rate-windows.ts";
 import type { SharedBreakers } from "../shared-state/redis-breakers.ts";
-import { memoryReservations, type Reservations } from "../shared-state/reservations.ts";
+import { memoryReservations, type Reservations, type Unwritten } from "../shared-state/reservations.ts";
 import type { SubsystemState } from "../status/health.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -20,6 +20,8 @@ export interface SharedStateDeps {
   readonly metrics: Pick<Metrics, "gauge">;
   /** Live nodes, including this one. */
   liveNodes(): number;
+  /** Cost of ended requests that is not written yet. */
+  readonly unwritten: Unwritten;
 }
 
 /** The state that nodes share. */
@@ -86,7 +88,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
   const onFailure = () => config().redis.onFailure;
   const node = uuid();
   const common = { redis, onFailure, liveNodes: deps.liveNodes, node };
-  const reservations = sharedReservations(common);
+  const reservations = sharedReservations({ ...common, unwritten: deps.unwritten });
   const breakers = sharedBreakers(common);
   const hosts = sharedHostTurns(common);
   const limiter = sharedRateLimiter({ ...common, local, now: () => clock.now() });

@@ -45,6 +45,14 @@ export interface Reservations {
   refusal(budgets: readonly Budget[]): BudgetRefusal | undefined;
 }
 
+/** Cost of ended requests that is not in the database yet, and so is unknown to other nodes. */
+export interface Unwritten {
+  /** The cost of a key or account, on this node. */
+  pendingMicros(id: string): number;
+  /** Calls `listener` with amounts at the moment at which they are no longer pending. */
+  whenWritten(listener: (spent: readonly { readonly id: string; readonly costMicros: number }[]) => void): void;
+}
+
 /** Reservations to which one that was decided elsewhere can be added. */
 export interface MemoryReservations extends Reservations {
   hold(budgets: readonly Budget[], micros: number): Hold;
@@ -54,23 +62,8 @@ export interface MemoryReservations extends Reservations {
 export function memoryReservations(): MemoryReservations {
   const open = new Map<string, { micros: number; requests: number }>();
 
-  const judge = (budget: Budget, micros: number, own: number | undefined): BudgetRefusal["why"] | undefined => {
-    const held = without(open.get(budget.id), own);
-    const left = budget.leftMicros();
-    if (left <= 0) return held === undefined ? "spent" : "in_use";
-    // A free request cannot overdraw; the only one in progress may, once.
-    return micros === 0 || held === undefined || held.micros + micros <= left ? undefined : "in_use";
-  };
-
-  const refusal = (budgets: readonly Budget[], micros: number, own?: number): BudgetRefusal | undefined => {
-    let found: BudgetRefusal | undefined;
-    for (const budget of budgets) {
-      const why = judge(budget, micros, own);
-      if (why === "spent") return { budget, why };
-      if (why !== undefined) found ??= { budget, why };
-    }
-    return found;
-  };
+  const refusal = (budgets: readonly Budget[], micros: number, own?: number): BudgetRefusal | undefined =>
+    refusalIn(budgets, micros, (budget) => ({ left: budget.leftMicros(), held: without(open.get(budget.id), own) }));
 
   const add = (budgets: readonly Budget[], micros: number, requests: 1 | -1): void => {
     for (const { id } of budgets) {
@@ -96,6 +89,29 @@ export function memoryReservations(): MemoryReservations {
     },
     refusal: (budgets) => refusal(budgets, 0),
   };
+}
+
+/** What is left of a budget, and what requests in progress hold of it; undefined if there are none. */
+interface BudgetState {
+  readonly left: number;
+  readonly held: { readonly micros: number; readonly requests: number } | undefined;
+}
+
+/** Why budgets in these states refuse a request; undefined if they admit it. */
+export function refusalIn(
+  budgets: readonly Budget[],
+  micros: number,
+  stateOf: (budget: Budget, at: number) => BudgetState,
+): BudgetRefusal | undefined {
+  let found: BudgetRefusal | undefined;
+  for (const [at, budget] of budgets.entries()) {
+    const { left, held } = stateOf(budget, at);
+    if (left <= 0 && held === undefined) return { budget, why: "spent" };
+    // A free request cannot overdraw; the only one in progress may, once.
+    const fits = left > 0 && (micros === 0 || held === undefined || held.micros + micros <= left);
+    if (!fits) found ??= { budget, why: "in_use" };
+  }
+  return found;
 }
 
 /** What other requests than the owner of `own` have reserved; undefined if there are none. */

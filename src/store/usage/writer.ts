@@ -73,7 +73,7 @@ export class UsageWriter {
   #writing: Promise<boolean> | undefined;
   /** The reads that have begun and must end before the next write. */
   readonly #reading = new Set<Promise<unknown>>();
-  #written: ((spent: readonly Spending[]) => void) | undefined;
+  readonly #written: ((spent: readonly Spending[]) => void)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
   #rowsWithout = 0;
@@ -104,7 +104,7 @@ export class UsageWriter {
 
   /** Calls `listener` with the written amounts at the moment when they stop being pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void {
-    this.#written = listener;
+    this.#written.push(listener);
   }
 
   /**
@@ -211,7 +211,7 @@ export class UsageWriter {
     this.#flight = undefined;
     this.#queue = queued === this.#queue.length ? [] : this.#queue.slice(queued);
     for (const { id, costMicros } of spent) this.#changePending(id, -costMicros);
-    this.#written?.(spent);
+    for (const listener of this.#written) listener(spent);
     return true;
   }
 

@@ -100,6 +100,10 @@ interface Session {
   readonly started: string;
 }
 
+function isSame(one: Session, other: Session): boolean {
+  return one.pid === other.pid && one.started === other.started;
+}
+
 async function sessionOf({ sql }: Standing): Promise<Session> {
   const [row] = await sql.unsafe(
     "SELECT pid, backend_start::text AS started FROM pg_stat_activity WHERE pid = pg_backend_pid()",
@@ -143,19 +147,15 @@ function place({ standing, name, alone, problem, take, connection, ...opened }: 
   const startedMs = () => own?.clock.now() ?? 0;
 
   const takeAgain = async (): Promise<void> => {
-    let reported = "";
-    const report = (message: string, error?: unknown) => {
-      if (message !== reported) problem(message, error);
-      reported = message;
-    };
+    const report = onceEach(problem);
     while (!left && !holds) {
       try {
         const own = await sessionOf(standing);
-        if (own.pid !== session.pid || own.started !== session.started) await endSession(standing, session);
+        if (!isSame(own, session)) await endSession(standing, session);
         const taken = (await take(alone ? "" : "_shared", EVERY_NODE)) && (await take("", lockOf(name)));
         // Locks of a connection that was lost meanwhile are lost too.
         const after = await sessionOf(standing);
-        if (taken && after.pid === own.pid && after.started === own.started) {
+        if (taken && isSame(after, own)) {
           session = own;
           holds = true;
         } else if (!taken) report("another node has taken the place of this one: stop one of them");
@@ -212,6 +212,15 @@ function place({ standing, name, alone, problem, take, connection, ...opened }: 
       await announceLeaving();
       await standing.close();
     },
+  };
+}
+
+/** Reports a message again only after another one. */
+function onceEach(problem: JoinOptions["problem"]): (message: string, error?: unknown) => void {
+  let reported = "";
+  return (message, error) => {
+    if (message !== reported) problem(message, error);
+    reported = message;
   };
 }
 

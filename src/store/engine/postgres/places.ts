@@ -7,10 +7,10 @@ import { StoreUnreachable } from "../store-error.ts";
 const WAITING_MAX = 10_000;
 
 /** Runs `work` when there is a place. Throws StoreUnreachable if there is none until `until`, by `performance.now()`. */
-export type Places = <T>(until: number, work: () => Promise<T>) => Promise<T>;
+export type WaitForPlace = <T>(until: number, work: () => Promise<T>) => Promise<T>;
 
 /** Runs this number of tasks at once; the others wait in order. */
-export function createPlaces(count: number): Places {
+export function createPlaces(count: number): WaitForPlace {
   let free = count;
   const waiting = new Set<() => void>();
   const wait = (until: number) =>
