@@ -10,6 +10,8 @@ export interface JudgedPage {
   readonly blocks: readonly Block[];
   /** The probability that each block is main content. */
   readonly verdicts: readonly number[];
+  /** The same without the discount for text that the page marks as secondary. */
+  readonly unadjusted: readonly number[];
   readonly kept: Set<Block>;
 }
 
@@ -30,8 +32,22 @@ export function isInFrame({ element }: Block): boolean {
   return isFrame(element) || closest(element, isFrame) !== undefined;
 }
 
+/** Whether the block is in the navigation of the site, as opposed to one within the content. */
+export function isInNavigation({ element }: Block): boolean {
+  const navigation = isNavigation(element) ? element : closest(element, isNavigation);
+  return navigation !== undefined && closest(navigation, isContent) === undefined;
+}
+
+function isContent({ tag, attributes }: PageElement): boolean {
+  return tag === "main" || tag === "article" || attributes["role"] === "main" || attributes["role"] === "article";
+}
+
+function isNavigation({ tag, attributes }: PageElement): boolean {
+  return tag === "nav" || attributes["role"] === "navigation";
+}
+
 function isFrame(element: PageElement): boolean {
-  return element.tag === "nav" || element.tag === "footer" || element.tag === "header" || element.tag === "aside";
+  return isNavigation(element) || element.tag === "footer" || element.tag === "header" || element.tag === "aside";
 }
 
 /** For each element, the length of its text and the share that was kept. */

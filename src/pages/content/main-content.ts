@@ -7,10 +7,11 @@ import { isPlayerFrame, isTable } from "../dom/parts.ts";
 import { type Block, cutBlocks } from "./blocks.ts";
 import { bestThreshold, judgeBlocks, type Weights } from "./choose.ts";
 import { dropButtons, keepAttributions, keepAuthors, keepFigures, keepTitles } from "./companions.ts";
+import { keepContained } from "./contained.ts";
 import { dropCopies } from "./copies.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
 import { levelGroups } from "./groups.ts";
-import { headingLevel, isInFrame, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
+import { headingLevel, isInFrame, isInNavigation, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
 import { dropNextArticle } from "./next-article.ts";
 import { setAside } from "./set-aside.ts";
 import { keepTiles } from "./tiles.ts";
@@ -42,6 +43,11 @@ const STEPS: readonly Step[] = [
   { name: "captions", because: "the caption of a picture amid kept text", run: keepCaptions },
   { name: "notes", because: "a note to which kept text refers", run: keepNotes },
   { name: "authors", because: "the author of a kept post", run: keepAuthors },
+  {
+    name: "contained",
+    because: "it stands in the content and has no sign of being something else",
+    run: keepContained,
+  },
   { name: "small-page", because: "the page has only a few sentences", run: keepSmall },
   { name: "buttons", because: "the label of a button", run: dropButtons },
   { name: "next-article", because: "another article begins here or before", run: dropNextArticle },
@@ -73,7 +79,7 @@ export function keepMainContent(
   const blocks = cutBlocks(document.body);
   if (blocks.length === 0) return;
   const verdicts = judgeBlocks(document, blocks, { url, weights });
-  prune({ document, blocks, verdicts, kept: chooseMain(document, blocks, verdicts, trace) }, trace);
+  prune({ document, blocks, kept: chooseMain(document, blocks, verdicts, trace) }, trace);
 }
 
 /** The blocks to keep, given the probability of each to be main content. */
@@ -83,12 +89,10 @@ export function chooseMain(
   verdicts: readonly number[],
   trace?: Trace,
 ): ReadonlySet<Block> {
-  const page: JudgedPage = {
-    document,
-    blocks,
-    verdicts: setAside(blocks, levelGroups(blocks, verdicts)),
-    kept: new Set(),
-  };
+  const levelled = levelGroups(blocks, verdicts);
+  // The navigation of a site is never content, whatever the fitted model says of a short page.
+  const unadjusted = blocks.map((block) => (isInNavigation(block) ? 0 : (levelled[block.index] as number)));
+  const page: JudgedPage = { document, blocks, verdicts: setAside(blocks, unadjusted), unadjusted, kept: new Set() };
   if (trace?.isKept !== true) for (const { run } of STEPS) run(page);
   else traceSteps(page, trace);
   return page.kept;
@@ -282,7 +286,7 @@ function lengthOf(text: string): number {
 
 /** Removes all text that was not kept, and then every element that holds neither kept text nor an image that belongs to it. */
 function prune(
-  { document, blocks, kept }: Omit<JudgedPage, "kept"> & { kept: ReadonlySet<Block> },
+  { document, blocks, kept }: Pick<JudgedPage, "document" | "blocks"> & { kept: ReadonlySet<Block> },
   trace: Trace,
 ): void {
   const keptNodes = new Set<PageText>();

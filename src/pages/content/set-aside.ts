@@ -89,7 +89,8 @@ export function isNamedAside({ tag, attributes, className, id }: PageElement): b
   return name.length > 3 && (UNSEEN.test(className) || NAMED.test(name.slice(0, NAME_CHARS_MAX)));
 }
 
-function isRights(text: string): boolean {
+/** Whether a text states who has the rights. */
+export function isRights(text: string): boolean {
   return text.length < RIGHTS_CHARS_MAX && RIGHTS.test(text);
 }
 
