@@ -18,7 +18,7 @@ const identity: RelayIdentity = {
   includeUsage: true,
   requestId: "r",
   createdSeconds: 1,
-  estimate: () => ({ inputTokens: 1, outputTokens: 1 }),
+  settle: (told) => told ?? { inputTokens: 1, outputTokens: 1 },
   tell: ({ code, message }) => ({ code, message, type: "provider_error", param: null }),
 };
 

@@ -11,7 +11,11 @@ export interface Usage {
   outputTokens: number;
   cachedTokens?: number;
   cacheWriteTokens?: number;
+  /** The part of `cacheWriteTokens` that is kept for an hour, which costs more. */
+  cacheWriteHourTokens?: number;
   reasoningTokens?: number;
+  /** True if output followed the report, so that it does not include all output. Only in reports, never in settled usage. */
+  partial?: boolean;
   /** True if we counted because the upstream did not report. */
   estimated?: boolean;
 }

@@ -12,8 +12,9 @@ const DEPTH_MAX = 4;
 
 /** A token count: a non-negative integer within bounds; undefined for anything else. */
 export function tokenCount(value: unknown): number | undefined {
-  if (typeof value !== "number" || !(value >= 0) || value > TOKENS_MAX) return undefined;
-  return Math.round(value);
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= TOKENS_MAX
+    ? (value as number)
+    : undefined;
 }
 
 /** Figures as a provider sent them, unvalidated. */
@@ -24,26 +25,107 @@ export interface ReportedUsage {
   output: unknown;
   cached?: unknown;
   cacheWrite?: unknown;
+  /** The part of `cacheWrite` that is kept for an hour. */
+  cacheWriteHour?: unknown;
   reasoning?: unknown;
 }
 
 /**
- * The usage in neutral form; undefined if there is none, or if input or output is invalid: then it is counted here. Invalid
- * details, or details larger than their total, are left out.
+ * The usage in neutral form; undefined if nothing was reported. A side whose figure is missing or invalid is zero, which
+ * `settledUsage` replaces by a count. Details that are invalid or larger than their side are left out.
  */
-export function reportedUsage({ input, output, cached, cacheWrite, reasoning }: ReportedUsage): Usage | undefined {
-  const inputTokens = tokenCount(input);
-  const outputTokens = tokenCount(output);
-  if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  if ((inputTokens === undefined && input != null) || (outputTokens === undefined && output != null)) return undefined;
-  const usage: Usage = { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 };
-  const cachedTokens = partOf(usage.inputTokens, cached);
-  const cacheWriteTokens = partOf(usage.inputTokens - (cachedTokens ?? 0), cacheWrite);
-  const reasoningTokens = partOf(usage.outputTokens, reasoning);
+export function reportedUsage(reported: ReportedUsage): Usage | undefined {
+  const usage: Usage = { inputTokens: tokenCount(reported.input) ?? 0, outputTokens: tokenCount(reported.output) ?? 0 };
+  // No prompt is empty, so a provider that reports no tokens at all has counted nothing.
+  if (usage.inputTokens === 0 && usage.outputTokens === 0) return undefined;
+  const cachedTokens = partOf(usage.inputTokens, reported.cached);
+  const cacheWriteTokens = partOf(usage.inputTokens - (cachedTokens ?? 0), reported.cacheWrite);
+  const cacheWriteHourTokens = partOf(cacheWriteTokens ?? 0, reported.cacheWriteHour);
+  const reasoningTokens = partOf(usage.outputTokens, reported.reasoning);
   if (cachedTokens !== undefined) usage.cachedTokens = cachedTokens;
   if (cacheWriteTokens !== undefined) usage.cacheWriteTokens = cacheWriteTokens;
+  if (cacheWriteHourTokens) usage.cacheWriteHourTokens = cacheWriteHourTokens;
   if (reasoningTokens !== undefined) usage.reasoningTokens = reasoningTokens;
   return usage;
+}
+
+/** Combines two reports of one answer. The later one takes precedence, but a missing figure or a zero replaces nothing. */
+export function laterUsage(known: Usage | undefined, later: Usage | undefined): Usage | undefined {
+  if (known === undefined || later === undefined) return later ?? known;
+  const input = later.inputTokens > 0 ? later : known;
+  const output = later.outputTokens > 0 ? later : known;
+  const { inputTokens, cachedTokens, cacheWriteTokens, cacheWriteHourTokens } = input;
+  const { outputTokens, reasoningTokens, partial } = output;
+  return {
+    inputTokens,
+    outputTokens,
+    ...(cachedTokens === undefined ? {} : { cachedTokens }),
+    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
+    ...(cacheWriteHourTokens === undefined ? {} : { cacheWriteHourTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(partial === undefined ? {} : { partial }),
+  };
+}
+
+/** The gateway's own counts, which are only made if they are needed. */
+export interface OwnCounts {
+  input(): number;
+  /** Zero if nothing was written. */
+  output(): number;
+}
+
+/**
+ * The usage of an answer that the client sees, the usage record holds and the budgets take. It decides for every kind of model what is
+ * believed of a provider's report: a side without a figure is counted by the gateway, and a figure for a part of the output only
+ * counts if the gateway's count is smaller.
+ */
+export function settledUsage(told: Usage | undefined, own: OwnCounts): Usage {
+  const { partial, ...usage } = told ?? { inputTokens: 0, outputTokens: 0, estimated: true };
+  if (usage.inputTokens === 0) {
+    usage.inputTokens = own.input();
+    usage.estimated = true;
+  }
+  if (usage.outputTokens === 0 || partial === true) {
+    const counted = own.output();
+    if (counted > usage.outputTokens || partial === true) usage.estimated = true;
+    usage.outputTokens = Math.max(usage.outputTokens, counted);
+  }
+  return usage;
+}
+
+/** The reports of one answer, in the order in which they arrive. */
+export class ToldUsage {
+  #usage: Usage | undefined;
+  #raw: unknown;
+  #isPartial = false;
+
+  /** The combined report. */
+  get usage(): Usage | undefined {
+    return this.#isPartial && this.#usage !== undefined ? { ...this.#usage, partial: true } : this.#usage;
+  }
+
+  /** The last object that said something, as the provider sent it. */
+  get raw(): unknown {
+    return this.#raw;
+  }
+
+  tell(usage: Usage | undefined, raw: unknown): void {
+    if (usage === undefined) return;
+    if (usage.outputTokens > 0) this.#isPartial = usage.partial === true;
+    this.#usage = laterUsage(this.#usage, usage);
+    this.#raw = raw;
+  }
+
+  /** Called with the events of a frame that reports nothing, which begin at `from`: more output makes an earlier report partial. */
+  follow(events: readonly ChatEvent[], from: number): void {
+    if (this.#usage === undefined || this.#isPartial) return;
+    for (let at = from; at < events.length; at++) if (isOutput(events[at] as ChatEvent)) this.#isPartial = true;
+  }
+}
+
+/** Whether an event holds something that the model wrote. */
+export function isOutput({ type }: ChatEvent): boolean {
+  return type.endsWith("-delta") || type === "tool-start" || type === "opaque";
 }
 
 function partOf(whole: number, value: unknown): number | undefined {
@@ -68,9 +150,4 @@ export function isSaneUsage(usage: unknown, depth = 0): boolean {
     if (name.endsWith("_tokens")) return value === null || tokenCount(value) !== undefined;
     return isSaneUsage(value, depth + 1);
   });
-}
-
-/** Everything that a model wrote, for counting. */
-export function outputText(events: readonly ChatEvent[]): string {
-  return events.map((event) => ("text" in event ? event.text : "")).join("");
 }

@@ -25,7 +25,7 @@ import {
 import type { GatewayDeps } from "./deps.ts";
 import { rememberBeginning, rememberRecord } from "./first-turn.ts";
 import { fitRequest } from "./fit.ts";
-import { estimateUsage } from "./meter.ts";
+import { usageSettler } from "./meter.ts";
 import { type LiveAnswer, openLive } from "./open-stream.ts";
 import { kindOfCode } from "./policy.ts";
 import { clientGone } from "./request-deadline.ts";
@@ -255,7 +255,7 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
       requestId: identity.requestId,
       opening: openingOf(admitted),
       notes: answerNotesOf(deps, admitted, provider),
-      estimate: identity.estimate,
+      settle: identity.settle,
       tell: identity.tell,
       cutAt: built.cutAt,
       toolNames: provider.dialect.toolNames,
@@ -296,7 +296,7 @@ function settleLive(
   }: { admitted: AdmittedRequest; live: LiveJobAnswer; gone: boolean; ttfbMs: number | null },
 ): void {
   const { relay, attempt } = live;
-  const usage = relay.usage ?? estimateUsage(live.admitted.chat, relay.outputText());
+  const usage = relay.usage ?? usageSettler(live.admitted.chat)(undefined, relay.output);
   attempt.end({ ...endOf(relay.fault, gone), usage });
   if (relay.fault !== undefined) admitted.exchange.log["error"] = relay.fault.code;
   spend(deps, admitted, attempt, {

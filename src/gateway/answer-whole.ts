@@ -1,12 +1,11 @@
 // Answers a request that does not want a stream.
 
 import { ApiError } from "../base/errors.ts";
-import type { ChatEvent } from "../chat/event.ts";
+import type { ChatEvent, Usage } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { cutEvents } from "../chat/stop-cut.ts";
 import { type NameRules, ToolRestorer } from "../chat/tools.ts";
-import { outputText } from "../chat/usage.ts";
 import { fetchAnswer, type ProviderAnswer } from "../upstream/ask.ts";
 import type { UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
@@ -24,7 +23,7 @@ import {
 import type { GatewayDeps } from "./deps.ts";
 import { rememberBeginning, rememberRecord } from "./first-turn.ts";
 import { fitRequest } from "./fit.ts";
-import { estimateUsage } from "./meter.ts";
+import { usageOfAnswer } from "./meter.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
 import { withinDeadline } from "./request-deadline.ts";
 import type { RouteAttempt } from "./route-call.ts";
@@ -87,7 +86,7 @@ async function wholeFrom(
     if (shorter !== undefined) return wholeFrom(deps, attempt, shorter, signal);
     throw error;
   }
-  const usage = finish?.usage ?? estimateUsage(admitted.chat, outputText(read.events));
+  const usage = written.usage;
   attempt.end({ outcome: "ok", label: "ok", usage, finishReason: finish?.rawReason });
   noteRoute(admitted, attempt, built.dropped);
   if (read.lossless === undefined) {
@@ -151,6 +150,7 @@ interface WrittenAnswer {
   text: string;
   /** The parsed answer, if it is to be stored. */
   body: Readonly<Record<string, unknown>> | undefined;
+  usage: Usage;
 }
 
 /** Writes the response text. Throws if the answer reports a failure or cannot be expressed in the client's format. */
@@ -161,16 +161,17 @@ function writeWhole(
 ): WrittenAnswer {
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);
+  const usage = usageOfAnswer(admitted.chat, events);
   if (lossless !== undefined) {
     const body =
       admitted.keep === undefined ? undefined : (answer ?? (JSON.parse(lossless) as Record<string, unknown>));
-    return { text: lossless, body };
+    return { text: lossless, body, usage };
   }
   try {
     const result = fold(events);
-    result.usage ??= estimateUsage(admitted.chat, outputText(events));
+    result.usage = usage;
     const body = admitted.format.encode(result, dressOf(admitted, provider));
-    return { text: JSON.stringify(body), body };
+    return { text: JSON.stringify(body), body, usage };
   } catch (error) {
     throw faultOfReading(error);
   }

@@ -5,7 +5,6 @@ import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
 import type { ChatMessage, ChatRequest, ResponseFormat } from "../chat/request.ts";
-import { outputText } from "../chat/usage.ts";
 import type { Hold } from "../shared-state/reservations.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
 import { fetchAnswer } from "../upstream/ask.ts";
@@ -13,7 +12,7 @@ import { UpstreamFault } from "../upstream/fault.ts";
 import { type AttemptDeps, tryRoutes } from "./attempts.ts";
 import type { Budgets } from "./budgets.ts";
 import type { Caller } from "./caller.ts";
-import { estimateUsage, usageRecord } from "./meter.ts";
+import { usageOfAnswer, usageRecord } from "./meter.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
 import type { RouteAttempt } from "./route-call.ts";
 import { worstCaseMicros } from "./worst-case.ts";
@@ -125,7 +124,7 @@ async function answerOf(
   const events = readEvents(() => provider.dialect.events(JSON.parse(text)));
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);
-  const usage = events.findLast((event) => event.type === "finish")?.usage ?? estimateUsage(chat, outputText(events));
+  const usage = usageOfAnswer(chat, events);
   attempt.end({ outcome: "ok", label: "ok", usage });
   const { caller, requestId, endpoint } = payer;
   deps.record(

@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { prefixedId } from "../base/ids.ts";
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { ContextEdit, EditedContext } from "../chat/context-edits.ts";
-import type { OpaqueEvent, Usage } from "../chat/event.ts";
+import type { OpaqueEvent } from "../chat/event.ts";
 import type { ChatMessage, ChatRequest } from "../chat/request.ts";
 import { HISTORY_BINDER, type HistoryReader, withoutForeignSeals, withThoughts } from "../chat/seals.ts";
 import { flattenTools } from "../chat/tools.ts";
@@ -20,7 +20,7 @@ import { CallNames } from "./call-names.ts";
 import type { Caller } from "./caller.ts";
 import { inClientTerms } from "./client-terms.ts";
 import { compactionMembers } from "./compaction/items.ts";
-import { estimateUsage } from "./meter.ts";
+import { usageSettler } from "./meter.ts";
 import { historyReader, openHistory } from "./open-history.ts";
 import { allowedDefaults, type Defaults, isOwnDefault, tellAnswerFault } from "./policy.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
@@ -287,7 +287,7 @@ export function identityOf(
     createdSeconds: admitted.createdSeconds,
     sealed: (value) => deps.reasoning.minted(value, provider.minter),
     listener: answerNotesOf(deps, admitted, provider),
-    estimate: (outputText): Usage => estimateUsage(admitted.chat, outputText),
+    settle: usageSettler(admitted.chat),
     tell: (fault) => tellAnswerFault(fault, deps.scrub),
   };
 }

@@ -1,12 +1,16 @@
 // Records the usage of a request once, after the answer: what the upstream reported, or otherwise what the gateway counted.
 
+import { lazily } from "../base/lazily.ts";
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import { costMicros, type Measured } from "../catalog/prices.ts";
-import type { Usage } from "../chat/event.ts";
+import type { ChatEvent, Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
+import { settledUsage } from "../chat/usage.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
 import type { FailedRoute } from "../telemetry/attempt.ts";
 import { countTokens } from "../tokens/count.ts";
+import { type OutputText, writtenOutput } from "../upstream/output-text.ts";
+import { mediaTokens } from "./media-tokens.ts";
 
 /** The recorded facts about one upstream call. */
 export interface CallUsage {
@@ -67,12 +71,32 @@ export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord 
   };
 }
 
-/** The usage as counted by the gateway, from the texts of the request and of the answer. */
-export function estimateUsage(chat: ChatRequest, outputText: string): Usage {
-  return { inputTokens: countTokens(promptText(chat)), outputTokens: countTokens(outputText), estimated: true };
+/** Settles the usage of one request, of which the prompt is counted at most once. */
+export type SettleUsage = (told: Usage | undefined, output: OutputText) => Usage;
+
+/** Creates the function that settles the usage of a request (`settledUsage`). */
+export function usageSettler(chat: ChatRequest): SettleUsage {
+  const input = lazily(() => countTokens(promptText(chat)) + mediaTokens(chat));
+  return (told, output) => settledUsage(told, { input, output: () => outputTokens(output) });
 }
 
-/** All text of a prompt, to be counted. Images and documents are left out. */
+/** The settled usage of a whole answer. */
+export function usageOfAnswer(chat: ChatRequest, events: readonly ChatEvent[]): Usage {
+  const told = events.findLast((event) => event.type === "finish")?.usage;
+  return usageSettler(chat)(told, writtenOutput(events));
+}
+
+/** The tokens of an answer. Text that was not kept is extrapolated. */
+function outputTokens(output: OutputText): number {
+  const kept = output.toString();
+  const text = kept === "" ? 0 : Math.ceil((countTokens(kept) * output.chars) / kept.length);
+  return text + output.pictures * PICTURE_TOKENS;
+}
+
+/** The tokens of a generated picture of medium quality and 1024 by 1024 pixels (platform.openai.com/docs/guides/image-generation). */
+const PICTURE_TOKENS = 1056;
+
+/** All text of a prompt, to be counted. Images and documents are counted by `mediaTokens`. */
 export function promptText(chat: ChatRequest): string {
   const texts: string[] = [];
   for (const message of chat.messages) {

@@ -7,7 +7,7 @@ import type { ChatRequest } from "../chat/request.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
 import { fetchAnswer } from "../upstream/ask.ts";
 import { type AttemptDeps, tryRoutes } from "./attempts.ts";
-import { estimateUsage, usageRecord } from "./meter.ts";
+import { usageOfAnswer, usageRecord } from "./meter.ts";
 import { faultOfAnswer } from "./policy.ts";
 import type { RouteAttempt } from "./route-call.ts";
 
@@ -64,7 +64,7 @@ async function ask(
   const events = provider.dialect.events(JSON.parse(text));
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);
-  const usage = events.findLast((event) => event.type === "finish")?.usage ?? estimateUsage(chat, "");
+  const usage = usageOfAnswer(chat, events);
   attempt.end({ outcome: "ok", label: "ok", usage });
   deps.record(
     usageRecord(

@@ -10,7 +10,8 @@ import { StopCut } from "../chat/stop-cut.ts";
 import { ToolGuard } from "../chat/tool-guard.ts";
 import { type NameRules, ToolRestorer } from "../chat/tools.ts";
 import type { EventReader, FrameRelay } from "../upstream/dialect.ts";
-import { OutputText } from "../upstream/output-text.ts";
+import type { OutputText } from "../upstream/output-text.ts";
+import { RelayedUsage } from "../upstream/relayed-usage.ts";
 import type { EventWriter } from "../wire/format.ts";
 
 export interface TranslationOptions {
@@ -22,8 +23,8 @@ export interface TranslationOptions {
   opening?: ChatEvent | undefined;
   /** Takes the reasoning and calls of the answer. */
   notes?: { push(event: ChatEvent): void } | undefined;
-  /** Counts tokens if the upstream reports none. */
-  estimate(outputText: string): Usage;
+  /** Decides the usage of the answer. */
+  settle(told: Usage | undefined, output: OutputText): Usage;
   /** The error for the client. */
   tell(fault: AnswerFault): ErrorBody;
   /** The upstream's rules for the names of tools. */
@@ -37,22 +38,22 @@ export class Translation implements FrameRelay {
   readonly #guard = new ToolGuard();
   readonly #restorer: ToolRestorer | undefined;
   readonly #cut: StopCut | undefined;
-  readonly #output = new OutputText();
+  readonly #output: OutputText;
+  readonly #usage: RelayedUsage;
   #opening: ChatEvent | undefined;
   #read: ChatEvent[] = [];
   #guarded: ChatEvent[] = [];
   #restored: ChatEvent[] = [];
   #choices = new Set<number>();
   #finishes: Extract<ChatEvent, { type: "finish" }>[] = [];
-  #usage: Usage | undefined;
-  /** Whether the upstream reported the usage at the end of the answer. */
-  #isWhole = false;
   #fault: AnswerFault | undefined;
   #ended = false;
   #committed = false;
 
   constructor(options: TranslationOptions) {
     this.#options = options;
+    this.#usage = new RelayedUsage(options);
+    this.#output = this.#usage.output;
     this.#opening = options.opening;
     const restorer = new ToolRestorer(options.request, options.toolNames);
     this.#restorer = restorer.idle ? undefined : restorer;
@@ -72,13 +73,11 @@ export class Translation implements FrameRelay {
   get fault(): AnswerFault | undefined {
     return this.#fault;
   }
-  /** For an unfinished answer the upstream reported at most the input, so the gateway counts the output. */
   get usage(): Usage | undefined {
-    if (this.#usage === undefined || this.finished || this.#output.chars === 0) return this.#usage;
-    return this.#counted();
+    return this.#usage.spent;
   }
-  outputText(): string {
-    return this.#output.toString();
+  get output(): OutputText {
+    return this.#output;
   }
   get answer(): Readonly<Record<string, unknown>> | undefined {
     return this.finished ? this.#options.writer.answer : undefined;
@@ -94,14 +93,6 @@ export class Translation implements FrameRelay {
     if (this.#ended) return "";
     this.#options.reader.end(this.#read);
     return this.#flow();
-  }
-
-  /** The usage, in which the gateway counts what the upstream did not report. */
-  #counted(): Usage {
-    const own = this.#options.estimate(this.outputText());
-    const told = this.#usage;
-    if (told === undefined) return own;
-    return { ...told, outputTokens: Math.max(told.outputTokens, own.outputTokens), estimated: true };
   }
 
   #flow(): string {
@@ -162,16 +153,22 @@ export class Translation implements FrameRelay {
       case "error":
         return this.#fail(event);
       case "start":
-        if (event.usage !== undefined) this.#usage = event.usage;
+        // At the start, only the input is known.
+        if (event.usage !== undefined) this.#usage.tell({ ...event.usage, outputTokens: 0 });
         break;
       case "finish":
         return this.#finish(event);
       case "tool-start":
         this.#committed = true;
         this.#choices.add(event.choice);
+        this.#output.addEvent(event);
         break;
       case "tool-delta":
         this.#output.add(event.text);
+        break;
+      case "opaque":
+        this.#output.addEvent(event);
+        this.#choices.add(event.choice);
         break;
       default:
         this.#choices.add(event.choice);
@@ -179,30 +176,27 @@ export class Translation implements FrameRelay {
     return this.#options.writer.push(event);
   }
 
-  /** Writes the finish of the last choice, with the usage, which is estimated if there is none. Then the stream is closed. */
+  /** Writes the finish of the last choice, with the settled usage. Then the stream is closed. */
   #finish(event: Extract<ChatEvent, { type: "finish" }>): string {
     this.#finishes.push(event);
     this.#choices.add(event.choice);
-    if (event.usage !== undefined) {
-      this.#usage = event.usage;
-      this.#isWhole = true;
-    }
+    this.#usage.tell(event.usage);
     if (this.#finishes.length < this.#choices.size) return "";
     this.#ended = true;
-    if (!this.#isWhole) this.#usage = this.#counted();
+    const settled = this.#usage.settle();
     const { writer } = this.#options;
     let out = "";
     this.#finishes.forEach((finish, at) => {
       const last = at === this.#finishes.length - 1;
       const { usage: _usage, ...bare } = finish;
-      out += writer.push(last && this.#usage !== undefined ? { ...finish, usage: this.#usage } : bare);
+      out += writer.push(last ? { ...finish, usage: settled } : bare);
     });
     return out + writer.end();
   }
 
   #fail(event: Extract<ChatEvent, { type: "error" }>): string {
     this.#ended = true;
-    if (event.usage !== undefined) this.#usage = event.usage;
+    this.#usage.tell(event.usage);
     const { type: _type, usage: _usage, retryAfterSeconds: _seconds, ...fault } = event;
     this.#fault = afterContent(fault, this.#committed);
     const { tell, requestId: request_id, writer } = this.#options;

@@ -12,6 +12,7 @@ import type { NameRules } from "../chat/tools.ts";
 import type { DialectName } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
 import type { UpstreamFault } from "./fault.ts";
+import type { OutputText } from "./output-text.ts";
 
 export interface RequestContext {
   /** The id of the model at the upstream. */
@@ -88,8 +89,8 @@ export interface RelayIdentity {
   sealed?(value: string | undefined): void;
   /** Takes reasoning without any seal that belongs to tool calls. */
   listener?: AnswerListener | undefined;
-  /** Counts tokens if the upstream reported none. `outputText` is the text that was streamed. */
-  estimate(outputText: string): Usage;
+  /** Decides the usage of the answer from what the upstream reported and what it wrote. */
+  settle(told: Usage | undefined, output: OutputText): Usage;
   /** An error for the client: with the provider's words without secrets, or the gateway's own. */
   tell(fault: AnswerFault): ErrorBody;
 }
@@ -114,9 +115,10 @@ export interface FrameRelay {
   readonly fault: AnswerFault | undefined;
   /** Whether the gateway ended the answer although the upstream continues. */
   readonly cutShort?: boolean;
+  /** The usage so far, or the settled one once the answer is complete. Undefined if none was reported before that. */
   readonly usage: Usage | undefined;
-  /** The text of the output up to a limit, to count its tokens if no usage was reported. */
-  outputText(): string;
+  /** What the model wrote, to count its tokens. */
+  readonly output: OutputText;
   /** The whole answer as the client got it, once it is complete. Only for protocols whose stream ends with it. */
   readonly answer?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -138,8 +140,8 @@ export interface Lossless {
   ): UpstreamRequest;
   relay(identity: RelayIdentity): FrameRelay;
   /**
-   * The text of a whole answer with id and model replaced, and its events. `answer`: the form to store, if the client must not
-   * see all of it.
+   * The text of a whole answer with id, model and settled usage in place, and its events with the same usage. `answer`: the form
+   * to store, if the client must not see all of it.
    */
   result(
     text: string,

@@ -1,5 +1,6 @@
-// The text of a stream's output, which is kept in case the upstream reports no usage. Its length is limited, and appending is
-// cheap.
+// The output of an answer, which is kept in case the upstream reports no usage. Its length is limited, and appending is cheap.
+
+import type { ChatEvent, Usage } from "../chat/event.ts";
 
 /** Text beyond this length is dropped; counts of longer answers are extrapolated. */
 const CHARS_KEPT_MAX = 512 * 1024;
@@ -13,6 +14,7 @@ export class OutputText {
   #text = "";
   #added = 0;
   #chars = 0;
+  #pictures = 0;
 
   add(piece: string): void {
     this.#chars += piece.length;
@@ -20,6 +22,25 @@ export class OutputText {
     this.#text += piece;
     // Reading one character makes the engine flatten the string.
     if (++this.#added % FLATTEN_EVERY === 0) this.#text.charCodeAt(0);
+  }
+
+  /** Adds an event of the answer, unless it is a delta, whose text is added on its own. */
+  addEvent(event: ChatEvent): void {
+    if (event.type === "tool-start") this.add(event.name);
+    else if (event.type === "opaque" && isPicture(event.value)) this.addPictures(1);
+  }
+
+  addPictures(count: number): void {
+    this.#pictures += count;
+  }
+
+  get pictures(): number {
+    return this.#pictures;
+  }
+
+  /** Grows with everything that is added. */
+  get written(): number {
+    return this.#chars + this.#pictures;
   }
 
   /** The number of all characters that were added, including dropped ones. */
@@ -31,4 +52,26 @@ export class OutputText {
   toString(): string {
     return this.#text;
   }
+}
+
+/** Whether a block of an answer is a picture: an item of the Responses API, or a part of Gemini's protocol. */
+export function isPicture(block: Readonly<Record<string, unknown>>): boolean {
+  const { type, inlineData } = block as { type?: unknown; inlineData?: { mimeType?: unknown } | null };
+  return type === "image_generation_call" || String(inlineData?.mimeType ?? "").startsWith("image/");
+}
+
+/** The output of a whole answer. */
+export function writtenOutput(events: readonly ChatEvent[]): OutputText {
+  const output = new OutputText();
+  for (const event of events) {
+    if ("text" in event) output.add(event.text);
+    else output.addEvent(event);
+  }
+  return output;
+}
+
+/** The events of a whole answer with its settled usage. */
+export function withUsage(events: readonly ChatEvent[], usage: Usage): ChatEvent[] {
+  const last = events.findLastIndex(({ type }) => type === "finish");
+  return events.map((event, at) => (at === last && event.type === "finish" ? { ...event, usage } : event));
 }

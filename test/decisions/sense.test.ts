@@ -101,6 +101,8 @@ test.each([
   [{ input_tokens: 1.5, output_tokens: "7" }],
   [{ input_tokens: "12", output_tokens: null }],
   [{ input_tokens: 1e300 }],
+  [{ input_tokens: 0, output_tokens: 0 }],
+  [{ input_tokens: 0, output_tokens: 7 }],
   [null],
   ["many"],
 ])("usage %p is ignored", async (usage) => {

@@ -6,7 +6,7 @@ import { countTokens } from "../../src/tokens/count.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { DIALECTS, type DialectName, KINDS, type Said, say } from "../support/fake-model.ts";
 import { CLIENT_FORMATS, type ClientFormat, type Heard } from "../support/heard.ts";
-import { chatChunk, type FakeUpstream, framesOf, sse, startUpstream } from "../support/upstream.ts";
+import { chatAnswer, chatChunk, type FakeUpstream, framesOf, sse, startUpstream } from "../support/upstream.ts";
 
 type Json = Record<string, unknown>;
 
@@ -163,7 +163,128 @@ describe("usage where compatible servers put it", () => {
       sse([...words, `data: ${JSON.stringify({ ...finish, x_groq: { id: "g", usage: absurd } })}\n\n`, DONE]),
     );
     const [usage] = (await usageOf(chat)) as Json[];
-    expect(usage?.["completion_tokens"]).toBe(countTokens(TEXT));
+    expect(usage?.["prompt_tokens"]).toBe(countTokens("How is it?"));
+    expect(usage?.["completion_tokens"]).toBe(12);
+  });
+
+  const ZEROS = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+  const finish = JSON.parse(chatChunk({}, { finish: "stop" }).slice(6)) as { choices: Json[] };
+  const inChoice = { ...finish, choices: [{ ...finish.choices[0], usage: details }] };
+
+  test.each([
+    [
+      "on the finish chunk, and then zeros",
+      [chatChunk({}, { finish: "stop", usage: details }), chatChunk(null, { usage: ZEROS })],
+    ],
+    ["in a choice, as at Moonshot", [`data: ${JSON.stringify(inChoice)}\n\n`]],
+    [
+      "in every chunk",
+      [
+        chatChunk({ content: "" }, { usage: { ...details, completion_tokens: 5 } }),
+        chatChunk({}, { finish: "stop", usage: details }),
+      ],
+    ],
+  ])("%s", async (_name, frames) => {
+    up.answer(() => sse([...words, ...frames, DONE]));
+    for (const of of CLIENT_FORMATS) {
+      const body = { ...of.body({ stream: true, tools: false }), model: "openai-chat" };
+      const heard = of.streamed(await (await app.post(of.path, body)).text());
+      expect(heard.usage).toMatchObject({ input: 30, output: 12, cached: 20 });
+      expect(await booked()).toEqual({ input: 30, output: 12 });
+    }
+  });
+
+  const frame = (value: Json) => `event: ${String(value["type"])}\ndata: ${JSON.stringify(value)}\n\n`;
+  const anthropic = (first: unknown, last: unknown) => {
+    const at = { index: 0 };
+    return [
+      {
+        type: "message_start",
+        message: { id: "m", type: "message", role: "assistant", content: [], model: "x", usage: first },
+      },
+      { type: "content_block_start", ...at, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", ...at, delta: { type: "text_delta", text: TEXT } },
+      { type: "content_block_stop", ...at },
+      { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: last },
+      { type: "message_stop" },
+    ].map(frame);
+  };
+  const chunk = (parts: Json[], more: Json) =>
+    `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts }, index: 0, ...more }] })}\n\n`;
+  const withMetadata = (text: string, usageMetadata: Json) =>
+    text.replace("{", `{"usageMetadata":${JSON.stringify(usageMetadata)},`);
+  const own = countTokens(TEXT);
+
+  test.each<[string, DialectName, string[], Json]>([
+    [
+      "a placeholder alone",
+      "anthropic-messages",
+      anthropic({ input_tokens: 100, output_tokens: 1 }, undefined),
+      { input: 100, output: own },
+    ],
+    [
+      "the input as zero at the end",
+      "anthropic-messages",
+      anthropic({ input_tokens: 100, output_tokens: 1 }, { input_tokens: 0, output_tokens: 50 }),
+      { input: 100, output: 50 },
+    ],
+    [
+      "the input only at the end",
+      "anthropic-messages",
+      anthropic({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 100, output_tokens: 50 }),
+      { input: 100, output: 50 },
+    ],
+    [
+      "cached input only at the start",
+      "anthropic-messages",
+      anthropic(
+        { input_tokens: 10, cache_read_input_tokens: 90, output_tokens: 1 },
+        { input_tokens: 10, cache_read_input_tokens: 0, output_tokens: 50 },
+      ),
+      { input: 100, output: 50, cached: 90 },
+    ],
+    [
+      "only in the first of several chunks",
+      "gemini",
+      [
+        withMetadata(chunk([{ text: TEXT.slice(0, 4) }], {}), {
+          promptTokenCount: 100,
+          candidatesTokenCount: 1,
+          totalTokenCount: 101,
+        }),
+        chunk([{ text: TEXT.slice(4) }], { finishReason: "STOP" }),
+      ],
+      { input: 100, output: own },
+    ],
+    [
+      "the input in the first chunk, the output in the last",
+      "gemini",
+      [
+        withMetadata(chunk([{ text: TEXT }], {}), { promptTokenCount: 100 }),
+        withMetadata(chunk([], { finishReason: "STOP" }), { candidatesTokenCount: 50 }),
+      ],
+      { input: 100, output: 50 },
+    ],
+  ])("%s", async (_name, dialect, frames, usage) => {
+    up.answer(() => sse(frames));
+    for (const of of CLIENT_FORMATS) {
+      const body = { ...of.body({ stream: true, tools: false }), model: dialect };
+      const heard = of.streamed(await (await app.post(of.path, body)).text());
+      expect(heard.usage).toMatchObject(usage);
+      expect(await booked()).toEqual({ input: usage["input"], output: usage["output"] });
+    }
+  });
+
+  test("pictures of the prompt count in the estimate", async () => {
+    up.answer(() => chatAnswer({ content: TEXT }, { extra: { usage: undefined } }));
+    const content = [
+      { type: "text", text: "What is it?" },
+      { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
+    ];
+    const response = await app.post(chat.path, { model: "openai-chat", messages: [{ role: "user", content }] });
+    const { usage } = chat.whole((await response.json()) as Json);
+    expect(usage?.input).toBeGreaterThan(1500);
+    expect(await booked()).toEqual({ input: usage?.input, output: own });
   });
 
   test.each([

@@ -95,10 +95,10 @@ describe("relay", () => {
   test("output is counted, with every kind of escape", () => {
     const one = relay();
     relayStream(one, transcript(DIALECT, "anthropic-text"));
-    expect(one.outputText()).toBe("Grüße aus “Köln” 🚀 – done.\n\n");
+    expect(one.output.toString()).toBe("Grüße aus “Köln” 🚀 – done.\n\n");
     const other = relay();
     relayStream(other, transcript(DIALECT, "anthropic-lost-starts"));
-    expect(other.outputText()).toBe("hmno event lines");
+    expect(other.output.toString()).toBe("hmno event lines");
   });
 
   test("nothing follows the answer's own end", () => {
@@ -239,7 +239,7 @@ describe("lossless request", () => {
 
 test("a whole answer keeps its bytes except id and model, and is read into events", () => {
   const text =
-    '{"id":"msg_up","type":"message","model":"up","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn","x":1.0}';
+    '{"id":"msg_up","type":"message","model":"up","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn","x":1.0,"usage":{"input_tokens":3,"output_tokens": 1}}';
   const { text: given, events } = anthropicMessages.lossless.result(text, identity);
   expect(given).toBe(text.replace("msg_up", "ours_1").replace('"up"', '"canonical"'));
   expect(events.map((one) => one.type)).toEqual(["start", "text-start", "text-delta", "text-end", "finish"]);

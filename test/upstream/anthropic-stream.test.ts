@@ -268,7 +268,7 @@ describe("public failures", () => {
 
   test("18: a broken answer keeps the usage it cost", () => {
     const error = read(transcript(DIALECT, "anthropic-cut-in-tool")).at(-1) as ErrorEvent;
-    expect(error).toMatchObject({ code: "provider_stream_interrupted", usage: { inputTokens: 12, outputTokens: 1 } });
+    expect(error).toMatchObject({ code: "provider_stream_interrupted", usage: { inputTokens: 12, outputTokens: 0 } });
   });
 
   test.each([

@@ -94,7 +94,7 @@ describe.each(DIALECTS.map((dialect) => [dialect.name, dialect] as const))("%s",
             expect(Object.keys(ERRORS)).toContain(relay.fault.code);
             expect(sent.at(-1)).toMatchObject({ error: { code: relay.fault.code, request_id: identity.requestId } });
           }
-          expect(typeof relay.outputText()).toBe("string");
+          expect(typeof relay.output.toString()).toBe("string");
           expect(isPlain(relay.usage ?? {})).toBe(true);
         }),
         { numRuns: 150 },

@@ -2,6 +2,7 @@
 
 import { ERRORS } from "../../src/base/errors.ts";
 import type { ChatRequest } from "../../src/chat/request.ts";
+import { settledUsage } from "../../src/chat/usage.ts";
 import type { RelayIdentity, RequestContext } from "../../src/upstream/dialect.ts";
 
 /** A request that contains only what `part` defines. */
@@ -37,6 +38,6 @@ export const identity: RelayIdentity = {
   includeUsage: false,
   requestId: "req-1",
   createdSeconds: 1_700_000_000,
-  estimate: (text) => ({ inputTokens: 1, outputTokens: text.length, estimated: true }),
+  settle: (told, output) => settledUsage(told, { input: () => 1, output: () => output.chars }),
   tell: ({ code, message }) => ({ message, type: ERRORS[code].type, code, param: null }),
 };

@@ -1,9 +1,11 @@
 // Answers the questions of a version. A backend converts questions to upstream calls, and their answers to readings. It knows
 // nothing of calibration and of the client's format. Either all questions are answered or it throws.
 
+import { isRecord } from "../../base/json-object.ts";
 import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { ChatResult } from "../../chat/result.ts";
+import { reportedUsage } from "../../chat/usage.ts";
 import type { DecisionFacts } from "../../vendors/vendor.ts";
 import type { Observation } from "../calibration/calibration.ts";
 import type { Content, Question } from "../questions.ts";
@@ -142,13 +144,25 @@ export function tokensOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
+/** The usage that the body of an answer reports. Figures that cannot be true are missing, and the gateway counts instead. */
+export function usageIn(body: unknown): Usage | undefined {
+  const usage = isRecord(body) && isRecord(body["usage"]) ? body["usage"] : {};
+  return reportedUsage({ input: usage["input_tokens"], output: usage["output_tokens"] });
+}
+
+/** The members of an answer for its reported usage. The input, which is billed, is missing if it was not reported. */
+export function tokensIn(body: unknown): Pick<BackendAnswer, "inputTokens" | "outputTokens"> {
+  const { inputTokens = 0, outputTokens = 0 } = usageIn(body) ?? {};
+  return inputTokens === 0 ? { outputTokens } : { inputTokens, outputTokens };
+}
+
 const COUNTS = ["inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens"] as const;
 
 /** The sum of the calls' usage; undefined if one call reported none, or an invalid one. */
 export function totalUsage(calls: readonly (Usage | undefined)[]): Usage | undefined {
   const total = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0 };
   for (const usage of calls) {
-    if (usage === undefined) return undefined;
+    if (usage === undefined || usage.inputTokens === 0) return undefined;
     for (const name of COUNTS) {
       const sum = tokensOf(total[name] + (tokensOf(usage[name] ?? 0) ?? Number.NaN));
       if (sum === undefined) return undefined;

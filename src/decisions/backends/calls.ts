@@ -4,7 +4,6 @@
 import { ApiError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
 import { spliceMembers } from "../../base/json-splice.ts";
-import type { Usage } from "../../chat/event.ts";
 import { fold } from "../../chat/fold.ts";
 import type { ChatResult } from "../../chat/result.ts";
 import type { ProviderConfig } from "../../config/schema.ts";
@@ -24,9 +23,9 @@ import {
   type DecisionRoute,
   NonsenseAnswer,
   type TextToken,
-  tokensOf,
   totalUsage,
   type Upstream,
+  usageIn,
 } from "./backend.ts";
 
 /** One attempt on a route. */
@@ -86,7 +85,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
         };
         const text = await deps.send(withDecisionFaults(provider), request, deadline.signal);
         const body = parse(text);
-        return { answer: understood({ body, route }, read), end: { usage: usageOf(body) } };
+        return { answer: understood({ body, route }, read), end: { usage: usageIn(body) } };
       }),
     chat: (requestFor, read, { tokens = [] } = {}) =>
       call({}, async ({ provider: named, headers }, route) => {
@@ -175,13 +174,6 @@ function parse(text: string): unknown {
   } catch (cause) {
     throw new UpstreamFault("unavailable", "The provider's answer is not JSON.", { cause });
   }
-}
-
-/** The usage that a decision upstream reported. */
-function usageOf(body: unknown): Usage | undefined {
-  const usage = isRecord(body) && isRecord(body["usage"]) ? body["usage"] : {};
-  const [inputTokens, outputTokens] = [tokensOf(usage["input_tokens"]), tokensOf(usage["output_tokens"] ?? 0)];
-  return inputTokens === undefined || outputTokens === undefined ? undefined : { inputTokens, outputTokens };
 }
 
 /** Reads `{tokens:[{id,piece}]}` (llama.cpp) or `{tokens:[id],token_strs:[text]}` (vLLM). Throws `UpstreamFault`. */

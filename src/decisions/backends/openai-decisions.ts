@@ -12,7 +12,7 @@ import {
   inParallel,
   NonsenseAnswer,
   type PostResult,
-  tokensOf,
+  tokensIn,
 } from "./backend.ts";
 import { batches, refuseUnaskedOptions, soundDistribution, soundProbability } from "./distribution.ts";
 import { gather, optionalMember } from "./systemone.ts";
@@ -109,12 +109,10 @@ function readAnswer(batch: readonly Question[], { body, route }: PostResult, rev
   const readings = batch.map((question, at): Observation[] => [
     observationOf(probabilitiesOf(question, matched[at], revision), revision),
   ]);
-  const usage = isRecord(body["usage"]) ? body["usage"] : {};
   return {
     readings,
     route,
-    outputTokens: tokensOf(usage["output_tokens"]) ?? 0,
-    ...optionalMember("inputTokens", tokensOf(usage["input_tokens"])),
+    ...tokensIn(body),
     ...optionalMember("upstreamModel", typeof body["model"] === "string" ? body["model"] : undefined),
   };
 }

@@ -11,6 +11,7 @@ import {
   inParallel,
   NonsenseAnswer,
   type PostResult,
+  tokensIn,
   tokensOf,
 } from "./backend.ts";
 import { batches, refuseUnaskedOptions, soundDistribution, soundProbability } from "./distribution.ts";
@@ -69,12 +70,10 @@ function readAnswer(batch: readonly Question[], { body, route }: PostResult, rev
     if (!isRecord(answer)) throw new NonsenseAnswer(`Question ${JSON.stringify(question.key)} was not answered.`);
     return [observationOf(probabilitiesOf(question, answer, revision), revision)];
   });
-  const usage = isRecord(body["usage"]) ? body["usage"] : {};
   return {
     readings,
     route,
-    outputTokens: tokensOf(usage["output_tokens"]) ?? 0,
-    ...optionalMember("inputTokens", tokensOf(usage["input_tokens"])),
+    ...tokensIn(body),
     ...optionalMember("upstreamModel", typeof body["model"] === "string" ? body["model"] : undefined),
   };
 }

@@ -2,15 +2,17 @@
 
 import { spliceMembers } from "../../../base/json-splice.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
-import { isSaneUsage, outputText } from "../../../chat/usage.ts";
 import type { Dialect, RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { faultFromHttp, type UpstreamFault } from "../../fault.ts";
+import { withUsage, writtenOutput } from "../../output-text.ts";
 import { refusedFor } from "../../quirks.ts";
+import { shownUsage } from "../../shown-usage.ts";
 import { asList, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
 import { ANTHROPIC } from "./messages.ts";
-import { AnthropicReader, anthropicError, anthropicEvents, plainAnthropicUsage } from "./reader.ts";
+import { AnthropicReader, anthropicError, anthropicEvents } from "./reader.ts";
 import { AnthropicRelay, answerNames } from "./relay.ts";
 import { anthropicHeaders, anthropicRequest } from "./request.ts";
+import { MESSAGE_USAGE, withoutCompactions } from "./usage.ts";
 
 /** The dialect. */
 export const anthropicMessages: Dialect = {
@@ -31,11 +33,12 @@ export const anthropicMessages: Dialect = {
         if (event.type === "reasoning-end") identity.sealed?.(event.signature ?? event.redacted);
       }
       const ours: Record<string, unknown> = { ...answerNames(asRecord(message), identity) };
-      if (!isSaneUsage(message?.["usage"])) {
-        const reported = events.findLast((event) => event.type === "finish")?.usage;
-        ours["usage"] = plainAnthropicUsage(reported ?? identity.estimate(outputText(events)));
-      }
-      return { text: spliceMembers(text, ours), events };
+      const reported = events.findLast((event) => event.type === "finish")?.usage;
+      const usage = identity.settle(reported, writtenOutput(events));
+      const raw = message?.["usage"];
+      const shown = shownUsage(raw, withoutCompactions(usage, raw), MESSAGE_USAGE);
+      if (shown !== raw) ours["usage"] = shown;
+      return { text: spliceMembers(text, ours), events: withUsage(events, usage) };
     },
   },
   tokenCount: (text, chat, ctx, members) => ({

@@ -4,14 +4,15 @@
 import { lookUp } from "../../../base/look-up.ts";
 import type { SseFrame } from "../../../base/sse.ts";
 import type { AnswerFault, AnswerFaultCode } from "../../../chat/answer-fault.ts";
-import type { ChatEvent, FinishReason, Usage } from "../../../chat/event.ts";
+import type { ChatEvent, FinishReason } from "../../../chat/event.ts";
 import { refusalEvents } from "../../../chat/refusal.ts";
-import { reportedUsage, tokenSum } from "../../../chat/usage.ts";
+import { ToldUsage } from "../../../chat/usage.ts";
 import { statedSizes } from "../../context-counts.ts";
 import type { EventReader } from "../../dialect.ts";
 import { answerFault, type FaultText } from "../../fault-words.ts";
 import { asList, asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
 import { ANTHROPIC } from "./messages.ts";
+import { AnthropicFigures } from "./usage.ts";
 
 /** An open content block. */
 interface Open {
@@ -39,7 +40,8 @@ export class AnthropicReader implements EventReader {
   #stopSequence: string | undefined;
   /** Why the model refused to answer. */
   #explanation: string | undefined;
-  #rawUsage: Record<string, unknown> | undefined;
+  readonly #figures = new AnthropicFigures();
+  readonly #told = new ToldUsage();
 
   push(frame: SseFrame, out: ChatEvent[]): void {
     if (this.#done || frame.data === "") return;
@@ -88,10 +90,10 @@ export class AnthropicReader implements EventReader {
   #start(message: Loose, out: ChatEvent[]): void {
     if (this.#started) return;
     this.#started = true;
-    this.#mergeUsage(message["usage"]);
+    const usage = this.#figures.addFirst(message["usage"]);
+    this.#told.tell(usage && { ...usage, outputTokens: 0 }, this.#figures.merged);
     const id = asText(message["id"]);
     const model = asText(message["model"]);
-    const usage = this.#usage();
     out.push({
       type: "start",
       ...(id === undefined ? {} : { id }),
@@ -231,29 +233,21 @@ export class AnthropicReader implements EventReader {
     this.#rawReason = asText(delta["stop_reason"]) ?? this.#rawReason;
     this.#stopSequence = asText(delta["stop_sequence"]) ?? this.#stopSequence;
     this.#explanation = asText(asRecord(delta["stop_details"])["explanation"]) ?? this.#explanation;
-    this.#mergeUsage(event["usage"]);
-  }
-
-  #mergeUsage(usage: unknown): void {
-    this.#rawUsage = mergeAnthropicUsage(this.#rawUsage, usage);
-  }
-
-  #usage(): Usage | undefined {
-    return anthropicUsage(this.#rawUsage);
+    this.#told.tell(this.#figures.add(event["usage"]), this.#figures.merged);
   }
 
   #finish(out: ChatEvent[]): void {
     for (const index of [...this.#open.keys()]) this.#close(index, out);
     this.#done = true;
     if (this.#rawReason === "refusal") out.push(...refusalEvents(0, `b${this.#nextId++}`, this.#explanation));
-    const usage = this.#usage();
+    const { usage } = this.#told;
     out.push({
       type: "finish",
       choice: 0,
       reason: finishReason(this.#rawReason, this.#calledTools),
       ...(this.#rawReason === undefined ? {} : { rawReason: this.#rawReason }),
       ...(this.#stopSequence === undefined ? {} : { stopSequence: this.#stopSequence }),
-      ...(usage === undefined ? {} : { usage, rawUsage: this.#rawUsage }),
+      ...(usage === undefined ? {} : { usage, rawUsage: this.#told.raw }),
     });
   }
 
@@ -263,7 +257,7 @@ export class AnthropicReader implements EventReader {
 
   #failWith(fault: AnswerFault, out: ChatEvent[]): void {
     this.#done = true;
-    const usage = this.#usage();
+    const { usage } = this.#told;
     out.push({ type: "error", ...fault, ...(usage === undefined ? {} : { usage }) });
   }
 }
@@ -290,54 +284,9 @@ export function anthropicEvents(body: unknown): ChatEvent[] {
     reader.take({ type: "content_block_start", index, content_block: block }, out);
     reader.take({ type: "content_block_stop", index }, out);
   });
-  reader.take({ type: "message_delta", delta: message }, out);
+  reader.take({ type: "message_delta", delta: message, usage: message["usage"] }, out);
   reader.take({ type: "message_stop" }, out);
   return out;
-}
-
-/** Combines the usage of two frames. Counts of the later frame take precedence, but a zero never replaces a known input count. */
-export function mergeAnthropicUsage(
-  known: Record<string, unknown> | undefined,
-  usage: unknown,
-): Record<string, unknown> | undefined {
-  const merged = { ...known };
-  for (const [name, value] of Object.entries(asRecord(usage))) {
-    if (value === null || (value === 0 && merged[name] !== undefined && name !== "output_tokens")) continue;
-    merged[name] = value;
-  }
-  return Object.keys(merged).length === 0 ? known : merged;
-}
-
-/** Usage in Anthropic's format. */
-export function plainAnthropicUsage({ inputTokens, outputTokens, cachedTokens, cacheWriteTokens }: Usage): Loose {
-  return {
-    input_tokens: inputTokens - (cachedTokens ?? 0) - (cacheWriteTokens ?? 0),
-    ...(cacheWriteTokens === undefined ? {} : { cache_creation_input_tokens: cacheWriteTokens }),
-    ...(cachedTokens === undefined ? {} : { cache_read_input_tokens: cachedTokens }),
-    output_tokens: outputTokens,
-  };
-}
-
-/** Reads Anthropic's usage. It counts cached input separately; in the neutral form, the input includes it. */
-export function anthropicUsage(raw: Loose | undefined): Usage | undefined {
-  if (raw === undefined) return undefined;
-  // The cost of a compaction within the call is reported beside the call's own figures and not included in them.
-  const parts = [
-    raw,
-    ...asList(raw["iterations"])
-      .map(asRecord)
-      .filter(({ type }) => type === "compaction"),
-  ];
-  const sum = (name: string) => tokenSum(...parts.map((part) => part[name]));
-  const cached = sum("cache_read_input_tokens");
-  const cacheWrite = sum("cache_creation_input_tokens");
-  return reportedUsage({
-    input: tokenSum(sum("input_tokens"), cached, cacheWrite),
-    output: sum("output_tokens"),
-    cached,
-    cacheWrite,
-    reasoning: asRecord(raw["output_tokens_details"])["thinking_tokens"],
-  });
 }
 
 const REASONS: Readonly<Record<string, FinishReason>> = {

@@ -7,13 +7,15 @@ import { parseFrame, type SseFrame } from "../../../base/sse.ts";
 import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../../chat/answer-fault.ts";
 import { ArgumentGuard } from "../../../chat/argument-guard.ts";
 import type { Usage } from "../../../chat/event.ts";
-import { isSaneUsage } from "../../../chat/usage.ts";
 import type { FrameRelay, RelayIdentity } from "../../dialect.ts";
 import { answerFault } from "../../fault-words.ts";
-import { OutputText } from "../../output-text.ts";
+import type { OutputText } from "../../output-text.ts";
+import { RelayedUsage } from "../../relayed-usage.ts";
+import { shownUsage } from "../../shown-usage.ts";
 import { asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
 import { spliceInside, unescaped, withData } from "../relay-frames.ts";
-import { anthropicError, anthropicUsage, mergeAnthropicUsage, plainAnthropicUsage } from "./reader.ts";
+import { anthropicError } from "./reader.ts";
+import { AnthropicFigures, FINAL_USAGE, MESSAGE_USAGE, withoutCompactions } from "./usage.ts";
 
 /** A call whose arguments are being streamed. */
 interface GuardedCall {
@@ -32,20 +34,23 @@ export function answerNames(message: Loose, { id, model, keepsId }: RelayIdentit
 /** Relays one answer. */
 export class AnthropicRelay implements FrameRelay {
   readonly #identity: RelayIdentity;
-  readonly #output = new OutputText();
+  readonly #figures = new AnthropicFigures();
+  readonly #usage: RelayedUsage;
+  readonly #output: OutputText;
   readonly #calls = new Map<number, GuardedCall>();
   /** The open thinking blocks, with their signatures so far. */
   readonly #thinking = new Map<number, string>();
   /** The beginning of the current block's text frames, up to the text. It is learned from the first such frame. */
   #plain = "";
   #stopReason: string | undefined;
-  #rawUsage: Record<string, unknown> | undefined;
   #finished = false;
   #committed = false;
   #fault: AnswerFault | undefined;
 
   constructor(identity: RelayIdentity) {
     this.#identity = identity;
+    this.#usage = new RelayedUsage(identity);
+    this.#output = this.#usage.output;
   }
 
   get finished(): boolean {
@@ -57,15 +62,11 @@ export class AnthropicRelay implements FrameRelay {
   get fault(): AnswerFault | undefined {
     return this.#fault;
   }
-  /** Before the closing frame, the upstream has only reported the input, so the gateway counts the output. */
   get usage(): Usage | undefined {
-    const usage = anthropicUsage(this.#rawUsage);
-    if (usage === undefined || this.#stopReason !== undefined || this.#output.chars === 0) return usage;
-    const { outputTokens } = this.#identity.estimate(this.outputText());
-    return { ...usage, outputTokens: Math.max(usage.outputTokens, outputTokens), estimated: true };
+    return this.#usage.spent;
   }
-  outputText(): string {
-    return this.#output.toString();
+  get output(): OutputText {
+    return this.#output;
   }
 
   push(block: string): string {
@@ -134,10 +135,10 @@ export class AnthropicRelay implements FrameRelay {
     switch (event["type"]) {
       case "message_start": {
         const message = asRecord(event["message"]);
-        const isSane = isSaneUsage(message["usage"]);
-        const usage = isSane ? message["usage"] : plainAnthropicUsage(this.#identity.estimate(""));
-        this.#mergeUsage(usage);
-        const ours = { ...answerNames(message, this.#identity), ...(isSane ? {} : { usage }) };
+        const told = this.#figures.addFirst(message["usage"]);
+        this.#usage.tell(told && { ...told, outputTokens: 0 });
+        const usage = shownUsage(message["usage"], this.#identity.settle(told, this.#output), MESSAGE_USAGE);
+        const ours = { ...answerNames(message, this.#identity), ...(usage === message["usage"] ? {} : { usage }) };
         return withData(text, frame.data, spliceInside(frame.data, "message", ours));
       }
       case "content_block_start":
@@ -152,7 +153,7 @@ export class AnthropicRelay implements FrameRelay {
         return this.#endCall(asNumber(event["index"]) ?? -1, text);
       case "message_delta":
         this.#stopReason = asText(asRecord(event["delta"])["stop_reason"]) ?? this.#stopReason;
-        return this.#endCalls(this.#soundUsage(event["usage"], frame, text));
+        return this.#endCalls(this.#finalUsage(event["usage"], frame, text));
       case "message_stop": {
         const put = this.#endCalls(text);
         this.#finished = this.#fault === undefined;
@@ -166,8 +167,10 @@ export class AnthropicRelay implements FrameRelay {
   }
 
   #openBlock(index: number, block: Loose): void {
+    this.#output.add(asText(block["text"]) ?? asText(block["thinking"]) ?? "");
     switch (block["type"]) {
       case "tool_use":
+        this.#output.add(asText(block["name"]) ?? "");
         this.#calls.set(index, { guard: new ArgumentGuard(), fed: false });
         break;
       case "thinking":
@@ -235,19 +238,13 @@ export class AnthropicRelay implements FrameRelay {
     return before + text;
   }
 
-  /** The closing frame, in which invalid figures are replaced by the gateway's counts. */
-  #soundUsage(usage: unknown, { data }: SseFrame, text: string): string {
-    if (isSaneUsage(usage)) {
-      this.#mergeUsage(usage);
-      return text;
-    }
-    const shown = { output_tokens: this.#identity.estimate(this.outputText()).outputTokens };
-    this.#mergeUsage(shown);
-    return withData(text, data, spliceMembers(data, { usage: shown }));
-  }
-
-  #mergeUsage(usage: unknown): void {
-    this.#rawUsage = mergeAnthropicUsage(this.#rawUsage, usage);
+  /** The closing frame with the settled usage. */
+  #finalUsage(raw: unknown, { data }: SseFrame, text: string): string {
+    this.#usage.tell(this.#figures.add(raw));
+    // There may be several such frames, of which the last one has the reason for the end.
+    if (this.#stopReason === undefined) return text;
+    const usage = shownUsage(raw, withoutCompactions(this.#usage.settle(), raw), FINAL_USAGE);
+    return usage === raw ? text : withData(text, data, spliceMembers(data, { usage }));
   }
 
   #fail(code: AnswerFaultCode, message: string): string {

@@ -7,7 +7,7 @@ import type { SseFrame } from "../../../base/sse.ts";
 import type { AnswerFault } from "../../../chat/answer-fault.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../../chat/event.ts";
 import { refusalEvents } from "../../../chat/refusal.ts";
-import { reportedUsage, tokenSum } from "../../../chat/usage.ts";
+import { reportedUsage, ToldUsage, tokenSum } from "../../../chat/usage.ts";
 import type { EventReader } from "../../dialect.ts";
 import { answerFault, type FaultText } from "../../fault-words.ts";
 import { asCount, asList, asNumber, asRecord, asText, type Loose } from "../loose.ts";
@@ -36,7 +36,7 @@ export class GeminiReader implements EventReader {
   #blocked: string | undefined;
   /** Why the prompt was blocked, in words. */
   #blockMessage: string | undefined;
-  #rawUsage: Loose | undefined;
+  readonly #told = new ToldUsage();
 
   push(frame: SseFrame, out: ChatEvent[]): void {
     if (this.#done || frame.data === "" || frame.data === "[DONE]") return;
@@ -66,7 +66,7 @@ export class GeminiReader implements EventReader {
       return;
     }
     this.#done = true;
-    const usage = geminiUsage(this.#rawUsage);
+    const { usage, raw: rawUsage } = this.#told;
     candidates.forEach(([choice, one], i) => {
       this.#close(choice, one, out);
       const last = i === candidates.length - 1;
@@ -78,7 +78,7 @@ export class GeminiReader implements EventReader {
         choice,
         reason,
         ...(one.rawReason === undefined ? {} : { rawReason: one.rawReason }),
-        ...(last && usage !== undefined ? { usage, rawUsage: this.#rawUsage } : {}),
+        ...(last && usage !== undefined ? { usage, rawUsage } : {}),
       });
     });
   }
@@ -95,12 +95,16 @@ export class GeminiReader implements EventReader {
       this.#fail(answerFault(geminiError(chunk["error"])), out);
       return;
     }
-    if (chunk["usageMetadata"] !== undefined) this.#rawUsage = asRecord(chunk["usageMetadata"]);
+    const raw = chunk["usageMetadata"];
+    this.#told.tell(geminiUsage(asRecord(raw)), raw);
     const feedback = asRecord(chunk["promptFeedback"]);
     this.#blocked ??= asText(feedback["blockReason"]);
     this.#blockMessage ??= asText(feedback["blockReasonMessage"]);
     this.#start(chunk, out);
+    const from = out.length;
     for (const candidate of asList(chunk["candidates"])) this.#candidate(asRecord(candidate), out);
+    // The totals so far: without the count of the output, there is none for this chunk.
+    if (asRecord(raw)["candidatesTokenCount"] === undefined) this.#told.follow(out, from);
   }
 
   #start(chunk: Loose, out: ChatEvent[]): void {
@@ -199,7 +203,7 @@ export class GeminiReader implements EventReader {
 
   #fail(fault: AnswerFault, out: ChatEvent[]): void {
     this.#done = true;
-    const usage = geminiUsage(this.#rawUsage);
+    const { usage } = this.#told;
     out.push({ type: "error", ...fault, ...(usage === undefined ? {} : { usage }) });
   }
 }
@@ -218,14 +222,16 @@ export function geminiEvents(body: unknown): ChatEvent[] {
 }
 
 /** Reads Gemini's usage. It counts thoughts apart from the answer; in the neutral form, the output includes both. */
-export function geminiUsage(raw: Loose | undefined): Usage | undefined {
-  if (raw === undefined) return undefined;
-  const thoughts = raw["thoughtsTokenCount"];
+export function geminiUsage(raw: Loose): Usage | undefined {
+  const { promptTokenCount, toolUsePromptTokenCount, candidatesTokenCount, thoughtsTokenCount, totalTokenCount } = raw;
+  const input = tokenSum(promptTokenCount, toolUsePromptTokenCount);
+  // A total that excludes the thoughts says that there were none, or that the candidates include them.
+  const isInside = totalTokenCount !== undefined && totalTokenCount === tokenSum(input, candidatesTokenCount);
   return reportedUsage({
-    input: tokenSum(raw["promptTokenCount"], raw["toolUsePromptTokenCount"]),
-    output: tokenSum(raw["candidatesTokenCount"], thoughts),
+    input,
+    output: isInside ? candidatesTokenCount : tokenSum(candidatesTokenCount, thoughtsTokenCount),
     cached: raw["cachedContentTokenCount"],
-    reasoning: thoughts,
+    reasoning: thoughtsTokenCount,
   });
 }
 

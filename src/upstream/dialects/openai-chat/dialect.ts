@@ -4,11 +4,12 @@ import { ApiError } from "../../../base/errors.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import { repairJson } from "../../../chat/repair.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
-import { isSaneUsage, outputText } from "../../../chat/usage.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
 import type { Dialect, Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { faultFromHttp, type UpstreamFault } from "../../fault.ts";
+import { withUsage, writtenOutput } from "../../output-text.ts";
 import { refusedFor } from "../../quirks.ts";
+import { shownUsage } from "../../shown-usage.ts";
 import { forcedInWords } from "../../tool-choice.ts";
 import { openaiError } from "../openai-error.ts";
 import { noteSeals } from "./details.ts";
@@ -16,7 +17,7 @@ import { askedOn, bridged, nineCharTurns } from "./quirks.ts";
 import { OpenaiChatReader, openaiChatEvents } from "./reader.ts";
 import { OpenaiChatRelay } from "./relay.ts";
 import { openaiChatRequest } from "./request.ts";
-import { isObject, plainChatUsage } from "./usage.ts";
+import { CHAT_USAGE, isObject } from "./usage.ts";
 
 /** The dialect of OpenAI-compatible servers. */
 export const openaiChat: Dialect = {
@@ -153,10 +154,19 @@ function losslessResult(
     return { text, events: [{ type: "error", code: "tool_arguments_invalid", message, ...(usage && { usage }) }] };
   }
   if (repaired.some((choice, at) => choice !== choices[at])) edits["choices"] = repaired;
-  if (isObject(body) && body["usage"] != null && !isSaneUsage(body["usage"])) {
-    edits["usage"] = plainChatUsage(usage ?? identity.estimate(outputText(events)));
-  }
-  return { text: spliceMembers(text, edits), events };
+  const output = writtenOutput(events);
+  for (const choice of choices) output.addPictures(picturesIn(choice));
+  const settled = identity.settle(usage, output);
+  const raw = isObject(body) ? body["usage"] : undefined;
+  const shown = shownUsage(raw, settled, CHAT_USAGE);
+  if (shown !== raw) edits["usage"] = shown;
+  return { text: spliceMembers(text, edits), events: withUsage(events, settled) };
+}
+
+/** The number of pictures in a choice, in the form of OpenRouter. */
+function picturesIn(choice: unknown): number {
+  const images = isObject(choice) && isObject(choice["message"]) ? choice["message"]["images"] : undefined;
+  return Array.isArray(images) ? images.length : 0;
 }
 
 /**

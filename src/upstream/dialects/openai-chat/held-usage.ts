@@ -2,66 +2,47 @@
 // it, and sent with all of its members unless they are invalid.
 
 import { spliceMembers } from "../../../base/json-splice.ts";
-import type { Usage } from "../../../chat/event.ts";
 import { isSaneUsage } from "../../../chat/usage.ts";
 import type { RelayIdentity } from "../../dialect.ts";
-import { isObject, openaiUsage, plainChatUsage } from "./usage.ts";
+import { RelayedUsage } from "../../relayed-usage.ts";
+import { shownUsage } from "../../shown-usage.ts";
+import { CHAT_USAGE, isObject, openaiUsage, usagesIn } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
 /** The usage of one stream. */
-export class HeldUsage {
+export class HeldUsage extends RelayedUsage {
   readonly #identity: RelayIdentity;
-  #usage: Usage | undefined;
-  /** The figures as the server sent them. */
-  #raw: Readonly<Json> | undefined;
-  /** The server's own frame with the figures. */
-  #frame: string | undefined;
+  /** The data of the server's own frame for the usage. */
+  #data: string | undefined;
 
   constructor(identity: RelayIdentity) {
+    super(identity);
     this.#identity = identity;
-  }
-
-  get usage(): Usage | undefined {
-    return this.#usage;
   }
 
   /** Reads a chunk's figures. Returns the members of the chunk that must change, or undefined if the chunk must not be sent. */
   take(data: string, chunk: Readonly<Json>, isAlone: boolean): Json | undefined {
     const { id, model, includeUsage } = this.#identity;
     const members: Json = { id, model };
-    const groq = isObject(chunk["x_groq"]) ? chunk["x_groq"] : undefined;
-    if (groq?.["usage"] != null && !this.#note(groq["usage"])) members["x_groq"] = { ...groq, usage: undefined };
-    const raw = chunk["usage"];
-    const isSane = raw == null || this.#note(raw);
-    const isTold = openaiUsage(raw) !== undefined || !isSane;
-    if (isAlone && isTold) {
+    for (const raw of usagesIn(chunk)) this.tell(openaiUsage(raw), raw);
+    const { x_groq: groq, usage } = chunk;
+    if (isObject(groq) && !isSaneUsage(groq["usage"])) members["x_groq"] = { ...groq, usage: undefined };
+    if (usage != null && isAlone) {
       // Some servers send the usage several times.
-      if (includeUsage && isSane) this.#frame = `data: ${spliceMembers(data, members)}\n\n`;
+      this.#data = data;
       return undefined;
     }
-    if (isTold || (!includeUsage && Object.hasOwn(chunk, "usage"))) members["usage"] = undefined;
+    if (usage != null || (!includeUsage && Object.hasOwn(chunk, "usage"))) members["usage"] = undefined;
     return members;
   }
 
-  /** The usage frame: the server's own, or one with figures that it sent elsewhere, or with the gateway's counts. */
-  frame(outputText: string): string {
-    if (this.#frame !== undefined) return this.#frame;
+  /** The usage frame: the server's own with the settled figures, or one that it did not send. */
+  frame(): string {
     const { id, model, createdSeconds: created } = this.#identity;
-    this.#usage ??= this.#identity.estimate(outputText);
-    const usage = this.#raw ?? plainChatUsage(this.#usage);
+    const usage = shownUsage(this.raw, this.settle(), CHAT_USAGE);
+    if (this.#data !== undefined) return `data: ${spliceMembers(this.#data, { id, model, usage })}\n\n`;
     const chunk = { id, object: "chat.completion.chunk", created, model, choices: [], usage };
     return `data: ${JSON.stringify(chunk)}\n\n`;
-  }
-
-  /** Stores the figures. Returns false if they are invalid. */
-  #note(raw: unknown): boolean {
-    const isSane = isObject(raw) && isSaneUsage(raw);
-    const usage = openaiUsage(raw);
-    if (usage !== undefined) {
-      this.#usage = usage;
-      this.#raw = isSane ? raw : undefined;
-    }
-    return isSane;
   }
 }

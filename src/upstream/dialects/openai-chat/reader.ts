@@ -4,13 +4,14 @@
 import { prefixedId } from "../../../base/ids.ts";
 import type { SseFrame } from "../../../base/sse.ts";
 import type { AnswerFault } from "../../../chat/answer-fault.ts";
-import type { ChatEvent, Usage } from "../../../chat/event.ts";
+import type { ChatEvent } from "../../../chat/event.ts";
+import { ToldUsage } from "../../../chat/usage.ts";
 import type { EventReader } from "../../dialect.ts";
 import { answerFault } from "../../fault-words.ts";
 import { openaiError } from "../openai-error.ts";
 import { addDetails, detailsText, googleSignature } from "./details.ts";
 import { argumentText, CallTable, type GrowingCall } from "./tools.ts";
-import { failedEnd, isObject, openaiFinish, openaiUsage } from "./usage.ts";
+import { failedEnd, isObject, openaiFinish, openaiUsage, usagesIn } from "./usage.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -43,8 +44,7 @@ export class OpenaiChatReader implements EventReader {
   #blocks = 0;
   #started = false;
   #over = false;
-  #usage: Usage | undefined;
-  #rawUsage: unknown;
+  readonly #told = new ToldUsage();
 
   push(frame: SseFrame, out: ChatEvent[]): void {
     if (this.#over) return;
@@ -81,18 +81,15 @@ export class OpenaiChatReader implements EventReader {
       return;
     }
     this.#start(chunk, out);
-    // The form in which Groq first sent the usage.
-    for (const raw of [isObject(chunk["x_groq"]) ? chunk["x_groq"]["usage"] : undefined, chunk["usage"]]) {
-      const usage = openaiUsage(raw);
-      if (usage === undefined) continue;
-      this.#usage = usage;
-      this.#rawUsage = raw;
-    }
+    const reports = usagesIn(chunk);
+    for (const raw of reports) this.#told.tell(openaiUsage(raw), raw);
+    const from = out.length;
     const choices = Array.isArray(chunk["choices"]) ? chunk["choices"] : [];
     for (let at = 0; at < choices.length; at++) {
       const choice = asChunk === undefined ? choices[at] : asChunk(choices[at], at);
       if (isObject(choice) && !this.#over) this.#choice(choice, out);
     }
+    if (reports.length === 0) this.#told.follow(out, from);
   }
 
   #start(chunk: Json, out: ChatEvent[]): void {
@@ -296,6 +293,7 @@ export class OpenaiChatReader implements EventReader {
     }
     this.#over = true;
     const choices = [...this.#choices.values()];
+    const { usage } = this.#told;
     choices.forEach((choice, at) => {
       this.#closeAll(choice, out);
       const last = at === choices.length - 1;
@@ -304,7 +302,7 @@ export class OpenaiChatReader implements EventReader {
         choice: choice.index,
         reason: openaiFinish(choice.reason ?? "", choice.closed.size > 0),
         ...(choice.reason === undefined ? {} : { rawReason: choice.reason }),
-        ...(last && this.#usage !== undefined ? { usage: this.#usage, rawUsage: this.#rawUsage } : {}),
+        ...(last && usage !== undefined ? { usage, rawUsage: this.#told.raw } : {}),
       });
     });
   }
@@ -315,8 +313,8 @@ export class OpenaiChatReader implements EventReader {
 
   #failWith(fault: AnswerFault, out: ChatEvent[]): void {
     this.#over = true;
-    const usage = this.#usage === undefined ? {} : { usage: this.#usage };
-    out.push({ type: "error", ...fault, ...usage });
+    const { usage } = this.#told;
+    out.push({ type: "error", ...fault, ...(usage === undefined ? {} : { usage }) });
   }
 
   #nextId(): string {

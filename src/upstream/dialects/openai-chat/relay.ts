@@ -8,7 +8,7 @@ import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../../c
 import type { Usage } from "../../../chat/event.ts";
 import { repairJson } from "../../../chat/repair.ts";
 import type { FrameRelay, RelayIdentity } from "../../dialect.ts";
-import { OutputText } from "../../output-text.ts";
+import type { OutputText } from "../../output-text.ts";
 import { contentSpan } from "../relay-frames.ts";
 import { noteSeals } from "./details.ts";
 import { HeldUsage } from "./held-usage.ts";
@@ -40,7 +40,7 @@ interface ChoiceState {
 export class OpenaiChatRelay implements FrameRelay {
   readonly #identity: RelayIdentity;
   readonly #choices = new Map<number, ChoiceState>();
-  readonly #output = new OutputText();
+  readonly #output: OutputText;
   #template: Template | undefined;
   readonly #held: HeldUsage;
   #fault: AnswerFault | undefined;
@@ -50,6 +50,7 @@ export class OpenaiChatRelay implements FrameRelay {
   constructor(identity: RelayIdentity) {
     this.#identity = identity;
     this.#held = new HeldUsage(identity);
+    this.#output = this.#held.output;
   }
 
   get finished(): boolean {
@@ -62,10 +63,10 @@ export class OpenaiChatRelay implements FrameRelay {
     return this.#fault;
   }
   get usage(): Usage | undefined {
-    return this.#held.usage;
+    return this.#held.spent;
   }
-  outputText(): string {
-    return this.#output.toString();
+  get output(): OutputText {
+    return this.#output;
   }
 
   push(block: string): string {
@@ -132,6 +133,12 @@ export class OpenaiChatRelay implements FrameRelay {
   }
 
   #chunk(data: string, chunk: Readonly<Json>): string {
+    const put = this.#content(data, chunk);
+    this.#held.frameEnded();
+    return put;
+  }
+
+  #content(data: string, chunk: Readonly<Json>): string {
     const choices = (Array.isArray(chunk["choices"]) ? chunk["choices"] : []).filter(isObject);
     const members = this.#held.take(data, chunk, choices.length === 0);
     if (members === undefined) return "";
@@ -223,6 +230,8 @@ export class OpenaiChatRelay implements FrameRelay {
   /** Counts output that does not go through the template. */
   #note(delta: Readonly<Json>): void {
     noteSeals(delta, this.#identity);
+    // The form of OpenRouter.
+    if (Array.isArray(delta["images"])) this.#output.addPictures(delta["images"].length);
     for (const name of ["content", "reasoning_content", "reasoning", "refusal"]) {
       const text = delta[name];
       if (typeof text !== "string" || text === "") continue;
@@ -258,7 +267,10 @@ export class OpenaiChatRelay implements FrameRelay {
       }
       const { call } = found;
       if (call.id === "" && typeof fragment["id"] === "string") call.id = fragment["id"];
-      if (call.name === "" && typeof fn["name"] === "string") call.name = fn["name"];
+      if (call.name === "" && typeof fn["name"] === "string") {
+        call.name = fn["name"];
+        this.#output.add(call.name);
+      }
       const given = fn["arguments"];
       const text = argumentText(given);
       call.text += text;
@@ -338,7 +350,7 @@ export class OpenaiChatRelay implements FrameRelay {
     this.#done = true;
     this.#identity.listener?.finished();
     if (!this.#identity.includeUsage) return "data: [DONE]\n\n";
-    return `${this.#held.frame(this.outputText())}data: [DONE]\n\n`;
+    return `${this.#held.frame()}data: [DONE]\n\n`;
   }
 
   #fail(code: AnswerFaultCode, message: string): string {

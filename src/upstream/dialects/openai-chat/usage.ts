@@ -5,6 +5,7 @@ import type { AnswerFault } from "../../../chat/answer-fault.ts";
 import type { FinishReason, Usage } from "../../../chat/event.ts";
 import { reportedUsage, tokenCount, tokenSum } from "../../../chat/usage.ts";
 import { answerFault } from "../../fault-words.ts";
+import type { UsageFormat } from "../../shown-usage.ts";
 import { openaiError } from "../openai-error.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -15,8 +16,24 @@ export function isObject(value: unknown): value is Json {
 }
 
 /**
- * Reads usage as OpenAI, DeepSeek (`prompt_cache_hit_tokens`) and OpenRouter (`cache_write_tokens`) write it; undefined if it is
- * invalid.
+ * The usage objects of a chunk or of an answer, in increasing order of precedence: in the form in which Groq first sent them, in a
+ * choice as Moonshot does (platform.moonshot.ai/docs), and in OpenAI's own place.
+ */
+export function usagesIn({ x_groq: groq, choices, usage }: Json): readonly Json[] {
+  let found = NONE;
+  if (isObject(groq) && isObject(groq["usage"])) found = [groq["usage"]];
+  if (Array.isArray(choices)) {
+    for (const choice of choices)
+      if (isObject(choice) && isObject(choice["usage"])) found = [...found, choice["usage"]];
+  }
+  return isObject(usage) ? [...found, usage] : found;
+}
+
+const NONE: readonly Json[] = [];
+
+/**
+ * Reads usage as OpenAI, DeepSeek (`prompt_cache_hit_tokens`) and OpenRouter (`cache_write_tokens`) write it; undefined if nothing
+ * is reported.
  */
 export function openaiUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
@@ -32,26 +49,39 @@ export function openaiUsage(value: unknown): Usage | undefined {
   });
 }
 
-/** Whether `completion_tokens` excludes the reasoning, as at xAI, which the total shows. */
+/** Whether `completion_tokens` excludes the reasoning, as at xAI. The total shows it; without a total, a part that is too large. */
 function isApart(value: Json, reasoning: unknown): boolean {
   const output = tokenCount(value["completion_tokens"]);
   const thought = tokenCount(reasoning);
   if (output === undefined || thought === undefined || thought === 0) return false;
-  const sum = tokenSum(value["prompt_tokens"], output, thought);
-  return thought > output || (sum !== undefined && sum === value["total_tokens"]);
+  const total = tokenCount(value["total_tokens"]);
+  return total ? total === tokenSum(value["prompt_tokens"], output, thought) : thought > output;
 }
 
 /** Writes usage in the format of chat completions. */
 export function plainChatUsage(usage: Usage): Record<string, unknown> {
-  const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = usage;
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage;
+  const cached = {
+    ...(cachedTokens === undefined ? {} : { cached_tokens: cachedTokens }),
+    ...(cacheWriteTokens === undefined ? {} : { cache_write_tokens: cacheWriteTokens }),
+  };
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
-    ...(cachedTokens === undefined ? {} : { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+    ...(Object.keys(cached).length === 0 ? {} : { prompt_tokens_details: cached }),
     ...(reasoningTokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
   };
 }
+
+/** The format of usage in chat completions. */
+export const CHAT_USAGE: UsageFormat = {
+  read: openaiUsage,
+  write: plainChatUsage,
+  totals: ["prompt_tokens", "completion_tokens", "total_tokens"],
+  inputParts: ["prompt_tokens_details", "prompt_cache_hit_tokens", "prompt_cache_miss_tokens"],
+  outputParts: ["completion_tokens_details"],
+};
 
 const REASONS: Readonly<Record<string, FinishReason>> = {
   stop: "stop",

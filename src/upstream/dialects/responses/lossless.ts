@@ -4,13 +4,14 @@
 import { editJson } from "../../../base/json-edit.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
-import { isSaneUsage, outputText } from "../../../chat/usage.ts";
 import type { Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../../dialect.ts";
+import { withUsage, writtenOutput } from "../../output-text.ts";
 import { mayReason, refusedFor } from "../../quirks.ts";
+import { shownUsage } from "../../shown-usage.ts";
 import { asList, asRecord, type Loose, parseRecord } from "../loose.ts";
 import { CallGuards } from "./guards.ts";
 import { hidingEdits, INCLUDE_ENCRYPTED_REASONING, wantsEncrypted } from "./hidden.ts";
-import { plainResponsesUsage, responsesEvents } from "./reader.ts";
+import { RESPONSES_USAGE, responsesEvents } from "./reader.ts";
 import { noteSeal, ResponsesRelay } from "./relay.ts";
 import { responsesHeaders } from "./request.ts";
 
@@ -103,15 +104,16 @@ function losslessResult(text: string, identity: RelayIdentity): ReturnType<Lossl
     return { text, events: [{ type: "error", code: "tool_arguments_invalid", message, ...(usage && { usage }) }] };
   }
   if (output !== undefined) set["output"] = output;
-  if (!isSaneUsage(body["usage"])) {
-    const reported = events.findLast((event) => event.type === "finish")?.usage;
-    set["usage"] = plainResponsesUsage(reported ?? identity.estimate(outputText(events)));
-  }
+  const reported = events.findLast((event) => event.type === "finish")?.usage;
+  const usage = identity.settle(reported, writtenOutput(events));
+  const shown = shownUsage(body["usage"], usage, RESPONSES_USAGE);
+  if (shown !== body["usage"]) set["usage"] = shown;
   for (const item of asList(body["output"]).map(asRecord)) {
     if (item["type"] === "reasoning") noteSeal(item, body["store"] !== false, identity);
   }
   const whole = spliceMembers(text, set);
-  if (identity.hidesEncrypted !== true) return { text: whole, events };
+  const settled = withUsage(events, usage);
+  if (identity.hidesEncrypted !== true) return { text: whole, events: settled };
   const answer = { ...body, ...set };
-  return { text: editJson(whole, hidingEdits(answer["output"], ["output"])), events, answer };
+  return { text: editJson(whole, hidingEdits(answer["output"], ["output"])), events: settled, answer };
 }

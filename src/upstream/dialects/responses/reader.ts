@@ -5,9 +5,10 @@ import { lookUp } from "../../../base/look-up.ts";
 import type { SseFrame } from "../../../base/sse.ts";
 import type { AnswerFault, AnswerFaultCode } from "../../../chat/answer-fault.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../../chat/event.ts";
-import { reportedUsage } from "../../../chat/usage.ts";
+import { reportedUsage, ToldUsage } from "../../../chat/usage.ts";
 import type { EventReader } from "../../dialect.ts";
 import { answerFault } from "../../fault-words.ts";
+import type { UsageFormat } from "../../shown-usage.ts";
 import { asList, asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
 import { openaiError } from "../openai-error.ts";
 import { type DeltaKind, indexIn, type OutputItem, openItem, type Sink } from "./items.ts";
@@ -57,7 +58,7 @@ export class ResponsesReader implements EventReader {
   #started = false;
   #done = false;
   #calledTools = false;
-  #usage: Usage | undefined;
+  readonly #told = new ToldUsage();
 
   push(frame: SseFrame, out: ChatEvent[]): void {
     if (this.#done || frame.data === "" || frame.data === "[DONE]") return;
@@ -184,7 +185,7 @@ export class ResponsesReader implements EventReader {
 
   #finish(response: Loose, ending: string, sink: Sink): void {
     this.#start(response, sink.out);
-    this.#usage = responsesUsage(response["usage"]) ?? this.#usage;
+    this.#told.tell(responsesUsage(response["usage"]), response["usage"]);
     // If the last event has the wrong name, the status decides.
     const status = asText(response["status"]) ?? ending;
     if (status === "failed" || ending === "failed") {
@@ -205,13 +206,14 @@ export class ResponsesReader implements EventReader {
       return;
     }
     this.#done = true;
+    const { usage, raw } = this.#told;
     const rawReason = asText(asRecord(response["incomplete_details"])["reason"]) ?? status;
     sink.out.push({
       type: "finish",
       choice: 0,
       reason: this.#reason(status, rawReason),
       rawReason,
-      ...(this.#usage === undefined ? {} : { usage: this.#usage, rawUsage: response["usage"] }),
+      ...(usage === undefined ? {} : { usage, rawUsage: raw }),
     });
   }
 
@@ -227,7 +229,8 @@ export class ResponsesReader implements EventReader {
 
   #failWith(fault: AnswerFault, out: ChatEvent[]): void {
     this.#done = true;
-    out.push({ type: "error", ...fault, ...(this.#usage === undefined ? {} : { usage: this.#usage }) });
+    const { usage } = this.#told;
+    out.push({ type: "error", ...fault, ...(usage === undefined ? {} : { usage }) });
   }
 }
 
@@ -244,7 +247,7 @@ export function responsesEvents(body: unknown): ChatEvent[] {
   return out;
 }
 
-/** Reads usage as the Responses API writes it; undefined if it is invalid. */
+/** Reads usage as the Responses API writes it; undefined if nothing is reported. */
 export function responsesUsage(value: unknown): Usage | undefined {
   const usage = asRecord(value);
   const details = asRecord(usage["input_tokens_details"]);
@@ -259,15 +262,25 @@ export function responsesUsage(value: unknown): Usage | undefined {
 
 /** Writes usage in the format of the Responses API. */
 export function plainResponsesUsage(usage: Usage): Loose {
-  const { inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 } = usage;
+  const { inputTokens, outputTokens, cachedTokens = 0, cacheWriteTokens, reasoningTokens = 0 } = usage;
+  const written = cacheWriteTokens === undefined ? {} : { cache_write_tokens: cacheWriteTokens };
   return {
     input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: cachedTokens },
+    input_tokens_details: { cached_tokens: cachedTokens, ...written },
     output_tokens: outputTokens,
     output_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: inputTokens + outputTokens,
   };
 }
+
+/** The format of usage in the Responses API. */
+export const RESPONSES_USAGE: UsageFormat = {
+  read: responsesUsage,
+  write: plainResponsesUsage,
+  totals: ["input_tokens", "output_tokens", "total_tokens"],
+  inputParts: ["input_tokens_details"],
+  outputParts: ["output_tokens_details"],
+};
 
 /** The error for an error object inside an answer. */
 export function responsesError(error: unknown): AnswerFault {

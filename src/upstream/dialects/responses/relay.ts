@@ -8,12 +8,14 @@ import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../../c
 import type { Usage } from "../../../chat/event.ts";
 import { isSaneUsage } from "../../../chat/usage.ts";
 import type { FrameRelay, RelayIdentity } from "../../dialect.ts";
-import { OutputText } from "../../output-text.ts";
+import { isPicture, type OutputText } from "../../output-text.ts";
+import { RelayedUsage } from "../../relayed-usage.ts";
+import { shownUsage } from "../../shown-usage.ts";
 import { asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
 import { spliceInside, unescaped, withData } from "../relay-frames.ts";
 import { CallGuards } from "./guards.ts";
 import { hidingEdits, holdsEncrypted } from "./hidden.ts";
-import { plainResponsesUsage, responsesError, responsesUsage } from "./reader.ts";
+import { RESPONSES_USAGE, responsesError, responsesUsage } from "./reader.ts";
 
 /** The event lines of frames that only contain text, so that their data need not be parsed. */
 const PLAIN = [
@@ -25,7 +27,8 @@ const PLAIN = [
 /** Relays one answer. */
 export class ResponsesRelay implements FrameRelay {
   readonly #identity: RelayIdentity;
-  readonly #output = new OutputText();
+  readonly #output: OutputText;
+  readonly #usage: RelayedUsage;
   readonly #guards = new CallGuards();
   #response: Loose = {};
   #sequence = -1;
@@ -33,7 +36,6 @@ export class ResponsesRelay implements FrameRelay {
   #lastPlain: { block: string; at: number } | undefined;
   /** The number of inserted frames, by which later sequence numbers increase. */
   #inserted = 0;
-  #usage: Usage | undefined;
   #finished = false;
   #ended = false;
   #committed = false;
@@ -42,6 +44,8 @@ export class ResponsesRelay implements FrameRelay {
 
   constructor(identity: RelayIdentity) {
     this.#identity = identity;
+    this.#usage = new RelayedUsage(identity);
+    this.#output = this.#usage.output;
   }
 
   get finished(): boolean {
@@ -54,10 +58,10 @@ export class ResponsesRelay implements FrameRelay {
     return this.#fault;
   }
   get usage(): Usage | undefined {
-    return this.#usage;
+    return this.#usage.spent;
   }
-  outputText(): string {
-    return this.#output.toString();
+  get output(): OutputText {
+    return this.#output;
   }
   get answer(): Loose | undefined {
     return this.#answer;
@@ -155,11 +159,11 @@ export class ResponsesRelay implements FrameRelay {
   #envelope(event: Loose, was: { frame: SseFrame; text: string }): string {
     const response = asRecord(event["response"]);
     this.#response = response;
-    this.#usage = responsesUsage(response["usage"]) ?? this.#usage;
+    const shown = this.#shownUsage(response["usage"]);
     const output = this.#guards.mendedOutput(response["output"]);
     if (output === "broken") return this.#failArguments();
     const { id, model, echo } = this.#identity;
-    const ours = { id, model, ...echo, ...this.#soundUsage(response), ...(output === undefined ? {} : { output }) };
+    const ours = { id, model, ...echo, ...shown, ...(output === undefined ? {} : { output }) };
     if (this.#finished) this.#answer = { ...response, ...ours };
     const data = spliceInside(was.frame.data, "response", ours);
     if (this.#identity.hidesEncrypted !== true) return this.#pass(event, was, data);
@@ -168,6 +172,8 @@ export class ResponsesRelay implements FrameRelay {
 
   #item(event: Loose, type: string, was: { frame: SseFrame; text: string }): string {
     const item = asRecord(event["item"]);
+    if (type.endsWith(".done") && isPicture(item)) this.#output.addPictures(1);
+    if (type.endsWith(".added")) this.#output.add(asText(item["name"]) ?? "");
     if (item["type"] === "reasoning" && type.endsWith(".done")) {
       noteSeal(item, this.#response["store"] !== false, this.#identity);
     }
@@ -208,11 +214,18 @@ export class ResponsesRelay implements FrameRelay {
     return withData(was.text, was.frame.data, moved === undefined ? data : spliceMembers(data, moved));
   }
 
-  /** The figures that are shown instead of invalid ones. */
-  #soundUsage(response: Loose): Loose {
-    if (isSaneUsage(response["usage"])) return {};
-    this.#usage ??= this.#identity.estimate(this.outputText());
-    return { usage: plainResponsesUsage(this.#usage) };
+  /** The member with the usage, if it must change: the settled figures at the end, and before that none that are invalid. */
+  #shownUsage(raw: unknown): Loose {
+    this.#usage.tell(responsesUsage(raw), raw);
+    if (!this.#finished) return isSaneUsage(raw) ? {} : { usage: null };
+    const usage = shownUsage(raw, this.#usage.settle(), RESPONSES_USAGE);
+    return usage === raw ? {} : { usage };
+  }
+
+  /** The usage of an answer that failed, if the upstream reported any. */
+  #spentUsage(): Loose {
+    const { spent } = this.#usage;
+    return spent === undefined ? {} : { usage: shownUsage(this.#response["usage"], spent, RESPONSES_USAGE) };
   }
 
   #lastSequence(): number {
@@ -225,8 +238,7 @@ export class ResponsesRelay implements FrameRelay {
 
   /** The upstream's own failure in the protocol's format, with the gateway's request id. */
   #failed(response: Loose): string {
-    this.#usage = responsesUsage(response["usage"]) ?? this.#usage;
-    this.#response = { ...this.#response, ...response, ...this.#soundUsage(response) };
+    this.#response = { ...this.#response, ...response, ...this.#shownUsage(response["usage"]) };
     return this.#failWith(responsesError(response["error"]));
   }
 
@@ -255,6 +267,7 @@ export class ResponsesRelay implements FrameRelay {
       model,
       status: "failed",
       error: { code, message },
+      ...this.#spentUsage(),
     };
     const failed = { type, sequence_number: this.#lastSequence() + 1, response, error, request_id };
     return `event: ${type}\ndata: ${JSON.stringify(failed)}\n\n`;
