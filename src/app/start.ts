@@ -119,7 +119,9 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
     }),
   });
 
-  add("own key", { routes: ownKeyRoutes({ authenticate, keys: verbs.keys, grants, clock }) });
+  add("own key", {
+    routes: ownKeyRoutes({ authenticate, keys: verbs.keys, usage: verbs.usage, writer: base.writer, grants, clock }),
+  });
 
   const webModels: WebModelChoice = {
     catalog: fleet.catalog,

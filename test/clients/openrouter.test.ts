@@ -98,3 +98,9 @@ test("models.list", async () => {
     supportedParameters: expect.arrayContaining(["tools", "reasoning"]),
   });
 });
+
+test("apiKeys.getCurrentKeyMetadata", async () => {
+  const key = new OpenRouter({ apiKey: clients.app.key, serverURL: `${clients.app.url}/api/v1` });
+  const { data } = await key.apiKeys.getCurrentKeyMetadata();
+  expect(data).toMatchObject({ limit: null, limitReset: null, isManagementKey: false });
+});

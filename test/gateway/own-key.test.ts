@@ -88,8 +88,27 @@ describe("GET /v1/key", () => {
       resets_at: date(30),
       expires_at: date(90),
     });
+    expect((await get("/api/v1/key", "monthly")).json).toMatchObject({
+      data: { usage: 0.5, usage_daily: 0.5, usage_weekly: 0.5, usage_monthly: 0.5, limit_reset: "monthly" },
+    });
     clock.advance(31 * DAY_MS);
     expect((await get("/v1/key", "monthly")).json).toMatchObject({ budget: 2, spent: 0, resets_at: date(60) });
+    expect((await get("/api/v1/key", "monthly")).json).toMatchObject({
+      data: { usage: 0.5, usage_daily: 0, usage_weekly: 0, usage_monthly: 0, limit_remaining: 2 },
+    });
+    expect((await get("/api/v1/credits", "monthly")).json).toEqual({ data: { total_credits: 2.5, total_usage: 0.5 } });
+  });
+
+  test("spending is told without a budget too", async () => {
+    const ask = await fetch(`${app.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${keys["plain"]}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "priced", messages: [{ role: "user", content: "hi" }], max_tokens: 10 }),
+    });
+    await ask.text();
+    expect((await get("/v1/key", "plain")).json).toMatchObject({ budget: null, spent: 0.5 });
+    expect((await get("/api/v1/key", "plain")).json).toMatchObject({ data: { usage: 0.5, usage_daily: 0.5 } });
+    expect((await get("/api/v1/credits", "plain")).json).toEqual({ data: { total_credits: 0, total_usage: 0.5 } });
   });
 
   test.each(["/v1/key", "/api/v1/key", "/api/v1/credits"])("%s requires a key", async (path) => {
@@ -99,14 +118,14 @@ describe("GET /v1/key", () => {
 
 describe("in OpenRouter's format", () => {
   test.each(["/api/v1/key", "/api/v1/auth/key"])("%s", async (path) => {
-    expect((await get(path, "once")).json).toEqual({
+    expect((await get(path, "once")).json).toMatchObject({
       data: {
         label: "once",
         usage: 0,
         limit: 1,
         limit_remaining: 1,
         is_free_tier: true,
-        rate_limit: { requests: expect.any(Number), interval: "1m" },
+        rate_limit: { requests: expect.any(Number), interval: "1m", note: expect.any(String) },
       },
     });
     expect((await get(path, "plain")).json).toMatchObject({ data: { limit: null, limit_remaining: null } });

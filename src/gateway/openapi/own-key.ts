@@ -10,7 +10,10 @@ const KEY = Type.Object(
     tier: Type.String({ description: "The account's plan." }),
     rpm: Type.Integer({ description: "Requests per minute: the key's own limit, otherwise the plan's limit." }),
     budget: orNull(Type.Number({ description: "The budget in US dollars; null if there is none." })),
-    spent: Type.Number({ description: "The amount in US dollars that was spent since the budget was last reset." }),
+    spent: Type.Number({
+      description:
+        "The amount in US dollars that was spent since the budget was last reset; without a budget, all that the key has spent.",
+    }),
     resets_at: orNull(
       Type.String({ description: "The time at which the budget is next reset; null if it is never reset." }),
     ),
@@ -30,11 +33,32 @@ const OPENROUTER_KEY = Type.Object(
   {
     data: Type.Object({
       label: Type.String(),
-      usage: Type.Number(),
+      usage: Type.Number({ description: "All that the key has spent." }),
+      usage_daily: Type.Number(),
+      usage_weekly: Type.Number(),
+      usage_monthly: Type.Number(),
+      byok_usage: Type.Number(),
+      byok_usage_daily: Type.Number(),
+      byok_usage_weekly: Type.Number(),
+      byok_usage_monthly: Type.Number(),
       limit: orNull(Type.Number()),
       limit_remaining: orNull(Type.Number()),
+      limit_reset: orNull(Type.String({ description: "`daily`, `weekly` or `monthly`; null for other periods." })),
+      include_byok_in_limit: Type.Boolean(),
       is_free_tier: Type.Boolean(),
-      rate_limit: Type.Object({ requests: Type.Integer(), interval: Type.String() }),
+      is_management_key: Type.Boolean(),
+      is_provisioning_key: Type.Boolean(),
+      creator_user_id: Type.Null(),
+      organization_id: Type.Null(),
+      workspace_id: Type.Null(),
+      allowed_data_regions: Type.Array(Type.String()),
+      free_model_daily_requests: Type.Object({
+        limit: Type.Integer(),
+        remaining: Type.Integer(),
+        used: Type.Integer(),
+      }),
+      expires_at: orNull(Type.String()),
+      rate_limit: Type.Object({ requests: Type.Integer(), interval: Type.String(), note: Type.String() }),
     }),
   },
   { $id: "OpenRouterKey" },
@@ -51,7 +75,8 @@ const openRouterKey = (path: string, id: string): ApiEndpoint => ({
   id,
   group: "Accounts",
   summary: "Get one's own key in OpenRouter's format",
-  description: "Amounts are in US dollars. The request does not count against the rate limit.",
+  description:
+    "Amounts are in US dollars. What the gateway does not have is zero or null. The request does not count against the rate limit.",
   access: "key",
   answer: { description: "The key.", schema: OPENROUTER_KEY },
 });
@@ -78,7 +103,7 @@ export const OWN_KEY: readonly ApiEndpoint[] = [
     group: "Accounts",
     summary: "Get the credits of one's own key in OpenRouter's format",
     description:
-      "Amounts are in US dollars. Both are 0 for a key without a budget. The request does not count against the rate limit.",
+      "Amounts are in US dollars: all that the key has spent, and that with the rest of its budget, which is 0 without a budget. The request does not count against the rate limit.",
     access: "key",
     answer: { description: "The sums.", schema: CREDITS },
   },

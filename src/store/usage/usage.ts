@@ -1,7 +1,7 @@
 // Reads usage. Totals and rankings come from roll-ups and cost the same for a thousand rows as for ten million. Old rows are
 // deleted in small steps without loading them; their sums stay.
 
-import { and, asc, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
 import { usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "../schema.ts";
@@ -126,6 +126,18 @@ function totalsOfAllTime({ db, statement }: Store) {
 
 function sumsOfAccounts({ db }: Store) {
   return {
+    /** What a key of an account has spent, by day, oldest day first; days without costs are left out. */
+    async spendingByDay(accountId: string, keyId: string): Promise<{ day: number; costMicros: number }[]> {
+      const ofKey = and(eq(usageDaily.accountId, accountId), eq(usageDaily.keyId, keyId), gt(usageDaily.costMicros, 0));
+      return db
+        .select({ day: usageDaily.day, costMicros: SUMMED.costMicros })
+        .from(usageDaily)
+        .where(ofKey)
+        .groupBy(usageDaily.day)
+        .orderBy(asc(usageDaily.day))
+        .all();
+    },
+
     /** An account's sums by day and model, oldest day first. */
     async sumsByDayAndModel(
       accountId: string,

@@ -153,6 +153,22 @@ const usage: Contract<"usage"> = {
       expect((await verbs.usage.tokensOf([])).size).toBe(0);
     },
   },
+  spendingByDay: {
+    "order: by day, of one key": async ({ verbs, account }) => {
+      const accountId = await account();
+      const costs = [DAY_MS, 2 * DAY_MS, DAY_MS + 1].map((createdAtMs) => ({ createdAtMs, costMicros: 3 }));
+      await write(
+        verbs,
+        costs.map((cost) => ({ accountId, keyId: "k", ...cost })),
+      );
+      await write(verbs, [{ accountId, keyId: "other", costMicros: 9 }]);
+      expect(await verbs.usage.spendingByDay(accountId, "k")).toEqual([
+        { day: 1, costMicros: 6 },
+        { day: 2, costMicros: 3 },
+      ]);
+      expect(await verbs.usage.spendingByDay("nobody", "k")).toEqual([]);
+    },
+  },
   sumsByDayAndModel: {
     "order: by day, then by the bytes of the model": async (world) => {
       const { accountId, atMs } = await ofEveryModel(world);
