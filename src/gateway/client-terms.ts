@@ -3,10 +3,11 @@
 
 import { ApiError } from "../base/errors.ts";
 import type { UpstreamRequest } from "../upstream/dialect.ts";
-import { ForeignPiece } from "../upstream/foreign.ts";
-import { clientName, locate } from "../wire/client-names.ts";
+import { ForeignMedia, ForeignPiece } from "../upstream/foreign.ts";
+import { clientName, locate, locateText } from "../wire/client-names.ts";
 import type { WireFormat } from "../wire/format.ts";
 import { unreadMembers } from "../wire/unread.ts";
+import { historyParam } from "./policy.ts";
 
 export interface ClientTerms {
   format: WireFormat;
@@ -36,7 +37,14 @@ export function inClientTerms(terms: ClientTerms, build: () => UpstreamRequest):
 function refusalInClientTerms({ format, body }: ClientTerms, error: ApiError): ApiError {
   const { param } = error.detail;
   if (param === undefined || param === null) return error;
-  const own = error instanceof ForeignPiece ? locate(error.piece, body) : undefined;
-  const named = own ?? clientName(format, param, body) ?? param;
+  const isForeign = error instanceof ForeignPiece || error instanceof ForeignMedia;
+  const own =
+    error instanceof ForeignPiece
+      ? locate(error.piece, body)
+      : error instanceof ForeignMedia
+        ? locateText(error.text, body)
+        : undefined;
+  // What is not in the body is in the history that it names.
+  const named = own ?? (isForeign ? historyParam(body) : undefined) ?? clientName(format, param, body) ?? param;
   return named === param ? error : new ApiError(error.apiCode, error.message, { ...error.detail, param: named });
 }

@@ -6,6 +6,7 @@ import { BlockedAddress } from "../net/address-guard.ts";
 import { FetchError, type GuardedFetch } from "../net/fetch.ts";
 import type { FileStore } from "../store/work/files.ts";
 import type { Provider } from "../upstream/provider.ts";
+import { locateText } from "../wire/client-names.ts";
 import { UPLOADED_ID } from "../wire/image-inputs.ts";
 import { type Media, mediaReferences, replaceMedia } from "../wire/media-references.ts";
 import type { AdmittedRequest } from "./chat-exchange.ts";
@@ -21,8 +22,16 @@ const FETCH_TIMEOUT_MS = 15_000;
 /** Maximum bytes of all images of one request, so that a few links cannot fill the memory. */
 const FETCHED_BYTES_MAX = 50 * 1024 * 1024;
 
-/** The body with the content of uploaded files; the same object if it names none. Throws 404 `file_not_found`. */
-export async function withFiles(store: FileStore, accountId: string, body: Fields): Promise<Fields> {
+/**
+ * The body with the content of uploaded files; the same object if it names none. Throws 404 `file_not_found`, with the path in
+ * `sent`, the client's own body.
+ */
+export async function withFiles(
+  store: FileStore,
+  accountId: string,
+  body: Fields,
+  sent: Fields = body,
+): Promise<Fields> {
   const { fileIds } = mediaReferences(body);
   if (fileIds.size === 0) return body;
   const files = new Map<string, Media>();
@@ -32,7 +41,9 @@ export async function withFiles(store: FileStore, accountId: string, body: Field
     if (files.size >= IMAGES_MAX) throw tooMany();
     const file = await store.findFile(accountId, id);
     const bytes = await store.readFile(accountId, id);
-    if (file === undefined || bytes === undefined) throw fileNotFound(id, "messages" in body ? "messages" : "input");
+    if (file === undefined || bytes === undefined) {
+      throw fileNotFound(id, locateText(id, sent) ?? ("messages" in body ? "messages" : "input"));
+    }
     files.set(id, { mediaType: file.mediaType, data: Buffer.from(bytes).toString("base64") });
   }
   return replaceMedia(body, { file: (id) => files.get(id) });

@@ -40,7 +40,7 @@ export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Pr
     const body = caller.noStore ? withoutStore(sent, format) : sent;
     if (format.storesAnswers !== true) {
       const held = await heldRequest(deps, draft);
-      const filled = await withFiles(deps.files, caller.accountId, held?.body ?? body);
+      const filled = await withFiles(deps.files, caller.accountId, held?.body ?? body, sent);
       const { body: open, routes } = withRecords(deps, draft, filled);
       if (open === sent) return routes === undefined ? undefined : { chat, members: {}, routes };
       const more = {
@@ -57,12 +57,12 @@ export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Pr
       keep,
       conversationId,
     } = await expandHistory(deps.history, caller, body);
-    const filled = await withFiles(deps.files, caller.accountId, expanded);
+    const filled = await withFiles(deps.files, caller.accountId, expanded, sent);
     const { body: open, routes } = withRecords(deps, draft, filled);
     const read = open === sent ? chat : format.decode(open, options);
     const members = changed(open, sent);
     if (portableInput !== undefined) {
-      const portable = await withFiles(deps.files, caller.accountId, { input: portableInput });
+      const portable = await withFiles(deps.files, caller.accountId, { input: portableInput }, sent);
       members["input"] = withRecords(deps, draft, portable).body["input"];
     }
     const dropped: string[] = [];

@@ -1,9 +1,17 @@
 // Parts of a conversation that only another protocol has. What a user or a tool said is never lost: the text and images of such a
-// part are sent, and a part with neither is refused by name. Calls of tools that a provider runs belong to the past; they are
-// dropped and named.
+// part are sent, and media or a decision that cannot be sent are refused by name. Calls of tools that a provider runs belong to the
+// past; they are dropped and named, as are parts of unknown kinds. If nothing else is left, such a part is refused.
 
 import { ApiError } from "../base/errors.ts";
-import type { ChatMessage, ChatRequest, FilePart, ImagePart, OpaquePart, TextPart } from "../chat/request.ts";
+import type {
+  ChatMessage,
+  ChatRequest,
+  FilePart,
+  ImagePart,
+  MediaSource,
+  OpaquePart,
+  TextPart,
+} from "../chat/request.ts";
 import type { DialectName } from "../vendors/protocols.ts";
 
 /** What a protocol supports beside the text of a message. */
@@ -23,11 +31,27 @@ export class ForeignPiece extends ApiError {
   /** The part as the client sent it. */
   readonly piece: Readonly<Record<string, unknown>>;
 
-  constructor(piece: Readonly<Record<string, unknown>>, param: string) {
+  constructor(piece: Readonly<Record<string, unknown>>) {
     const message = `This model's provider cannot take content of type '${String(piece["type"]).slice(0, 100)}'.`;
-    super("unsupported_parameter", message, { param });
+    super("unsupported_parameter", message, { param: "messages" });
     this.piece = piece;
   }
+}
+
+/** Media that the upstream's protocol cannot express, in a part that the gateway has read. */
+export class ForeignMedia extends ApiError {
+  /** The URL, data or file id in the client's part. */
+  readonly text: string;
+
+  constructor(message: string, { source }: { source: MediaSource } | { source: string }) {
+    super("unsupported_parameter", message, { param: "messages" });
+    this.text = typeof source === "string" ? source : textOfSource(source);
+  }
+}
+
+function textOfSource(source: MediaSource): string {
+  if (source.kind === "url") return source.url;
+  return source.kind === "base64" ? source.data : source.fileId;
 }
 
 /**
@@ -40,14 +64,19 @@ export function inOwnWords(chat: ChatRequest, dialect: DialectName, places: Plac
   }
   let changed = false;
   const messages: ChatMessage[] = [];
-  chat.messages.forEach((message, at) => {
+  const gone: OpaquePart[] = [];
+  chat.messages.forEach((message) => {
     if (!places.names && "name" in message && message.name !== undefined) dropped.add("messages.name");
     for (const part of message.content) nameMarks(part, places, dropped);
-    const own = messageInOwnWords(message, { dialect, places, at }, dropped);
+    const own = messageInOwnWords(message, { dialect, places, gone }, dropped);
     if (own !== message) changed = true;
     // An assistant turn without other content is left out.
     if (own === message || own.content.length > 0) messages.push(own);
   });
+  const [first] = gone;
+  if (first !== undefined && !messages.some(({ role }) => role !== "system")) {
+    throw new ForeignPiece(first.value);
+  }
   return changed ? { ...chat, messages } : chat;
 }
 
@@ -59,40 +88,50 @@ function nameMarks(part: ChatMessage["content"][number], places: Places, dropped
 
 function messageInOwnWords(
   message: ChatMessage,
-  { dialect, places, at }: { dialect: DialectName; places: Places; at: number },
+  { dialect, places, gone }: { dialect: DialectName; places: Places; gone: OpaquePart[] },
   dropped: Set<string>,
 ): ChatMessage {
   const isForeign = (part: { type: string }) =>
     part.type === "opaque" ? (part as OpaquePart).origin !== dialect : !places.documents && isTold(part);
+  const drop = (part: OpaquePart): [] => {
+    dropped.add(`messages.${String(part.value["type"])}`);
+    gone.push(part);
+    return [];
+  };
   // A part becomes text, images and documents, which are allowed wherever such a part is.
-  const said = <P extends { type: string }>(part: P, where: string): P[] => {
+  const said = <P extends { type: string }>(part: P, beside: readonly { type: string }[]): P[] => {
     if (!isForeign(part)) return [part];
-    const own = part.type === "file" ? toldOf(part as never) : saidBy(part as never, where);
-    return own as unknown[] as P[];
+    if (part.type === "file") return toldOf(part as never) as unknown[] as P[];
+    const own = saidBy(part as never);
+    if (own !== undefined) return own as unknown[] as P[];
+    const opaque = part as unknown as OpaquePart;
+    if (MEANT.has(opaque.value["type"]) || !beside.some((one) => !isForeign(one))) {
+      throw new ForeignPiece(opaque.value);
+    }
+    return drop(opaque);
   };
   const holds =
     message.role === "tool"
       ? message.content.some((result) => result.content.some(isForeign))
       : message.content.some(isForeign);
   if (!holds) return message;
-  const path = `messages[${at}].content`;
   if (message.role === "tool") {
-    const content = message.content.map((result, i) => ({
+    const content = message.content.map((result) => ({
       ...result,
-      content: result.content.flatMap((part, j) => said(part, `${path}[${i}].content[${j}]`)),
+      content: result.content.flatMap((part) => said(part, result.content)),
     }));
     return { ...message, content };
   }
   if (message.role !== "assistant") {
-    const content = message.content.flatMap((part, i) => said(part, `${path}[${i}]`));
+    const content = message.content.flatMap((part) => said(part, message.content));
     return { ...message, content } as ChatMessage;
   }
-  const content = message.content.flatMap((part, i) => {
+  const content = message.content.flatMap((part) => {
     if (part.type !== "opaque" || part.origin === dialect) return [part];
-    const type = String(part.value["type"]);
-    if (STANDS_FOR_HISTORY.has(type)) return saidBy(part, `${path}[${i}]`);
-    dropped.add(`messages.${type}`);
-    return [];
+    if (!STANDS_FOR_HISTORY.has(part.value["type"])) return drop(part);
+    const own = saidBy(part);
+    if (own === undefined) throw new ForeignPiece(part.value);
+    return own;
   });
   return { ...message, content };
 }
@@ -112,10 +151,28 @@ function toldOf(part: FilePart): (TextPart | FilePart)[] {
 }
 
 /** Types of parts in an assistant turn that stand for earlier turns. Without them, the conversation would be a different one. */
-const STANDS_FOR_HISTORY = new Set(["compaction", "compaction_trigger"]);
+const STANDS_FOR_HISTORY: ReadonlySet<unknown> = new Set(["compaction", "compaction_trigger"]);
 
-/** The text and images of a part. */
-function saidBy({ value }: OpaquePart, path: string): (TextPart | ImagePart)[] {
+/**
+ * Types of parts without text that must not be left out, since the user means the model to see or know them. Parts of unknown
+ * types are left out if there is something else beside them.
+ */
+const MEANT: ReadonlySet<unknown> = new Set([
+  "container_upload",
+  "mcp_approval_response",
+  "video_url",
+  "input_video",
+  "video",
+  "audio_url",
+  "input_audio",
+  "audio",
+  "file",
+  "input_file",
+  "document",
+]);
+
+/** The text and images of a part; undefined if there are none. */
+function saidBy({ value }: OpaquePart): (TextPart | ImagePart)[] | undefined {
   const texts: string[] = [];
   const images: ImagePart[] = [];
   gather(value, texts, images);
@@ -124,7 +181,7 @@ function saidBy({ value }: OpaquePart, path: string): (TextPart | ImagePart)[] {
   if (texts.length === 0 && images.length === 0 && type.endsWith("_output") && typeof value["status"] === "string") {
     texts.push(value["status"]);
   }
-  if (texts.length === 0 && images.length === 0) throw new ForeignPiece(value, path);
+  if (texts.length === 0 && images.length === 0) return undefined;
   const call = value["call_id"] ?? (type.endsWith("_output") ? value["id"] : undefined);
   if (typeof call === "string") texts.unshift(`Output of ${type.replace(/_output$/, "")} ${call}:`);
   return [...(texts.length > 0 ? [{ type: "text" as const, text: texts.join("\n") }] : []), ...images];

@@ -48,3 +48,24 @@ export function locate(piece: object, body: unknown, path = ""): string | undefi
   }
   return undefined;
 }
+
+/**
+ * The path of the part that contains a text, such as the URL or the data of a file; undefined if it is not in the body. A data URL
+ * contains its data.
+ */
+export function locateText(text: string, body: unknown): string | undefined {
+  const path = text === "" ? undefined : pathOfText(text, body, "");
+  // The part is the innermost element of a list.
+  return path?.slice(0, path.lastIndexOf("]") + 1) || path;
+}
+
+function pathOfText(text: string, value: unknown, path: string): string | undefined {
+  if (typeof value === "string") return value.length >= text.length && value.endsWith(text) ? path : undefined;
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const at = Array.isArray(value) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
+    const found = pathOfText(text, inner, at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -148,6 +148,166 @@ describe("content without text is refused with its path", () => {
   });
 });
 
+describe("a part of an unknown kind", () => {
+  const unknown = { type: "brand_new_thing", state: 1 };
+  const inputText = { type: "input_text", text: "hi" };
+  const user = (...content: Json[]) => ({
+    path: "/v1/responses",
+    own: "openai-responses",
+    body: { input: [{ role: "user", content }] },
+  });
+  const items = (...input: Json[]) => ({ path: "/v1/responses", own: "openai-responses", body: { input } });
+  const BESIDE: [string, Case, string][] = [
+    ["chat completions", chat([hi, unknown]), "messages.brand_new_thing"],
+    ["messages", messages([hi, unknown]), "messages.brand_new_thing"],
+    [
+      "a tool result with text in messages",
+      messages(
+        [{ type: "tool_result", tool_use_id: "t_1", content: [hi, unknown] }],
+        [{ role: "user", content: "hi" }, USED],
+      ),
+      "messages.brand_new_thing",
+    ],
+    [
+      "an assistant's turn",
+      messages(
+        [hi],
+        [
+          { role: "user", content: "a" },
+          { role: "assistant", content: [unknown] },
+        ],
+      ),
+      "messages.brand_new_thing",
+    ],
+    ["responses", user(inputText, unknown) as Case, "input.brand_new_thing"],
+    ["an item of responses", responses(unknown), "input.brand_new_thing"],
+  ];
+  describe.each(BESIDE)("beside another in %s", (_name, one, named) => {
+    test.each(others(one))("is dropped and named over %s", async (model) => {
+      const response = await ask(one, model);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("x-sallyport-dropped")?.split(", ")).toContain(named);
+      expect(upstream.received[0]?.text).toMatch(/hi|go on/);
+      expect(upstream.received[0]?.text).not.toContain("brand_new_thing");
+    });
+
+    test("is sent unchanged over its own protocol", async () => {
+      const response = await ask(one, one.own);
+      expect(response.headers.get("x-sallyport-dropped")).toBeNull();
+      expect(upstream.received[0]?.json).toMatchObject(one.body);
+    });
+  });
+
+  const ALONE: [string, Case, string][] = [
+    ["chat completions", chat([unknown]), "messages[0].content[0]"],
+    ["messages", messages([unknown]), "messages[0].content[0]"],
+    ["a tool result in messages", inResult(unknown), "messages[2].content[0].content[0]"],
+    ["responses", user(unknown) as Case, "input[0].content[0]"],
+    ["an item of responses", items(unknown) as Case, "input[0]"],
+    [
+      "items with instructions",
+      { ...items(unknown, unknown), body: { input: [unknown, unknown], instructions: "Be brief." } } as unknown as Case,
+      "input[0]",
+    ],
+  ];
+  describe.each(ALONE)("alone in %s", (_name, one, param) => {
+    test.each(others(one))("is refused over %s", async (model) => {
+      const response = await ask(one, model);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: { code: "unsupported_parameter", param } });
+      expect(upstream.received).toHaveLength(0);
+    });
+  });
+});
+
+describe("media that a protocol cannot take are refused with the client's own path", () => {
+  const audio = { type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } };
+  const chatAudio: Case = {
+    path: "/v1/chat/completions",
+    own: "openai-chat",
+    body: {
+      messages: [
+        { role: "system", content: "s" },
+        { role: "user", content: [hi, audio] },
+      ],
+    },
+  };
+  const csv = "data:application/zip;base64,UEsDBA==";
+  const INPUT: Json = {
+    instructions: "Be brief.",
+    input: [
+      { role: "user", content: "a" },
+      { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
+      { type: "function_call_output", call_id: "c", output: "1" },
+      {
+        role: "user",
+        content: [
+          { type: "input_text", text: "hi" },
+          { type: "input_file", file_url: "https://a.test/b.pdf" },
+        ],
+      },
+    ],
+  };
+  const fileId = { type: "document", source: { type: "file", file_id: "file_up" } };
+  const CASES: [string, Case, string, string][] = [
+    ["audio", chatAudio, "anthropic-messages", "messages[1].content[1]"],
+    ["audio", chatAudio, "openai-responses", "messages[1].content[1]"],
+    [
+      "an archive",
+      chat([hi, { type: "file", file: { file_data: csv } }]),
+      "anthropic-messages",
+      "messages[0].content[1]",
+    ],
+    [
+      "a document by URL",
+      { path: "/v1/responses", own: "openai-responses", body: INPUT } as Case,
+      "openai-chat",
+      "input[3].content[1]",
+    ],
+    [
+      "a stored file",
+      {
+        path: "/v1/messages",
+        own: "anthropic-messages",
+        body: {
+          max_tokens: 9,
+          system: "s",
+          messages: [
+            { role: "user", content: "a" },
+            USED,
+            { role: "user", content: [{ type: "tool_result", tool_use_id: "t_1", content: [hi, fileId] }] },
+          ],
+        },
+      } as Case,
+      "gemini",
+      "messages[2].content[0].content[1]",
+    ],
+  ];
+  test.each(CASES)("%s, %j over %s", async (_name, one, model, param) => {
+    const response = await ask(one, model);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: "unsupported_parameter", param } });
+    expect(upstream.received).toHaveLength(0);
+  });
+
+  test.each([
+    [
+      "/v1/responses",
+      { input: [{ role: "user", content: [{ type: "input_image", file_id: `file-${"0".repeat(32)}` }] }] },
+      "input[0].content[0]",
+    ],
+    [
+      "/v1/messages",
+      messages([{ type: "image", source: { type: "file", file_id: `file-${"0".repeat(32)}` } }]).body,
+      "messages[0].content[0]",
+    ],
+  ])("an unknown file at %s", async (path, body, param) => {
+    const response = await app.post(path, { ...body, model: "gemini" });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { code: "file_not_found", param } });
+  });
+});
+
 describe("traces of a provider's own tools are named", () => {
   const searched = [
     { type: "server_tool_use", id: "s_1", name: "web_search", input: {} },

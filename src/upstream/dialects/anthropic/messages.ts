@@ -15,6 +15,7 @@ import type {
   UserContent,
 } from "../../../chat/request.ts";
 import type { ModelTraits } from "../../../vendors/model-family.ts";
+import { ForeignMedia } from "../../foreign.ts";
 import { GO_ON } from "../../tool-choice.ts";
 import { asRecord, asText, type Loose } from "../loose.ts";
 
@@ -139,9 +140,7 @@ function userBlock(part: UserContent | SystemContent, dropped: Set<string>): Ant
     case "file":
       return documentBlock(part);
     case "audio":
-      throw new ApiError("unsupported_parameter", "This model's provider does not support audio input.", {
-        param: "messages",
-      });
+      throw new ForeignMedia("This model's provider does not support audio input.", { source: part.data });
     case "opaque":
       return opaqueBlock(part.origin, part.value, dropped);
   }
@@ -171,9 +170,7 @@ function documentSource(source: FilePart["source"]): AnthropicBlock {
     const text = Buffer.from(String(made["data"]), "base64").toString("utf-8");
     return { type: "text", media_type: "text/plain", data: text };
   }
-  throw new ApiError("unsupported_parameter", `Documents of type ${made["media_type"]} are not supported.`, {
-    param: "messages",
-  });
+  throw new ForeignMedia(`Documents of type ${made["media_type"]} are not supported.`, { source });
 }
 
 function assistantBlock(part: AssistantContent, ids: CallIds, dropped: Set<string>): AnthropicBlock | undefined {

@@ -14,6 +14,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../../../chat/request.ts";
+import { ForeignMedia } from "../../foreign.ts";
 import { asRecord, asText, type Loose } from "../loose.ts";
 
 /** The protocol's name in `origin`. */
@@ -188,7 +189,7 @@ function media(source: MediaSource, mimeType: string): GeminiPart {
   }
   // The protocol only supports files that it stores itself, which are named by URIs.
   if (/^(?:https:|gs:|files\/)/.test(source.fileId)) return { fileData: { mimeType, fileUri: source.fileId } };
-  throw new ApiError("unsupported_parameter", "This model's provider does not have that file.", { param: "messages" });
+  throw new ForeignMedia("This model's provider does not have that file.", { source });
 }
 
 const MIME: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 // Writes a ChatRequest as the body of an OpenAI chat completion for compatible servers. Custom tools and namespaces were
 // flattened before (chat/tools.ts), as few compatible servers support them.
 
-import { ApiError } from "../../../base/errors.ts";
+import type { ApiError } from "../../../base/errors.ts";
 import type {
   AssistantContent,
   ChatMessage,
@@ -15,7 +15,7 @@ import type {
 } from "../../../chat/request.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
-import { inOwnWords, type Places } from "../../foreign.ts";
+import { ForeignMedia, ForeignPiece, inOwnWords, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
 import { effortFor, effortsFor, losesReasoning, mayReason, refusedFor } from "../../quirks.ts";
 import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
@@ -71,7 +71,7 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   const dropped = [...named];
   const refused = refusedFor(ctx, chat.reasoning);
   const facts = factsOf(ctx.model);
-  const turns = chat.messages.flatMap((message, at) => turnsOf(message, at, ctx));
+  const turns = chat.messages.flatMap((message) => turnsOf(message, ctx));
   const asked = facts.prefill ? turns : askedOn(turns);
   if (asked !== turns) dropped.push("prefill");
   const body: Json = { model: ctx.model, messages: facts.userAfterTool ? asked : bridged(asked) };
@@ -199,17 +199,16 @@ function toolChoiceOf(choice: ToolChoice, offered: readonly Tool[]): unknown {
   }
 }
 
-function turnsOf(message: ChatMessage, at: number, ctx: RequestContext): Json[] {
-  const path = `messages[${at}].content`;
+function turnsOf(message: ChatMessage, ctx: RequestContext): Json[] {
   switch (message.role) {
     case "system":
-      return [named(message.name, { role: "system", content: contentOf(message.content, path) })];
+      return [named(message.name, { role: "system", content: contentOf(message.content) })];
     case "user":
-      return [named(message.name, { role: "user", content: contentOf(message.content, path) })];
+      return [named(message.name, { role: "user", content: contentOf(message.content) })];
     case "assistant":
       return [named(message.name, assistantOf(message.content, ctx))];
     case "tool":
-      return toolTurns(message.content, path);
+      return toolTurns(message.content);
   }
 }
 
@@ -218,42 +217,42 @@ function named(name: string | undefined, turn: Json): Json {
 }
 
 /** The content of a message: a string if it is plain text, which every server accepts, otherwise parts. */
-function contentOf(content: readonly UserContent[], path: string): string | Json[] {
+function contentOf(content: readonly UserContent[]): string | Json[] {
   const only = content[0];
   if (only === undefined) return "";
   if (content.length === 1 && only.type === "text" && only.cacheControl === undefined) return only.text;
-  return content.map((part, i) => partOf(part, `${path}[${i}]`));
+  return content.map(partOf);
 }
 
-function partOf(part: UserContent, path: string): Json {
+function partOf(part: UserContent): Json {
   switch (part.type) {
     case "text":
       return { type: "text", text: part.text, ...(part.cacheControl ? { cache_control: part.cacheControl } : {}) };
     case "image": {
       const detail = part.detail === undefined ? {} : { detail: part.detail };
-      return { type: "image_url", image_url: { url: urlOf(part.source, path), ...detail } };
+      return { type: "image_url", image_url: { url: urlOf(part.source), ...detail } };
     }
     case "audio":
       return { type: "input_audio", input_audio: { data: part.data, format: part.format } };
     case "file":
       if (part.source.kind === "text") return { type: "text", text: part.source.text };
       if (part.source.kind === "file") return { type: "file", file: { file_id: part.source.fileId } };
-      if (part.source.kind === "url") throw unsupported("a document by URL", path);
-      return { type: "file", file: { filename: part.filename ?? "document.pdf", file_data: urlOf(part.source, path) } };
+      if (part.source.kind === "url") throw unsupported("a document by URL", part.source);
+      return { type: "file", file: { filename: part.filename ?? "document.pdf", file_data: urlOf(part.source) } };
     case "opaque":
       if (part.origin === "openai-chat") return { ...part.value };
-      throw unsupported(`content of type "${String(part.value["type"])}"`, path);
+      throw new ForeignPiece(part.value);
   }
 }
 
-function urlOf(source: MediaSource, path: string): string {
+function urlOf(source: MediaSource): string {
   if (source.kind === "url") return source.url;
   if (source.kind === "base64") return `data:${source.mediaType};base64,${source.data}`;
-  throw unsupported("a stored file", path);
+  throw unsupported("a stored file", source);
 }
 
-function unsupported(what: string, path: string): ApiError {
-  return new ApiError("unsupported_parameter", `The provider of this model cannot take ${what}.`, { param: path });
+function unsupported(what: string, source: MediaSource): ApiError {
+  return new ForeignMedia(`The provider of this model cannot take ${what}.`, { source });
 }
 
 function assistantOf(content: readonly AssistantContent[], ctx: RequestContext): Json {
@@ -291,17 +290,17 @@ function assistantOf(content: readonly AssistantContent[], ctx: RequestContext):
 }
 
 /** Writes one `tool` turn for each result. In this protocol such a turn cannot contain images, so they follow in a user turn. */
-function toolTurns(results: readonly ToolResultPart[], path: string): Json[] {
+function toolTurns(results: readonly ToolResultPart[]): Json[] {
   const turns: Json[] = [];
   const shown: Json[] = [];
-  results.forEach((result, i) => {
+  results.forEach((result) => {
     const texts: string[] = [];
-    result.content.forEach((part, j) => {
+    result.content.forEach((part) => {
       if (part.type === "text") texts.push(part.text);
       else if (part.type === "opaque") texts.push(JSON.stringify(part.value));
       else {
         shown.push({ type: "text", text: `Attached to the result of tool call ${result.callId}:` });
-        shown.push(partOf(part, `${path}[${i}].content[${j}]`));
+        shown.push(partOf(part));
       }
     });
     const text = texts.join("\n");

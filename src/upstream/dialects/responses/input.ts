@@ -1,7 +1,6 @@
 // Writes the history as input items of the Responses API: in a flat list, with every call followed by its output. Ids of items
 // are left out, because the upstream would look them up in its own store.
 
-import { ApiError } from "../../../base/errors.ts";
 import { sha256Hex } from "../../../base/ids.ts";
 import { repairJson } from "../../../chat/repair.ts";
 import type {
@@ -14,6 +13,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../../../chat/request.ts";
+import { ForeignMedia } from "../../foreign.ts";
 import { asText, type Loose } from "../loose.ts";
 
 /** The protocol's name in `origin`. */
@@ -68,9 +68,7 @@ function inputPart(part: UserContent, dropped: Set<string>): ResponsesInputItem 
     case "file":
       return filePart(part);
     case "audio":
-      throw new ApiError("unsupported_parameter", "This model's provider does not support audio input.", {
-        param: "messages",
-      });
+      throw new ForeignMedia("This model's provider does not support audio input.", { source: part.data });
     case "opaque":
       return opaque(part.origin, part.value, dropped);
   }
