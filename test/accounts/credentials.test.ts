@@ -38,9 +38,10 @@ const MATRIX: readonly [RegExp, Opens][] = [
   [/^POST \/v1\/moderations$/, "none"],
   // They only answer that they are not offered.
   [
-    /^\w+ \/v1\/(assistants|audio\/voices|batches|containers|evals|fine_tuning|images\/variations|live|realtime|skills|uploads|vector_stores|videos)(\/\*)?$/,
+    /^\w+ \/v1\/(assistants|audio\/voices|batches|containers|evals|fine_tuning|images\/variations|live|messages\/batches|realtime|skills|uploads|vector_stores|videos)(\/\*)?$/,
     "none",
   ],
+  [/^\w+ \/v1\/(chat\/completions\/:id(\/messages)?|responses\/:id\/cancel)(\/\*)?$/, "none"],
   // It only answers that it requires POST.
   [/^GET \/v1\/responses$/, "none"],
   [/^POST (\/v1)?\/fetch$/, "none"],
