@@ -121,6 +121,8 @@ export interface CatalogInput {
   readonly discovered: ReadonlyMap<string, readonly DiscoveredModel[]>;
   /** Public metadata of a model; `provider` is the key of its first route. */
   readonly metadata: (upstreamModel: string, provider: string) => ModelFacts | undefined;
+  /** The date of models whose release date is unknown, since clients sort and show models by date. Absent: 0. */
+  readonly sinceSeconds?: number;
 }
 
 /** Reported, but not enforced, for a model without known limits. */
@@ -249,7 +251,7 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
       supportsReasoning: supportsReasoning !== undefined,
     },
     prices: pick("prices"),
-    createdSeconds: pick("createdSeconds") ?? 0,
+    createdSeconds: pick("createdSeconds") ?? sources.input.sinceSeconds ?? 0,
     routes,
   };
 }

@@ -123,6 +123,10 @@ function readNoul(
   if (criteria !== undefined && !isRecord(criteria)) {
     throw badQuestion(`${path}.criteria`, "The criteria of a noul question must be an object with 'true' and 'false'.");
   }
+  const other = Object.keys(criteria ?? {}).find((label) => label !== "true" && label !== "false");
+  if (other !== undefined) {
+    throw badQuestion(`${path}.criteria.${other}`, "The criteria of a noul question are named 'true' and 'false'.");
+  }
   const options = ["true", "false"].map((label) => {
     const criterion = criteria !== undefined && Object.hasOwn(criteria, label) ? criteria[label] : null;
     return { label, criterion: readCriterion(criterion, `${path}.criteria.${label}`) };

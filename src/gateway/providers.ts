@@ -58,6 +58,7 @@ export function createFleet(deps: FleetDeps): Fleet {
   let lists: ReadonlyMap<string, readonly DiscoveredModel[]> = new Map();
   let metadata: MetadataLookup | undefined;
   let catalog: Catalog;
+  const sinceSeconds = Math.floor(deps.clock.now() / 1000);
 
   const known = (provider: string, model: string) => {
     const baseUrl = deps.config().providers.find(({ name }) => name === provider)?.baseUrl;
@@ -72,6 +73,7 @@ export function createFleet(deps: FleetDeps): Fleet {
       // The models of the embedded provider are known from the start.
       discovered: new Map([...lists, ...embeddedLists(config, providers)]),
       metadata: (model, provider) => known(provider, model),
+      sinceSeconds,
     });
   };
 

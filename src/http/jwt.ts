@@ -96,7 +96,7 @@ function presentedToken(request: Request): string {
   if (header === null) {
     throw new ApiError(
       "missing_token",
-      "No access token was sent. Use the header Authorization: Bearer <access_token>.",
+      "No access token was sent. Use the header Authorization with the value Bearer <access_token>.",
     );
   }
   const token = /^bearer\s+(\S+)\s*$/i.exec(header)?.[1];

@@ -58,7 +58,10 @@ export function createKeyAuthenticator<C extends Expiring>(deps: KeyAuthenticato
     authenticate(request) {
       const key = presentedKey(request, deps.takesXApiKey);
       if (key === undefined)
-        throw new ApiError("missing_api_key", "No API key was sent. Use the header Authorization: Bearer sk-….");
+        throw new ApiError(
+          "missing_api_key",
+          "No API key was sent. Use the header Authorization with the value Bearer sk-….",
+        );
       const now = deps.clock.now();
       if (now - checkedMs >= CHECK_EVERY_MS || now < checkedMs) {
         checkedMs = now;

@@ -195,6 +195,13 @@ describe("refused requests do not reach an upstream", () => {
       "invalid_question",
       "questions.q.criteria.true",
     ],
+    [
+      "a noul criterion of another name",
+      q({ ...NOUL, criteria: { yes: "x" } }),
+      422,
+      "invalid_question",
+      "questions.q.criteria.yes",
+    ],
     ["a choice without criteria", q({ type: "choice" }), 422, "invalid_question", "questions.q.criteria"],
     ["a choice of nothing", q({ type: "choice", criteria: {} }), 422, "invalid_question", "questions.q.criteria"],
     ["256 options", q({ type: "choice", criteria: options(256) }), 422, "invalid_question", "questions.q.criteria"],

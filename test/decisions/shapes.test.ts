@@ -62,6 +62,19 @@ describe("the other formats", () => {
     expect(upstream.calls[0]!.body.questions["2"].criteria).toEqual(["low", "high: very"]);
   });
 
+  test("OpenAI's: a boolean and a text of the same letters are two values", async () => {
+    const choices = [{ value: true }, { value: "true" }, { value: "no" }];
+    const request = {
+      model: "decide-latest",
+      input: "x",
+      questions: [{ type: "choice", instructions: "Which?", choices }],
+    };
+    const { status, body } = await gateway.post("/v1/decisions", request, key);
+    expect(status).toBe(200);
+    expect(body.answers[0].probabilities.map(({ value }: { value: unknown }) => value)).toEqual([true, "true", "no"]);
+    expect(Object.keys(upstream.calls[0]!.body.questions["0"].criteria)).toEqual(["true", '"true"', '"no"']);
+  });
+
   test.each([
     [{ stream: false }, 400, "stream"],
     [{ tools: [] }, 400, "tools"],
@@ -103,6 +116,28 @@ describe("the other formats", () => {
       "/v1/decisions",
       { input: "word ".repeat(33_000), questions: [{ type: "predicate", instructions: "x" }] },
       "input",
+    ],
+    [
+      "/v1/systemone",
+      {
+        state: "x",
+        questions: {
+          a: { type: "noul", instructions: "x" },
+          q: { type: "noul", instructions: "word ".repeat(33_000) },
+        },
+      },
+      "questions.q",
+    ],
+    [
+      "/v1/decisions",
+      {
+        input: "x",
+        questions: [
+          { type: "predicate", instructions: "x" },
+          { type: "predicate", instructions: "word ".repeat(33_000) },
+        ],
+      },
+      "questions[1]",
     ],
   ])("a too large value is named in that format: %s", async (path, body, name) => {
     const { status, body: answer } = await gateway.post(path, { model: "decide-1.0.0", ...body }, key);

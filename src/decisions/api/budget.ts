@@ -3,7 +3,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { TokenCounter } from "../../tokens/count.ts";
-import { type DecisionRequest, type Question, textOfContent } from "../questions.ts";
+import { type DecisionRequest, type ParamNames, type Question, textOfContent } from "../questions.ts";
 
 /** The limits are documented at docs/reference/http-api.md#post-v1systemone. */
 export const TOTAL_TOKENS_MAX = 65_536;
@@ -18,26 +18,32 @@ const TOKENS_PER_CHARACTER_MAX = 3;
  */
 export async function measure(request: Omit<DecisionRequest, "model">): Promise<() => Promise<number>> {
   const state = textOfContent(request.state);
-  const questions = request.questions.map(questionText);
-  const characters = questions.reduce((sum, text) => sum + text.length, state.length);
-  const count = () => countAll(state, questions, request.names.state);
+  const questions = request.questions.map((question) => ({ key: question.key, text: questionText(question) }));
+  const characters = questions.reduce((sum, { text }) => sum + text.length, state.length);
+  const count = () => countAll(state, questions, request.names);
   if (characters * TOKENS_PER_CHARACTER_MAX <= LONGEST_TOKENS_MAX) return count;
   const total = await count();
   return async () => total;
 }
 
-async function countAll(state: string, questions: readonly string[], param: string): Promise<number> {
+async function countAll(
+  state: string,
+  questions: readonly { key: string; text: string }[],
+  names: ParamNames,
+): Promise<number> {
   const counter = new TokenCounter();
   const stateTokens = await counter.count(state, LONGEST_TOKENS_MAX);
-  if (stateTokens > LONGEST_TOKENS_MAX) throw tooLarge("The state alone", LONGEST_TOKENS_MAX, param);
+  if (stateTokens > LONGEST_TOKENS_MAX) throw tooLarge("The state alone", LONGEST_TOKENS_MAX, names.state);
   let totalTokens = stateTokens;
-  for (const text of questions) {
+  for (const { key, text } of questions) {
     const tokens = await counter.count(text, LONGEST_TOKENS_MAX - stateTokens);
     if (stateTokens + tokens > LONGEST_TOKENS_MAX) {
+      // The longer of the two is the one to shorten.
+      const param = tokens > stateTokens ? names.of(`questions.${key}`) : names.state;
       throw tooLarge("The state with the longest question", LONGEST_TOKENS_MAX, param);
     }
     totalTokens += tokens;
-    if (totalTokens > TOTAL_TOKENS_MAX) throw tooLarge("The state with all questions", TOTAL_TOKENS_MAX, param);
+    if (totalTokens > TOTAL_TOKENS_MAX) throw tooLarge("The state with all questions", TOTAL_TOKENS_MAX, names.state);
   }
   return totalTokens;
 }

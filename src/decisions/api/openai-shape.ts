@@ -96,11 +96,13 @@ function readQuestion(value: unknown, at: number): { question: Question; asked: 
     case "choice": {
       const choices = readList(value["choices"], { path: `${path}.choices`, least: 2, most: 255 });
       const values = choices.map((choice, i) => readValue(choice["value"], `${path}.choices[${i}].value`));
-      if (new Set(values.map(String)).size < values.length) {
+      if (new Set(values).size < values.length) {
         throw badQuestion(`${path}.choices`, "The values of the choices must differ.");
       }
+      // A boolean and a text of the same letters are two values, so the texts are quoted then.
+      const isClear = new Set(values.map(String)).size === values.length;
       const options = values.map((own, i) => ({
-        label: String(own),
+        label: isClear ? String(own) : JSON.stringify(own),
         criterion: textOrNull(choices[i]!["description"]),
       }));
       return whole("choice", options, values);

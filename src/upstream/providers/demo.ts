@@ -1,8 +1,9 @@
 // The built-in provider, which needs no key and no network. It repeats the last user message word by word, calls the first tool
-// of the request, and counts tokens correctly. It speaks the OpenAI chat protocol within the process, so that it runs through the
+// of the request once in a conversation, so that an agent comes to an end, and counts tokens correctly. It speaks the OpenAI chat protocol within the process, so that it runs through the
 // same code as a real provider.
 
 import { systemClock } from "../../base/clock.ts";
+import { prefixedId } from "../../base/ids.ts";
 import { countTokens } from "../../tokens/count.ts";
 import type { Transport } from "../provider.ts";
 import { demoEndpoint } from "./demo-endpoints.ts";
@@ -13,7 +14,7 @@ type Json = Record<string, unknown>;
 /** What the model answers to a request. */
 interface Plan {
   words: string[];
-  call: { name: string; arguments: string } | undefined;
+  call: { id: string; name: string; arguments: string } | undefined;
   finish: "stop" | "length" | "tool_calls";
   promptTokens: number;
   completionTokens: number;
@@ -41,7 +42,7 @@ function planOf(body: Json): Plan {
     (sum, message) => sum + countTokens(textOf(message["content"])) + MESSAGE_TOKENS,
     0,
   );
-  const call = messages.at(-1)?.["role"] === "tool" ? undefined : callOf(body);
+  const call = mayCall(messages, body["tool_choice"]) ? callOf(body) : undefined;
   if (call !== undefined) {
     return {
       words: [],
@@ -67,6 +68,13 @@ function planOf(body: Json): Plan {
   return { words: kept, call: undefined, finish: "stop", promptTokens, completionTokens };
 }
 
+/** Whether it may call a tool: once in a conversation, or in each turn of the user if the request forces a call. */
+function mayCall(messages: readonly Json[], choice: unknown): boolean {
+  if (messages.at(-1)?.["role"] === "tool") return false;
+  if (choice === "required" || (choice as Json | null | undefined)?.["function"] !== undefined) return true;
+  return !messages.some((message) => Array.isArray(message["tool_calls"]) && message["tool_calls"].length > 0);
+}
+
 /** The tokens of a message beside its text, for the role and separators. */
 const MESSAGE_TOKENS = 3;
 
@@ -81,7 +89,11 @@ function callOf(body: Json): Plan["call"] {
   const functions = tools.flatMap((tool) => (tool["type"] === "function" ? [tool["function"] as Json] : []));
   const chosen = functions.find((fn) => fn["name"] === wanted) ?? functions[0];
   if (chosen === undefined) return undefined;
-  return { name: String(chosen["name"]), arguments: JSON.stringify(sampleOf(chosen["parameters"] ?? {})) };
+  return {
+    id: prefixedId("call_"),
+    name: String(chosen["name"]),
+    arguments: JSON.stringify(sampleOf(chosen["parameters"] ?? {})),
+  };
 }
 
 function textOf(content: unknown): string {
@@ -101,9 +113,12 @@ function usageOf(plan: Plan): Json {
   };
 }
 
+function toolCall({ id, ...fn }: NonNullable<Plan["call"]>): Json {
+  return { id, type: "function", function: fn };
+}
+
 function whole(plan: Answer, model: string): Json {
-  const calls =
-    plan.call === undefined ? {} : { tool_calls: [{ id: "call_demo", type: "function", function: plan.call }] };
+  const calls = plan.call === undefined ? {} : { tool_calls: [toolCall(plan.call)] };
   const message = { role: "assistant", content: plan.call === undefined ? plan.words.join("") : null, ...calls };
   const choice = { index: 0, message, logprobs: null, finish_reason: plan.finish };
   return {
@@ -111,6 +126,7 @@ function whole(plan: Answer, model: string): Json {
     object: "chat.completion",
     created: plan.createdSeconds,
     model,
+    system_fingerprint: null,
     choices: [choice],
     usage: usageOf(plan),
   };
@@ -138,13 +154,14 @@ function* framesOf(plan: Answer, model: string): Generator<string> {
       object: "chat.completion.chunk",
       created: plan.createdSeconds,
       model,
+      system_fingerprint: null,
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
     });
   yield chunk({ role: "assistant", content: plan.call === undefined ? "" : null });
   for (const word of plan.words) yield chunk({ content: word });
   if (plan.call !== undefined) {
-    const { name, arguments: text } = plan.call;
-    yield chunk({ tool_calls: [{ index: 0, id: "call_demo", type: "function", function: { name, arguments: "" } }] });
+    const { arguments: text } = plan.call;
+    yield chunk({ tool_calls: [{ index: 0, ...toolCall({ ...plan.call, arguments: "" }) }] });
     // The arguments are sent in two fragments, which exposes clients that do not join them.
     const half = Math.ceil(text.length / 2);
     for (const piece of [text.slice(0, half), text.slice(half)]) {
@@ -157,6 +174,7 @@ function* framesOf(plan: Answer, model: string): Generator<string> {
     object: "chat.completion.chunk",
     created: plan.createdSeconds,
     model,
+    system_fingerprint: null,
     choices: [],
     usage: usageOf(plan),
   });
