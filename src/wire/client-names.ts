@@ -20,7 +20,8 @@ export function clientName({ turns, names }: NamedFormat, name: string, body: Bo
   if (turns !== "messages" && (name === "messages" || name.startsWith("messages."))) {
     return `${turns}${name.slice("messages".length)}`;
   }
-  const candidates = names[name];
+  // The client chose the name, which may be one that every object has.
+  const candidates = Object.hasOwn(names, name) ? names[name] : undefined;
   if (candidates === undefined) return name;
   return candidates.find((path) => path !== "" && isThere(body, path)) ?? (candidates.at(-1) || undefined);
 }
