@@ -1,6 +1,7 @@
 // Paths that clients of other services already use. Each is an alias of one of our own paths: key headers, limits and log
 // line are those of that path.
 
+import { entryOf } from "../base/json-object.ts";
 import type { Alias } from "../http/edge.ts";
 
 /** Suffixes of other services' base addresses, which precede the `/v1/…` that we share. */
@@ -28,7 +29,7 @@ const OWN_ROUTES: ReadonlySet<string> = new Set(["/api/v1/key", "/api/v1/auth/ke
 /** The path that an alias stands for; undefined for other paths, which nearly all are. */
 export function aliasOf(path: string): Alias | undefined {
   if (path.startsWith("/v1/")) return undefined;
-  const exact = EXACT[path];
+  const exact = entryOf(EXACT, path);
   if (exact !== undefined) return { path: exact };
   if (UNVERSIONED.test(path)) return { path: `/v1${path}` };
   const azure = DEPLOYMENT.exec(path);

@@ -2,6 +2,7 @@
 // damage: truncation, trailing commas, single quotes, code fences, unquoted words. Refuses anything else.
 
 import { isNestedDeeper, JSON_LEVELS_MAX } from "../base/json-depth.ts";
+import { entryOf } from "../base/json-object.ts";
 import { topLevelMembers } from "../base/json-splice.ts";
 import { lookUp } from "../base/look-up.ts";
 
@@ -66,7 +67,7 @@ export class JsonPrefix {
    */
   closing(text: string): string | undefined {
     if (!this.#valid) return undefined;
-    const closers = this.#stack.map((open) => CLOSERS[open]).reverse();
+    const closers = this.#stack.map((open) => entryOf(CLOSERS, open)).reverse();
     return this.#closeToken(text) + closers.join("");
   }
 
@@ -293,7 +294,7 @@ function repair(text: string): string | undefined {
       out.push(char);
       i++;
     } else if (char === "}" || char === "]") {
-      if (CLOSERS[stack.pop() ?? ""] !== char) return undefined;
+      if (entryOf(CLOSERS, stack.pop() ?? "") !== char) return undefined;
       out.push(char);
       i++;
     } else {
@@ -309,7 +310,7 @@ function repair(text: string): string | undefined {
     }
   }
   if (stack.length > 0) closeTail(out);
-  for (let open = stack.pop(); open !== undefined; open = stack.pop()) out.push(CLOSERS[open] as string);
+  for (let open = stack.pop(); open !== undefined; open = stack.pop()) out.push(entryOf(CLOSERS, open) as string);
   return out.join("");
 }
 

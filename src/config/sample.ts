@@ -2,6 +2,7 @@
 // description, commented out. A key added to the schema is included automatically.
 
 import type { TSchema } from "@sinclair/typebox";
+import { entryOf } from "../base/json-object.ts";
 import type { Annotations } from "./fields.ts";
 import { JSON_SCHEMA_FILE } from "./json-schema.ts";
 import { EMBEDDED_PRESETS, EXAMPLE, findPreset, isAddressed, type PresetName } from "./presets.ts";
@@ -80,7 +81,7 @@ function providersBlock(schema: TSchema, providers: readonly PresetName[]): stri
 
 /** The lines of a section's keys, each with its default and description. */
 function keysOf(name: string, schema: TSchema): string[] {
-  const example = EXAMPLES[name];
+  const example = entryOf(EXAMPLES, name);
   if (example !== undefined) return [...example];
   const { properties = {} } = schema as TSchema & Annotations;
   return Object.entries(properties).flatMap(([key, child]) => {

@@ -1,6 +1,7 @@
 // Endpoints of OpenAI and Anthropic that this gateway does not offer. A client gets a clear error instead of a 404 for the path.
 
 import { ApiError } from "../base/errors.ts";
+import { entryOf } from "../base/json-object.ts";
 
 const ONE_BY_ONE = "Send the requests one by one: limits are per minute, and many may be in progress at once.";
 const STORED = "Use /v1/responses, which stores answers.";
@@ -34,7 +35,7 @@ export const NOT_OFFERED_PATHS: readonly string[] = Object.keys(NOT_OFFERED).map
 
 /** Refuses a request to one of these paths, or to a path below. */
 export function refuseNotOffered(path: string): never {
-  const instead = NOT_OFFERED[path.slice("/v1/".length)] ?? "";
+  const instead = entryOf(NOT_OFFERED, path.slice("/v1/".length)) ?? "";
   const shown = path.replace(/:(\w+)/g, "{$1}");
   throw new ApiError("not_offered", `${shown} is not offered. ${instead}${instead && " "}See ${PAGE}.`);
 }

@@ -3,6 +3,7 @@
 
 import { networkInterfaces } from "node:os";
 import { parseAddress } from "../base/ip-address.ts";
+import { entryOf } from "../base/json-object.ts";
 import { classifyAddress, isOneOf, parseCidr } from "./address.ts";
 import type { Resolve } from "./resolve.ts";
 
@@ -131,7 +132,7 @@ export function createAddressGuard(policy: AddressPolicy, resolve: Resolve, own 
 function readUrl(input: string | URL): { url: URL; host: string; port: number } {
   const url = typeof input === "string" ? (URL.canParse(input) ? new URL(input) : undefined) : input;
   if (url === undefined) throw new BlockedAddress("malformed", "This is not a URL.");
-  const defaultPort = SCHEME_PORTS[url.protocol];
+  const defaultPort = entryOf(SCHEME_PORTS, url.protocol);
   if (defaultPort === undefined) throw new BlockedAddress("scheme", "Only http and https URLs can be fetched.");
   if (url.username !== "" || url.password !== "")
     throw new BlockedAddress("userinfo", "A URL must not contain a user name or password.");

@@ -1,6 +1,7 @@
 // The only function that fetches a URL which came from a user, a page, a sitemap or a robots.txt file. Every redirect is checked
 // again and reached by its checked address. Size (before and after decompression) and time are limited.
 
+import { entryOf } from "../base/json-object.ts";
 import { nodeZlib } from "../base/node-modules.ts";
 import { type AddressGuard, BlockedAddress, type Purpose } from "./address-guard.ts";
 import { WireError, type WireFault } from "./byte-reader.ts";
@@ -220,7 +221,7 @@ export function isGzip(bytes: Uint8Array): boolean {
 
 /** Removes one layer of compression, up to a limit. Throws `FetchError` `too_large` or `encoding`. */
 export async function decompress(encoding: string, input: Uint8Array, bytesMax: number): Promise<Uint8Array> {
-  const decompressor = DECOMPRESSORS[encoding];
+  const decompressor = entryOf(DECOMPRESSORS, encoding);
   if (decompressor === undefined) throw new FetchError("encoding", "The answer's compression is unknown.");
   try {
     return await decompressor(input, bytesMax);

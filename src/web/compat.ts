@@ -1,6 +1,7 @@
 // Search in the response formats of other services, for their clients: SearXNG's JSON format, and the external search and loader
 // of Open WebUI.
 
+import { entryOf } from "../base/json-object.ts";
 import { CATEGORIES, type Category, type SafeSearch, TIME_RANGES, type TimeRange } from "../search/engine.ts";
 import type { Unresponsive } from "../search/failure.ts";
 import type { Fused } from "../search/fuse.ts";
@@ -97,7 +98,7 @@ function timeRangeOf(named: string | null): TimeRange | undefined {
 
 function safetyOf(named: string | null): SafeSearch | undefined {
   if (named === null || named === "") return undefined;
-  const known = SAFETY[named];
+  const known = entryOf(SAFETY, named);
   if (known === undefined) throw invalid("safesearch", "safesearch must be 0, 1 or 2.");
   return known;
 }

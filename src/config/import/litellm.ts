@@ -2,6 +2,7 @@
 // environment variables. What has no counterpart is reported, never dropped silently. Pure.
 // Source: docs.litellm.ai/docs/proxy/configs and /docs/proxy/config_settings.
 
+import { entryOf } from "../../base/json-object.ts";
 import { modelEntries } from "./litellm-models.ts";
 import { type Deployment, providerEntries, readDeployment } from "./litellm-providers.ts";
 import { listOf, type Mapping, mappingOf, Notes } from "./reading.ts";
@@ -92,11 +93,11 @@ const READ = new Set([
 
 function nameTheRest(root: Mapping, notes: Notes): void {
   for (const [key, value] of Object.entries(root)) {
-    if (!TOP.has(key)) notes.add(key, REASONS[key]);
+    if (!TOP.has(key)) notes.add(key, entryOf(REASONS, key));
     else if (key.endsWith("_settings")) {
       for (const inner of Object.keys(mappingOf(value) ?? {})) {
         const place = `${key}.${inner}`;
-        if (!READ.has(place)) notes.add(place, REASONS[place]);
+        if (!READ.has(place)) notes.add(place, entryOf(REASONS, place));
       }
     }
   }

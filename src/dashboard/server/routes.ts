@@ -5,6 +5,7 @@ import { Elysia } from "elysia";
 import { clientOf } from "../../accounts/client.ts";
 import { isSecure, placeOf } from "../../accounts/oauth/place.ts";
 import { ApiError } from "../../base/errors.ts";
+import { entryOf } from "../../base/json-object.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
 import { isTierId, tierIncludes } from "../../catalog/tiers.ts";
 import { modelView } from "../../catalog/view.ts";
@@ -154,7 +155,9 @@ async function bootOf(deps: DashboardDeps, request: Request, account: Account | 
     signup: account === undefined && (await accounts.isEmpty()) ? "first" : deps.signup(),
     must_verify: deps.mustVerify(),
     mail: deps.mail(),
-    providers: deps.oauthProviders().map((slug) => ({ slug, name: PROVIDER_NAMES[slug] ?? capitalised(slug) })),
+    providers: deps
+      .oauthProviders()
+      .map((slug) => ({ slug, name: entryOf(PROVIDER_NAMES, slug) ?? capitalised(slug) })),
     base_url: placeOf(request, deps).baseUrl,
     version: deps.version,
   };

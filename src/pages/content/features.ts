@@ -2,6 +2,7 @@
 // its place in the page, and the page's metadata. Each feature is one number, in a fixed order. The weights were fitted to
 // exactly this list, so a change here requires a new fit.
 
+import { entryOf } from "../../base/json-object.ts";
 import type { PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
@@ -329,7 +330,7 @@ function elementTraits(element: PageElement): ElementTraits {
   const style = element.attributes["style"] ?? "";
   return {
     groups,
-    around: AROUND_AT.get(ROLE_TAGS[role] ?? element.tag) ?? -1,
+    around: AROUND_AT.get(entryOf(ROLE_TAGS, role) ?? element.tag) ?? -1,
     isHidden:
       element.hasAttribute("hidden") ||
       element.attributes["aria-hidden"] === "true" ||

@@ -3,6 +3,7 @@
 // memory limit of the parsing process covers those.
 
 import { inflateSync, constants as zlib } from "node:zlib";
+import { entryOf } from "../../base/json-object.ts";
 
 /** Whether the unpacked streams, including the output of each filter, exceed `bytesMax`. */
 export function unpacksToMore(pdf: Uint8Array, bytesMax: number): boolean {
@@ -12,7 +13,7 @@ export function unpacksToMore(pdf: Uint8Array, bytesMax: number): boolean {
     if (/\/Subtype\s*\/Image\b/.test(dictionary)) continue;
     let content = data;
     for (const filter of filtersOf(dictionary)) {
-      const unpack = FILTERS[filter];
+      const unpack = entryOf(FILTERS, filter);
       if (unpack === undefined) break;
       const unpacked = unpack(content, left);
       if (unpacked === undefined) return true;

@@ -1,5 +1,6 @@
 // Reads microdata: the entities that a page marks in its own text with itemscope and itemprop.
 
+import { entryOf } from "../../base/json-object.ts";
 import { absolute, baseOf } from "../content/tidy.ts";
 import { elementsOf, PageElement, type PageNode } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -137,9 +138,9 @@ function add(item: Item, names: string, value: unknown, { room }: Reading): void
 
 function valueIn(element: PageElement, { base, room }: Reading): string {
   const { tag, attributes } = element;
-  const written = attributes["content"] ?? attributes[VALUE_ATTRIBUTE[tag] ?? ""];
+  const written = attributes["content"] ?? attributes[entryOf(VALUE_ATTRIBUTE, tag) ?? ""];
   if (written !== undefined) return boundedText(written, room);
-  const address = attributes[ADDRESS_ATTRIBUTE[tag] ?? ""];
+  const address = attributes[entryOf(ADDRESS_ATTRIBUTE, tag) ?? ""];
   if (address !== undefined) return boundedText(absolute(address, base) ?? address, room);
   return boundedText(plainTextOf(element), room);
 }

@@ -1,5 +1,6 @@
 // Bing News, by its feeds. Their terms of use are for feed readers, so the operator must enable it.
 
+import { entryOf } from "../../base/json-object.ts";
 import { address, primaryLanguage, regionOf } from "../address.ts";
 import type { EngineContext, SearchEngine, TimeRange } from "../engine.ts";
 import { readMarkup } from "../reading/markup.ts";
@@ -73,5 +74,5 @@ function publisherOf(link: string | undefined): string | undefined {
 
 function market(context: EngineContext): string | undefined {
   const language = primaryLanguage(context);
-  return language && `${language}-${regionOf(context) ?? REGIONS[language] ?? language}`;
+  return language && `${language}-${regionOf(context) ?? entryOf(REGIONS, language) ?? language}`;
 }

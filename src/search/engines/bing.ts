@@ -1,5 +1,6 @@
 // Bing's web page. It serves unrelated hits to some clients, so the operator must enable it.
 
+import { entryOf } from "../../base/json-object.ts";
 import { address, browserHeaders, primaryLanguage, regionOf } from "../address.ts";
 import type { EngineContext, SearchEngine } from "../engine.ts";
 import { readMarkup } from "../reading/markup.ts";
@@ -60,7 +61,7 @@ export const bing: SearchEngine = {
 
 function market(context: EngineContext): string {
   const language = primaryLanguage(context) ?? "en";
-  return `${language}-${regionOf(context) ?? REGIONS[language] ?? language}`;
+  return `${language}-${regionOf(context) ?? entryOf(REGIONS, language) ?? language}`;
 }
 
 /** The address in a link. Some links count clicks and contain the address as a parameter, in base64 after "a1". */

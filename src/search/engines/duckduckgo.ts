@@ -1,6 +1,7 @@
 // DuckDuckGo's page for browsers without scripts. It blocks clients that it recognises as programs, so the operator must enable
 // it. No second page is requested, because that needs a token of the first and is how programs are recognised.
 
+import { entryOf } from "../../base/json-object.ts";
 import { address, browserHeaders, cookies, encoded, primaryLanguage, regionOf } from "../address.ts";
 import type { EngineContext, SearchEngine, TimeRange } from "../engine.ts";
 import { readMarkup } from "../reading/markup.ts";
@@ -96,7 +97,7 @@ function askable(text: string): string {
 function region(context: EngineContext): string {
   const language = primaryLanguage(context);
   if (language === undefined) return ALL_REGIONS;
-  const home = HOMES[language] ?? `${language}-${language}`;
+  const home = entryOf(HOMES, language) ?? `${language}-${language}`;
   const place = regionOf(context);
   const named = place === undefined ? home : `${place === "gb" ? "uk" : place}-${home.split("-")[1]}`;
   const wanted = [named.replace(/^(tw|hk)-zh$/, "$1-tzh"), home].find((one) => REGIONS.has(one));

@@ -1,6 +1,7 @@
 // GDELT: world news of the last three months. It accepts one request every five seconds and is slow, so the operator must enable
 // it.
 
+import { entryOf } from "../../base/json-object.ts";
 import { address, jsonHeaders, pageSize, primaryLanguage } from "../address.ts";
 import type { SearchEngine, TimeRange } from "../engine.ts";
 import { namesOf, readJsonAnswer } from "../reading/json.ts";
@@ -67,7 +68,7 @@ export const gdelt: SearchEngine = {
   },
   request(context) {
     const { query } = context;
-    const language = LANGUAGES[primaryLanguage(context) ?? ""];
+    const language = entryOf(LANGUAGES, primaryLanguage(context) ?? "");
     const url = address(context, "https://api.gdeltproject.org", "/api/v2/doc/doc", {
       query: language === undefined ? query.text : `${query.text} sourcelang:${language}`,
       mode: "artlist",

@@ -1,5 +1,6 @@
 // Google News, by its feeds. Its links lead through Google's own site and do not contain the publisher's address.
 
+import { entryOf } from "../../base/json-object.ts";
 import { address, primaryLanguage, regionOf } from "../address.ts";
 import type { EngineContext, SearchEngine, TimeRange } from "../engine.ts";
 import { readMarkup } from "../reading/markup.ts";
@@ -93,8 +94,8 @@ export const googleNews: SearchEngine = {
 
 function edition(context: EngineContext): Record<"hl" | "gl" | "ceid", string> {
   const language = primaryLanguage(context) ?? "en";
-  const known = REGIONS[language] === undefined ? "en" : language;
-  const region = (known === language ? regionOf(context)?.toUpperCase() : undefined) ?? REGIONS[known] ?? "US";
+  const known = entryOf(REGIONS, language) === undefined ? "en" : language;
+  const region = (known === language ? regionOf(context)?.toUpperCase() : undefined) ?? entryOf(REGIONS, known) ?? "US";
   if (known === "zh") {
     const isTraditional = region === "TW" || region === "HK" || /-hant/i.test(context.query.language ?? "");
     const place = isTraditional && region === "CN" ? "TW" : region;

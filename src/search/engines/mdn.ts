@@ -1,5 +1,6 @@
 // MDN Web Docs.
 
+import { entryOf } from "../../base/json-object.ts";
 import { address, jsonHeaders, pageSize, primaryLanguage } from "../address.ts";
 import type { EngineContext, SearchEngine } from "../engine.ts";
 import { readJsonAnswer } from "../reading/json.ts";
@@ -51,5 +52,5 @@ export const mdn: SearchEngine = {
 
 function localeOf(context: EngineContext): string {
   if (/^zh-(?:TW|HK|Hant)/i.test(context.query.language ?? "")) return "zh-TW";
-  return LOCALES[primaryLanguage(context) ?? "en"] ?? "en-US";
+  return entryOf(LOCALES, primaryLanguage(context) ?? "en") ?? "en-US";
 }

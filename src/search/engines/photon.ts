@@ -1,5 +1,6 @@
 // Places of OpenStreetMap, by Photon.
 
+import { entryOf } from "../../base/json-object.ts";
 import { address, jsonHeaders, pageSize, primaryLanguage } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
 import { type ItemFields, readJsonAnswer } from "../reading/json.ts";
@@ -51,7 +52,7 @@ export const photon: SearchEngine = {
     readJsonAnswer(response, context, {
       engine: photon,
       draft(fields) {
-        const [type, id] = [TYPES[fields.literal("osm_type")], fields.literal("osm_id")];
+        const [type, id] = [entryOf(TYPES, fields.literal("osm_type")), fields.literal("osm_id")];
         if (type === undefined || !/^\d+$/.test(id)) return undefined;
         const street = joined([fields.literal("street"), fields.literal("house")], " ");
         return {

@@ -1,6 +1,7 @@
 // Startpage's web page. A search needs a token from its home page, so there are two requests, or one while the token is valid.
 // The page changes often, so the operator must enable it.
 
+import { entryOf } from "../../base/json-object.ts";
 import { address, browserHeaders, cookies, encoded, primaryLanguage } from "../address.ts";
 import type {
   EngineContext,
@@ -85,7 +86,7 @@ function readToken(response: EngineResponse, context: EngineContext): Parsed {
 
 function search(context: EngineContext, token: string): EngineRequest {
   const { query } = context;
-  const language = LANGUAGES[primaryLanguage(context) ?? "en"] ?? "english";
+  const language = entryOf(LANGUAGES, primaryLanguage(context) ?? "en") ?? "english";
   const headers = browserHeaders(context, {
     "content-type": "application/x-www-form-urlencoded",
     origin: new URL(address(context, ORIGIN, "/")).origin,

@@ -1,5 +1,7 @@
 // Converts the dates in responses to ISO 8601. An invalid date gives none, as a wrong one would be worse.
 
+import { entryOf } from "../../base/json-object.ts";
+
 /** Reads a date in any form that engines use: ISO 8601, RFC 822, seconds or milliseconds, 20260102T030405Z, "2 days ago". */
 export function isoDate(value: unknown, nowMs?: number): string | undefined {
   if (typeof value === "number") return fromMs(value >= MS_LEAST ? value : value * 1000);
@@ -48,7 +50,7 @@ const SECONDS: Readonly<Record<string, number>> = {
 };
 
 function before(nowMs: number, count: string, unit: string): string | undefined {
-  const seconds = SECONDS[unit.toLowerCase()] ?? Number.NaN;
+  const seconds = entryOf(SECONDS, unit.toLowerCase()) ?? Number.NaN;
   const many = /^an?$/i.test(count) ? 1 : Number(count);
   const iso = fromMs(nowMs - many * seconds * 1000);
   // A date such as "3 days ago" has no time.

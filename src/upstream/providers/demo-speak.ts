@@ -1,6 +1,7 @@
 // The built-in speech model. Every letter becomes a short sound: vowels sound like a voice, consonants like noise. It says
 // nothing, but it is a real recording of the right length, as WAV or as bare samples for `pcm`.
 
+import { entryOf } from "../../base/json-object.ts";
 import { countTokens } from "../../tokens/count.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -63,7 +64,7 @@ function soundsOf(text: string, speed: number): Sound[] {
 function samplesOf({ letter, samples }: Sound): Buffer {
   const out = Buffer.alloc(samples * 2);
   if (!/[\p{L}\p{N}]/u.test(letter)) return out;
-  const vowel = VOWELS[letter];
+  const vowel = entryOf(VOWELS, letter);
   // The same letter always has the same sound.
   let noise = letter.codePointAt(0) ?? 1;
   for (let at = 0; at < samples; at++) {

@@ -1,6 +1,6 @@
 // Fits a page's structured data to a schema. No value is guessed: if several are possible, the field counts as missing.
 
-import { isRecord } from "../../base/json-object.ts";
+import { entryOf, isRecord } from "../../base/json-object.ts";
 import type { Entity } from "../../pages/structured/structured.ts";
 import { foldedName, schemaOrgPaths, withoutKind } from "./names.ts";
 import { lastWord, namesUnit, readDate, readNumber, withoutUnitWord, yesOrNo } from "./numbers.ts";
@@ -136,7 +136,7 @@ export function fit(given: unknown, at: Fit): Fitted | undefined {
   const value = at.fitting.follow(given);
   for (const schema of variantsOf(at.schema, at.fitting.references))
     for (const type of typesWanted(schema)) {
-      const fitted = FITS[type]?.(value, { ...at, schema });
+      const fitted = entryOf(FITS, type)?.(value, { ...at, schema });
       if (fitted !== undefined && isAllowed(fitted.value, schema)) return fitted;
     }
   return undefined;

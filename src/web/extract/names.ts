@@ -1,6 +1,8 @@
 // Maps callers' field names to the names on pages. A field is looked up under its own name first, then under schema.org's name
 // for it. Only unambiguous names are listed.
 
+import { entryOf } from "../../base/json-object.ts";
+
 /** A normalised name, without punctuation, case and plural: `in_stock`, `inStock` and "In stock" are equal. */
 export function foldedName(name: string): string {
   const letters = name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
@@ -108,7 +110,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
 /** Whether the name stands for one of these types: a `MusicEvent` is an `event`. */
 export function isKind(folded: string, types: readonly string[]): boolean {
   if (folded.length < 3) return false;
-  const known = KINDS[folded] ?? [];
+  const known = entryOf(KINDS, folded) ?? [];
   return types.some((type) => type.endsWith(folded) || known.includes(type));
 }
 

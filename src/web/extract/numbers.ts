@@ -1,6 +1,7 @@
 // Reads numbers, dates and booleans as pages write them, but only if they are unambiguous: "1,299" may be more than a thousand or
 // just over one, and "5 kg" is not a number for a field that does not mention kilograms.
 
+import { entryOf } from "../../base/json-object.ts";
 import { foldedName } from "./names.ts";
 
 /** A currency before or after an amount. */
@@ -32,7 +33,7 @@ function withoutUnit(text: string, field: string): string | undefined {
 /** Whether one of the words in the field's name is the unit. */
 export function namesUnit(field: string, unit: string): boolean {
   const folded = foldedName(unit);
-  return wordsOf(field).some((word) => word === folded || (UNITS[folded] ?? []).includes(word));
+  return wordsOf(field).some((word) => word === folded || (entryOf(UNITS, folded) ?? []).includes(word));
 }
 
 /** The field's name without its unit, such as `weight` for `weight_kg`; undefined if it has no unit. */

@@ -1,6 +1,6 @@
 // Checks whether quotes occur in their page. No value of a model's answer is taken without a supporting quote.
 
-import { isRecord } from "../../base/json-object.ts";
+import { entryOf, isRecord } from "../../base/json-object.ts";
 import { comparableRaised } from "../../base/raised-text.ts";
 
 /** A source of a field's value: a page and a quote from it. */
@@ -88,7 +88,7 @@ function withoutMarkup(text: string): string {
 }
 
 function characterOf(name: string): string | undefined {
-  if (!name.startsWith("#")) return ENTITIES[name.toLowerCase()];
+  if (!name.startsWith("#")) return entryOf(ENTITIES, name.toLowerCase());
   const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
 }

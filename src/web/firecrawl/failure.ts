@@ -2,6 +2,7 @@
 // request three times, which does not help if the server of a page fails.
 
 import { ApiError, type ErrorBody } from "../../base/errors.ts";
+import { entryOf } from "../../base/json-object.ts";
 import type { EndpointTraits } from "../../http/edge.ts";
 import { asWebError, type WebFeature } from "../failure.ts";
 
@@ -19,7 +20,7 @@ export const FIRECRAWL_TRAITS: EndpointTraits = {
   envelope: ({ message, code, param, details }: ErrorBody) => ({
     success: false,
     error: message,
-    code: CODES[code] ?? code,
+    code: entryOf(CODES, code) ?? code,
     ...(param === null ? {} : { param }),
     ...(details === undefined ? {} : { details }),
   }),

@@ -1,5 +1,6 @@
 // Search and maps in Firecrawl's formats.
 
+import { entryOf } from "../../base/json-object.ts";
 import type { Category, TimeRange } from "../../search/engine.ts";
 import type { Fused } from "../../search/fuse.ts";
 import { type MapDeps, mapSite } from "../map.ts";
@@ -63,7 +64,7 @@ export async function searchForFirecrawl(
   const [bySource, byCategory] = await Promise.all([
     Promise.all(wish.sources.map((source) => hitsOf(wish, { words: "", category: SOURCES[source] }, deps, from))),
     Promise.all(
-      wish.categories.map((name) => hitsOf(wish, CATEGORIES[name] as (typeof CATEGORIES)[string], deps, from)),
+      wish.categories.map((name) => hitsOf(wish, entryOf(CATEGORIES, name) as (typeof CATEGORIES)[string], deps, from)),
     ),
   ]);
   const data: Record<string, unknown[]> = {};
@@ -96,7 +97,7 @@ function readSearch(body: Body, { rules }: FirecrawlPageDeps): SearchWish {
     text: checkQuery(query, "query"),
     limit: Math.min(LIMIT_MAX, asked),
     timeoutMs,
-    timeRange: tbs === undefined ? undefined : TIMES[tbs.split(",")[0] ?? ""],
+    timeRange: tbs === undefined ? undefined : entryOf(TIMES, tbs.split(",")[0] ?? ""),
     sources: sources.filter((name): name is Source => name !== HOSTED_SOURCE),
     categories: readNames(body, "categories", Object.keys(CATEGORIES), []),
     includes,
@@ -104,7 +105,7 @@ function readSearch(body: Body, { rules }: FirecrawlPageDeps): SearchWish {
     pages,
     unmet: [
       ...(asked > LIMIT_MAX ? [`limit above ${LIMIT_MAX}`] : []),
-      ...(tbs !== undefined && TIMES[tbs.split(",")[0] ?? ""] === undefined ? ["tbs"] : []),
+      ...(tbs !== undefined && entryOf(TIMES, tbs.split(",")[0] ?? "") === undefined ? ["tbs"] : []),
       ...(sources.includes(HOSTED_SOURCE) ? [`sources: ${HOSTED_SOURCE}`] : []),
       ...["location", "country", "enterprise", "highlights"].filter((name) => isAsked(body[name])),
       ...(pages?.options.unmet ?? []),

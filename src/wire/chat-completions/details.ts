@@ -2,6 +2,7 @@
 // `reasoning_details`, and a tool call's signature is written where Google's servers of this protocol write it. Clients return
 // both without reading them.
 
+import { entryOf } from "../../base/json-object.ts";
 import type { AssistantContent } from "../../chat/request.ts";
 import { type Fields, isFields } from "../check.ts";
 import {
@@ -38,15 +39,15 @@ export interface Detail {
 
 /** The entry in a whole answer; undefined for reasoning without a seal, which is only returned as text. */
 export function detailOf(detail: Detail): Fields | undefined {
-  return entryOf(detail, detail.text, {});
+  return sealedDetail(detail, detail.text, {});
 }
 
 /** The entry at the end of a streamed block. Its text was already sent, so it is kept in the envelope and not repeated. */
 export function lastDetailOf(detail: Detail): Fields | undefined {
-  return entryOf(detail, "", detail.text === "" ? {} : { text: detail.text });
+  return sealedDetail(detail, "", detail.text === "" ? {} : { text: detail.text });
 }
 
-function entryOf({ seals, source, text, summary, index }: Detail, shown: string, kept: { text?: string }) {
+function sealedDetail({ seals, source, text, summary, index }: Detail, shown: string, kept: { text?: string }) {
   const { signature, redacted, encrypted, details, origin = "" } = seals;
   if (signature === undefined && redacted === undefined && encrypted === undefined && details === undefined)
     return undefined;
@@ -54,7 +55,7 @@ function entryOf({ seals, source, text, summary, index }: Detail, shown: string,
   // Without a known issuer, the value could never be sent back to anyone.
   if (source === undefined || envelope === undefined) return undefined;
   const value = carry({ ...envelope, ...kept });
-  const format = FORMATS[origin] ?? "unknown";
+  const format = entryOf(FORMATS, origin) ?? "unknown";
   // An entry without text is shown as hidden reasoning.
   if (text === "") return { type: "reasoning.encrypted", data: value, format, index };
   return { type: "reasoning.text", text: shown, signature: value, format, index };

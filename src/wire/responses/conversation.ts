@@ -1,5 +1,6 @@
 // Conversations of the Responses API: the id in a request, and the items as clients send them and as they are returned.
 
+import { entryOf } from "../../base/json-object.ts";
 import {
   at,
   expectFields,
@@ -79,7 +80,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
 
 /** Creates an id for an item without one. `batch` distinguishes items that are created together from all others. */
 export function newItemId(item: Fields, batch: string, index: number): string {
-  return itemIdOf(PREFIXES[typeOf(item)] ?? "item_", batch, index);
+  return itemIdOf(entryOf(PREFIXES, typeOf(item)) ?? "item_", batch, index);
 }
 
 /** The item's own id, if this gateway accepts it. */
