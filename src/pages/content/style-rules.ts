@@ -1,7 +1,8 @@
 // Applies the simple rules of a page's own style sheets that hide parts, by writing them into the inline styles, where everything
 // looks for them. Sheets elsewhere are not fetched, and a rule that might be undone by another one is not applied.
 
-import { elementsOf, type PageElement, PageText, walk } from "../dom/node.ts";
+import { isFadedIn } from "../dom/hidden.ts";
+import { closest, elementsOf, type PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 
 /** The declarations that can hide a part, each with the values that do. */
@@ -45,18 +46,38 @@ export function applyStyleRules({ body, styles }: PageDocument): void {
   const byName = new Map<string, Rule[]>();
   for (const rule of rules) {
     const name = rule.id !== "" ? `#${rule.id}` : rule.classes.length > 0 ? `.${rule.classes[0]}` : rule.tag;
-    byName.set(name, [...(byName.get(name) ?? []), rule]);
+    const known = byName.get(name);
+    if (known === undefined) byName.set(name, [rule]);
+    else known.push(rule);
   }
   const elements = elementsOf(body);
   const sizes = textSizes(body, elements);
   const charsMax = (sizes.get(body) ?? 0) * SHARE_MAX;
+  const styled = new Map<PageElement, string>();
+  let chars = 0;
   for (const element of elements) {
-    if ((sizes.get(element) ?? 0) > charsMax) continue;
+    const size = sizes.get(element) ?? 0;
+    if (size === 0 || size > charsMax) continue;
     const names = [element.tag, `#${element.id}`, ...classesOf(element).map((one) => `.${one}`)];
     const found = names.flatMap((name) => byName.get(name) ?? []).filter((rule) => fits(rule, element));
-    if (found.length > 0) apply(element, found);
+    const style = found.length === 0 ? undefined : hidingStyle(element, found);
+    if (style === undefined) continue;
+    if (closest(element, (above) => styled.has(above) || isFrame(above)) === undefined && !isFrame(element))
+      chars += size;
+    styled.set(element, style);
   }
+  if (chars > charsMax) return;
+  for (const [element, style] of styled) element.attributes["style"] = style;
 }
+
+/** Parts whose menus and notices are hidden on many pages. */
+function isFrame({ tag, attributes, className }: PageElement): boolean {
+  return (
+    /^(?:nav|header|footer|aside|dialog|form)$/.test(tag) || attributes["role"] === "dialog" || FRAME.test(className)
+  );
+}
+
+const FRAME = /(?:^|[\s_-])(?:nav|menu|modal|popup|cookie|consent|overlay|dialog|sidebar|banner)/i;
 
 /** The number of characters in each element. */
 function textSizes(body: PageElement, elements: readonly PageElement[]): ReadonlyMap<PageElement, number> {
@@ -69,28 +90,32 @@ function textSizes(body: PageElement, elements: readonly PageElement[]): Readonl
   return sizes;
 }
 
-function apply(element: PageElement, rules: readonly Rule[]): void {
+/** The inline style that has the effect of the rules; undefined if they do not hide the element. */
+function hidingStyle(element: PageElement, rules: readonly Rule[]): string | undefined {
   const style = element.attributes["style"] ?? "";
   const set = new Map<string, { value: string; weight: number }>();
   const doubtful = new Set<string>();
-  rules.forEach(({ declared, isSure, weight }, order) => {
+  for (const { declared, isSure, weight } of rules)
     for (const [name, value] of declared) {
       if (!isSure) {
         if (!isHiding(name, value)) doubtful.add(name);
         continue;
       }
-      const rank = weight + order / RULES_MAX + (value.endsWith("!important") ? 1e6 : 0);
+      const rank = weight + (value.endsWith("!important") ? 1e6 : 0);
       if ((set.get(name)?.weight ?? -1) <= rank) set.set(name, { value, weight: rank });
     }
-  });
   const hidden = [...set].filter(
     ([name]) => !doubtful.has(name) && !new RegExp(`(?:^|[;\\s])${name}\\s*:`, "i").test(style),
   );
   const written = new Map(hidden.map(([name, { value }]) => [name, value]));
-  if (hides(written)) {
-    const shown = [...written].map(([name, value]) => `${name}:${value}`).join(";");
-    element.attributes["style"] = style === "" ? shown : `${style.replace(/;\s*$/, "")};${shown}`;
-  }
+  if (!hides(written) || (!isGone(written) && isFadedIn(element, written))) return undefined;
+  const shown = [...written].map(([name, value]) => `${name}:${value}`).join(";");
+  return style === "" ? shown : `${style.replace(/;\s*$/, "")};${shown}`;
+}
+
+/** Whether the part takes up no place. */
+function isGone(declared: ReadonlyMap<string, string>): boolean {
+  return isHiding("display", declared.get("display") ?? "");
 }
 
 function hides(declared: ReadonlyMap<string, string>): boolean {
@@ -194,7 +219,9 @@ function addRules(head: string, body: string, isSure: boolean, rules: Rule[]): v
     const tag = /^[a-z][a-z0-9-]*/i.exec(named)?.[0].toLowerCase() ?? "";
     const id = /#([\w-]+)/.exec(named)?.[1] ?? "";
     const classes = [...named.matchAll(/\.([\w-]+)/g)].map(([, name = ""]) => name);
-    const weight = (id === "" ? 0 : 10_000) + classes.length * 100 + (tag === "" ? 0 : 1);
+    const kind = (id === "" ? 0 : 10_000) + classes.length * 100 + (tag === "" ? 0 : 1);
+    // A later rule outweighs an earlier one of the same kind.
+    const weight = kind + rules.length / RULES_MAX;
     rules.push({ tag, id, classes, declared, isSure: isSure && isSimple, weight });
   }
 }

@@ -52,9 +52,15 @@ export function hidingOf(element: PageElement): Hiding {
   return isTransparent(element, style) ? "transparent" : undefined;
 }
 
-function isTransparent({ className, attributes }: PageElement, style: string): boolean {
-  if (!TRANSPARENT.test(style) || ANIMATED.test(style) || ANIMATED_NAME.test(className)) return false;
-  return !Object.keys(attributes).some((name) =>
+function isTransparent(element: PageElement, style: string): boolean {
+  return TRANSPARENT.test(style) && !ANIMATED.test(style) && !isFadedIn(element);
+}
+
+/** Whether a part that keeps its place is shown when a reader scrolls to it, by its names or by its style. */
+export function isFadedIn({ className, attributes }: PageElement, declared?: ReadonlyMap<string, string>): boolean {
+  if (ANIMATED_NAME.test(className) || declared?.has("transition") === true || declared?.has("animation") === true)
+    return true;
+  return Object.keys(attributes).some((name) =>
     /^data-(?:aos|animat|framer|ix|motion|reveal|sal|scroll|w-id|wow)/.test(name),
   );
 }
