@@ -158,3 +158,25 @@ test("the time for a page of tabs is linear in their number", () => {
   const tabs = `<div role="tablist"><span role="tab">x</span><span role="tab">y</span></div><div role="tabpanel">a</div>`;
   expect(convert(tabs.repeat(4000)).slice(0, 8)).toBe("x y\n\na\n\n");
 });
+
+describe("line breaks and paragraphs", () => {
+  test.each<Case>([
+    ["two breaks", "<p>One<br>two<br><br>three</p>", "One\ntwo\n\nthree"],
+    ["white space between breaks", "<div>One<br>\n <br/>&nbsp;<br>two</div>", "One\n\ntwo"],
+    ["within bold text", "<b>One<br><br>two</b>", "One\n\ntwo"],
+    ["at the end of a paragraph", "<p>One<br><br></p><p>Two</p>", "One\n\nTwo"],
+    ["in a list", "<ul><li>One<br><br>two</li></ul>", "- One\n\n  two"],
+    ["in code", "<pre>a<br><br>b</pre>", "```\na\n\nb\n```"],
+    [
+      "in a cell",
+      "<table><tr><th>A<th>B<tr><td>1<br><br>2<td>3</table>",
+      "| A | B |\n| --- | --- |\n| 1<br>2 | 3 |",
+    ],
+  ])("%s", (_, html, markdown) => expect(convert(html)).toBe(markdown));
+
+  test("values that a page shows as bars or results are part of their sentence", () => {
+    const html =
+      "<p>Used <meter value=6>60%</meter>, done <progress>30%</progress>, sum <output>7</output> in all.</p>";
+    expect(convert(html)).toBe("Used 60%, done 30%, sum 7 in all.");
+  });
+});

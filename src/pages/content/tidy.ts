@@ -17,8 +17,6 @@ const NO_CONTENT = new Set([
   "canvas",
   "map",
   "area",
-  "progress",
-  "meter",
   "dialog-backdrop",
   "portal",
 ]);
@@ -54,6 +52,8 @@ export function tidy(
     else if (element.tag === "picture" || element.tag === "video" || element.tag === "audio") tidyMedia(element, base);
     else if (element.tag === "source" || element.tag === "track") element.remove();
     else if (element.tag === "div") dropListingSigns(element);
+    // Their text is what the bar or the form shows. As elements of their own they would part the sentence.
+    else if (element.tag === "meter" || element.tag === "progress" || element.tag === "output") element.unwrap();
     else if (element.attributes["src"] !== undefined)
       element.attributes["src"] = absolute(element.attributes["src"], base) ?? "";
   }

@@ -7,7 +7,9 @@ import { closest, elementsOf, type PageElement, type PageNode, PageText } from "
 const EMPHASIS = new Set(["b", "strong", "i", "em", "u", "s", "del"]);
 /** Elements whose leading and trailing line breaks can be moved outside. */
 const WITHIN_LINE = new Set([...EMPHASIS, "a", "span", "font", "small", "big", "mark", "ins", "cite", "label"]);
-const BLOCKS = new Set("h1 h2 h3 h4 h5 h6 p div ul ol table blockquote pre section article figure".split(" "));
+const BLOCKS = new Set(
+  "h1 h2 h3 h4 h5 h6 p div ul ol table blockquote pre section article figure paragraph-break".split(" "),
+);
 /** Elements whose text is kept literally. */
 const VERBATIM = new Set(["pre", "code", "kbd", "samp", "tt", "tex", "math"]);
 

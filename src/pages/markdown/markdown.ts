@@ -174,6 +174,10 @@ function addBlocks(turndown: TurndownService): void {
     filter: (node) => node.nodeName === "FOOTNOTE-TEXT",
     replacement: (content, node) => `\n\n[^${fromDom(node).attributes["label"]}]: ${indented(content)}\n\n`,
   });
+  turndown.addRule("paragraph-break", {
+    filter: (node) => node.nodeName === "PARAGRAPH-BREAK",
+    replacement: () => "\n\n",
+  });
   turndown.addRule("heading", {
     filter: ["h1", "h2", "h3", "h4", "h5", "h6"],
     replacement: (content, node) => {

@@ -1,7 +1,7 @@
 // Rewrites parts that have a Markdown syntax of their own before the conversion: formulas, footnotes, code listings with line
 // numbers, captions and definition lists become elements that the conversion rules know.
 
-import { elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
+import { closest, elementsOf, PageElement, type PageNode, PageText, walk } from "../dom/node.ts";
 import { readRawTex, rewriteFormula } from "./formulas.ts";
 import { mendSeams } from "./inline-joins.ts";
 import { languageAround } from "./language.ts";
@@ -19,10 +19,29 @@ export function prepare(root: PageElement): void {
     else if (element.tag === "pre") cleanPre(element);
     else if (element.tag === "sup" || element.tag === "sub") raiseInCode(element);
     else if (/^h[1-6]$/.test(element.tag)) plainHeading(element);
+    else if (element.tag === "br") partParagraphs(element);
   }
   rewriteNotes(root);
   readRawTex(root);
   mendSeams(root);
+}
+
+/** Replaces two or more line breaks by a break between paragraphs, which old pages and forums write so. */
+function partParagraphs(first: PageElement): void {
+  const run: PageNode[] = [];
+  let count = 1;
+  for (let next = first.nextSibling; next !== null; next = next.nextSibling) {
+    const isBreak = next instanceof PageElement && next.tag === "br";
+    if (!isBreak && !(next instanceof PageText && next.data.trim() === "")) break;
+    run.push(next);
+    if (isBreak) count++;
+  }
+  if (count < 2 || closest(first, ({ tag }) => tag === "pre") !== undefined) return;
+  const parting = new PageElement("paragraph-break");
+  // Without text, the converter would drop the element as blank.
+  parting.appendChild(new PageText("break"));
+  first.parentNode?.insertBefore(parting, first);
+  for (const node of [first, ...run]) node.remove();
 }
 
 /** Removes emphasis from a heading that is entirely bold, and unwraps a heading that has only an image. */
