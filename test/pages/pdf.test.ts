@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { deflateSync } from "node:zlib";
+import { linesOf, type Piece } from "../../src/pages/convert/pdf-lines.ts";
+import { pdfMarkdown } from "../../src/pages/convert/pdf-markdown.ts";
 import { createPdfReader } from "../../src/pages/convert/pdf-reader.ts";
 import { unpacksToMore } from "../../src/pages/convert/pdf-streams.ts";
-import { pdfOf, shown, twiceDeflated } from "../support/pdf.ts";
+import { readPdf } from "../../src/pages/convert/pdf-text.ts";
+import { pdfOf, placed, shown, twiceDeflated } from "../support/pdf.ts";
 
 const MIB = 1024 * 1024;
 const reader = createPdfReader();
@@ -40,6 +43,121 @@ test("a PDF that takes too long is given up", async () => {
   const reading = reader.read(pdfOf(shown("Late")), { account: "", bytesMax: MIB, timeoutMs: 1 });
   await expect(reading).rejects.toMatchObject({ fault: "conversion" });
 }, 60_000);
+
+describe("Markdown", () => {
+  type Text = readonly [string, number, number, number?];
+  const cases: readonly (readonly [name: string, markdown: string, texts: readonly Text[]])[] = [
+    [
+      "a power",
+      "10^6 cells",
+      [
+        ["10", 10, 100],
+        ["6", 21.2, 104, 7],
+        ["cells", 28, 100],
+      ],
+    ],
+    [
+      "an index",
+      "H₂O",
+      [
+        ["H", 10, 100],
+        ["2", 17.3, 98, 7],
+        ["O", 21.3, 100],
+      ],
+    ],
+    [
+      "a note mark",
+      "Built in 1911 here.",
+      [
+        ["Built in 1911", 10, 100],
+        ["2", 69.5, 104, 7],
+        ["here.", 78, 100],
+      ],
+    ],
+    [
+      "headings and paragraphs",
+      "# Title\n\nOne line that goes on in the next one.\n\nAnother paragraph.",
+      [
+        ["Title", 10, 180, 18],
+        ["One line that goes on", 10, 150],
+        ["in the next one.", 10, 138],
+        ["Another paragraph.", 10, 114],
+      ],
+    ],
+    [
+      "lists",
+      "- One that is long enough for two lines\n- Two\n\nText",
+      [
+        ["- One that is long enough", 10, 150],
+        ["for two lines", 20, 138],
+        ["- Two", 10, 126],
+        ["Text", 10, 90],
+      ],
+    ],
+    [
+      "a table",
+      "| Name | Depth |\n| --- | --- |\n| North | 12 m |\n| South | 9 m |",
+      [
+        ["Name", 10, 150],
+        ["Depth", 90, 150],
+        ["North", 10, 138],
+        ["12 m", 90, 138],
+        ["South", 10, 126],
+        ["9 m", 90, 126],
+      ],
+    ],
+    ["signs of Markdown", "2 \\* 3 \\* 4 and a_b", [["2 * 3 * 4 and a_b", 10, 100]]],
+    [
+      "a page number",
+      "Text",
+      [
+        ["Text", 10, 100],
+        ["Page 1", 90, 5],
+      ],
+    ],
+  ];
+  test.each(cases)("%s", async (_, markdown, texts) => {
+    expect((await readPdf(pdfOf(placed(...texts)), MIB)) as unknown).toEqual({ title: "", text: markdown });
+  });
+
+  const piece = (text: string, x: number, width: number, more: Partial<Piece> = {}): Piece => {
+    return { text, x, y: 100, width, size: 12, font: "f", isCode: false, ...more };
+  };
+  test.each<[string, Piece[], string]>([
+    [
+      "Hebrew in the order of the eye",
+      [
+        piece(".42", 401, 19),
+        piece("מספר", 424, 30),
+        piece(",", 458, 4),
+        piece("עולם", 462, 26),
+        piece("שלום", 492, 27),
+      ],
+      "שלום עולם, מספר 42.",
+    ],
+    [
+      "Arabic letters in the forms of their positions",
+      ["ﺮ", "ﻬ", "ﻨ", "ﻠ", "ﻟ"].map((form, at) => piece(form, 326 + 5 * at, 5)),
+      "للنهر",
+    ],
+    ["ligatures", [piece("ﬁne", 10, 20)], "fine"],
+    [
+      "a link",
+      [piece("see", 10, 20), piece("the data", 33, 40, { link: "https://example.com/a b" }), piece("here", 77, 20)],
+      "see [the data](https://example.com/a%20b) here",
+    ],
+  ])("%s", (_, pieces, text) => expect(linesOf(pieces).map((line) => line.text)).toEqual([text]));
+
+  test("running heads are left out", () => {
+    const pages = [1, 2, 3].map((number) => ({
+      number,
+      bottom: 0,
+      height: 800,
+      lines: linesOf([piece(`Journal, vol. 7 / ${number}`, 10, 100, { y: 790 }), piece(`Text ${number}.`, 10, 50)]),
+    }));
+    expect(pdfMarkdown(pages)).toBe("Text 1.\n\nText 2.\n\nText 3.");
+  });
+});
 
 describe("decompression", () => {
   const KIB = Buffer.alloc(1024, 65);

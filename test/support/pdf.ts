@@ -19,6 +19,10 @@ export function pdfOf(data: Uint8Array | string, filter = ""): Uint8Array<ArrayB
 /** The content of a page that shows a text. */
 export const shown = (text: string) => `BT /F1 12 Tf 10 100 Td (${text}) Tj ET`;
 
+/** The content of a page that shows texts at positions, each with its size. */
+export const placed = (...texts: readonly (readonly [text: string, x: number, y: number, size?: number])[]) =>
+  texts.map(([text, x, y, size = 10]) => `BT /F1 ${size} Tf ${x} ${y} Td (${text}) Tj ET`).join("\n");
+
 /** Two kilobytes that two filters decompress to `megabytes` of spaces. */
 export function twiceDeflated(megabytes: number): Buffer {
   return deflateSync(deflateSync(Buffer.alloc(megabytes * 1024 * 1024, 32), { level: 9 }), { level: 9 });

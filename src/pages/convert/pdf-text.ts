@@ -1,5 +1,7 @@
-// Reads the text of a PDF. Runs in a thread of the PDF process, see pdf-process.ts.
+// Reads the text of a PDF as Markdown. Runs in a thread of the PDF process, see pdf-process.ts.
 
+import { linesOf, type Piece } from "./pdf-lines.ts";
+import { type PdfPage, pdfMarkdown } from "./pdf-markdown.ts";
 import { unpacksToMore } from "./pdf-streams.ts";
 
 /** The outcome; `too large` is a regular answer, not an error. */
@@ -7,6 +9,11 @@ export type PdfText = { readonly title: string; readonly text: string } | "too l
 
 const PAGES_MAX = 500;
 const CHARS_MAX = 4 * 1024 * 1024;
+const PIECES_MAX = 400_000;
+/** Links of one page that are read. */
+const LINKS_MAX = 500;
+/** An address is not longer than this. */
+const LINK_CHARS_MAX = 4096;
 
 /** Reads a PDF whose streams unpack to at most `bytesMax`. Throws if the PDF is damaged or protected. */
 export async function readPdf(bytes: Uint8Array, bytesMax: number): Promise<PdfText> {
@@ -14,39 +21,111 @@ export async function readPdf(bytes: Uint8Array, bytesMax: number): Promise<PdfT
   const { getDocumentProxy, getMeta } = await import("unpdf");
   const document = await getDocumentProxy(bytes, { verbosity: 0 });
   const { info } = await getMeta(document).catch(() => ({ info: {} as Record<string, unknown> }));
-  const pages: string[] = [];
-  let charsLeft = CHARS_MAX;
-  for (let number = 1; number <= Math.min(document.numPages, PAGES_MAX) && charsLeft > 0; number++) {
-    const page = await document.getPage(number);
-    const text = (await textOf(page, charsLeft)).trim();
+  const pages: PdfPage[] = [];
+  const left = { chars: CHARS_MAX, pieces: PIECES_MAX };
+  let number = 0;
+  while (number < Math.min(document.numPages, PAGES_MAX) && left.chars > 0 && left.pieces > 0) {
+    const page = await document.getPage(++number);
+    const pieces = await piecesOf(page as unknown as Page, left);
+    const [, bottom = 0, , top = 0] = page.view;
+    pages.push({ number, bottom, height: Math.max(1, top - bottom), lines: linesOf(pieces) });
     // Frees the resources of the page, which the next page does not need.
     page.cleanup();
-    if (text === "") continue;
-    pages.push(text);
-    charsLeft -= text.length;
   }
   const title = typeof info["Title"] === "string" ? info["Title"] : "";
-  return { title, text: pages.join("\n\n") };
+  return { title, text: [pdfMarkdown(pages), leftOut(number, document.numPages, left)].join("\n\n").trim() };
+}
+
+/** Tells what the limits left out. */
+function leftOut(read: number, all: number, left: { readonly chars: number; readonly pieces: number }): string {
+  if (read < all) return `(${all - read} of ${all} pages were left out: the PDF is too long.)`;
+  return left.chars <= 0 || left.pieces <= 0 ? "(The rest of the last page was left out: the PDF is too long.)" : "";
 }
 
 /** A part of a page's text; parts that only mark structure have none. */
 interface TextPart {
   readonly str?: string;
-  readonly hasEOL?: boolean;
+  readonly transform?: readonly number[];
+  readonly width?: number;
+  readonly fontName?: string;
+}
+
+/** What is needed of a page. */
+interface Page {
+  streamTextContent(): ReadableStream<{
+    readonly items: readonly TextPart[];
+    readonly styles: Readonly<Record<string, { readonly fontFamily?: string }>>;
+  }>;
+  getAnnotations(): Promise<readonly { readonly subtype?: string; readonly url?: string; readonly rect?: number[] }[]>;
+}
+
+interface Link {
+  readonly url: string;
+  readonly rect: readonly [number, number, number, number];
 }
 
 /**
  * Reads the text piece by piece and stops when there is enough, since the complete result would be many times larger than its
  * text.
  */
-async function textOf(
-  page: { streamTextContent(): ReadableStream<{ items: readonly TextPart[] }> },
-  charsMax: number,
-): Promise<string> {
-  let text = "";
-  for await (const { items } of page.streamTextContent()) {
-    for (const { str, hasEOL } of items) text += `${str ?? ""}${hasEOL === true ? "\n" : ""}`;
-    if (text.length >= charsMax) break;
+async function piecesOf(page: Page, left: { chars: number; pieces: number }): Promise<Piece[]> {
+  const links = await linksOf(page);
+  const pieces: Piece[] = [];
+  const codeFonts = new Set<string>();
+  for await (const { items, styles } of page.streamTextContent()) {
+    for (const [name, { fontFamily }] of Object.entries(styles)) if (fontFamily === "monospace") codeFonts.add(name);
+    for (const { str = "", transform = [], width = 0, fontName: font = "" } of items) {
+      // Gaps are known by the positions.
+      if (str.trim() === "" || left.pieces <= 0 || left.chars <= 0) continue;
+      const [, , slant = 0, height = 0, x = 0, y = 0] = transform;
+      const text = str.slice(0, left.chars);
+      left.chars -= text.length;
+      left.pieces--;
+      const size = Math.hypot(slant, height) || 1;
+      pieces.push(...parted({ text, x, y, width, size, font, isCode: codeFonts.has(font) }, links));
+    }
+    if (left.chars <= 0 || left.pieces <= 0) break;
   }
-  return text.slice(0, charsMax);
+  return pieces;
+}
+
+async function linksOf(page: Page): Promise<Link[]> {
+  const found = await page.getAnnotations().catch(() => []);
+  return found.slice(0, LINKS_MAX).flatMap(({ subtype, url = "", rect }) => {
+    const isLink = subtype === "Link" && /^https?:/.test(url) && url.length <= LINK_CHARS_MAX && rect?.length === 4;
+    return isLink ? [{ url, rect: rect as unknown as Link["rect"] }] : [];
+  });
+}
+
+/** Cuts a piece where a link begins or ends, between words. */
+function parted(piece: Piece, links: readonly Link[]): Piece[] {
+  const { text, x, y, width, size } = piece;
+  const link = links.find(({ rect: [left, bottom, right, top] }) => {
+    const middle = y + size * 0.3;
+    return middle > bottom && middle < top && Math.min(right, x + width) - Math.max(left, x) > size * 0.2;
+  });
+  if (link === undefined) return [piece];
+  const [left, , right] = link.rect;
+  const at = (edge: number) => Math.round(Math.min(1, Math.max(0, (edge - x) / Math.max(1, width))) * text.length);
+  const [start, end] = [wordEdge(text, at(left)), wordEdge(text, at(right))];
+  const cut = (from: number, to: number, url?: string): Piece[] => {
+    if (text.slice(from, to).trim() === "") return [];
+    const share = width / text.length;
+    return [{ ...piece, text: text.slice(from, to), x: x + from * share, width: (to - from) * share, link: url }];
+  };
+  return [
+    ...cut(0, start),
+    ...cut(start, end, link.url),
+    ...cut(end, text.length).flatMap((rest) => parted(rest, links)),
+  ];
+}
+
+/** The nearest position between two words. */
+function wordEdge(text: string, at: number): number {
+  for (let distance = 0; distance <= text.length; distance++)
+    for (const place of [at - distance, at + distance]) {
+      if (place === 0 || place === text.length) return place;
+      if (place > 0 && place < text.length && (text[place] === " " || text[place - 1] === " ")) return place;
+    }
+  return at;
 }
