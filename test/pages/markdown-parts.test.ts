@@ -167,11 +167,7 @@ describe("line breaks and paragraphs", () => {
     ["at the end of a paragraph", "<p>One<br><br></p><p>Two</p>", "One\n\nTwo"],
     ["in a list", "<ul><li>One<br><br>two</li></ul>", "- One\n\n  two"],
     ["in code", "<pre>a<br><br>b</pre>", "```\na\n\nb\n```"],
-    [
-      "in a cell",
-      "<table><tr><th>A<th>B<tr><td>1<br><br>2<td>3</table>",
-      "| A | B |\n| --- | --- |\n| 1<br>2 | 3 |",
-    ],
+    ["in a cell", "<table><tr><th>A<th>B<tr><td>1<br><br>2<td>3</table>", "| A | B |\n| --- | --- |\n| 1<br>2 | 3 |"],
   ])("%s", (_, html, markdown) => expect(convert(html)).toBe(markdown));
 
   test("values that a page shows as bars or results are part of their sentence", () => {

@@ -35,6 +35,7 @@ function nameAbove(panel: PageElement, tab: PageElement): void {
   tab.remove();
   if (first.textContent.trim() === name) return;
   const bold = new PageElement("strong");
+  for (const link of tab.getElementsByTagName("a")) link.unwrap();
   while (tab.firstChild !== null) bold.appendChild(tab.firstChild);
   const line = new PageElement("p");
   line.appendChild(bold);
