@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dir, "../..");
 const START_MS_MAX = 300_000;
 
 const commandOf = (document: string, heading: string) => snippetsUnder(document, heading)[0]?.code.trim() ?? "";
-const STARTS = [commandOf("README.md", "The first minute"), commandOf("guides/start.md", "1. Run it")];
+const STARTS = [commandOf("README.md", "Quick start"), commandOf("guides/start.md", "1. Run it")];
 const WITH_PROVIDER = commandOf("guides/start.md", "3. Connect a provider");
 
 /** Tries it. */

@@ -75,7 +75,7 @@ const FILES: readonly Judged[] = [
   },
   ...(
     [
-      ["README.md", "The first minute"],
+      ["README.md", "Quick start"],
       ["guides/sdks.md", "OpenAI"],
     ] as const
   ).map(([document, heading]) => ({

@@ -36,9 +36,12 @@ export function anchorOf({ is }: ApiOperation): string {
   return String(is["operationId"]).toLowerCase();
 }
 
-/** A group's name in headings and addresses. */
+/** A group's name in addresses: letters, digits and hyphens alone, since programs that find links in text stop at an apostrophe. */
 export function slugOf(name: string): string {
-  return name.toLowerCase().replaceAll(" ", "-");
+  return name
+    .toLowerCase()
+    .replaceAll(/['’]/g, "")
+    .replaceAll(/[^a-z0-9]+/g, "-");
 }
 
 /** One endpoint, under a third-level heading and its anchor. */

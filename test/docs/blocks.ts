@@ -4,10 +4,10 @@ import { type Snippet, snippetsUnder } from "./snippets.ts";
 
 /** Blocks that a script or another test tries, found there by document and heading. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  "README.md, The first minute, sh": "scripts/outside/first-minute.ts",
+  "README.md, Quick start, sh": "scripts/outside/first-minute.ts",
   "guides/start.md, 1. Run it, sh": "scripts/outside/first-minute.ts",
   "guides/start.md, 3. Connect a provider, sh": "scripts/outside/first-minute.ts",
-  "README.md, The first minute, python": "scripts/outside/programs.ts",
+  "README.md, Quick start, python": "scripts/outside/programs.ts",
   "guides/sdks.md, OpenAI, python": "scripts/outside/programs.ts",
   "guides/deployment.md, systemd, ini": "scripts/outside/programs.ts",
   "guides/deployment.md, Reverse proxy with TLS, caddyfile": "scripts/outside/programs.ts",

@@ -50,7 +50,9 @@ async function prepare(folder: string): Promise<void> {
   writeFileSync(join(folder, "rows.jsonl"), rows().join("\n"));
   for (const path of ["var/lib", "var/backups", "tmp"]) mkdirSync(join(folder, path), { recursive: true });
   cpSync(join(folder, "data"), join(folder, "var/lib/sallyport"), { recursive: true });
-  const backup = ["backup", "var/backups/sallyport-2026-11-22.tar", "--data-dir", "var/lib/sallyport"];
+  // The documents name the day by the shell's own date.
+  const today = Bun.spawnSync(["date", "+%F"]).stdout.toString().trim();
+  const backup = ["backup", `var/backups/sallyport-${today}.tar`, "--data-dir", "var/lib/sallyport"];
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/main.ts"), ...backup], { cwd: folder });
   expect(await child.exited).toBe(0);
 }

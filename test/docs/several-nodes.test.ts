@@ -20,7 +20,7 @@ function withoutIds(schema: object): object {
 const ROOT = join(import.meta.dir, "../..");
 const TEXT = readFileSync(join(ROOT, "docs", "guides/several-nodes.md"), "utf8");
 
-/** The blocks of a language under a heading; "Several nodes" is the title. */
+/** The blocks of a language under a heading; "Several nodes: a worked example" is the title. */
 function blocks(heading: string, language: string): string[] {
   const section = TEXT.split(/^##? /m).find((one) => one.startsWith(`${heading}\n`)) ?? "";
   return [...section.matchAll(/^```(\S+)\n([\s\S]*?)^```$/gm)].flatMap(([, of, code = ""]) =>
@@ -71,7 +71,7 @@ test("the Compose file is one, refers only to what it has, and gives the nodes w
     ...configs.map(({ source }) => source),
     ...volumes.map((volume) => volume.split(":")[0]),
   ]);
-  for (const [, name = ""] of onlyBlock("Several nodes", "yaml").matchAll(/\$\{(\w+)\}/g))
+  for (const [, name = ""] of onlyBlock("Several nodes: a worked example", "yaml").matchAll(/\$\{(\w+)\}/g))
     expect(Object.keys(compose.services["gateway"]!.environment!)).toContain(name);
   expect(used.sort()).toEqual([...Object.keys(compose.configs), ...Object.keys(compose.volumes)].sort());
 });
@@ -128,7 +128,7 @@ test("its configuration is accepted, with the variables that the pods get", asyn
 });
 
 test("the configuration of the guide is accepted", async () => {
-  expect(await problemsOf(onlyBlock("Several nodes", "yaml"))).toEqual([]);
+  expect(await problemsOf(onlyBlock("Several nodes: a worked example", "yaml"))).toEqual([]);
 });
 
 test("the proxy's file names the nodes that Compose makes", () => {

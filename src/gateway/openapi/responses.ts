@@ -236,6 +236,7 @@ const COMPACT: ApiEndpoint = {
   },
   answer: {
     description: "The compacted conversation.",
+    headers: { "x-sallyport-compaction": CHAT_HEADERS["x-sallyport-compaction"] },
     schema: Type.Object(
       {
         id: Type.String(),
