@@ -82,6 +82,11 @@ function overconfident(body: { state: string; questions: object } | undefined): 
 
 /** Where an example is of another place than the others. */
 const OTHER_FILES: Readonly<Record<string, (folder: string) => void>> = {
+  // The next block of the guide restores the backup of the day, which this one makes.
+  "guides/upgrade-and-backup.md, Backup, sh": (folder) => {
+    rmSync(join(folder, "var/backups"), { recursive: true });
+    mkdirSync(join(folder, "var/backups"));
+  },
   "guides/moving.md, From LiteLLM, sh": (folder) => {
     rmSync(join(folder, "sallyport.yaml"));
     const litellm_params = { model: "openai/up-model", api_base: reader.upstream.baseUrl, api_key: "k" };
