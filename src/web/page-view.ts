@@ -9,6 +9,7 @@ export type Explanation = Required<Pick<LoadedPage, "parts" | "removals">>;
 /** The page as `data` of a scrape and as an entry of a crawl. */
 export function pageView(page: LoadedPage, formats: readonly Format[]): Record<string, unknown> {
   const has = (format: Format) => formats.includes(format);
+  const warnings = pageWarnings(page);
   return {
     ...(has("markdown") ? { markdown: page.markdown ?? "" } : {}),
     ...(has("html") ? { html: page.html ?? "" } : {}),
@@ -16,7 +17,7 @@ export function pageView(page: LoadedPage, formats: readonly Format[]): Record<s
     ...(has("screenshot") && page.screenshot !== undefined
       ? { screenshot: Buffer.from(page.screenshot).toString("base64") }
       : {}),
-    ...(isUndrawn(page) ? { warning: UNDRAWN } : {}),
+    ...(warnings.length === 0 ? {} : { warning: warnings.join(" ") }),
     ...(page.parts === undefined ? {} : { explanation: { parts: page.parts, removals: page.removals ?? [] } }),
     metadata: { ...page.metadata, sourceURL: page.url, statusCode: page.status },
   };
@@ -25,11 +26,16 @@ export function pageView(page: LoadedPage, formats: readonly Format[]): Record<s
 /** A page with scripts and less text than this has not been rendered. */
 const TEXT_CHARS_MIN = 200;
 
+/** What a client should know of a page that is not whole. */
+export function pageWarnings(page: LoadedPage): readonly string[] {
+  return [...(isUndrawn(page) ? [UNDRAWN] : []), ...(page.omissions ?? [])];
+}
+
 /** The warning about a page that was not rendered. */
-export const UNDRAWN = "This page creates its text by script, and it was read without a browser: text may be missing.";
+const UNDRAWN = "This page creates its text by script, and it was read without a browser: text may be missing.";
 
 /** Whether a page is the shell of an application that was not rendered. */
-export function isUndrawn({ rendered, needsScript, markdown, html, textChars }: LoadedPage): boolean {
+function isUndrawn({ rendered, needsScript, markdown, html, textChars }: LoadedPage): boolean {
   return !rendered && needsScript !== undefined && ((markdown ?? html)?.length ?? textChars ?? 0) < TEXT_CHARS_MIN;
 }
 

@@ -34,7 +34,7 @@ const SILENT_TAGS = new Set(["svg", "math-hidden", "textarea", "select", "datali
 /** Inline elements that are units of their own, so that they end the text before them. */
 const BREAKING_TAGS = new Set(["button", "label"]);
 
-/** Maximum number of blocks that are examined. Later ones are left out of the main content. */
+/** Maximum number of blocks that are examined. Later text is kept unexamined. */
 const BLOCKS_MAX = 10_000;
 
 interface Run {
@@ -47,15 +47,16 @@ interface Run {
   lastLink: PageElement | undefined;
 }
 
-/** Splits a tree into its blocks, in document order. */
-export function cutBlocks(body: PageElement): Block[] {
+/** Splits a tree into its blocks, in document order. The text after the last block that is examined is added to `rest`. */
+export function cutBlocks(body: PageElement, rest: PageText[] = []): Block[] {
   const blocks: Block[] = [];
   let run = emptyRun();
   let runElement = body;
 
   const flush = () => {
     const text = run.pieces.join("").replace(/\s+/g, " ").trim();
-    if (text !== "" && blocks.length < BLOCKS_MAX)
+    if (text !== "" && blocks.length >= BLOCKS_MAX) rest.push(...run.nodes);
+    else if (text !== "")
       blocks.push({
         index: blocks.length,
         element: runElement,

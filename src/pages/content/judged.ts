@@ -28,7 +28,7 @@ export function sumChars(blocks: Iterable<Block>): number {
 }
 
 /** Whether the block is in a part that frames the page, such as the navigation or the footer. */
-export function isInFrame({ element }: Block): boolean {
+export function isInFrame({ element }: Pick<Block, "element">): boolean {
   return isFrame(element) || closest(element, isFrame) !== undefined;
 }
 

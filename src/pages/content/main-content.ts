@@ -2,6 +2,7 @@
 // the page has text, some of it is always kept.
 
 import { closest, elementsOf, type PageElement, PageText, walk } from "../dom/node.ts";
+import type { Omissions } from "../dom/omissions.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import { isPlayerFrame, isTable } from "../dom/parts.ts";
 import { type Block, cutBlocks } from "./blocks.ts";
@@ -74,12 +75,22 @@ const CLEARLY_NOT = 0.08;
 /** Reduces the body to its main content, in place. */
 export function keepMainContent(
   document: PageDocument,
-  { url, weights, trace }: { url: string; weights: Weights; trace: Trace },
+  {
+    url,
+    weights,
+    trace,
+    omissions,
+  }: { url: string; weights: Weights; trace: Trace; omissions?: Omissions | undefined },
 ): void {
-  const blocks = cutBlocks(document.body);
+  const rest: PageText[] = [];
+  const blocks = cutBlocks(document.body, rest);
   if (blocks.length === 0) return;
   const verdicts = judgeBlocks(document, blocks, { url, weights });
-  prune({ document, blocks, kept: chooseMain(document, blocks, verdicts, trace) }, trace);
+  const kept = chooseMain(document, blocks, verdicts, trace);
+  // Nothing is known about text beyond the limit, and most of a page that long is content.
+  const unjudged = rest.filter(({ parentNode }) => parentNode !== null && !isInFrame({ element: parentNode }));
+  if (unjudged.length > 0) omissions?.add("unjudged");
+  prune({ document, blocks, kept, unjudged }, trace);
 }
 
 /** The blocks to keep, given the probability of each to be main content. */
@@ -286,10 +297,15 @@ function lengthOf(text: string): number {
 
 /** Removes all text that was not kept, and then every element that holds neither kept text nor an image that belongs to it. */
 function prune(
-  { document, blocks, kept }: Pick<JudgedPage, "document" | "blocks"> & { kept: ReadonlySet<Block> },
+  {
+    document,
+    blocks,
+    kept,
+    unjudged,
+  }: Pick<JudgedPage, "document" | "blocks"> & { kept: ReadonlySet<Block>; unjudged: readonly PageText[] },
   trace: Trace,
 ): void {
-  const keptNodes = new Set<PageText>();
+  const keptNodes = new Set<PageText>(unjudged);
   for (const block of kept) for (const node of block.nodes) keptNodes.add(node);
   const share = shareOfKept(blocks, kept);
   const holding = new Set<PageElement>();

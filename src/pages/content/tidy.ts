@@ -2,6 +2,7 @@
 // absolute. This runs before anything is chosen, with or without main-content extraction.
 
 import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
+import type { Omissions } from "../dom/omissions.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import { plainTextOf } from "../words/plain-text.ts";
 import { dropListingSigns } from "./listing-signs.ts";
@@ -31,6 +32,8 @@ const LAZY_SOURCES = [
 ];
 const LAZY_SETS = ["data-srcset", "data-lazy-srcset", "srcset"];
 const SCRIPT_NOTICE_CHARS_MAX = 600;
+/** Addresses that are data or programs. */
+const OTHER_SCHEME = /^\s*(?:data|javascript|blob):/i;
 const WEB_SCHEMES = /^(?:https?|mailto|tel):/i;
 
 /** Tidies a tree in place. `url` is the address of the page; a <base> element is taken into account. */
@@ -38,7 +41,10 @@ export function tidy(
   document: PageDocument,
   url: string,
   trace: Trace,
-  { keepsDataImages = false }: { readonly keepsDataImages?: boolean } = {},
+  {
+    keepsDataImages = false,
+    omissions,
+  }: { readonly keepsDataImages?: boolean | undefined; readonly omissions?: Omissions } = {},
 ): void {
   const base = baseOf(document, url);
   for (const element of elementsOf(document.body)) {
@@ -47,7 +53,7 @@ export function tidy(
     else if (element.tag === "noscript") tidyNoscript(element, base);
     else if (NO_CONTENT.has(element.tag)) trace.remove(element, "not-content");
     else if (element.tag === "img") tidyImage(element, base, keepsDataImages);
-    else if (element.tag === "a") tidyLink(element, base, url);
+    else if (element.tag === "a") tidyLink(element, { base, url, omissions });
     else if (/^h[1-6]$/.test(element.tag)) closeHeading(element);
     else if (element.tag === "picture" || element.tag === "video" || element.tag === "audio") tidyMedia(element, base);
     else if (element.tag === "source" || element.tag === "track") element.remove();
@@ -112,7 +118,10 @@ const PERMALINK_SIGN = /^\s*[¶§🔗⚓]\s*$/u;
 /** Parameters for analytics, without which the page is the same. */
 const TRACKING = /^(?:utm_[a-z]+|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid|yclid)$/i;
 
-function tidyLink(link: PageElement, base: string, url: string): void {
+function tidyLink(
+  link: PageElement,
+  { base, url, omissions }: { base: string; url: string; omissions: Omissions | undefined },
+): void {
   const isHeading = /^h[1-6]$/.test(link.parentNode?.tag ?? "");
   const href = link.attributes["href"];
   const isPermalink =
@@ -124,6 +133,7 @@ function tidyLink(link: PageElement, base: string, url: string): void {
   }
   if (href === undefined) return;
   const resolved = absolute(href, base);
+  if (resolved === undefined && href.length > LINK_CHARS_MAX && !OTHER_SCHEME.test(href)) omissions?.add("addresses");
   const isOfHeading =
     isHeading &&
     (href.startsWith("#") || isOnPage(resolved, url)) &&

@@ -16,6 +16,7 @@ import { applyStyleRules } from "../content/style-rules.ts";
 import { tidy } from "../content/tidy.ts";
 import { createTrace, type Removal, type TracedPart } from "../content/trace.ts";
 import { loadWeights } from "../content/weights.ts";
+import { Omissions } from "../dom/omissions.ts";
 import { type PageDocument, parsePage } from "../dom/parse.ts";
 import { serialize } from "../dom/serialize.ts";
 import { toMarkdown } from "../markdown/markdown.ts";
@@ -69,6 +70,8 @@ export interface Extracted {
   readonly allLinks: string;
   /** The links with their text and positions, if they were requested. */
   readonly navigation?: readonly NavigationLink[];
+  /** What the limits of the conversion left out, in sentences. */
+  readonly omissions?: readonly string[];
   readonly metadata: Metadata;
   readonly structured?: StructuredData;
   /** Why the page should be rendered in a browser; undefined if that is not needed. */
@@ -89,12 +92,18 @@ export interface Extracted {
 /** Extracts a page. */
 export function extractPage(html: string, options: ExtractOptions): Extracted {
   const document = parsePage(html);
+  const omissions = new Omissions();
+  if (document.isCut) omissions.add("nodes");
   const trace = createTrace(options.trace === true);
   const script = needsScript(document);
   if (script !== undefined) fillFromState(document);
   const textChars = script === undefined ? undefined : visibleChars(document.body);
   const refreshUrl = refreshTarget(document, options.url, options.refresh);
-  const allLinks = readLinks(document, options.url, { withoutFrame: false });
+  const wantsAll = options.links && isOfAll(options);
+  const allLinks = readLinks(document, options.url, {
+    withoutFrame: false,
+    omissions: wantsAll ? omissions : undefined,
+  });
   const navigation = options.navigation === true ? readNavigation(document, options.url) : undefined;
   const found = options.picks === undefined ? undefined : readPicked(document, options.picks, options.url);
   // Before anything else is read, so that no reader sees what the page does not show.
@@ -103,13 +112,16 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
   const metadata = readMetadata(document, options.url);
   const structured = options.structured === true ? structuredData(document, options.url) : undefined;
   const isChosen = options.picks !== undefined && pick(document, options.picks);
-  const links = linksOf(document, options, allLinks);
-  tidy(document, options.url, trace, options.picks);
+  const links = !options.links || wantsAll ? allLinks : linksOf(document, options, omissions);
+  tidy(document, options.url, trace, { keepsDataImages: options.picks?.keepsDataImages, omissions });
   if (options.onlyMainContent && !isChosen)
-    keepMainContent(document, { url: options.url, weights: loadWeights(), trace });
+    keepMainContent(document, { url: options.url, weights: loadWeights(), trace, omissions });
   const cleaned = options.html ? serialize(document.body) : undefined;
+  const markdown = options.markdown ? markdownOf(document, omissions) : undefined;
+  const left = omissions.sentences();
   return {
-    ...(options.markdown ? { markdown: toMarkdown(document.body) } : {}),
+    ...(markdown === undefined ? {} : { markdown }),
+    ...(left.length === 0 ? {} : { omissions: left }),
     ...(cleaned === undefined ? {} : { html: cleaned }),
     ...(options.links ? { links } : {}),
     allLinks: allLinks.join("\n"),
@@ -125,11 +137,25 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
   };
 }
 
-/** The requested links: those of the parts that the caller chose, those outside of the page's frame, or all. */
-function linksOf(document: PageDocument, { onlyMainContent, picks, url }: ExtractOptions, all: string[]): string[] {
-  if (picks !== undefined && picks.include.length > 0) return readLinks(document, url, { withoutFrame: false });
-  if (!onlyMainContent && (picks?.exclude.length ?? 0) === 0) return all;
-  return readLinks(document, url, { withoutFrame: onlyMainContent });
+/** The Markdown, which says itself if the end of the page is missing. */
+function markdownOf(document: PageDocument, omissions: Omissions): string {
+  const markdown = toMarkdown(document.body, omissions);
+  return document.isCut ? `${markdown}\n\n(The page is too long: its end was left out)` : markdown;
+}
+
+/** Whether the requested links are all links of the page. */
+function isOfAll({ onlyMainContent, picks }: ExtractOptions): boolean {
+  return !onlyMainContent && (picks?.include.length ?? 0) === 0 && (picks?.exclude.length ?? 0) === 0;
+}
+
+/** The requested links: those of the parts that the caller chose, or those outside of the page's frame. */
+function linksOf(
+  document: PageDocument,
+  { onlyMainContent, picks, url }: ExtractOptions,
+  omissions: Omissions,
+): string[] {
+  const isChosen = picks !== undefined && picks.include.length > 0;
+  return readLinks(document, url, { withoutFrame: onlyMainContent && !isChosen, omissions });
 }
 
 /** Reads what the caller requested of the whole page. */

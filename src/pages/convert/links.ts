@@ -2,6 +2,7 @@
 
 import { baseOf, LINK_CHARS_MAX } from "../content/tidy.ts";
 import { closest, type PageElement } from "../dom/node.ts";
+import type { Omissions } from "../dom/omissions.ts";
 import type { PageDocument } from "../dom/parse.ts";
 
 /** Maximum number of links, far more than any real page has. */
@@ -11,7 +12,11 @@ const LINKS_MAX = 10_000;
  * The links of a page, including the parts of a frameset, without links to positions on the page itself. With `withoutFrame`,
  * links in navigation, header, footer and sidebars are left out.
  */
-export function readLinks(document: PageDocument, url: string, { withoutFrame }: { withoutFrame: boolean }): string[] {
+export function readLinks(
+  document: PageDocument,
+  url: string,
+  { withoutFrame, omissions }: { withoutFrame: boolean; omissions?: Omissions | undefined },
+): string[] {
   const base = baseOf(document, url);
   const self = withoutHash(url);
   const found = new Set<string>();
@@ -24,9 +29,10 @@ export function readLinks(document: PageDocument, url: string, { withoutFrame }:
       if (target.href.length > LINK_CHARS_MAX) continue;
       if (withoutFrame && closest(link, isFrame) !== undefined) continue;
       if (target.hash !== "" && withoutHash(target.href) === self) continue;
-      if (found.size < LINKS_MAX) found.add(target.href);
+      found.add(target.href);
     }
-  return [...found];
+  omissions?.add("links", Math.max(0, found.size - LINKS_MAX));
+  return [...found].slice(0, LINKS_MAX);
 }
 
 function withoutHash(url: string): string {

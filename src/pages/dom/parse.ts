@@ -26,6 +26,8 @@ export interface PageDocument {
   readonly rootAttributes: Readonly<Record<string, string>>;
   /** The number of characters in scripts. A page that consists of scripts has no content yet. */
   readonly scriptChars: number;
+  /** Whether the page has more nodes than are read, so that its end is missing. */
+  readonly isCut: boolean;
   /** The first inline scripts; short ones are complete, as some only redirect. */
   readonly scripts: readonly string[];
 }
@@ -280,6 +282,7 @@ class Builder {
       styles: this.#styles,
       rootAttributes: this.#rootAttributes,
       scriptChars: this.#scriptChars,
+      isCut: this.isFull,
     };
   }
 

@@ -3,6 +3,7 @@
 
 import TurndownService from "turndown";
 import { closest, PageElement, PageText } from "../dom/node.ts";
+import { Omissions } from "../dom/omissions.ts";
 import { isPlayerFrame } from "../dom/parts.ts";
 import { escapeMarkdown } from "./escape.ts";
 import { languageAround } from "./language.ts";
@@ -11,11 +12,11 @@ import { raisedMarkdown } from "./raised.ts";
 import { readingCopy } from "./reading-copy.ts";
 import { dissolveLayoutTables, isEmptyTable, joinLines, tableMarkdown, textElement } from "./tables.ts";
 
-/** Converts the children of `root`. */
-export function toMarkdown(root: PageElement): string {
+/** Converts the children of `root`. What the limits leave out is added to `omissions`. */
+export function toMarkdown(root: PageElement, omissions = new Omissions()): string {
   prepare(root);
   dissolveLayoutTables(root);
-  renderTables(root);
+  renderTables(root, omissions);
   return finish(service.turndown(asDom(root)));
 }
 
@@ -70,7 +71,7 @@ function addCode(turndown: TurndownService): void {
 }
 
 /** Converts the tables first, cell by cell. The main conversion then treats each table as one finished text. */
-function renderTables(root: PageElement): void {
+function renderTables(root: PageElement, omissions: Omissions): void {
   for (const table of root.getElementsByTagName("table")) {
     if (isEmptyTable(table)) {
       table.remove();
@@ -81,7 +82,7 @@ function renderTables(root: PageElement): void {
     // The Markdown is held in an attribute because white space in text would be collapsed. The element has a word of text because
     // blank elements are dropped.
     const finished = textElement("finished-table", "table");
-    finished.setAttribute("markdown", tableMarkdown(table, inlineOf));
+    finished.setAttribute("markdown", tableMarkdown(table, inlineOf, omissions));
     table.parentNode?.insertBefore(finished, table);
     table.remove();
   }

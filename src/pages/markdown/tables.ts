@@ -2,13 +2,14 @@
 // line. Layout tables are dissolved instead.
 
 import { closest, elementsOf, PageElement, PageText } from "../dom/node.ts";
+import { Omissions } from "../dom/omissions.ts";
 import { gatherStrays } from "./malformed-tables.ts";
 
 /** A grid of cells. Positions that a span covers are undefined. */
 type Grid = (PageElement | undefined)[][];
 
-/** Larger tables are cut, since nobody reads them as Markdown and the conversion must take limited time. */
-const ROWS_MAX = 2000;
+/** Larger tables are cut, since the conversion must take limited time. The result says how much was left out. */
+const ROWS_MAX = 20_000;
 const COLUMNS_MAX = 100;
 
 /** Dissolves layout tables. Inner tables come last, so that nested layout tables are recognised. */
@@ -103,8 +104,14 @@ function asDivision(element: PageElement): void {
 }
 
 /** The Markdown of a data table. `inline` converts the content of a cell. */
-export function tableMarkdown(table: PageElement, inline: (cell: PageElement) => string): string {
-  const rows = rowsOf(table).slice(0, ROWS_MAX);
+export function tableMarkdown(
+  table: PageElement,
+  inline: (cell: PageElement) => string,
+  omissions = new Omissions(),
+): string {
+  const all = rowsOf(table);
+  const rows = all.slice(0, ROWS_MAX);
+  const cut = [leftOut(omissions, "row", all.length - rows.length), leftOut(omissions, "column", columnsBeyond(rows))];
   const grid = layOut(rows);
   const width = Math.min(COLUMNS_MAX, Math.max(0, ...grid.map((row) => row.length)));
   if (width === 0) return "";
@@ -124,9 +131,22 @@ export function tableMarkdown(table: PageElement, inline: (cell: PageElement) =>
   const header = hasHeader ? (filled[0] as string[]) : Array<string>(width).fill("");
   const body = hasHeader ? filled.slice(1) : filled;
   const line = (cells: readonly string[]) => `| ${columns.map((column) => cells[column]).join(" | ")} |`;
-  return [...(title === "" ? [] : [title, ""]), line(header), line(alignments(grid, width)), ...body.map(line)].join(
-    "\n",
-  );
+  const lines = [line(header), line(alignments(grid, width)), ...body.map(line)];
+  const notes = cut.filter((note) => note !== "").flatMap((note) => ["", note]);
+  return [...(title === "" ? [] : [title, ""]), ...lines, ...notes].join("\n");
+}
+
+/** The line below a table that is cut; "" if nothing was left out. */
+function leftOut(omissions: Omissions, noun: "row" | "column", count: number): string {
+  omissions.add(`${noun}s`, count);
+  return count === 0 ? "" : `(${count} more ${noun}${count === 1 ? "" : "s"} left out)`;
+}
+
+/** By how many columns the widest row exceeds the limit. */
+function columnsBeyond(rows: readonly PageElement[]): number {
+  let widest = 0;
+  for (const row of rows) widest = Math.max(widest, cellsOf(row).length);
+  return Math.max(0, widest - COLUMNS_MAX);
 }
 
 function isHeader(row: PageElement | undefined): boolean {

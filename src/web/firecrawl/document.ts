@@ -2,7 +2,7 @@
 
 import type { Acted } from "../../pages/browser/browsing.ts";
 import type { LoadedPage, LoadRequest } from "../../pages/load.ts";
-import { creditsOf, isUndrawn, UNDRAWN } from "../page-view.ts";
+import { creditsOf, pageWarnings } from "../page-view.ts";
 import { type PageOptions, warningOf } from "./options.ts";
 import { needsReading, type Reading } from "./reading.ts";
 
@@ -77,7 +77,7 @@ export function documentOf(page: LoadedPage, facts: DocumentFacts): FirecrawlDoc
   const { url, options, reading } = facts;
   const { formats } = options;
   const warnings = [
-    ...(isUndrawn(page) ? [UNDRAWN] : []),
+    ...pageWarnings(page),
     ...(reading?.warnings ?? []),
     ...[warningOf(options.unmet)].filter((text) => text !== undefined),
   ];

@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import type { LoadedPage } from "../../src/pages/load.ts";
+import { pageView } from "../../src/web/page-view.ts";
+
+const PAGE: LoadedPage = {
+  url: "https://a.example/",
+  status: 200,
+  rendered: false,
+  markdown: "Text",
+  allLinks: "",
+  needsScript: undefined,
+  metadata: { title: "", description: "", language: "" },
+};
+
+test("a page warns of everything that its limits left out", () => {
+  expect(pageView({ ...PAGE, omissions: ["Rows were left out.", "Links were left out."] }, ["markdown"])).toMatchObject(
+    {
+      warning: "Rows were left out. Links were left out.",
+    },
+  );
+});
+
+test("a whole page has no warning", () => {
+  expect(pageView(PAGE, ["markdown"])).not.toHaveProperty("warning");
+});
