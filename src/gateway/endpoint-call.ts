@@ -1,8 +1,9 @@
 // Calls one route for an endpoint of models that do not chat, and interprets its answer.
 
 import { parseOutline } from "../base/json-outline.ts";
-import { spliceMembers, topLevelMembers } from "../base/json-splice.ts";
+import { type MemberSpan, spliceMembers, topLevelMembers } from "../base/json-splice.ts";
 import type { JsonObject, ModelEndpoint, OtherWords } from "../catalog/endpoints/endpoint.ts";
+import { settledMeasure } from "../catalog/endpoints/endpoint-usage.ts";
 import type { Measured } from "../catalog/prices.ts";
 import type { Upload } from "../http/upload.ts";
 import { openAnswer } from "../upstream/ask.ts";
@@ -59,13 +60,7 @@ async function answerOf(
     ...{ clock: deps.clock, signal, headers: attempt.headers },
     upload: upload === undefined ? undefined : () => watched(upload.body(route.model), restart),
   });
-  const settle = (usage: Measured | undefined, end: Partial<Settled>) =>
-    settleCall(deps, attempt, asked, {
-      ...{
-        usage: usage === undefined ? { ...asked.measured, estimated: true } : { ...units(asked.measured), ...usage },
-      },
-      ...end,
-    });
+  const settle = (usage: Measured, end: Partial<Settled>) => settleCall(deps, attempt, asked, { usage, ...end });
   const type = typeOf(response);
   const isJson = type === "" || /^application\/(?:[\w.-]+\+)?json$/.test(type);
   if (endpoint.gives === "any" && words === undefined && !isJson) {
@@ -76,14 +71,14 @@ async function answerOf(
     ? await readAnswerBytes(provider, response, signal)
     : await readAnswer(provider, response, signal);
   const ttfbMs = performance.now() - exchange.startedMs;
-  const { read, said } = typeof whole === "string" ? readWhole(whole, asked, words) : readLists(whole, asked);
-  settle(endpoint.usage(read), { ttfbMs });
+  const { usage, said } = typeof whole === "string" ? readWhole(whole, asked, words) : readLists(whole, asked);
+  settle(usage, { ttfbMs });
   return new Response(said as string | Uint8Array<ArrayBuffer>, { headers: { "content-type": "application/json" } });
 }
 
 /** An upstream's answer, and the answer that the client gets. */
 interface ReadAnswer {
-  readonly read: JsonObject;
+  readonly usage: Measured;
   readonly said: string | Uint8Array;
 }
 
@@ -100,11 +95,6 @@ function watched(body: UploadBody, restart: () => void): UploadBody {
     return body.next();
   };
   return { ...body, next };
-}
-
-/** The units that no provider reports, because the request states them. */
-function units({ images, characters }: Measured): Pick<Measured, "images" | "characters"> {
-  return { ...(images === undefined ? {} : { images }), ...(characters === undefined ? {} : { characters }) };
 }
 
 /** The media type, in lower case and without parameters. */
@@ -163,34 +153,66 @@ function readLists(bytes: Uint8Array, asked: Asked): ReadAnswer {
  * Parses everything except the lists. Undefined if that is not enough: if the model occurs twice, or if the lists must change
  * their form.
  */
-function readOutline(bytes: Uint8Array, { endpoint, body, model }: Asked): ReadAnswer | undefined {
+function readOutline(bytes: Uint8Array, asked: Asked): ReadAnswer | undefined {
+  const { endpoint, body, model } = asked;
   const outline = parseOutline(bytes);
   if (outline === undefined || !isAnswer(outline.value)) return undefined;
   const { text, offsetOf, value: read } = outline;
   if (endpoint.answer?.(read, body) !== undefined) return undefined;
-  const models = topLevelMembers(text, 0, { model: true }).get("model") ?? [];
-  const [span] = models;
-  if (span === undefined) return { read, said: bytes };
-  if (models.length > 1) return undefined;
-  const id = Buffer.from(JSON.stringify(model.id));
-  return {
-    read,
-    said: Buffer.concat([bytes.subarray(0, offsetOf(span.valueStart)), id, bytes.subarray(offsetOf(span.valueEnd))]),
-  };
+  const members = topLevelMembers(text, 0, { model: true, usage: true });
+  const models = members.get("model") ?? [];
+  const usages = members.get("usage") ?? [];
+  if (models.length > 1 || usages.length > 1) return undefined;
+  const { usage, shown } = usageOf(asked, read);
+  const put = (span: MemberSpan, value: unknown) => ({
+    from: offsetOf(span.valueStart),
+    to: offsetOf(span.valueEnd),
+    text: JSON.stringify(value),
+  });
+  const edits = models.map((span) => put(span, model.id));
+  if (shown !== read["usage"]) {
+    const open = text.indexOf("{") + 1;
+    edits.push(
+      usages[0] === undefined
+        ? { from: open, to: open, text: `"usage":${JSON.stringify(shown)},` }
+        : put(usages[0], shown),
+    );
+  }
+  return { usage, said: edits.length === 0 ? bytes : withEdits(bytes, edits) };
+}
+
+/** The bytes with parts replaced. */
+function withEdits(bytes: Uint8Array, edits: { from: number; to: number; text: string }[]): Uint8Array {
+  const parts: Uint8Array[] = [];
+  let at = 0;
+  for (const { from, to, text } of edits.sort((a, b) => a.from - b.from)) {
+    parts.push(bytes.subarray(at, from), Buffer.from(text));
+    at = to;
+  }
+  return Buffer.concat([...parts, bytes.subarray(at)]);
+}
+
+/** The settled usage of an answer, and the usage object for the client; undefined if there is none. */
+function usageOf({ endpoint, measured, model }: Asked, read: JsonObject): { usage: Measured; shown: unknown } {
+  const text = endpoint.wrote?.(read) ?? "";
+  const usage = settledMeasure(endpoint.usage(read), { measured, text, prices: model.prices });
+  const raw = read["usage"];
+  return { usage, shown: raw == null && !endpoint.addsUsage ? raw : endpoint.shownUsage(raw, usage) };
 }
 
 /** Reads an answer, and the text of it for the client. Throws `UpstreamFault`. */
 function readWhole(text: string, asked: Asked, words: OtherWords | undefined): ReadAnswer {
-  const { endpoint, model, body, measured } = asked;
+  const { endpoint, model, body } = asked;
   try {
     const read = words === undefined ? fieldsOf(text) : words.answer(JSON.parse(text));
     const other = endpoint.answer?.(read, body);
+    const { usage, shown } = usageOf(asked, read);
     if (other !== undefined || words !== undefined) {
-      const tokens = measured.inputTokens;
-      const usage = { prompt_tokens: tokens, total_tokens: tokens };
-      return { read, said: JSON.stringify({ usage, ...(other ?? read), model: model.id }) };
+      return { usage, said: JSON.stringify({ ...(other ?? read), usage: shown, model: model.id }) };
     }
-    return { read, said: read["model"] === undefined ? text : spliceMembers(text, { model: model.id }) };
+    const edits: Record<string, unknown> = read["model"] === undefined ? {} : { model: model.id };
+    if (shown !== read["usage"]) edits["usage"] = shown;
+    return { usage, said: Object.keys(edits).length === 0 ? text : spliceMembers(text, edits) };
   } catch (cause) {
     if (cause instanceof UpstreamFault) throw cause;
     throw new UpstreamFault("unavailable", "The provider's answer has an unknown format.", { cause });

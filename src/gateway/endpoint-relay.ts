@@ -5,6 +5,7 @@ import { ApiError } from "../base/errors.ts";
 import { spliceMembers } from "../base/json-splice.ts";
 import { FrameCutter, parseFrame } from "../base/sse.ts";
 import type { JsonObject } from "../catalog/endpoints/endpoint.ts";
+import { settledMeasure } from "../catalog/endpoints/endpoint-usage.ts";
 import type { Measured } from "../catalog/prices.ts";
 import { byteResponse } from "../http/byte-response.ts";
 import { sseResponse } from "../http/sse-response.ts";
@@ -13,6 +14,7 @@ import { BodyReader } from "../upstream/call.ts";
 import { openaiError } from "../upstream/dialects/openai-error.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import { answerFault } from "../upstream/fault-words.ts";
+import { OutputText } from "../upstream/output-text.ts";
 import { headerText } from "./accounting.ts";
 import type { Asked, EndpointDeps, Settled } from "./endpoint-job.ts";
 import { clientError, faultOfAnswer, mayTryElsewhere } from "./policy.ts";
@@ -26,7 +28,7 @@ interface Relayed {
   readonly type: string;
   /** Aborts if the client leaves, or the time is up, before the first byte. */
   readonly signal: AbortSignal;
-  settle(usage: Measured | undefined, end: Partial<Settled>): void;
+  settle(usage: Measured, end: Partial<Settled>): void;
 }
 
 /** The media types that are forwarded as bytes. Others, such as the HTML of a proxy's error page, are not an answer. */
@@ -75,7 +77,10 @@ abstract class Relay {
   protected readonly deps: EndpointDeps;
   protected readonly relayed: Relayed;
   protected readonly body: BodyReader;
-  protected usage: Measured | undefined;
+  /** What the provider reported. */
+  protected told: Measured | undefined;
+  /** What the model wrote. */
+  protected readonly output = new OutputText();
   protected ttfbMs: number | null = null;
   #settled = false;
 
@@ -96,8 +101,13 @@ abstract class Relay {
     if (this.#settled) return;
     this.#settled = true;
     this.deps.streamClosed?.();
-    this.relayed.settle(this.usage, { ttfbMs: this.ttfbMs, ...end });
+    this.relayed.settle(this.usage(), { ttfbMs: this.ttfbMs, ...end });
     this.relayed.asked.exchange.finish(200);
+  }
+
+  protected usage(): Measured {
+    const { measured, model } = this.relayed.asked;
+    return settledMeasure(this.told, { measured, text: this.output.toString(), prices: model.prices });
   }
 
   protected noteFirst(): void {
@@ -109,6 +119,7 @@ const INTERRUPTED = { label: "interrupted", errorCode: "provider_stream_interrup
 
 /** Relays text or audio. */
 class ByteRelay extends Relay {
+  readonly #decoder = new TextDecoder();
   #waiting: Uint8Array | undefined;
 
   async begin(): Promise<void> {
@@ -122,15 +133,23 @@ class ByteRelay extends Relay {
   async next(): Promise<Uint8Array | undefined> {
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    if (waiting !== undefined) return waiting;
+    if (waiting !== undefined) return this.#noted(waiting);
     try {
-      const bytes = await this.body.read();
+      const bytes = this.#noted(await this.body.read());
       if (bytes === undefined) this.settle({});
       return bytes;
     } catch (error) {
       this.settle(INTERRUPTED);
       throw error;
     }
+  }
+
+  /** Keeps text for counting. Subtitles count with their times. */
+  #noted(bytes: Uint8Array | undefined): Uint8Array | undefined {
+    if (bytes !== undefined && MAY_BE_EMPTY.test(this.relayed.type)) {
+      this.output.add(this.#decoder.decode(bytes, { stream: true }));
+    }
+    return bytes;
   }
 }
 
@@ -171,7 +190,7 @@ class EventRelay extends Relay {
   /** The frames for the client. Throws `UpstreamFault` for a frame that reports a failure; the frames before it are lost too. */
   #read(block: string): string {
     // Audio and images are in base64, which contains no quotes, so only few frames have to be parsed.
-    if (!/"(?:usage|error|model)"/.test(block)) return block;
+    if (!/"(?:usage|error|model)"|\.done"/.test(block)) return block;
     const frames = block.split(/(?<=\n\n)/);
     return frames.map((frame) => this.#readFrame(frame)).join("");
   }
@@ -184,9 +203,17 @@ class EventRelay extends Relay {
     if (value["type"] === "error" || event === "error" || value["error"]) {
       throw faultOfAnswer(answerFault(openaiError(value["error"] ?? value)));
     }
-    this.usage = endpoint.usage(value) ?? this.usage;
-    if (value["model"] === undefined) return frame;
-    return `${event === undefined ? "" : `event: ${event}\n`}data: ${spliceMembers(data as string, { model: model.id })}\n\n`;
+    this.told = endpoint.usage(value) ?? this.told;
+    const edits: Record<string, unknown> = value["model"] === undefined ? {} : { model: model.id };
+    const isEnd = String(value["type"]).endsWith(".done");
+    if (isEnd) this.output.add(endpoint.wrote?.(value) ?? "");
+    const raw = value["usage"];
+    if (raw != null || (isEnd && endpoint.addsUsage)) {
+      const shown = endpoint.shownUsage(raw, this.usage());
+      if (shown !== raw) edits["usage"] = shown;
+    }
+    if (Object.keys(edits).length === 0) return frame;
+    return `${event === undefined ? "" : `event: ${event}\n`}data: ${spliceMembers(data as string, edits)}\n\n`;
   }
 
   /** The error event for a client whose answer ends with a failure. */

@@ -10,6 +10,12 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeUpstream, type Received, startUpstream } from "../support/upstream.ts";
 import type { EndpointFixture } from "./endpoints/fixture.ts";
 
+type Json = Readonly<Record<string, unknown>>;
+
+/** A usage object with the same value in place of every figure. */
+const zeros = (usage: unknown, value = 0) =>
+  Object.fromEntries(Object.entries(usage as Json).map(([name, one]) => [name, typeof one === "number" ? value : one]));
+
 const SECRET = "sk-of-the-provider-0123456789";
 
 /** The fixture's name, for example `audio-speech` for `/v1/audio/speech`. */
@@ -118,18 +124,35 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
 
   test("is recorded with the provider's token counts", async () => {
     await ask("ours");
-    expect(await latestRow()).toMatchObject({
+    const row = await latestRow();
+    expect(row).toMatchObject({
       ...{ model: "ours", provider: "good", endpoint: path, status: 200 },
-      ...{ inputTokens: fixture.tokens, costMicros: fixture.tokens, estimated: false },
+      ...{ inputTokens: fixture.tokens, costMicros: row!.inputTokens + row!.outputTokens, estimated: false },
     });
   });
 
-  test("is counted by the gateway if the provider does not count", async () => {
-    good.answer(() => Response.json(fixture.untold("theirs")));
-    await ask("ours");
+  test.each<[string, (answer: Json) => Json]>([
+    ["does not count", () => fixture.untold("theirs")],
+    ["sends no object", (answer) => ({ ...answer, usage: null })],
+    ["counts zeros", (answer) => ({ ...answer, usage: zeros(answer["usage"]) })],
+    ["counts in fractions", (answer) => ({ ...answer, usage: zeros(answer["usage"], 1.5) })],
+    ["counts below zero", (answer) => ({ ...answer, usage: zeros(answer["usage"], -1) })],
+  ])("is counted by the gateway if the provider %s, and the client sees what is recorded", async (_name, change) => {
+    good.answer(() => Response.json(change(fixture.answer("theirs"))));
+    const response = await ask("ours");
+    const { usage } = (response.headers.get("content-type") === "application/json" ? await response.json() : {}) as {
+      usage?: Json | null;
+    };
     const { inputTokens } = endpoint.measure(fixture.body);
     expect(inputTokens).toBeGreaterThan(0);
-    expect(await latestRow()).toMatchObject({ inputTokens, estimated: true });
+    const row = await latestRow();
+    expect(row).toMatchObject({ inputTokens, estimated: true });
+    if (endpoint.addsUsage) expect(usage).toBeObject();
+    if (usage == null) return;
+    const { prompt_tokens, input_tokens, total_tokens } = usage as Record<string, number>;
+    expect(prompt_tokens ?? input_tokens ?? total_tokens).toBe(row!.inputTokens);
+    expect(total_tokens).toBe(row!.inputTokens + row!.outputTokens);
+    expect(row!.costMicros).toBe(row!.inputTokens + row!.outputTokens);
   });
 
   test("falls back to the next route, and the failed route's message is not shown", async () => {

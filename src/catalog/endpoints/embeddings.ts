@@ -1,10 +1,12 @@
 // POST /v1/embeddings in OpenAI's format, as compatible servers accept it: text or tokens in, vectors out.
 
 import { ApiError } from "../../base/errors.ts";
+import { reportedUsage } from "../../chat/usage.ts";
 import { countTokens } from "../../tokens/count.ts";
 import type { Measured } from "../prices.ts";
 import { isCount, refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint, OtherWords } from "./endpoint.ts";
+import { embeddingUsage } from "./endpoint-usage.ts";
 import { encodeFloats, floatsOf } from "./floats.ts";
 
 /** OpenAI's limit of inputs in one request. */
@@ -31,8 +33,10 @@ export const embeddings: ModelEndpoint = {
   usage(answer): Measured | undefined {
     const usage = answer["usage"] as JsonObject | null | undefined;
     const tokens = usage?.["prompt_tokens"] ?? usage?.["total_tokens"];
-    return isCount(tokens) ? { inputTokens: tokens, outputTokens: 0 } : undefined;
+    return reportedUsage({ input: tokens, output: 0 });
   },
+  shownUsage: embeddingUsage,
+  addsUsage: true,
 };
 
 /**

@@ -62,4 +62,10 @@ export interface ModelEndpoint {
   worst?(body: JsonObject, bytes: number): Measured;
   /** The usage that an answer or an event reports; undefined if it is missing or invalid. */
   usage(answer: JsonObject): Measured | undefined;
+  /** The text that the model wrote in an answer or an event, for endpoints whose models write. */
+  wrote?(answer: JsonObject): string;
+  /** The usage object for the client, in place of the answer's own `raw`. */
+  shownUsage(raw: unknown, usage: Measured): JsonObject;
+  /** Whether an answer without a usage object gets one. */
+  readonly addsUsage: boolean;
 }

@@ -6,6 +6,7 @@ import { countTokens } from "../../tokens/count.ts";
 import type { Measured } from "../prices.ts";
 import { refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint } from "./endpoint.ts";
+import { mediaUsage } from "./endpoint-usage.ts";
 
 /**
  * The tokens of the most expensive picture in public price lists, as output and as input, and the limit of input
@@ -38,6 +39,8 @@ export const imageGenerations: ModelEndpoint = {
     const { data } = answer;
     return tokens !== undefined && Array.isArray(data) ? { ...tokens, images: data.length } : tokens;
   },
+  shownUsage: mediaUsage,
+  addsUsage: false,
 };
 
 /** Generates pictures from a prompt and other pictures. */

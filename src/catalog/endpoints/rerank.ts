@@ -2,10 +2,12 @@
 // the indexes of the documents by relevance out. Text Embeddings Inference has its own format.
 
 import { prefixedId } from "../../base/ids.ts";
+import { reportedUsage } from "../../chat/usage.ts";
 import { countTokens } from "../../tokens/count.ts";
 import type { Measured } from "../prices.ts";
 import { isCount, refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint, OtherWords } from "./endpoint.ts";
+import { rankingUsage } from "./endpoint-usage.ts";
 
 /** The vendors' own limits are 1,000 to 2,048. */
 const DOCUMENTS_MAX = 10_000;
@@ -36,8 +38,10 @@ export const rerank: ModelEndpoint = {
   usage(answer): Measured | undefined {
     const { usage, meta } = answer as { usage?: JsonObject | null; meta?: { tokens?: JsonObject | null } | null };
     const tokens = usage?.["total_tokens"] ?? usage?.["prompt_tokens"] ?? meta?.tokens?.["input_tokens"];
-    return isCount(tokens) ? { inputTokens: tokens, outputTokens: 0 } : undefined;
+    return reportedUsage({ input: tokens, output: 0 });
   },
+  shownUsage: rankingUsage,
+  addsUsage: true,
 };
 
 /** Version 2 of Cohere's API accepts only strings and never returns them (docs.cohere.com/reference/rerank). */

@@ -4,6 +4,7 @@ import { reportedUsage } from "../../chat/usage.ts";
 import { countTokens } from "../../tokens/count.ts";
 import { refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint } from "./endpoint.ts";
+import { mediaUsage } from "./endpoint-usage.ts";
 
 /** Output tokens for each character of slow speech. */
 const TOKENS_PER_CHARACTER = 5;
@@ -36,4 +37,6 @@ export const speech: ModelEndpoint = {
     const usage = (event["usage"] ?? {}) as JsonObject;
     return reportedUsage({ input: usage["input_tokens"], output: usage["output_tokens"] });
   },
+  shownUsage: mediaUsage,
+  addsUsage: false,
 };

@@ -5,6 +5,7 @@ import { countTokens } from "../../tokens/count.ts";
 import { audioUsage, worstAudio } from "./audio-usage.ts";
 import { refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint } from "./endpoint.ts";
+import { hearingUsage } from "./endpoint-usage.ts";
 
 const FORMATS = ["json", "text", "srt", "verbose_json", "vtt", "diarized_json"];
 
@@ -21,6 +22,9 @@ export const transcriptions: ModelEndpoint = {
   measure: ({ prompt }) => ({ inputTokens: typeof prompt === "string" ? countTokens(prompt) : 0, outputTokens: 0 }),
   worst: (_fields, bytes) => worstAudio(bytes),
   usage: audioUsage,
+  wrote: ({ text }) => (typeof text === "string" ? text : ""),
+  shownUsage: hearingUsage,
+  addsUsage: true,
 };
 
 /** Audio to English text. */

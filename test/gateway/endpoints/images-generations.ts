@@ -4,7 +4,7 @@ const data = [{ b64_json: "iVBORw0KGgo=" }];
 
 export const fixture: EndpointFixture = {
   body: { prompt: "A gate by the sea", size: "256x256", unknown_member: { kept: 1.0 } },
-  answer: () => ({ created: 1, data, usage: { input_tokens: 6, output_tokens: 0, total_tokens: 6 } }),
+  answer: () => ({ created: 1, data, usage: { input_tokens: 6, output_tokens: 50, total_tokens: 56 } }),
   tokens: 6,
   untold: () => ({ created: 1, data: [] }),
   refused: [
