@@ -19,8 +19,9 @@ const HIDING: Readonly<Record<string, RegExp>> = {
   height: /^0(?:px|em|rem)?$/,
 };
 const ANY_HIDING = /none|hidden|collapse|scale|opacity|font-size|text-indent|clip|height|color/i;
-/** A part with more of the page's text is shown by a script or by another sheet. */
-const SHARE_MAX = 0.2;
+/** Parts with more of the page's text, and with more than some sentences, are shown by a script or by another sheet. */
+const SHARE_MAX = 0.05;
+const CHARS_MIN = 400;
 /** Rules of one page that are read. */
 const RULES_MAX = 5000;
 /** Conditions within conditions. */
@@ -52,7 +53,7 @@ export function applyStyleRules({ body, styles }: PageDocument): void {
   }
   const elements = elementsOf(body);
   const sizes = textSizes(body, elements);
-  const charsMax = (sizes.get(body) ?? 0) * SHARE_MAX;
+  const charsMax = Math.max(CHARS_MIN, (sizes.get(body) ?? 0) * SHARE_MAX);
   const styled = new Map<PageElement, string>();
   let chars = 0;
   for (const element of elements) {
