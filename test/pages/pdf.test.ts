@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deflateSync } from "node:zlib";
-import { linesOf, type Piece } from "../../src/pages/convert/pdf-lines.ts";
+import { type PdfPiece, pdfLinesOf } from "../../src/pages/convert/pdf-lines.ts";
 import { pdfMarkdown } from "../../src/pages/convert/pdf-markdown.ts";
 import { createPdfReader } from "../../src/pages/convert/pdf-reader.ts";
 import { unpacksToMore } from "../../src/pages/convert/pdf-streams.ts";
@@ -120,10 +120,10 @@ describe("Markdown", () => {
     expect((await readPdf(pdfOf(placed(...texts)), MIB)) as unknown).toEqual({ title: "", text: markdown });
   });
 
-  const piece = (text: string, x: number, width: number, more: Partial<Piece> = {}): Piece => {
+  const piece = (text: string, x: number, width: number, more: Partial<PdfPiece> = {}): PdfPiece => {
     return { text, x, y: 100, width, size: 12, font: "f", isCode: false, ...more };
   };
-  test.each<[string, Piece[], string]>([
+  test.each<[string, PdfPiece[], string]>([
     [
       "Hebrew in the order of the eye",
       [
@@ -146,14 +146,14 @@ describe("Markdown", () => {
       [piece("see", 10, 20), piece("the data", 33, 40, { link: "https://example.com/a b" }), piece("here", 77, 20)],
       "see [the data](https://example.com/a%20b) here",
     ],
-  ])("%s", (_, pieces, text) => expect(linesOf(pieces).map((line) => line.text)).toEqual([text]));
+  ])("%s", (_, pieces, text) => expect(pdfLinesOf(pieces).map((line) => line.text)).toEqual([text]));
 
   test("running heads are left out", () => {
     const pages = [1, 2, 3].map((number) => ({
       number,
       bottom: 0,
       height: 800,
-      lines: linesOf([piece(`Journal, vol. 7 / ${number}`, 10, 100, { y: 790 }), piece(`Text ${number}.`, 10, 50)]),
+      lines: pdfLinesOf([piece(`Journal, vol. 7 / ${number}`, 10, 100, { y: 790 }), piece(`Text ${number}.`, 10, 50)]),
     }));
     expect(pdfMarkdown(pages)).toBe("Text 1.\n\nText 2.\n\nText 3.");
   });

@@ -6,18 +6,20 @@ import { closest, elementsOf, type PageElement, PageText, walk } from "../dom/no
 import type { PageDocument } from "../dom/parse.ts";
 
 /** The declarations that can hide a part, each with the values that do. */
-const HIDING: Readonly<Record<string, RegExp>> = {
-  display: /^none$/,
-  visibility: /^(?:hidden|collapse)$/,
-  opacity: /^0?\.?0*%?$/,
-  "content-visibility": /^hidden$/,
-  transform: /^scale\(\s*0?\.?0*\s*(?:,\s*0?\.?0*\s*)?\)$/,
-  "font-size": /^0?\.?0*(?:px|em|rem|pt|%)?$/,
-  "text-indent": /^-\d{3,}/,
-  clip: /^rect\(\s*[01](?:px)?[\s,]+[01]/,
-  "clip-path": /^(?:inset\(\s*(?:50|100)%|circle\(\s*0)/,
-  height: /^0(?:px|em|rem)?$/,
-};
+const HIDING: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    display: /^none$/,
+    visibility: /^(?:hidden|collapse)$/,
+    opacity: /^0?\.?0*%?$/,
+    "content-visibility": /^hidden$/,
+    transform: /^scale\(\s*0?\.?0*\s*(?:,\s*0?\.?0*\s*)?\)$/,
+    "font-size": /^0?\.?0*(?:px|em|rem|pt|%)?$/,
+    "text-indent": /^-\d{3,}/,
+    clip: /^rect\(\s*[01](?:px)?[\s,]+[01]/,
+    "clip-path": /^(?:inset\(\s*(?:50|100)%|circle\(\s*0)/,
+    height: /^0(?:px|em|rem)?$/,
+  }),
+);
 const ANY_HIDING = /none|hidden|collapse|scale|opacity|font-size|text-indent|clip|height|color/i;
 /** Parts with more of the page's text, and with more than some sentences, are shown by a script or by another sheet. */
 const SHARE_MAX = 0.05;
@@ -126,7 +128,7 @@ function hides(declared: ReadonlyMap<string, string>): boolean {
 }
 
 function isHiding(name: string, value: string): boolean {
-  return HIDING[name]?.test(value.replace(/\s*!important$/, "")) === true;
+  return HIDING.get(name)?.test(value.replace(/\s*!important$/, "")) === true;
 }
 
 function fits({ tag, id, classes }: Rule, element: PageElement): boolean {
@@ -180,7 +182,7 @@ function blockEnd(sheet: string, open: number): number {
 const EXTENDED = ["transition", "padding", "padding-top", "padding-bottom", "min-height"];
 const READ = new Set([
   ...EXTENDED,
-  ...Object.keys(HIDING),
+  ...HIDING.keys(),
   "overflow",
   "animation",
   "position",

@@ -5,7 +5,7 @@ import { raisedText } from "../../base/raised-text.ts";
 import { escapeMarkdown } from "../markdown/escape.ts";
 
 /** A piece of text with its position, in points from the lower left corner of the page. */
-export interface Piece {
+export interface PdfPiece {
   readonly text: string;
   readonly x: number;
   readonly y: number;
@@ -55,9 +55,9 @@ const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Sc
 const PRESENTED = /[\ufb00-\ufb4f\ufb50-\ufdff\ufe70-\ufefc]/;
 
 /** Puts pieces in the order in which the PDF draws them together to lines. */
-export function linesOf(pieces: readonly Piece[]): PdfLine[] {
-  const lines: Piece[][] = [];
-  let line: Piece[] = [];
+export function pdfLinesOf(pieces: readonly PdfPiece[]): PdfLine[] {
+  const lines: PdfPiece[][] = [];
+  let line: PdfPiece[] = [];
   for (const piece of pieces) {
     const base = largest(line);
     if (base !== undefined && !continues(line, base, piece)) {
@@ -71,43 +71,43 @@ export function linesOf(pieces: readonly Piece[]): PdfLine[] {
 }
 
 /** Whether a piece stands in the line, whether or not it is raised. */
-function continues(line: readonly Piece[], base: Piece, piece: Piece): boolean {
+function continues(line: readonly PdfPiece[], base: PdfPiece, piece: PdfPiece): boolean {
   const size = Math.max(base.size, piece.size);
   if (Math.abs(piece.y - base.y) > size * SHIFT_MAX) return false;
   const isRaised = isShifted(base, piece) || isShifted(piece, base);
   if (!isRaised && Math.abs(piece.y - base.y) > size * SHIFT_MIN * 2) return false;
   // Text to the left of the line is another column, unless the line is written from right to left.
-  const last = line[line.length - 1] as Piece;
+  const last = line[line.length - 1] as PdfPiece;
   const isBehind = piece.x >= last.x - size * 0.5;
   return isBehind || RIGHT_TO_LEFT.test(piece.text + last.text);
 }
 
-function isShifted(base: Piece, piece: Piece): boolean {
+function isShifted(base: PdfPiece, piece: PdfPiece): boolean {
   const shift = Math.abs(piece.y - base.y) / base.size;
   return piece.size < base.size * RAISED_SIZE_MAX && shift >= SHIFT_MIN && shift <= SHIFT_MAX;
 }
 
-function largest(line: readonly Piece[]): Piece | undefined {
-  let found: Piece | undefined;
+function largest(line: readonly PdfPiece[]): PdfPiece | undefined {
+  let found: PdfPiece | undefined;
   for (const piece of line) if (found === undefined || piece.size > found.size) found = piece;
   return found;
 }
 
-function lineOf(pieces: readonly Piece[]): PdfLine {
+function lineOf(pieces: readonly PdfPiece[]): PdfLine {
   const sorted = [...pieces].sort((one, two) => one.x - two.x);
   const base = mostUsed(sorted);
   const isRightToLeft = directionOf(sorted.map(({ text }) => text).join(""));
   const cells = cellsOf(sorted, base).map((cell) => ({
     text: textOf(isRightToLeft ? inReadingOrder(cell) : cell, base, isRightToLeft),
-    x: (cell[0] as Piece).x,
+    x: (cell[0] as PdfPiece).x,
     right: Math.max(...cell.map(({ x, width }) => x + width)),
   }));
   const isCode = sorted.every((piece) => piece.isCode);
-  const last = sorted[sorted.length - 1] as Piece;
+  const last = sorted[sorted.length - 1] as PdfPiece;
   const shown = isRightToLeft ? cells.toReversed() : cells;
   return {
     text: shown.map(({ text }) => text).join(" "),
-    x: (sorted[0] as Piece).x,
+    x: (sorted[0] as PdfPiece).x,
     right: last.x + last.width,
     y: base.y,
     size: base.size,
@@ -118,15 +118,15 @@ function lineOf(pieces: readonly Piece[]): PdfLine {
 }
 
 /** The piece whose size and font most of the line has. */
-function mostUsed(pieces: readonly Piece[]): Piece {
-  const chars = new Map<string, { piece: Piece; count: number }>();
+function mostUsed(pieces: readonly PdfPiece[]): PdfPiece {
+  const chars = new Map<string, { piece: PdfPiece; count: number }>();
   for (const piece of pieces) {
     const key = `${piece.size.toFixed(1)} ${piece.font}`;
     const known = chars.get(key);
     if (known === undefined) chars.set(key, { piece, count: piece.text.length });
     else known.count += piece.text.length;
   }
-  const base = largest(pieces) as Piece;
+  const base = largest(pieces) as PdfPiece;
   let found = { piece: base, count: 0 };
   // Small letters are indices, however many they are.
   for (const one of chars.values())
@@ -134,12 +134,12 @@ function mostUsed(pieces: readonly Piece[]): Piece {
   return found.piece;
 }
 
-function cellsOf(sorted: readonly Piece[], base: Piece): Piece[][] {
-  const cells: Piece[][] = [];
+function cellsOf(sorted: readonly PdfPiece[], base: PdfPiece): PdfPiece[][] {
+  const cells: PdfPiece[][] = [];
   let right = 0;
   for (const piece of sorted) {
     if (cells.length === 0 || piece.x - right > base.size * CELL_GAP) cells.push([]);
-    (cells[cells.length - 1] as Piece[]).push(piece);
+    (cells[cells.length - 1] as PdfPiece[]).push(piece);
     right = Math.max(right, piece.x + piece.width);
   }
   return cells;
@@ -156,9 +156,9 @@ function directionOf(text: string): boolean {
  * The pieces of a right-to-left line in the order of reading. Figures and words of other scripts are written from left to right
  * within it.
  */
-function inReadingOrder(pieces: readonly Piece[]): Piece[] {
-  const out: Piece[] = [];
-  let run: Piece[] = [];
+function inReadingOrder(pieces: readonly PdfPiece[]): PdfPiece[] {
+  const out: PdfPiece[] = [];
+  let run: PdfPiece[] = [];
   for (const piece of pieces.toReversed()) {
     if (isLeftToRight(piece.text) || (run.length > 0 && piece.text.trim() === "")) run.unshift(piece);
     else {
@@ -174,7 +174,7 @@ function isLeftToRight(text: string): boolean {
 }
 
 /** The text of a line of code, with as many spaces as fit into its gaps. */
-function codeOf(pieces: readonly Piece[]): string {
+function codeOf(pieces: readonly PdfPiece[]): string {
   let text = "";
   let right: number | undefined;
   for (const piece of pieces) {
@@ -186,7 +186,7 @@ function codeOf(pieces: readonly Piece[]): string {
 }
 
 /** The Markdown of pieces in the order of reading. */
-function textOf(pieces: readonly Piece[], base: Piece, isRightToLeft: boolean): string {
+function textOf(pieces: readonly PdfPiece[], base: PdfPiece, isRightToLeft: boolean): string {
   const runs: { text: string; link: string | undefined }[] = [];
   let text = "";
   pieces.forEach((piece, at) => {
@@ -215,20 +215,20 @@ function linked(text: string, link: string): string {
 }
 
 /** The distance between two pieces of a line, whichever stands first. */
-function gapBetween(one: Piece, two: Piece): number {
+function gapBetween(one: PdfPiece, two: PdfPiece): number {
   return Math.max(two.x - one.x - one.width, one.x - two.x - two.width);
 }
 
 interface Around {
-  readonly base: Piece;
+  readonly base: PdfPiece;
   readonly isRightToLeft: boolean;
   readonly text: string;
-  readonly before: Piece | undefined;
-  readonly after: Piece | undefined;
+  readonly before: PdfPiece | undefined;
+  readonly after: PdfPiece | undefined;
 }
 
 /** The text of one piece, with the space before it. */
-function written(piece: Piece, { base, isRightToLeft, text, before, after }: Around): string {
+function written(piece: PdfPiece, { base, isRightToLeft, text, before, after }: Around): string {
   const plain = plainLetters(piece.text, isRightToLeft);
   if (isShifted(base, piece) && plain.trim() !== "") {
     const tag = piece.y > base.y ? "sup" : "sub";

@@ -1,6 +1,6 @@
 // Reads the text of a PDF as Markdown. Runs in a thread of the PDF process, see pdf-process.ts.
 
-import { linesOf, type Piece } from "./pdf-lines.ts";
+import { type PdfPiece, pdfLinesOf } from "./pdf-lines.ts";
 import { type PdfPage, pdfMarkdown } from "./pdf-markdown.ts";
 import { unpacksToMore } from "./pdf-streams.ts";
 
@@ -28,7 +28,7 @@ export async function readPdf(bytes: Uint8Array, bytesMax: number): Promise<PdfT
     const page = await document.getPage(++number);
     const pieces = await piecesOf(page as unknown as Page, left);
     const [, bottom = 0, , top = 0] = page.view;
-    pages.push({ number, bottom, height: Math.max(1, top - bottom), lines: linesOf(pieces) });
+    pages.push({ number, bottom, height: Math.max(1, top - bottom), lines: pdfLinesOf(pieces) });
     // Frees the resources of the page, which the next page does not need.
     page.cleanup();
   }
@@ -68,9 +68,9 @@ interface Link {
  * Reads the text piece by piece and stops when there is enough, since the complete result would be many times larger than its
  * text.
  */
-async function piecesOf(page: Page, left: { chars: number; pieces: number }): Promise<Piece[]> {
+async function piecesOf(page: Page, left: { chars: number; pieces: number }): Promise<PdfPiece[]> {
   const links = await linksOf(page);
-  const pieces: Piece[] = [];
+  const pieces: PdfPiece[] = [];
   const codeFonts = new Set<string>();
   for await (const { items, styles } of page.streamTextContent()) {
     for (const [name, { fontFamily }] of Object.entries(styles)) if (fontFamily === "monospace") codeFonts.add(name);
@@ -98,7 +98,7 @@ async function linksOf(page: Page): Promise<Link[]> {
 }
 
 /** Cuts a piece where a link begins or ends, between words. */
-function parted(piece: Piece, links: readonly Link[]): Piece[] {
+function parted(piece: PdfPiece, links: readonly Link[]): PdfPiece[] {
   const { text, x, y, width, size } = piece;
   const link = links.find(({ rect: [left, bottom, right, top] }) => {
     const middle = y + size * 0.3;
@@ -108,7 +108,7 @@ function parted(piece: Piece, links: readonly Link[]): Piece[] {
   const [left, , right] = link.rect;
   const at = (edge: number) => Math.round(Math.min(1, Math.max(0, (edge - x) / Math.max(1, width))) * text.length);
   const [start, end] = [wordEdge(text, at(left)), wordEdge(text, at(right))];
-  const cut = (from: number, to: number, url?: string): Piece[] => {
+  const cut = (from: number, to: number, url?: string): PdfPiece[] => {
     if (text.slice(from, to).trim() === "") return [];
     const share = width / text.length;
     return [{ ...piece, text: text.slice(from, to), x: x + from * share, width: (to - from) * share, link: url }];
