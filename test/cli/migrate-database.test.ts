@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { runCommandLine } from "../../src/cli/run.ts";
@@ -221,6 +221,35 @@ describe.skipIf(server === undefined)("migrate-database", () => {
     for (const argv of [[], ["--to", "mysql://x"], ["--to", url, "--from", url]])
       expect(await run({}, "migrate-database", ...argv)).toMatchObject({ code: 2 });
   }, 30_000);
+
+  test("into a data directory is refused before it begins, naming what it would replace", async () => {
+    const source = await database();
+    await (await openPostgres({ url: source, dataDir: tempDir() })).close();
+    for (const name of ["uploads/a/file", "secrets.json", "sallyport.db", "sallyport.db-wal"]) {
+      const dataDir = tempDir();
+      await Bun.write(join(dataDir, name), "mine");
+      const refused = await run({}, "migrate-database", "--data-dir", dataDir, "--from", source);
+      const found = name.split("/")[0] ?? "";
+      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`already contains ${found}, which`) });
+      expect(await Bun.file(join(dataDir, name)).text()).toBe("mine");
+      expect(existsSync(join(dataDir, "copying"))).toBe(false);
+    }
+    const empty = tempDir();
+    mkdirSync(join(empty, "uploads"));
+    expect(await run({}, "migrate-database", "--data-dir", empty, "--from", source)).toMatchObject({ code: 0 });
+  }, 60_000);
+
+  test("is refused while another copy into the same database goes on", async () => {
+    const [dataDir, target] = [tempDir(), await database()];
+    await fill(dataDir);
+    const both = await Promise.all(
+      [1, 2].map(() => run({}, "migrate-database", "--data-dir", dataDir, "--to", target)),
+    );
+    const [done, refused] = both.sort((a, b) => a.code - b.code);
+    expect(done?.code).toBe(0);
+    // The second is refused during the copy, or after it.
+    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/A copy into that database|is not empty/) });
+  }, 60_000);
 
   test("backup and restore give the same file on either engine", async () => {
     const [dataDir, file, url, other] = [

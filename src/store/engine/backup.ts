@@ -59,8 +59,12 @@ export async function writeBackup(store: Store, path: string): Promise<BackupSum
 export async function restoreBackup(path: string, dataDir: string): Promise<BackupSummary> {
   if (!existsSync(path)) throw new StoreError(`There is no file ${path}.`);
   const existed = existsSync(dataDir);
-  if (existed && (await readdir(dataDir)).some((name) => !IGNORED.has(name))) {
-    throw new StoreError(`The data directory ${dataDir} is not empty.`);
+  const found = existed ? (await readdir(dataDir)).filter((name) => !IGNORED.has(name)) : [];
+  if (found.length > 0) {
+    const named = found.sort().slice(0, NAMED_MAX).join(", ");
+    throw new StoreError(
+      `The data directory ${dataDir} is not empty: it contains ${named}${found.length > NAMED_MAX ? " and more" : ""}.`,
+    );
   }
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   try {
@@ -78,6 +82,9 @@ export async function restoreBackup(path: string, dataDir: string): Promise<Back
     throw new StoreError(`The backup ${path} cannot be restored: ${(error as Error).message}`, { cause: error });
   }
 }
+
+/** How many of the things in a directory a message names. */
+const NAMED_MAX = 5;
 
 interface Entries {
   readonly database: string;

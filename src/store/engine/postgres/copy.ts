@@ -1,7 +1,7 @@
 // Copies a store between a data directory and PostgreSQL, with the data that SQLite's store keeps beside its file:
 // secrets and uploads. A copy that was interrupted is continued; no server starts from an incomplete copy.
 
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../../base/clock.ts";
 import { SECRET_NAMES, SECRETS_FILE, secretStore } from "../../secrets.ts";
@@ -34,6 +34,14 @@ export interface WholeCopy extends CopySummary {
 /** The folder of the data directory in which a store is built from PostgreSQL. */
 const COPYING_DIR = "copying";
 
+/** What a copy into a data directory puts there. The database comes last, so that without it there is no store. */
+const MOVED = [UPLOADS_DIR, SECRETS_FILE, DATABASE_FILE];
+/** What SQLite would take for a part of the copied database. */
+const BESIDE_DATABASE = [`${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`];
+/** The lock of a program that copies into a database. */
+const COPY_LOCK = 7_255_019_402;
+const LONG = { isLong: true };
+
 /** Copies the store of a data directory into an empty database. */
 export async function copyToPostgres({ dataDir, url, clock = systemClock, told }: CopyPlaces): Promise<WholeCopy> {
   if (!existsSync(join(dataDir, DATABASE_FILE))) throw new StoreError(`There is no database in ${dataDir} to copy.`);
@@ -45,13 +53,15 @@ export async function copyToPostgres({ dataDir, url, clock = systemClock, told }
   const source = openStore({ dataDir, clock, create: false });
   const target = await openPostgres({ url, dataDir, clock, copying: true });
   try {
-    await requireNoNode(target);
-    await beginCopy(target);
-    const summary = await copyTables(sqliteSource(source), postgresTarget(target), told);
-    const uploads = await copyUploads(source, target);
-    await copySecrets(source, target);
-    await endCopy(target);
-    return { ...summary, uploads };
+    return await alone(target, async () => {
+      await requireNoNode(target);
+      await beginCopy(target);
+      const summary = await copyTables(sqliteSource(source), postgresTarget(target), told);
+      const uploads = await copyUploads(source, target);
+      await copySecrets(source, target);
+      await endCopy(target);
+      return { ...summary, uploads };
+    });
   } finally {
     source.close();
     await target.close();
@@ -63,8 +73,7 @@ export async function copyToPostgres({ dataDir, url, clock = systemClock, told }
  * snapshot of it.
  */
 export async function copyFromPostgres({ dataDir, url, clock = systemClock, told }: CopyPlaces): Promise<WholeCopy> {
-  if (existsSync(join(dataDir, DATABASE_FILE)))
-    throw new StoreError(`${dataDir} already contains a database. Choose an empty data directory.`);
+  requireRoom(dataDir);
   const part = join(dataDir, COPYING_DIR);
   mkdirSync(part, { recursive: true, mode: 0o700 });
   const source = await openPostgres({ url, dataDir, clock, create: false });
@@ -72,8 +81,10 @@ export async function copyFromPostgres({ dataDir, url, clock = systemClock, told
     const target = openStore({ dataDir: part, clock });
     try {
       const triggers = restTriggers(target);
-      const summary = await source.pool.transaction("repeatable read read only", (query) =>
-        copyTables(postgresSource(query), sqliteTarget(target), told),
+      const summary = await source.pool.transaction(
+        "repeatable read read only",
+        (query) => copyTables(postgresSource(query), sqliteTarget(target), told),
+        LONG,
       );
       for (const trigger of triggers) target.sqlite.run(trigger);
       const uploads = await copyUploads(source, target);
@@ -89,6 +100,36 @@ export async function copyFromPostgres({ dataDir, url, clock = systemClock, told
   } finally {
     await source.close();
   }
+}
+
+/** Throws StoreError if the data directory has anything that the copy would replace. */
+function requireRoom(dataDir: string): void {
+  const found = [...MOVED, ...BESIDE_DATABASE].filter((name) => isUsed(join(dataDir, name)));
+  if (found.length > 0)
+    throw new StoreError(
+      `${dataDir} already contains ${found.join(", ")}, which the copy would replace. Choose an empty data directory, or move them away.`,
+    );
+}
+
+/** A folder without anything in it, as a node makes for uploads that arrive, can be replaced. */
+function isUsed(path: string): boolean {
+  if (!existsSync(path)) return false;
+  return !statSync(path).isDirectory() || readdirSync(path).length > 0;
+}
+
+/** Runs a copy while no other program copies into the same database. */
+async function alone<T>({ pool }: PostgresStore, copy: () => Promise<T>): Promise<T> {
+  // The lock lasts as long as its transaction, which holds no other locks.
+  return pool.transaction(
+    "repeatable read read only",
+    async (query) => {
+      const { values } = await query(`SELECT pg_try_advisory_xact_lock(${COPY_LOCK})`, []);
+      if (values[0]?.[0] !== true)
+        throw new StoreError("A copy into that database is going on. Wait until it has ended.");
+      return copy();
+    },
+    LONG,
+  );
 }
 
 function sqliteSource({ sqlite }: SqliteStore): CopySource {
@@ -118,11 +159,15 @@ function postgresTarget({ pool }: PostgresStore): CopyTarget {
     notes: async () => notesOf(await source.read(NOTES, [])),
     async write(text, rows, { table, last }) {
       const own = translated(text).text;
-      await pool.transaction("read committed", async (query) => {
-        const writes = await Promise.allSettled(rows.map((row) => query(own, row)));
-        for (const write of writes) if (write.status === "rejected") throw write.reason;
-        await query(translated(NOTE).text, [table, JSON.stringify(last)]);
-      });
+      await pool.transaction(
+        "read committed",
+        async (query) => {
+          const writes = await Promise.allSettled(rows.map((row) => query(own, row)));
+          for (const write of writes) if (write.status === "rejected") throw write.reason;
+          await query(translated(NOTE).text, [table, JSON.stringify(last)]);
+        },
+        LONG,
+      );
     },
   };
 }
@@ -161,32 +206,40 @@ function restTriggers({ sqlite }: SqliteStore): string[] {
 
 /** Prepares the target, which must be empty except for the rows of an earlier attempt. */
 async function beginCopy({ pool }: PostgresStore): Promise<void> {
-  await pool.transaction("read committed", async (query) => {
-    const { values } = await query("SELECT to_regclass('copy_notes') IS NOT NULL", []);
-    if (values[0]?.[0] === true) return;
-    for (const { name } of TABLES) {
-      const { values: rows } = await query(`SELECT 1 FROM "${name}" LIMIT 1`, []);
-      if (rows.length > 0)
-        throw new StoreError(`The database is not empty: its table ${name} has rows. Choose an empty database.`);
-    }
-    await query("CREATE TABLE copy_notes (name TEXT PRIMARY KEY, last TEXT NOT NULL)", []);
-    for (const { name } of TABLES) await query(`ALTER TABLE "${name}" DISABLE TRIGGER USER`, []);
-  });
+  await pool.transaction(
+    "read committed",
+    async (query) => {
+      const { values } = await query("SELECT to_regclass('copy_notes') IS NOT NULL", []);
+      if (values[0]?.[0] === true) return;
+      for (const { name } of TABLES) {
+        const { values: rows } = await query(`SELECT 1 FROM "${name}" LIMIT 1`, []);
+        if (rows.length > 0)
+          throw new StoreError(`The database is not empty: its table ${name} has rows. Choose an empty database.`);
+      }
+      await query("CREATE TABLE copy_notes (name TEXT PRIMARY KEY, last TEXT NOT NULL)", []);
+      for (const { name } of TABLES) await query(`ALTER TABLE "${name}" DISABLE TRIGGER USER`, []);
+    },
+    LONG,
+  );
 }
 
 async function endCopy({ pool }: PostgresStore): Promise<void> {
-  await pool.transaction("read committed", async (query) => {
-    for (const { name, numbered } of TABLES) {
-      await query(`ALTER TABLE "${name}" ENABLE TRIGGER USER`, []);
-      // The ids of new rows continue after the copied ones.
-      if (numbered)
-        await query(
-          `SELECT setval(pg_get_serial_sequence('${name}', 'id'), (SELECT COALESCE(MAX(id), 0) + 1 FROM "${name}"), false)`,
-          [],
-        );
-    }
-    await query("DROP TABLE copy_notes", []);
-  });
+  await pool.transaction(
+    "read committed",
+    async (query) => {
+      for (const { name, numbered } of TABLES) {
+        await query(`ALTER TABLE "${name}" ENABLE TRIGGER USER`, []);
+        // The ids of new rows continue after the copied ones.
+        if (numbered)
+          await query(
+            `SELECT setval(pg_get_serial_sequence('${name}', 'id'), (SELECT COALESCE(MAX(id), 0) + 1 FROM "${name}"), false)`,
+            [],
+          );
+      }
+      await query("DROP TABLE copy_notes", []);
+    },
+    LONG,
+  );
 }
 
 /** Files whose bytes have not been copied yet. */
@@ -214,9 +267,8 @@ async function copySecrets(source: Store, target: Store): Promise<void> {
   }
 }
 
-/** Moves the complete store to its place. The database is moved last, so that without it there is no store. */
+/** Moves the complete store to its place. */
 function moveUp(part: string, dataDir: string): void {
-  for (const name of [UPLOADS_DIR, SECRETS_FILE, DATABASE_FILE])
-    if (existsSync(join(part, name))) renameSync(join(part, name), join(dataDir, name));
+  for (const name of MOVED) if (existsSync(join(part, name))) renameSync(join(part, name), join(dataDir, name));
   rmSync(part, { recursive: true, force: true });
 }
