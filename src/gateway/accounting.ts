@@ -44,18 +44,33 @@ export function spend(
   );
 }
 
-/** Stores a finished answer if that was requested. The client has paid for it, so it gets the answer even if storing fails. */
+/**
+ * Stores a finished answer if that was requested. The client has paid for it, so it gets the answer even if storing fails; false
+ * then, so that it is told.
+ */
 export async function keepAnswer(
   deps: GatewayDeps,
   admitted: AdmittedRequest,
   answer: Readonly<Record<string, unknown>>,
   { provider, hidden }: { provider: Provider; hidden: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const { dialect, minter } = provider;
+  const isOwn = dialect.name === admitted.format.dialect;
+  return keepMade(deps, admitted, () => (isOwn ? storedAnswer(answer, { minter, hidden }) : answer));
+}
+
+/** The same for an answer that the gateway makes itself. */
+export async function keepMade(
+  deps: GatewayDeps,
+  admitted: AdmittedRequest,
+  made: () => Readonly<Record<string, unknown>>,
+): Promise<boolean> {
   try {
-    await admitted.keep?.(dialect.name === admitted.format.dialect ? storedAnswer(answer, { minter, hidden }) : answer);
+    await admitted.keep?.(made());
+    return true;
   } catch (error) {
     deps.keepFailed?.(error, admitted.exchange.requestId);
+    return false;
   }
 }
 

@@ -6,8 +6,10 @@ import type { ChatEvent, Usage } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
 import { asApiError } from "../http/errors.ts";
 import { sseResponse } from "../http/sse-response.ts";
+import { keepMade } from "./accounting.ts";
 import { type AdmittedRequest, dressOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
+import { framesWithoutStore } from "./not-kept.ts";
 
 /** How long the headers of a stream wait for the record. */
 const HEADERS_MS = 5000;
@@ -18,8 +20,8 @@ export async function answerRecord(deps: GatewayDeps, request: Request, admitted
   if (!admitted.chat.stream) {
     const { said, usage } = await events;
     const body = admitted.format.encode(fold(said), dressFor(admitted, usage));
-    await keep(deps, admitted, body);
-    return Response.json(body);
+    const isKept = await keepMade(deps, admitted, () => body);
+    return Response.json(isKept || body["store"] !== true ? body : { ...body, store: false });
   }
   const { exchange, format } = admitted;
   // An error is handled when the client's stream reads the events.
@@ -49,9 +51,10 @@ export async function answerRecord(deps: GatewayDeps, request: Request, admitted
           const { said, usage } = await events;
           writer = format.writer(dressFor(admitted, usage));
           const text = said.map((event) => writer.push(event)).join("") + writer.end();
-          if (writer.answer !== undefined) await keep(deps, admitted, writer.answer);
+          const { answer } = writer;
+          const isKept = answer === undefined || (await keepMade(deps, admitted, () => answer));
           settle();
-          return text;
+          return isKept ? text : framesWithoutStore(text);
         } catch (error) {
           exchange.log["error"] = asApiError(error).apiCode;
           settle();
@@ -87,16 +90,4 @@ async function recordEvents(
     { type: "finish", choice: 0, reason: "compaction", rawReason: "compaction", usage: own },
   ];
   return { said, usage };
-}
-
-async function keep(
-  deps: GatewayDeps,
-  admitted: AdmittedRequest,
-  answer: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  try {
-    await admitted.keep?.(answer);
-  } catch (error) {
-    deps.keepFailed?.(error, admitted.exchange.requestId);
-  }
 }

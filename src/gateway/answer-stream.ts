@@ -26,6 +26,7 @@ import type { GatewayDeps } from "./deps.ts";
 import { rememberBeginning, rememberRecord } from "./first-turn.ts";
 import { fitRequest } from "./fit.ts";
 import { usageSettler } from "./meter.ts";
+import { framesWithoutStore } from "./not-kept.ts";
 import { type LiveAnswer, openLive } from "./open-stream.ts";
 import { kindOfCode } from "./policy.ts";
 import { clientGone } from "./request-deadline.ts";
@@ -154,12 +155,14 @@ class AnswerPump implements SseSource {
       this.#late = lateHeaders(admitted.exchange.headers, this.#sentHeaders);
     }
     const live = this.#live;
-    const text = await live.next();
+    let text = await live.next();
     // The answer is stored before the client sees its end, as the client may fetch it immediately.
     if (!this.#kept && admitted.keep !== undefined && live.relay.answer !== undefined) {
       this.#kept = true;
       const hidden = live.request.hidesEncrypted === true;
-      await keepAnswer(this.#deps, admitted, live.relay.answer, { provider: live.attempt.provider, hidden });
+      const { provider } = live.attempt;
+      const isKept = await keepAnswer(this.#deps, admitted, live.relay.answer, { provider, hidden });
+      if (!isKept && text !== undefined) text = framesWithoutStore(text);
     }
     if (text !== undefined) this.#heard?.push(text);
     // This also happens before the client sees the end, as it may continue immediately.

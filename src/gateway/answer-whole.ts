@@ -24,6 +24,7 @@ import type { GatewayDeps } from "./deps.ts";
 import { rememberBeginning, rememberRecord } from "./first-turn.ts";
 import { fitRequest } from "./fit.ts";
 import { usageOfAnswer } from "./meter.ts";
+import { withoutStore } from "./not-kept.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
 import { withinDeadline } from "./request-deadline.ts";
 import type { RouteAttempt } from "./route-call.ts";
@@ -96,7 +97,8 @@ async function wholeFrom(
   spend(deps, admitted, attempt, { usage, status: 200, errorCode: null, ttfbMs });
   if (written.body !== undefined) {
     const hidden = read.lossless !== undefined && built.hidesEncrypted === true;
-    await keepAnswer(deps, admitted, written.body, { provider, hidden });
+    const isKept = await keepAnswer(deps, admitted, written.body, { provider, hidden });
+    if (!isKept) written = { ...written, text: withoutStore(written.text) };
   }
   await holdAnswer(deps, admitted, { text: written.text, usage });
   rememberBeginning(admitted, written.text);

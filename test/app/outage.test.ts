@@ -94,6 +94,19 @@ describe.skipIf(!HAS_POSTGRES)("an outage of PostgreSQL", () => {
   const requests = async () =>
     Number((await direct.statement<{ n: number }>("SELECT COUNT(*) AS n FROM usage WHERE status = 200").get())?.n);
 
+  /** Answers whose key is known are given, and say that they could not be stored. */
+  const tellsUnkept = async () => {
+    const [whole = "", streamed = ""] = await Promise.all(
+      [false, true].map(async (stream) => {
+        const body = { model: "demo-echo", input: "keep me", store: true, stream };
+        return (await send("POST", "/v1/responses", body, app.key)).text();
+      }),
+    );
+    expect(JSON.parse(whole)).toMatchObject({ status: "completed", store: false });
+    const completed = streamed.split("\n").find((line) => /^data:.*"type":"response\.completed"/.test(line));
+    expect(completed).toContain('"store":false');
+  };
+
   test("is told as 503, and what was under way goes on", async () => {
     const keys = await Promise.all(
       REQUESTS.map((_, n) => keyStore(direct).createKey({ accountId: app.accountId, name: `k${n}` })),
@@ -105,13 +118,15 @@ describe.skipIf(!HAS_POSTGRES)("an outage of PostgreSQL", () => {
     const stream = await app.post("/v1/chat/completions", { ...asked, stream: true });
     const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
     const first = await reader.read();
-    // The crawl and the stream.
-    const before = 2;
+    // The crawl, the stream, and two answers that cannot be kept.
+    const before = 4;
 
     proxy.cut();
+    const unkept = tellsUnkept();
     const answers = await Promise.all(
       REQUESTS.map(([method, path, body], n) => send(method, path, body, keys[n]!.key)),
     );
+    await unkept;
     for (const [n, answer] of answers.entries()) {
       const text = await answer.text();
       const what = REQUESTS[n]?.slice(0, 2).join(" ");

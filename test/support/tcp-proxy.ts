@@ -11,6 +11,8 @@ export interface TcpProxy {
   stall(): void;
   /** Silences the open connections for ever, without ending them; new ones work. */
   strand(): void;
+  /** Passes on the next data of a client that contains this text, and ends its connection in place of the answer. */
+  loseAnswer(to: string): void;
   restore(): void;
   stop(): Promise<void>;
 }
@@ -60,6 +62,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
         stranded.push(...pair);
       }
     },
+    loseAnswer(to) {
+      for (const pair of pairs) loseAnswerOf(pair, to);
+    },
     restore() {
       const wasStalled = state === "stalled";
       state = "open";
@@ -81,4 +86,15 @@ function flow([client, target]: readonly [Socket, Socket]): void {
 function hold([client, target]: readonly [Socket, Socket]): void {
   client.unpipe(target).pause();
   target.unpipe(client).pause();
+}
+
+function loseAnswerOf([client, target]: readonly [Socket, Socket], to: string): void {
+  const hear = (data: Buffer) => {
+    if (!data.includes(to)) return;
+    client.off("data", hear);
+    target.unpipe(client);
+    target.once("data", () => client.resetAndDestroy());
+    target.resume();
+  };
+  client.on("data", hear);
 }

@@ -160,13 +160,15 @@ function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create"
       sqlite.run(`PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)}`);
     }
   };
+  // The verbs accept both immediate results and promises, and SQLite's results are immediate.
+  const db = drizzle(sqlite) as unknown as Statements;
   return {
     engine: "sqlite",
     dataDir,
     clock,
     sqlite,
-    // The verbs accept both immediate results and promises, and SQLite's results are immediate.
-    db: drizzle(sqlite) as unknown as Statements,
+    db,
+    repeatable: db,
     statement: (text) => statementOf(sqlite, text),
     transaction: (work) => sqlite.transaction(() => runNow(work())).immediate(),
     isFirst: () => true,

@@ -40,6 +40,8 @@ export interface TransactionOptions {
    * read.
    */
   readonly sees?: "alone" | "row";
+  /** It has the same effect however often it is committed, so it is repeated where it is unknown whether it was. */
+  readonly isRepeatable?: boolean;
 }
 
 /** An open database. */
@@ -51,6 +53,11 @@ export interface Store {
   /** Sets `clock` by that of the database's server. SQLite has none. */
   compareClock(): Promise<void>;
   readonly db: Statements;
+  /**
+   * Like `db`, for statements that have the same effect however often they run, or that add a row with an id of its own: one whose
+   * connection was cut is repeated for some seconds.
+   */
+  readonly repeatable: Statements;
   /** Prepares a statement in plain SQL: values are `?`, or all of them `$name`. */
   statement<Row = Record<string, unknown>>(text: string): Statement<Row>;
   /** Runs `work` completely or not at all. After a conflict with other transactions it may run again from its start. */

@@ -42,15 +42,15 @@ export function responseStore(store: Store) {
 /** The condition of an account's unexpired response. */
 type Own = (accountId: string, id: string) => SQL | undefined;
 
-function singleResponses({ db, clock, statement }: Store, own: Own) {
+function singleResponses({ db, repeatable, clock, statement }: Store, own: Own) {
   const deleteOld = statement(
     "DELETE FROM responses WHERE id IN (SELECT id FROM responses WHERE expires_at <= ? LIMIT ?)",
   );
   return {
-    /** Stores a response. */
+    /** Stores a response. Throws if there is another one with its id. */
     async saveResponse(response: Omit<StoredResponse, "createdAtMs">): Promise<void> {
       requireStorable({ id: response.id, model: response.model, previousId: response.previousId });
-      await db
+      await repeatable
         .insert(responses)
         .values({ ...response, createdAtMs: clock.now() })
         .run();

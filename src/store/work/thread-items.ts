@@ -2,6 +2,7 @@
 // order in which requests end, so that concurrent requests neither lose nor mix items.
 
 import { and, asc, between, desc, eq, gt, lt, type SQL, sql } from "drizzle-orm";
+import { uuid } from "../../base/ids.ts";
 import { type MaybePromise, type Store, step, type Work } from "../engine/store.ts";
 import { requireStorable } from "../values.ts";
 import { threadItems, threads } from "./schema.ts";
@@ -55,6 +56,13 @@ function itemFinder({ db }: Store) {
 function itemWriting(store: Store) {
   const { db, clock } = store;
   const find = itemFinder(store);
+  /** The ids of items that an attempt has appended whose answer was lost. */
+  function* appended(name: ThreadName, items: readonly NewThreadItem[]): Work<string[]> {
+    const ids: string[] = [];
+    for (const { id, otherId } of items)
+      ids.push((yield* step(() => find(name, otherId))) === undefined ? id : otherId);
+    return ids;
+  }
   return {
     /** Appends items and returns their ids; undefined if the thread no longer exists. */
     async appendItems(
@@ -63,35 +71,41 @@ function itemWriting(store: Store) {
       change: { expiresAtMs: number; model?: string; tokens?: number },
     ): Promise<string[] | undefined> {
       for (const { id, otherId } of items) requireStorable({ id, otherId });
-      return store.transaction(function* (): Work<string[] | undefined> {
-        const [found] = yield* step(() =>
-          db
-            .update(threads)
-            .set({ ...change, messages: sql`${threads.messages} + ${items.length}`, updatedAtMs: clock.now() })
-            .where(and(ownThread(name), gt(threads.expiresAtMs, clock.now())))
-            .returning({ id: threads.threadId })
-            .all(),
-        );
-        if (found === undefined) return undefined;
-        const last = yield* step(() =>
-          db
-            .select({ seq: threadItems.seq })
-            .from(threadItems)
-            .where(ofThread(name))
-            .orderBy(desc(threadItems.seq))
-            .limit(1)
-            .get(),
-        );
-        let seq = (last?.seq ?? -1) + 1;
-        const ids: string[] = [];
-        for (const { id: wanted, otherId, bytes, state } of items) {
-          const id = (yield* step(() => find(name, wanted))) === undefined ? wanted : otherId;
-          const row = { ...name, seq: seq++, id, bytes, state };
-          yield* step(() => db.insert(threadItems).values(row).run());
-          ids.push(id);
-        }
-        return ids;
-      });
+      const once = uuid();
+      return store.transaction(
+        function* (): Work<string[] | undefined> {
+          const isFirst = yield* step(() => store.isFirst(once));
+          if (!isFirst) return yield* appended(name, items);
+          const [found] = yield* step(() =>
+            db
+              .update(threads)
+              .set({ ...change, messages: sql`${threads.messages} + ${items.length}`, updatedAtMs: clock.now() })
+              .where(and(ownThread(name), gt(threads.expiresAtMs, clock.now())))
+              .returning({ id: threads.threadId })
+              .all(),
+          );
+          if (found === undefined) return undefined;
+          const last = yield* step(() =>
+            db
+              .select({ seq: threadItems.seq })
+              .from(threadItems)
+              .where(ofThread(name))
+              .orderBy(desc(threadItems.seq))
+              .limit(1)
+              .get(),
+          );
+          let seq = (last?.seq ?? -1) + 1;
+          const ids: string[] = [];
+          for (const { id: wanted, otherId, bytes, state } of items) {
+            const id = (yield* step(() => find(name, wanted))) === undefined ? wanted : otherId;
+            const row = { ...name, seq: seq++, id, bytes, state };
+            yield* step(() => db.insert(threadItems).values(row).run());
+            ids.push(id);
+          }
+          return ids;
+        },
+        { isRepeatable: true },
+      );
     },
 
     /** Deletes an item of a thread; false when there is none. */

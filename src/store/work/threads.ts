@@ -29,7 +29,7 @@ export function threadStore(store: Store) {
   return { ...threadVerbs(store), ...summaryVerbs(store), ...threadItemVerbs(store) };
 }
 
-function threadVerbs({ db, clock, statement }: Store) {
+function threadVerbs({ db, repeatable, clock, statement }: Store) {
   const deleteOld = statement(
     `DELETE FROM threads WHERE (account_id, kind, thread_id) IN
        (SELECT account_id, kind, thread_id FROM threads WHERE expires_at <= ? LIMIT ?)`,
@@ -42,7 +42,7 @@ function threadVerbs({ db, clock, statement }: Store) {
       requireStorable({ threadId: thread.threadId, model: thread.model });
       const nowMs = clock.now();
       const row = { ...thread, updatedAtMs: nowMs };
-      await db
+      await repeatable
         .insert(threads)
         .values({ ...row, createdAtMs: nowMs })
         .onConflictDoUpdate({ target: [threads.accountId, threads.kind, threads.threadId], set: row })
@@ -51,7 +51,7 @@ function threadVerbs({ db, clock, statement }: Store) {
 
     /** Replaces the content of a thread and keeps its items; false if there is no such thread. */
     async changeThread(name: ThreadName, change: Pick<Thread, "state" | "expiresAtMs">): Promise<boolean> {
-      const changed = await db
+      const changed = await repeatable
         .update(threads)
         .set({ ...change, updatedAtMs: clock.now() })
         .where(and(own(name), gt(threads.expiresAtMs, clock.now())))
@@ -111,32 +111,35 @@ function summaryVerbs(store: Store) {
   return {
     /** Stores a new or changed summary of a stored thread; above the limit the oldest one is deleted. */
     async saveSummary(summary: ThreadSummary): Promise<void> {
-      await store.transaction(function* () {
-        yield* step(() =>
-          db
-            .insert(threadSummaries)
-            .values(summary)
-            .onConflictDoUpdate({
-              target: [threadSummaries.accountId, threadSummaries.kind, threadSummaries.threadId, threadSummaries.id],
-              set: { tokens: summary.tokens, state: summary.state },
-            })
-            .run(),
-        );
-        const old = yield* step(() =>
-          db
-            .select({ id: threadSummaries.id })
-            .from(threadSummaries)
-            .where(summaryOf(summary))
-            .orderBy(desc(threadSummaries.createdAtMs), desc(byBytes(threadSummaries.id)))
-            .offset(SUMMARIES_MAX)
-            .limit(DELETE_BATCH)
-            .all(),
-        );
-        for (const { id } of old) {
-          const one = and(summaryOf(summary), eq(threadSummaries.id, id));
-          yield* step(() => db.delete(threadSummaries).where(one).run());
-        }
-      });
+      await store.transaction(
+        function* () {
+          yield* step(() =>
+            db
+              .insert(threadSummaries)
+              .values(summary)
+              .onConflictDoUpdate({
+                target: [threadSummaries.accountId, threadSummaries.kind, threadSummaries.threadId, threadSummaries.id],
+                set: { tokens: summary.tokens, state: summary.state },
+              })
+              .run(),
+          );
+          const old = yield* step(() =>
+            db
+              .select({ id: threadSummaries.id })
+              .from(threadSummaries)
+              .where(summaryOf(summary))
+              .orderBy(desc(threadSummaries.createdAtMs), desc(byBytes(threadSummaries.id)))
+              .offset(SUMMARIES_MAX)
+              .limit(DELETE_BATCH)
+              .all(),
+          );
+          for (const { id } of old) {
+            const one = and(summaryOf(summary), eq(threadSummaries.id, id));
+            yield* step(() => db.delete(threadSummaries).where(one).run());
+          }
+        },
+        { isRepeatable: true },
+      );
     },
 
     /** Deletes a thread's summaries; returns how many. */

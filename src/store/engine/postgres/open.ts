@@ -133,9 +133,12 @@ function storeOf(pool: Pool, { dataDir, clock, changes, whenJobEnds }: Parts): P
     compareClock: () => clock.compare(),
     pool,
     db: statementsOver(query),
+    repeatable: statementsOver((text, values) => (own ?? pool.repeatable)(text, values)),
     statement,
-    transaction: (work, { sees = "alone" }: TransactionOptions = {}) =>
-      pool.transaction(sees === "alone" ? "serializable" : "read committed", (on) => runAll(on, work())),
+    transaction: (work, { sees = "alone", isRepeatable = false }: TransactionOptions = {}) =>
+      pool.transaction(sees === "alone" ? "serializable" : "read committed", (on) => runAll(on, work()), {
+        isRepeatable,
+      }),
     isFirst: async (id) => (await first.run([id, clock.now()])).changes > 0,
     takingRows: " FOR UPDATE SKIP LOCKED",
     changeCounter: changes,

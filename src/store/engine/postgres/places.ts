@@ -15,10 +15,13 @@ export function createPlaces(count: number): WaitForPlace {
   const waiting = new Set<() => void>();
   const wait = (until: number) =>
     new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        waiting.delete(go);
-        reject(new StoreUnreachable("No connection to the database became free in time."));
-      }, until - performance.now());
+      const timer = setTimeout(
+        () => {
+          waiting.delete(go);
+          reject(new StoreUnreachable("No connection to the database became free in time."));
+        },
+        Math.max(0, until - performance.now()),
+      );
       const go = () => {
         clearTimeout(timer);
         resolve();

@@ -33,7 +33,10 @@ export interface PoolTransactionOptions {
 /** Connections to one database. */
 export interface Pool {
   readonly query: Query;
-  /** Like `query`, for a statement that has the same effect however often it runs: it is repeated after any failure. */
+  /**
+   * Like `query`, for a statement that has the same effect however often it runs, or that adds a row with an id of its own: it is
+   * repeated when its connection was cut.
+   */
   readonly repeatable: Query;
   /** Runs `work` in a transaction, and repeats it from its start after a conflict with others. */
   transaction<T>(
@@ -80,7 +83,9 @@ const IDLE_IN_TRANSACTION_MS = 10_000;
 /** A conflict with others, which had no effect: a serialization failure or a deadlock. */
 const CONFLICTS = new Set(["40001", "40P01"]);
 /** The same for a transaction that reads before it writes: at the next attempt it sees the row that it missed. */
-const TAKEN_MEANWHILE = new Set(["23505", "23503"]);
+const UNIQUE = "23505";
+const TAKEN_MEANWHILE = new Set([UNIQUE, "23503"]);
+const NO_ROWS: Rows = { columns: [], values: [], changes: 0 };
 /** The statement did not reach the server. */
 const NOT_REACHED = new Set([
   ...[
@@ -153,8 +158,20 @@ export function openPool(options: ConnectionOptions): Pool {
     (text, values) => {
       const repeats = isRepeatable || /^\s*select\b/i.test(text);
       const until = giveUpAt();
+      let wasCut = false;
+      const attempt = async () => {
+        try {
+          return await place(until, () => run(sql, text, { values, deadlineMs: leftMs(until) }));
+        } catch (error) {
+          const code = codeOf(error);
+          // An attempt that was cut has added the row.
+          if (isRepeatable && wasCut && code === UNIQUE) return NO_ROWS;
+          wasCut ||= CUT.has(code);
+          throw error;
+        }
+      };
       return trying(
-        () => place(until, () => run(sql, text, { values, deadlineMs: leftMs(until) })),
+        attempt,
         (code) =>
           CONFLICTS.has(code) || ((NOT_REACHED.has(code) || (repeats && CUT.has(code))) && performance.now() < until),
       );
