@@ -105,6 +105,7 @@ function messageInOwnWords(
     const own = saidBy(part as never);
     if (own !== undefined) return own as unknown[] as P[];
     const opaque = part as unknown as OpaquePart;
+    if (WITHOUT_EFFECT.has(opaque.value["type"])) return [];
     if (MEANT.has(opaque.value["type"]) || !beside.some((one) => !isForeign(one))) {
       throw new ForeignPiece(opaque.value);
     }
@@ -158,6 +159,7 @@ const STANDS_FOR_HISTORY: ReadonlySet<unknown> = new Set(["compaction", "compact
  * types are left out if there is something else beside them.
  */
 const MEANT: ReadonlySet<unknown> = new Set([
+  "tool_addition",
   "container_upload",
   "mcp_approval_response",
   "video_url",
@@ -170,6 +172,9 @@ const MEANT: ReadonlySet<unknown> = new Set([
   "input_file",
   "document",
 ]);
+
+/** Types of parts that have no effect elsewhere: a tool that only the client's protocol knows is not there to be removed. */
+const WITHOUT_EFFECT: ReadonlySet<unknown> = new Set(["tool_removal"]);
 
 /** The text and images of a part; undefined if there are none. */
 function saidBy({ value }: OpaquePart): (TextPart | ImagePart)[] | undefined {

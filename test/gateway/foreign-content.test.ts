@@ -355,7 +355,7 @@ test.each(["openai-chat", "anthropic-messages", "gemini"])(
     const response = await ask(one, model);
     expect(response.status).toBe(200);
     expect(upstream.received[0]?.text.match(/"name":"found"/g)).toHaveLength(1);
-    const names = ["input.tool_search_call", "input.tool_search_output", "tools.defer_loading"];
+    const names = ["input.tool_search_call", "input.tool_search_output"];
     expect(response.headers.get("x-sallyport-dropped")?.split(", ").sort()).toEqual(names);
   },
 );

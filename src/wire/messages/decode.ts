@@ -1,16 +1,9 @@
 // Reads requests of the messages format (docs/reference/http-api.md#post-v1messages).
 
-import type {
-  ChatMessage,
-  ChatRequest,
-  ReasoningOptions,
-  ResponseFormat,
-  Tool,
-  ToolChoice,
-} from "../../chat/request.ts";
+import { withDirections } from "../../chat/directions.ts";
+import type { ChatMessage, ChatRequest, ReasoningOptions, ResponseFormat, ToolChoice } from "../../chat/request.ts";
 import {
   at,
-  type Check,
   expectBoolean,
   expectFields,
   expectInteger,
@@ -28,7 +21,9 @@ import {
   remaining,
 } from "../check.ts";
 import type { DecodeOptions } from "../format.ts";
-import { cache, MESSAGES_ORIGIN, readAssistant, readSystem, readUser } from "./blocks.ts";
+import { readAssistant, readSystem, readUser } from "./blocks.ts";
+import { MessageDirections } from "./directions.ts";
+import { readTool, toolName } from "./tools.ts";
 
 /** The top-level members that are read; all others become `extra`. */
 const KNOWN: ReadonlySet<string> = new Set([
@@ -61,12 +56,14 @@ export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatReq
   const metadata = maybe(body, "metadata", expectFields) ?? {};
   const { user_id: _user, thread_id: _thread, conversation_id: _conversation, ...otherMetadata } = metadata;
   const choice = maybe(body, "tool_choice", expectFields);
-  return {
+  const tools = maybe(body, "tools", expectListOf(readTool)) ?? [];
+  const directions = new MessageDirections(tools.map(({ tool }) => toolName(tool)));
+  const chat: ChatRequest = {
     model: need(body, "model", expectText),
-    messages: readMessages(body, options),
+    messages: readMessages(body, options, directions),
     stream: maybe(body, "stream", expectBoolean) ?? false,
     includeUsage: true,
-    tools: maybe(body, "tools", expectListOf(readTool)) ?? [],
+    tools: [],
     ...given({
       toolChoice: choice === undefined ? undefined : readToolChoice(choice, "tool_choice"),
       parallelToolCalls: choice === undefined ? undefined : readParallel(choice),
@@ -84,9 +81,10 @@ export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatReq
     }),
     extra: remaining(body, KNOWN),
   };
+  return withDirections(chat, tools, directions);
 }
 
-function readMessages(body: Fields, options: DecodeOptions): ChatMessage[] {
+function readMessages(body: Fields, options: DecodeOptions, directions: MessageDirections): ChatMessage[] {
   const list = need(body, "messages", expectList);
   // If the upstream holds the conversation, it can be continued without new messages.
   const goesOn = isFields(body["thread"]) && body["thread"]["type"] === "continue";
@@ -94,21 +92,30 @@ function readMessages(body: Fields, options: DecodeOptions): ChatMessage[] {
   const messages: ChatMessage[] = [];
   const system = body["system"] === undefined || body["system"] === null ? [] : readSystem(body["system"], "system");
   if (system.length > 0) messages.push({ role: "system", content: system });
+  const lastUser = list.findLastIndex((message) => isFields(message) && message["role"] === "user");
   list.forEach((element, i) => {
     const path = at("messages", i);
-    messages.push(...readMessage(expectFields(element, path), path, options));
+    const message = expectFields(element, path);
+    messages.push(...readMessage(message, path, { options, directions, isPast: i < lastUser }));
   });
   return messages;
 }
 
-function readMessage(message: Fields, path: string, options: DecodeOptions): ChatMessage[] {
+/** Reads a message. `isPast`: a user's message follows. */
+function readMessage(
+  message: Fields,
+  path: string,
+  { options, directions, isPast }: { options: DecodeOptions; directions: MessageDirections; isPast: boolean },
+): ChatMessage[] {
   const role = need(message, "role", expectString, path);
   const where = at(path, "content");
   const value = message["content"];
   switch (role) {
     case "user":
+      directions.user(value);
       return readUser(value, where);
     case "assistant": {
+      directions.assistant(value, where);
       const content = readAssistant(value, where);
       return content.length === 0 ? [] : [{ role, content }];
     }
@@ -119,8 +126,8 @@ function readMessage(message: Fields, path: string, options: DecodeOptions): Cha
           "System messages are not allowed in 'messages'; use the top-level 'system' parameter.",
         );
       }
-      // Some betas send a system message that only contains settings for the turn, and no text.
-      const content = readSystem(value, where);
+      // A system message may only contain directions, and no text.
+      const content = directions.system(message, path, isPast);
       return content.length === 0 ? [] : [{ role, content }];
     }
     default:
@@ -134,23 +141,6 @@ const SYSTEM_TURNS_SINCE = "2026-10-21";
 function takesSystemTurns({ betas = "", version = "" }: DecodeOptions): boolean {
   return betas.trim() !== "" || (/^\d{4}-\d{2}-\d{2}$/.test(version) && version >= SYSTEM_TURNS_SINCE);
 }
-
-const readTool: Check<Tool> = (value, path) => {
-  const tool = expectFields(value, path);
-  const type = maybe(tool, "type", expectText, path) ?? "custom";
-  // The protocol's own servers know a tool with a type of its own, whoever runs it.
-  if (type !== "custom") return { type: "server", origin: MESSAGES_ORIGIN, name: type, value: tool };
-  return {
-    type: "function",
-    name: need(tool, "name", expectText, path),
-    parameters: need(tool, "input_schema", expectFields, path),
-    ...given({
-      description: maybe(tool, "description", expectString, path),
-      strict: maybe(tool, "strict", expectBoolean, path),
-    }),
-    ...cache(tool, path),
-  };
-};
 
 function readToolChoice(choice: Fields, path: string): ToolChoice {
   switch (need(choice, "type", expectString, path)) {

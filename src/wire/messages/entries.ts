@@ -110,10 +110,16 @@ function expand(
     if (opened === undefined) return list;
     const rest = blocks.slice(j + 1);
     const left = rest.length === 0 ? [] : [{ ...element, content: rest }];
-    const before = "list" in opened ? opened.list : [messagesEntries.userMessage(opened.text)];
+    const before = "list" in opened ? opened.list : [messagesEntries.userMessage(opened.text), ...changesIn(block)];
     return [...before, ...left, ...list.slice(at + 1)];
   }
   return withoutFailed(list, open);
+}
+
+/** The tools that a record's messages added and removed, as the message that does the same. */
+function changesIn(record: Element): Element[] {
+  const content = listIn(record, "tool_changes");
+  return content.length === 0 ? [] : [{ role: "system", content }];
 }
 
 /** The list without failed records, which only upstreams of this protocol ignore. */

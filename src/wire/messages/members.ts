@@ -17,18 +17,20 @@ export const MESSAGES_NAMES: ClientNames = {
 };
 
 const MESSAGES_TEXT: ObjectShape = { reads: "type text cache_control" };
+const MESSAGES_TOOL: ObjectShape = {
+  kind: "custom",
+  kinds: { custom: { reads: "type name description input_schema strict cache_control defer_loading" } },
+};
 const MESSAGES: ObjectShape = {
   holds: {
     output_config: { reads: "effort", holds: { format: { reads: "type schema" } } },
     thinking: { reads: "type budget_tokens display" },
     system: { kinds: { text: MESSAGES_TEXT } },
-    tools: {
-      kind: "custom",
-      kinds: { custom: { reads: "type name description input_schema strict cache_control" } },
-    },
+    tools: MESSAGES_TOOL,
     messages: {
-      reads: "role",
+      reads: "role clear_at",
       holds: {
+        output_config: { reads: "effort" },
         content: {
           kinds: {
             text: MESSAGES_TEXT,
@@ -37,6 +39,10 @@ const MESSAGES: ObjectShape = {
             // `caller` comes with every call and is only for tools that the provider runs.
             tool_use: { reads: "type id name input cache_control caller" },
             tool_result: { reads: "type tool_use_id content is_error cache_control" },
+            tool_addition: {
+              reads: "type cache_control",
+              holds: { tool: { kinds: { tool_definition: { reads: "type", holds: { definition: MESSAGES_TOOL } } } } },
+            },
           },
         },
       },

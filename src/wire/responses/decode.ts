@@ -1,8 +1,8 @@
 // Reads requests of the responses format (docs/reference/http-api.md#post-v1responses).
 
-import type { ChatMessage, ChatRequest, ReasoningOptions, ResponseFormat, Tool } from "../../chat/request.ts";
+import { withDirections } from "../../chat/directions.ts";
+import type { ChatMessage, ChatRequest, ReasoningOptions } from "../../chat/request.ts";
 import {
-  at,
   expectBoolean,
   expectFields,
   expectInteger,
@@ -19,6 +19,7 @@ import {
 } from "../check.ts";
 import { conversationOf } from "./conversation.ts";
 import { readInput } from "./items.ts";
+import { readTextOptions } from "./text-options.ts";
 import { readToolChoice, readTools } from "./tools.ts";
 
 /** The top-level members that are read; all others become `extra`. */
@@ -77,12 +78,12 @@ export function decodeResponses(body: Fields): ChatRequest {
   if (include.some((entry) => entry !== LOGPROBS)) extra["include"] = include;
   // The choice of a tool that the provider runs has no neutral form.
   if (choice !== undefined && toolChoice === undefined) extra["tool_choice"] = choice;
-  return {
+  const chat: ChatRequest = {
     model: need(body, "model", expectText),
     messages,
     stream: maybe(body, "stream", expectBoolean) ?? false,
     includeUsage: true,
-    tools: together(maybe(body, "tools", readTools) ?? [], input.tools),
+    tools: [],
     ...given({
       toolChoice,
       parallelToolCalls: maybe(body, "parallel_tool_calls", expectBoolean),
@@ -93,7 +94,7 @@ export function decodeResponses(body: Fields): ChatRequest {
       frequencyPenalty: maybe(body, "frequency_penalty", expectNumber(-2, 2)),
       logprobs: include.includes(LOGPROBS) || (topLogprobs ?? 0) > 0 ? true : undefined,
       topLogprobs,
-      ...readText(body),
+      ...readTextOptions(body),
       reasoning: readReasoning(body),
       user: maybe(body, "user", expectString),
       metadata: maybe(body, "metadata", expectFields),
@@ -103,43 +104,7 @@ export function decodeResponses(body: Fields): ChatRequest {
     }),
     extra,
   };
-}
-
-/** The tools of a request together with those declared in its input, each once. */
-function together(tools: Tool[], later: readonly Tool[]): Tool[] {
-  if (later.length === 0) return tools;
-  const key = (tool: Tool) => (tool.type === "server" ? tool : `${tool.namespace ?? ""}\u0000${tool.name}`);
-  return [...new Map([...tools, ...later].map((tool) => [key(tool), tool])).values()];
-}
-
-function readText(body: Fields): { responseFormat: ResponseFormat | undefined; verbosity: string | undefined } {
-  const text = maybe(body, "text", expectFields) ?? {};
-  const format = maybe(text, "format", expectFields, "text");
-  return {
-    responseFormat: format === undefined ? undefined : readFormat(format, "text.format"),
-    verbosity: maybe(text, "verbosity", expectString, "text"),
-  };
-}
-
-function readFormat(format: Fields, path: string): ResponseFormat {
-  const type = need(format, "type", expectString, path);
-  switch (type) {
-    case "text":
-    case "json_object":
-      return { type };
-    case "json_schema":
-      return {
-        type,
-        name: need(format, "name", expectText, path),
-        schema: need(format, "schema", expectFields, path),
-        ...given({
-          strict: maybe(format, "strict", expectBoolean, path),
-          description: maybe(format, "description", expectString, path),
-        }),
-      };
-    default:
-      return reject(at(path, "type"), `Invalid '${path}.type': expected 'text', 'json_object' or 'json_schema'.`);
-  }
+  return withDirections(chat, maybe(body, "tools", readTools) ?? [], input.directions);
 }
 
 function readReasoning(body: Fields): ReasoningOptions | undefined {

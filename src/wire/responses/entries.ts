@@ -110,6 +110,8 @@ function entry(item: Element): Entry {
       };
     case "additional_tools":
       return { role: "system", pieces: [unknownPiece(item["tools"])] };
+    case "configuration_update":
+      return { role: "system", pieces: [] };
     default:
       if (isOutput(item)) return { role: "tool", pieces: [resultOf(item)] };
       return { role: "assistant", pieces: [callId(item) === "" ? unknownPiece(item) : callOf(item)] };

@@ -1,6 +1,7 @@
 // Reads input items of the responses format into neutral turns. Unknown kinds of items become opaque parts, so that an upstream
 // of the same protocol gets them.
 
+import type { Directions } from "../../chat/directions.ts";
 import type {
   AssistantContent,
   ChatMessage,
@@ -10,7 +11,6 @@ import type {
   OpaquePart,
   ReasoningPart,
   TextPart,
-  Tool,
   ToolCallPart,
   ToolResultPart,
   UserContent,
@@ -30,18 +30,19 @@ import {
   reject,
 } from "../check.ts";
 import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
+import { readTextOptions } from "./text-options.ts";
 import { RESPONSES_ORIGIN, readTools } from "./tools.ts";
 
-/** The content of the input: the turns, and the tools that are declared in it (`additional_tools`). */
+/** The content of the input: the turns, and what it directs (`additional_tools`, `configuration_update`). */
 export interface Input {
   messages: ChatMessage[];
-  tools: Tool[];
+  directions: Directions;
 }
 
 /** Reads the input: a string is one user message, an array contains items. */
 export function readInput(value: unknown, path: string): Input {
   if (typeof value === "string") {
-    return { messages: [{ role: "user", content: [{ type: "text", text: value }] }], tools: [] };
+    return { messages: [{ role: "user", content: [{ type: "text", text: value }] }], directions: { changes: [] } };
   }
   if (value !== undefined && !Array.isArray(value)) {
     reject(path, `Invalid '${path}': expected a string or an array of input items.`);
@@ -50,7 +51,7 @@ export function readInput(value: unknown, path: string): Input {
   expectList(value, path).forEach((element, i) => {
     readItem(expectFields(element, at(path, i)), at(path, i), turns);
   });
-  return { messages: turns.messages, tools: turns.tools };
+  return { messages: turns.messages, directions: turns.directions };
 }
 
 /**
@@ -59,7 +60,7 @@ export function readInput(value: unknown, path: string): Input {
  */
 class Turns {
   readonly messages: ChatMessage[] = [];
-  readonly tools: Tool[] = [];
+  readonly directions: Directions = { changes: [] };
   /** The signatures of tool calls, which come before the calls. */
   readonly signatures = new Map<string, CarriedPart>();
 
@@ -69,6 +70,14 @@ class Turns {
     const apart = parts.some(isSaid) && last?.role === "assistant" && last.content.some(isSaid);
     if (last?.role === "assistant" && !apart) last.content.push(...parts);
     else this.messages.push({ role: "assistant", content: parts });
+  }
+
+  /** Declares tools within the input. `loads`: also deferred ones are offered. */
+  declare(tools: unknown, path: string, loads = false): void {
+    for (const declared of readTools(tools, at(path, "tools"))) {
+      const own = loads ? { ...declared, deferred: false } : declared;
+      this.directions.changes.push({ type: "define", declared: own });
+    }
   }
 
   result(part: ToolResultPart): void {
@@ -101,16 +110,28 @@ function readItem(item: Fields, path: string, turns: Turns): void {
       readReasoning(item, path, turns);
       break;
     case "additional_tools":
-      turns.tools.push(...readTools(item["tools"], at(path, "tools")));
+      turns.declare(item["tools"], path);
+      break;
+    case "configuration_update":
+      readUpdate(item, path, turns.directions);
       break;
     case "tool_search_output":
       // Tools that a search found can be called from here on.
-      if (Array.isArray(item["tools"])) turns.tools.push(...readTools(item["tools"], at(path, "tools")));
+      if (Array.isArray(item["tools"])) turns.declare(item["tools"], path, true);
       turns.assistant([opaque(item)]);
       break;
     default:
       readOther(item, String(type), turns);
   }
+}
+
+/** Reads new settings, each of which is in force until the next one. */
+function readUpdate(item: Fields, path: string, directions: Directions): void {
+  const reasoning = maybe(item, "reasoning", expectFields, path) ?? {};
+  directions.effort = maybe(reasoning, "effort", expectString, at(path, "reasoning")) ?? directions.effort;
+  const { verbosity, responseFormat } = readTextOptions(item, path);
+  directions.verbosity = verbosity ?? directions.verbosity;
+  directions.responseFormat = responseFormat ?? directions.responseFormat;
 }
 
 /**

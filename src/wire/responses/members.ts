@@ -16,19 +16,23 @@ export const RESPONSES_NAMES: ClientNames = {
 };
 
 const RESPONSES_FUNCTION: ObjectShape = {
-  reads: "type name description parameters strict",
-  holds: { function: { reads: "name description parameters strict" } },
+  reads: "type name description parameters strict defer_loading",
+  holds: { function: { reads: "name description parameters strict defer_loading" } },
 };
 const RESPONSES_CUSTOM: ObjectShape = {
-  reads: "type name description format",
-  holds: { custom: { reads: "name description format" } },
+  reads: "type name description format defer_loading",
+  holds: { custom: { reads: "name description format defer_loading" } },
 };
 const RESPONSES_TEXT: ObjectShape = { reads: "type text logprobs" };
+const RESPONSES_TEXT_OPTIONS: ObjectShape = {
+  reads: "verbosity",
+  holds: { format: { reads: "type name schema strict description" } },
+};
 const RESPONSES: ObjectShape = {
   holds: {
     stream_options: {},
     reasoning: { reads: "effort summary generate_summary" },
-    text: { reads: "verbosity", holds: { format: { reads: "type name schema strict description" } } },
+    text: RESPONSES_TEXT_OPTIONS,
     tools: {
       kinds: {
         function: RESPONSES_FUNCTION,
@@ -43,6 +47,10 @@ const RESPONSES: ObjectShape = {
     input: {
       kind: "message",
       kinds: {
+        configuration_update: {
+          reads: "type id",
+          holds: { reasoning: { reads: "effort" }, text: RESPONSES_TEXT_OPTIONS },
+        },
         message: {
           reads: "type role id status",
           holds: {

@@ -1,6 +1,7 @@
 // Reads the tools and the tool choice of the responses format, in its flat form and in the nested form of chat completions.
 
-import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../chat/request.ts";
+import type { DeclaredTool } from "../../chat/directions.ts";
+import type { CustomTool, FunctionTool, ToolChoice } from "../../chat/request.ts";
 import {
   at,
   expectBoolean,
@@ -21,17 +22,19 @@ import {
 export const RESPONSES_ORIGIN = "openai-responses";
 
 /** Reads the tools in order. The members of a namespace become separate entries with its name. */
-export function readTools(value: unknown, path: string): Tool[] {
+export function readTools(value: unknown, path: string): DeclaredTool[] {
   return expectList(value, path).flatMap((element, i) => readTool(expectFields(element, at(path, i)), at(path, i)));
 }
 
-function readTool(tool: Fields, path: string, namespace?: string): Tool[] {
+function readTool(tool: Fields, path: string, namespace?: string): DeclaredTool[] {
   const type = need(tool, "type", expectText, path);
+  const [fields] = inner(tool, type, path);
+  const deferred = fields["defer_loading"] === true;
   switch (type) {
     case "function":
-      return [readFunction(tool, path, namespace)];
+      return [{ tool: readFunction(tool, path, namespace), deferred }];
     case "custom":
-      return [readCustom(tool, path, namespace)];
+      return [{ tool: readCustom(tool, path, namespace), deferred }];
     case "namespace": {
       const name = need(tool, "name", expectText, path);
       const where = at(path, "tools");
@@ -40,7 +43,7 @@ function readTool(tool: Fields, path: string, namespace?: string): Tool[] {
       );
     }
     default:
-      return [{ type: "server", origin: RESPONSES_ORIGIN, name: type, value: tool }];
+      return [{ tool: { type: "server", origin: RESPONSES_ORIGIN, name: type, value: tool }, deferred }];
   }
 }
 

@@ -136,10 +136,10 @@ export const RESPONSES: readonly Row[] = [
   row(
     "tools.defer_loading",
     { tools: [{ type: "function", ...fn, defer_loading: true }] },
-    "dropped",
+    "ours",
     "same",
-    "dropped",
-    "dropped",
+    "ours",
+    "ours",
   ),
   row("top_logprobs", { top_logprobs: 3 }, { logprobs: true, top_logprobs: 3 }, "same", "dropped", "dropped"),
   row("top_p", { top_p: 0.5 }, "same", "same", "same", config({ topP: 0.5 })),
