@@ -1,7 +1,7 @@
 // Properties of providers and models that several dialects need. The facts about models are in vendors/.
 
 import type { ReasoningOptions } from "../chat/request.ts";
-import { factsOf, modelByName } from "../vendors/model-facts.ts";
+import { factsOf, modelByName, statesEfforts } from "../vendors/model-facts.ts";
 import { EFFORTS, type Effort, type ModelTraits, type Taken } from "../vendors/model-family.ts";
 import type { RequestContext } from "./dialect.ts";
 
@@ -28,7 +28,8 @@ export function takes(taken: Taken, facts: Readonly<ModelTraits>, wanted: Reason
 
 function willReason(facts: Readonly<ModelTraits>, wanted: ReasoningOptions = {}): boolean {
   const { effort, enabled, budgetTokens } = wanted;
-  if (effort === "none" || enabled === false) return false;
+  // A model that does not accept `none` gets its lowest effort instead.
+  if (wantsNone(wanted)) return facts.reasonsByDefault && !facts.efforts.includes("none");
   return effort !== undefined || enabled === true || budgetTokens !== undefined || facts.reasonsByDefault;
 }
 
@@ -53,31 +54,73 @@ export function effortsFor(
   return protocol === "chat" ? facts.chatEfforts : facts.efforts;
 }
 
+/** Whether a request turns reasoning off. */
+export function wantsNone({ effort, enabled }: ReasoningOptions): boolean {
+  return enabled === false || effort === "none";
+}
+
+/** The effort to send, and whether it differs from the requested one, so that the parameter must be named. */
+export interface EffortChoice {
+  readonly effort: string | undefined;
+  readonly changed: boolean;
+}
+
 /** OpenAI's level for the requested effort, which may be in the terms of any protocol or a token budget. It is one of `taken`. */
-export function effortFor(wanted: ReasoningOptions, taken: readonly Effort[]): string | undefined {
+export function effortFor(wanted: ReasoningOptions, taken: readonly Effort[], may: boolean): EffortChoice {
+  const asked = askedEffort(wanted, taken);
+  if (asked === undefined)
+    return { effort: undefined, changed: wanted.enabled !== undefined && wanted.enabled !== may };
+  if (taken.length > 0) return fittedEffort(asked, taken);
+  return { effort: undefined, changed: may || !wantsNone(wanted) };
+}
+
+function askedEffort(wanted: ReasoningOptions, taken: readonly Effort[]): string | undefined {
   const { effort, budgetTokens, enabled } = wanted;
-  if (effort !== undefined) return nearestEffort(effort, taken);
-  if (enabled === false || budgetTokens === undefined) return undefined;
-  if (budgetTokens <= 4096) return nearestEffort("low", taken);
-  return nearestEffort(budgetTokens <= 16_384 ? "medium" : "high", taken);
+  // A server of unknown models may refuse `none`, so only a client that says this word gets it sent.
+  if (enabled === false) return effort === "none" || statesEfforts(taken) ? "none" : undefined;
+  if (effort !== undefined || budgetTokens === undefined) return effort;
+  return levelOf(budgetTokens);
+}
+
+/** The level of a token budget. */
+export function levelOf(budgetTokens: number): Effort {
+  if (budgetTokens <= 4096) return "low";
+  return budgetTokens <= 16_384 ? "medium" : "high";
+}
+
+/** The accepted level nearest to the requested one, and whether it is another one. */
+export function fittedEffort(asked: string, taken: readonly Effort[]): EffortChoice {
+  const effort = nearestEffort(asked, taken);
+  return { effort, changed: effort !== asked };
+}
+
+/**
+ * The level to send instead of one that the client of the same protocol asks for; undefined if it can be sent. Only known
+ * models are treated so, and no provider that chooses among models itself.
+ */
+export function refusedEffort(
+  ctx: Pick<RequestContext, "model" | "quirks">,
+  asked: unknown,
+  protocol: "chat" | "responses",
+): string | undefined {
+  if (typeof asked !== "string" || ctx.quirks.route_wishes === true) return undefined;
+  const facts = factsOf(ctx.model);
+  const taken = protocol === "chat" ? facts.chatEfforts : facts.efforts;
+  if (taken.length === 0 || !statesEfforts(taken)) return undefined;
+  const { effort, changed } = fittedEffort(asked, taken);
+  return changed ? effort : undefined;
 }
 
 /**
  * The accepted level nearest to the requested one: above `high` the next lower one, so that nobody pays for more than requested,
  * otherwise the next higher one. Unknown levels are kept, as they may be the vendor's own.
  */
-export function nearestEffort(effort: string, taken: readonly Effort[]): string {
+function nearestEffort(effort: string, taken: readonly Effort[]): string {
   const rank = EFFORTS.indexOf(effort as Effort);
   if (rank < 0 || taken.length === 0 || taken.includes(effort as Effort)) return effort;
   const above = taken.find((word) => EFFORTS.indexOf(word) > rank);
   const below = taken.findLast((word) => EFFORTS.indexOf(word) < rank);
   return (rank > EFFORTS.indexOf("high") ? (below ?? above) : (above ?? below)) ?? effort;
-}
-
-/** Whether a reasoning parameter has no effect: an effort other than the one in `sent`, or turning reasoning on or off. */
-export function losesReasoning(wanted: ReasoningOptions, sent: string | undefined, may: boolean): boolean {
-  if (effortFor(wanted, []) !== undefined) return sent === undefined;
-  return wanted.enabled !== undefined && wanted.enabled !== may;
 }
 
 /** Whether a glob matches the model: `*` stands for any text, and case is ignored. */

@@ -32,8 +32,23 @@ const geminiModels: ModelFamily = {
       seen: "2026-11",
     },
     {
+      from: version(3, 7),
+      facts: { efforts: ["low", "medium", "high"] },
+      source: "docs.cloud.google.com/gemini-enterprise-agent-platform guides/gemini-3-8-flash (no minimal)",
+      seen: "2026-11",
+    },
+    {
+      // A name without a version may stand for an older model, which refuses the highest level.
+      from: version(4),
+      before: version(1000),
+      facts: { efforts: ["low", "medium", "high", "xhigh"] },
+      source: "docs.cloud.google.com/gemini-enterprise-agent-platform guides/gemini-4-hydrogen; BerriAI/litellm#52060",
+      seen: "2026-11",
+    },
+    {
       lines: ["pro"],
       from: version(3),
+      before: version(3, 7),
       facts: { efforts: ["low", "medium", "high"] },
       source: THINKING,
       seen: "2026-11",
@@ -48,6 +63,29 @@ const geminiModels: ModelFamily = {
     },
   ],
 };
+
+/** What the reasons mean for which an answer ends early. `STOP` and unknown ones are normal ends. */
+export const GEMINI_ENDS = [
+  {
+    word: /^MAX_TOKENS$/,
+    means: "length",
+    source: "ai.google.dev/api/generate-content (FinishReason)",
+    seen: "2026-11",
+  },
+  {
+    // The end of a segment: the answer goes on, but only in another request.
+    word: /^CONTINUATION$/,
+    means: "length",
+    source: "@google/genai 3.1.0 FinishReason; docs.cloud.google.com guides/gemini-4-hydrogen",
+    seen: "2026-11",
+  },
+  {
+    word: /^(?:SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII|NO_IMAGE|IMAGE_[A-Z_]+)$/,
+    means: "content_filter",
+    source: "ai.google.dev/api/generate-content (FinishReason)",
+    seen: "2026-11",
+  },
+] as const;
 
 /** Gemini's `responseJsonSchema`. */
 export const GEMINI_SCHEMA: SchemaRules = {

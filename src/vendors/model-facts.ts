@@ -31,6 +31,11 @@ const PLAIN: ModelTraits = {
   callIds: false,
 };
 
+/** Whether the efforts come from a rule about the model, and are not assumed for an unknown one. */
+export function statesEfforts(efforts: readonly Effort[]): boolean {
+  return efforts !== COMMON;
+}
+
 /** Words by which names of unknown families suggest reasoning. */
 const SAYS_SO = /reason|think/;
 

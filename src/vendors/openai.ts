@@ -18,6 +18,12 @@ const SAMPLING = [
 
 const LADDER: readonly Effort[] = ["low", "medium", "high"];
 const TO_XHIGH: readonly Effort[] = ["none", ...LADDER, "xhigh"];
+/** Reasoning cannot be turned off. */
+const ALWAYS_REASONS = {
+  efforts: [...LADDER, "xhigh", "max"],
+  chatEfforts: [...LADDER, "xhigh"],
+  reasonsByDefault: true,
+} satisfies ModelFamily["rules"][number]["facts"];
 const SDK = "openai/openai-node ReasoningEffort";
 const AZURE = "learn.microsoft.com/azure/foundry/openai/how-to/reasoning";
 const MODELS = "developers.openai.com/api/docs/models";
@@ -69,6 +75,27 @@ const gpt: ModelFamily = {
       not: ["chat"],
       facts: { efforts: [...TO_XHIGH, "max"] },
       source: "anomalyco/opencode#36141; livekit/agents#7169 (chat completions end at xhigh)",
+      seen: "2026-11",
+    },
+    {
+      lines: ["astra"],
+      from: version(6),
+      facts: ALWAYS_REASONS,
+      source: `${MODELS}/gpt-6-astra; BerriAI/litellm#43935 (none and minimal are refused)`,
+      seen: "2026-11",
+    },
+    {
+      lines: ["sol"],
+      from: version(6, 1),
+      facts: ALWAYS_REASONS,
+      source: `${MODELS}/gpt-6.1-sol; BerriAI/litellm#43935`,
+      seen: "2026-11",
+    },
+    {
+      from: version(6, 2),
+      not: ["chat"],
+      facts: ALWAYS_REASONS,
+      source: "developers.openai.com/api/docs/guides/latest-model (GPT-6.2); BerriAI/litellm discussion 52347",
       seen: "2026-11",
     },
     {

@@ -262,21 +262,25 @@ describe("parameters", () => {
 
   test.each([
     ["gemini-3-flash", { effort: "minimal" }, { thinkingLevel: "minimal", includeThoughts: true }],
-    ["gemini-3-pro-preview", { effort: "medium" }, { thinkingLevel: "high", includeThoughts: true }],
-    ["gemini-3.1-pro", { effort: "none" }, { thinkingLevel: "low", includeThoughts: false }],
+    ["gemini-3-pro-preview", { effort: "medium" }, { thinkingLevel: "high", includeThoughts: true }, true],
+    ["gemini-3.1-pro", { effort: "none" }, { thinkingLevel: "low", includeThoughts: false }, true],
     ["gemini-3-flash", { budgetTokens: 10_000 }, { thinkingLevel: "medium", includeThoughts: true }],
     ["gemini-3-flash", { enabled: true }, { includeThoughts: true }],
     ["gemini-2.5-flash", { effort: "max" }, { thinkingBudget: 24_576, includeThoughts: true }],
-    ["gemini-2.5-pro", { enabled: false }, { thinkingBudget: 128, includeThoughts: false }],
+    ["gemini-2.5-pro", { enabled: false }, { thinkingBudget: 128, includeThoughts: false }, true],
     ["gemini-2.5-flash", { enabled: true }, { thinkingBudget: -1, includeThoughts: true }],
-    ["gemini-2.0-flash", { effort: "high" }, undefined],
-    ["gemini-4-ultra", { effort: "max" }, { thinkingLevel: "high", includeThoughts: true }],
+    ["gemini-2.0-flash", { effort: "high" }, undefined, true],
+    ["gemini-4-ultra", { effort: "max" }, { thinkingLevel: "xhigh", includeThoughts: true }, true],
     ["gemini-flash-latest", { effort: "low" }, { thinkingLevel: "low", includeThoughts: true }],
-  ] as const)("%s with reasoning %j", (model, reasoning, expected) => {
-    const { json, dropped } = send({ reasoning }, { model });
-    expect(json.generationConfig?.thinkingConfig).toEqual(expected);
-    expect(dropped).toEqual(expected === undefined ? ["reasoning_effort"] : []);
-  });
+  ] as [string, ChatRequest["reasoning"] & object, object | undefined, boolean?][])(
+    "%s with reasoning %j",
+    (...row) => {
+      const [model, reasoning, expected, named = false] = row;
+      const { json, dropped } = send({ reasoning }, { model });
+      expect(json.generationConfig?.thinkingConfig).toEqual(expected);
+      expect(dropped).toEqual(named ? ["reasoning_effort"] : []);
+    },
+  );
 
   test("a budget that the gateway sets leaves a share of the output limit for the answer", () => {
     const budget = (maxTokens: number, reasoning: ChatRequest["reasoning"], model = "gemini-2.5-flash") =>

@@ -165,6 +165,10 @@ describe("public failures", () => {
   test.each([
     ["STOP", "stop"],
     ["MAX_TOKENS", "length"],
+    ["CONTINUATION", "length"],
+    ["IMAGE_OTHER", "content_filter"],
+    ["NO_IMAGE", "content_filter"],
+    ["SOMETHING_NEW", "unknown"],
     ["SAFETY", "content_filter"],
     ["RECITATION", "content_filter"],
     ["OTHER", "unknown"],

@@ -240,10 +240,10 @@ describe("parameters", () => {
 
   test.each([
     [{ effort: "medium" }, "gpt-5-mini", { effort: "medium" }, []],
-    [{ effort: "max" }, "gpt-5-mini", { effort: "high" }, []],
-    [{ effort: "max" }, "gpt-5.4", { effort: "xhigh" }, []],
+    [{ effort: "max" }, "gpt-5-mini", { effort: "high" }, ["reasoning_effort"]],
+    [{ effort: "max" }, "gpt-5.4", { effort: "xhigh" }, ["reasoning_effort"]],
     [{ effort: "max" }, "gpt-5.6", { effort: "max" }, []],
-    [{ effort: "minimal" }, "gpt-6", { effort: "low" }, []],
+    [{ effort: "minimal" }, "gpt-6", { effort: "low" }, ["reasoning_effort"]],
     [{ budgetTokens: 10_000, enabled: true, summary: "auto" }, "o3", { effort: "medium", summary: "auto" }, []],
     [{ effort: "low", enabled: true }, "o3", { effort: "low" }, []],
     [{ effort: "high" }, "gpt-4.1", undefined, ["reasoning_effort"]],

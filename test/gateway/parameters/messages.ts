@@ -86,7 +86,7 @@ export const MESSAGES: readonly Row[] = [
     "same",
     config({ thinkingConfig: { thinkingLevel: "low", includeThoughts: true } }),
   ),
-  row("thinking", { thinking: { type: "disabled" } }, "dropped", "dropped", "same", "ours"),
+  row("thinking", { thinking: { type: "disabled" } }, "dropped", "dropped", "same", "dropped"),
   row(
     "thinking.block_binding",
     { thinking: { type: "enabled", budget_tokens: 2000, block_binding: "x" } },

@@ -11,7 +11,7 @@ import type { ModelTraits } from "../../../vendors/model-family.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { inOwnWords, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
-import { nearestEffort, refusedFor } from "../../quirks.ts";
+import { fittedEffort, refusedFor, wantsNone } from "../../quirks.ts";
 import { fitSchema, toolSchema } from "../../schema-fit.ts";
 import { allowedInWords, forcedInWords } from "../../tool-choice.ts";
 import { asText } from "../loose.ts";
@@ -241,7 +241,7 @@ function addThinking(
   const { chat, facts, dropped } = given;
   const wanted = chat.reasoning;
   if (wanted === undefined) return;
-  if (wanted.enabled === false || wanted.effort === "none") {
+  if (wantsNone(wanted)) {
     if (facts.thinkingOff === "never") {
       // The model cannot stop thinking, so the lowest effort is sent.
       body["output_config"] = { ...(body["output_config"] as AnthropicBlock), effort: facts.efforts[0] };
@@ -259,10 +259,9 @@ function addThinking(
   if (facts.thinking === "effort") {
     body["thinking"] = { type: "adaptive", ...(facts.display ? { display: "summarized" } : {}) };
     if (wanted.effort !== undefined) {
-      body["output_config"] = {
-        ...(body["output_config"] as AnthropicBlock),
-        effort: nearestEffort(wanted.effort, facts.efforts),
-      };
+      const { effort, changed } = fittedEffort(wanted.effort, facts.efforts);
+      body["output_config"] = { ...(body["output_config"] as AnthropicBlock), effort };
+      if (changed) dropped.add("reasoning_effort");
     }
     return;
   }

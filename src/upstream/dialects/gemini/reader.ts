@@ -8,6 +8,7 @@ import type { AnswerFault } from "../../../chat/answer-fault.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../../chat/event.ts";
 import { refusalEvents } from "../../../chat/refusal.ts";
 import { reportedUsage, ToldUsage, tokenSum } from "../../../chat/usage.ts";
+import { GEMINI_ENDS } from "../../../vendors/google.ts";
 import type { EventReader } from "../../dialect.ts";
 import { answerFault, type FaultText } from "../../fault-words.ts";
 import { asCount, asList, asNumber, asRecord, asText, type Loose } from "../loose.ts";
@@ -235,18 +236,6 @@ export function geminiUsage(raw: Loose): Usage | undefined {
   });
 }
 
-const FILTERED = new Set([
-  "SAFETY",
-  "RECITATION",
-  "LANGUAGE",
-  "BLOCKLIST",
-  "PROHIBITED_CONTENT",
-  "SPII",
-  "IMAGE_SAFETY",
-  "IMAGE_PROHIBITED_CONTENT",
-  "IMAGE_RECITATION",
-]);
-
 /** Finish reasons that are failures, since the model's text is withheld or cannot be used. */
 const FAILED_ENDS: Readonly<Record<string, AnswerFault>> = {
   MALFORMED_FUNCTION_CALL: {
@@ -266,8 +255,8 @@ const FAILED_ENDS: Readonly<Record<string, AnswerFault>> = {
 };
 
 function finishReason(raw: string | undefined, calledTools: boolean, blocked: boolean): FinishReason {
-  if (blocked || FILTERED.has(raw ?? "")) return "content_filter";
-  if (raw === "MAX_TOKENS") return "length";
+  const end = blocked ? "content_filter" : GEMINI_ENDS.find(({ word }) => word.test(raw ?? ""))?.means;
+  if (end !== undefined) return end;
   if (calledTools) return "tool_calls";
   return raw === "STOP" ? "stop" : "unknown";
 }

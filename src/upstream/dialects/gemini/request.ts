@@ -12,7 +12,7 @@ import type { ModelTraits } from "../../../vendors/model-family.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { inOwnWords, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
-import { nearestEffort, refusedFor } from "../../quirks.ts";
+import { fittedEffort, levelOf, refusedFor, wantsNone } from "../../quirks.ts";
 import { fitSchema } from "../../schema-fit.ts";
 import { GEMINI, type GeminiContent, type GeminiPart, geminiContents } from "./contents.ts";
 
@@ -186,27 +186,25 @@ function addThinking(
 ): void {
   const wanted = given.chat.reasoning;
   if (wanted === undefined) return;
-  const off = wanted.enabled === false || wanted.effort === "none";
-  const effort = wanted.effort === "xhigh" || wanted.effort === "max" ? "high" : wanted.effort;
-  if (!off && effort === undefined && wanted.budgetTokens === undefined && wanted.enabled === undefined) return;
-  const { facts } = given;
+  const off = wantsNone(wanted);
+  const { effort, budgetTokens } = wanted;
+  if (!off && effort === undefined && budgetTokens === undefined && wanted.enabled === undefined) return;
+  const { facts, dropped } = given;
   if (facts.thinking === "effort") {
-    const level = off ? "none" : (effort ?? levelOf(wanted.budgetTokens));
+    const asked = off ? "none" : (effort ?? (budgetTokens === undefined ? undefined : levelOf(budgetTokens)));
+    const fitted = asked === undefined ? undefined : fittedEffort(asked, facts.efforts);
     config["thinkingConfig"] = {
-      ...(level === undefined ? {} : { thinkingLevel: nearestEffort(level, facts.efforts) }),
+      ...(fitted === undefined ? {} : { thinkingLevel: fitted.effort }),
       includeThoughts: !off,
     };
+    if (fitted?.changed === true) dropped.add("reasoning_effort");
   } else if (facts.thinking === "budget") {
-    const budget = off ? 0 : (wanted.budgetTokens ?? budgetOf(effort, given.chat.maxTokens));
+    const level = effort === "xhigh" || effort === "max" ? "high" : effort;
+    const budget = off ? 0 : (budgetTokens ?? budgetOf(level, given.chat.maxTokens));
     const thinkingBudget = budget < 0 ? -1 : Math.min(Math.max(budget, facts.budgetMin), BUDGETS["high"]!);
     config["thinkingConfig"] = { thinkingBudget, includeThoughts: !off };
-  } else if (!off) given.dropped.add("reasoning_effort");
-}
-
-function levelOf(budgetTokens: number | undefined): string | undefined {
-  if (budgetTokens === undefined) return undefined;
-  if (budgetTokens <= 4096) return "low";
-  return budgetTokens <= 16_384 ? "medium" : "high";
+    if (off && thinkingBudget > 0) dropped.add("reasoning_effort");
+  } else if (!off) dropped.add("reasoning_effort");
 }
 
 /** The budget of an effort within its share of the output limit; with -1, the model decides. */

@@ -8,7 +8,7 @@ import { factsOf } from "../../../vendors/model-facts.ts";
 import type { Dialect, Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { faultFromHttp, type UpstreamFault } from "../../fault.ts";
 import { withUsage, writtenOutput } from "../../output-text.ts";
-import { refusedFor } from "../../quirks.ts";
+import { refusedEffort, refusedFor } from "../../quirks.ts";
 import { shownUsage } from "../../shown-usage.ts";
 import { forcedInWords } from "../../tool-choice.ts";
 import { openaiError } from "../openai-error.ts";
@@ -63,6 +63,11 @@ function losslessRequest(
   for (const name of refusedFor(ctx, chat.reasoning)) {
     if (edits[name] === undefined && Object.hasOwn(body, name)) dropped.push(name);
     edits[name] = undefined;
+  }
+  const effort = refusedEffort(ctx, body["reasoning_effort"], "chat");
+  if (effort !== undefined && !Object.hasOwn(edits, "reasoning_effort")) {
+    edits["reasoning_effort"] = effort;
+    dropped.push("reasoning_effort");
   }
   if (ctx.quirks.usage_include !== true && isObject(body["usage"])) edits["usage"] = undefined;
   if (chat.stream) setStreamOptions(body, edits, ctx);

@@ -6,7 +6,7 @@ import { spliceMembers } from "../../../base/json-splice.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
 import type { Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { withUsage, writtenOutput } from "../../output-text.ts";
-import { mayReason, refusedFor } from "../../quirks.ts";
+import { mayReason, refusedEffort, refusedFor } from "../../quirks.ts";
 import { shownUsage } from "../../shown-usage.ts";
 import { asList, asRecord, type Loose, parseRecord } from "../loose.ts";
 import { CallGuards } from "./guards.ts";
@@ -41,6 +41,12 @@ function losslessRequest(
   if (tools.some((tool, i) => tool !== asList(body["tools"])[i])) set["tools"] = tools;
   const choice = plainTool(body["tool_choice"]);
   if (choice !== body["tool_choice"]) set["tool_choice"] = choice;
+  const reasoning = asRecord(body["reasoning"]);
+  const effort = refusedEffort(ctx, reasoning["effort"], "responses");
+  if (effort !== undefined) {
+    set["reasoning"] = { ...reasoning, effort };
+    dropped.push("reasoning.effort");
+  }
   const refused = refusedFor(ctx, chat.reasoning);
   const hidesEncrypted =
     ctx.storesAnswer === true && mayReason(ctx) && !refused.includes("include") && !wantsEncrypted(body["include"]);

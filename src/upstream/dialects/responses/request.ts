@@ -8,7 +8,7 @@ import { flattenTools } from "../../../chat/tools.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { inOwnWords, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
-import { effortFor, effortsFor, losesReasoning, mayReason, refusedFor } from "../../quirks.ts";
+import { effortFor, effortsFor, mayReason, refusedFor } from "../../quirks.ts";
 import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
 import { asRecord, asText } from "../loose.ts";
 import { RESPONSES, type ResponsesInputItem, responsesInput } from "./input.ts";
@@ -182,10 +182,9 @@ function addReasoning(
 ): void {
   const { chat, ctx, dropped } = given;
   const wanted = chat.reasoning ?? {};
-  const efforts = effortsFor(ctx, "responses");
-  const effort = efforts.length > 0 ? effortFor(wanted, efforts) : undefined;
+  const { effort, changed } = effortFor(wanted, effortsFor(ctx, "responses"), mayReason(ctx));
   const { summary } = wanted;
-  if (losesReasoning(wanted, effort, mayReason(ctx))) dropped.add("reasoning_effort");
+  if (changed) dropped.add("reasoning_effort");
   if (!mayReason(ctx)) {
     // Models without reasoning answer 400 to these parameters.
     if (summary !== undefined) dropped.add("reasoning_summary");
