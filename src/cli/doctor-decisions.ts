@@ -1,10 +1,12 @@
 // Problems of decision models that an operator should fix: unreadable calibration files, changed entries with the same id,
-// outdated versions. Reads the database without changing it.
+// outdated versions, upstreams that answer with other versions. Reads the database without changing it.
 
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { readCalibrationFile } from "../decisions/calibration/file.ts";
 import { DecisionModels } from "../decisions/models/models.ts";
+import type { DecisionVersion } from "../decisions/models/versions.ts";
+import { DecisionWatch } from "../decisions/models/watch.ts";
 import { decisionStore } from "../store/decisions/decisions.ts";
 import { maybeDatabase, openDatabase } from "../store/engine/database.ts";
 import type { Store } from "../store/engine/store.ts";
@@ -41,11 +43,29 @@ async function problemsOfStored(config: Config, configured: Models): Promise<str
       clock: systemClock,
       problem: (message) => void problems.push(message),
     });
-    await models.current();
+    const { versions } = await models.current();
+    for (const id of await driftedOf(store, [...versions.values()])) {
+      problems.push(`${JSON.stringify(id)}: its upstream has answered with another version`);
+    }
   } finally {
     await store.close();
   }
   return problems;
+}
+
+/** The versions that `/health` names as drifted, by what was recorded of their answers. */
+async function driftedOf(store: Store, versions: readonly DecisionVersion[]): Promise<readonly string[]> {
+  const watch = new DecisionWatch({
+    store: decisionStore(store),
+    versions: async () => versions,
+    upstream: () => {
+      throw new Error("No upstream is asked.");
+    },
+    clock: systemClock,
+    warn: () => undefined,
+  });
+  await watch.restore();
+  return (await watch.health()).drifted;
 }
 
 async function problemsOfFiles(configured: Models): Promise<string[]> {

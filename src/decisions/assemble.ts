@@ -141,7 +141,11 @@ function routesDepsOf(
     models,
     isListed: (version) => watch.isFit(version),
     isChatModel: deps.isChatModel,
-    upstream: (version, deadline) => upstreams.open(watch.asAsked(version), deadline),
+    upstream: (version, deadline) =>
+      upstreams.open(watch.asAsked(version), {
+        ...deadline,
+        isOther: (route, upstreamModel) => watch.isOther(version, route, upstreamModel),
+      }),
     timeoutMs: deps.requestTimeoutMs,
     answered: (version, answer) => {
       watch.answered(version, answer);

@@ -252,15 +252,16 @@ test("a model from a provider's list must be configured before it can be calibra
   rmSync(own, { recursive: true, force: true });
 });
 
-test("an upstream that reports another version than before is reported", async () => {
+test("an upstream that answers with another version is reported, and its answer is not passed on", async () => {
   const question = { model: "pinned-1.0.0", state: "s", questions: { q: { type: "noul", instructions: "?" } } };
   const health = async () => (await gateway.get("/health")).body.subsystems.decisions;
   expect((await gateway.post("/v1/systemone", question, key)).status).toBe(200);
   expect((await health()).drifted).toEqual([]);
+  const usual = native.answer;
   native.answer = async (body) => Response.json({ ...(await nativeAnswers(body).json()), model: "jev-1.14.0" });
   const drifted = await gateway.post("/v1/systemone", question, key);
-  // The answer names the requested version. Only the operator is told that its upstream has changed.
-  expect(drifted.body.model).toBe("pinned-1.0.0");
+  native.answer = usual;
+  expect([drifted.status, drifted.body.error.code]).toEqual([503, "decision_unavailable"]);
   while ((await health()).drifted.length === 0) await Bun.sleep(10);
   expect(await health()).toMatchObject({ status: "degraded", drifted: ["pinned-1.0.0"] });
   expect(gateway.logs.join("")).toContain("reports another name than before");

@@ -55,6 +55,10 @@ export interface CallDeadline {
   remainingMs(): number;
   /** How the calls are traced. */
   readonly trace?: CallTrace;
+  /** The account that the calls are made for. */
+  readonly account?: string;
+  /** Whether the upstream names another version than the one that was asked for, whose answer is then not used. */
+  isOther?(route: DecisionRoute, upstreamModel: string): boolean;
 }
 
 /** Opens the upstreams of a version for one request. */
@@ -85,6 +89,8 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
         };
         const text = await deps.send(withDecisionFaults(provider), request, deadline.signal);
         const body = parse(text);
+        const named = isRecord(body) && typeof body["model"] === "string" ? body["model"] : undefined;
+        refuseOther(deadline, route, named);
         return { answer: understood({ body, route }, read), end: { usage: usageIn(body) } };
       }),
     chat: (requestFor, read, { tokens = [] } = {}) =>
@@ -111,6 +117,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
         const result = resultOf(provider, text);
         const finishReason = result.choices[0]?.rawReason;
         const usage = totalUsage([result.usage]);
+        refuseOther(deadline, route, result.upstreamModel);
         return { answer: understood({ result, route }, read), end: { usage, finishReason } };
       }),
     tokens: (text) =>
@@ -141,6 +148,13 @@ function resultOf(provider: Provider, text: string): ChatResult {
   } catch (error) {
     throw faultOfReading(error);
   }
+}
+
+/** Throws `UpstreamFault` if another version answered, so that the next route of the version is tried. */
+function refuseOther(deadline: CallDeadline, route: DecisionRoute, upstreamModel: string | undefined): void {
+  if (upstreamModel === undefined || deadline.isOther?.(route, upstreamModel) !== true) return;
+  const cause = new NonsenseAnswer("Another version of the model answered.");
+  throw new UpstreamFault("answer_invalid", cause.message, { cause });
 }
 
 /** Parses an answer within the attempt, so that the next route is tried if the answer is unusable. */

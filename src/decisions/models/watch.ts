@@ -5,7 +5,13 @@
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import type { DecisionStore, Sighting } from "../../store/decisions/decisions.ts";
-import { type BackendAnswer, type BackendSpec, inParallel, type Upstream } from "../backends/backend.ts";
+import {
+  type BackendAnswer,
+  type BackendSpec,
+  type DecisionRoute,
+  inParallel,
+  type Upstream,
+} from "../backends/backend.ts";
 import type { CallDeadline } from "../backends/calls.ts";
 import { MASS_FIT, massReason, probeEngine } from "./engine-probe.ts";
 import { type Engine, enginesOf, Fitness, type UnfitEngine } from "./fitness.ts";
@@ -72,10 +78,24 @@ export class DecisionWatch {
     return this.#fitness.routesOf(version);
   }
 
+  /** Whether the upstream of a pinned version names another one. It is recorded, as the answer is not used. */
+  isOther(version: DecisionVersion, route: DecisionRoute, upstreamModel: string): boolean {
+    if (version.floating === true || !isOtherVersion(route.model, upstreamModel)) return false;
+    this.#record(version, { upstreamModel, route });
+    return true;
+  }
+
   /** Records which model answered. Never throws, since the answer is already being sent. */
   answered(version: DecisionVersion, answer: BackendAnswer): void {
-    const { upstreamModel = "", fingerprint = "", route, labelMass } = answer;
+    const { route, labelMass } = answer;
     if (labelMass !== undefined) this.#weigh(version, route, labelMass);
+    this.#record(version, answer);
+  }
+
+  #record(
+    version: DecisionVersion,
+    { upstreamModel = "", fingerprint = "", route }: Pick<BackendAnswer, "upstreamModel" | "fingerprint" | "route">,
+  ): void {
     if (upstreamModel === "" && fingerprint === "") return;
     const sighting = { version: version.id, provider: route.provider, upstreamModel, fingerprint };
     const key = JSON.stringify(sighting);
@@ -243,12 +263,23 @@ export class DecisionWatch {
   }
 }
 
-/** True for `jev-1.13.0` and `jev-1.14.0`, but not for `jev-1.13` and `jev-1.13.0`, nor for names without a version. */
+/**
+ * True for `jev-1.13.0` and `jev-1.14.0`, and for `jev-1` and `jev-9`, but not for `jev-1.13` and `jev-1.13.0`, nor for names without
+ * a version.
+ */
 export function isOtherVersion(pinned: string, named: string): boolean {
+  const [own, other] = [pinned, named].map((name) => PLAIN_VERSION.exec(name.toLowerCase())?.groups);
+  // A number without points is a version only where the names are the same but for it.
+  if (own !== undefined && other !== undefined && own["name"] === other["name"] && own["major"] !== other["major"]) {
+    return true;
+  }
   const [mine, theirs] = [pinned, named].map((name) => VERSION.exec(name)?.[0].split("."));
   if (mine === undefined || theirs === undefined) return false;
   return mine.some((part, at) => theirs[at] !== undefined && theirs[at] !== part);
 }
+
+/** Matches `jev-1`, `maker/jev-1` and `jev-1.13.0`: a name, and the first number of its version. */
+const PLAIN_VERSION = /^(?:.*\/)?(?<name>[a-z][a-z_-]*-v?)(?<major>\d+)(?:\.\d+)*(?:$|-)/;
 
 /** Matches the version in a model's name: numbers separated by points, at the end or before a `-`. */
 const VERSION = /(?<![\d.])\d+(?:\.\d+)+(?=$|-)/;
