@@ -156,9 +156,7 @@ function operatorsDeps({ store, verbs, fleet, config, ...more }: OperatorsParts)
       providers: () => config().providers,
       listing: fleet.listing,
       resetBreaker(name) {
-        const breaker = fleet.breakers.get(name);
-        breaker?.reset();
-        return breaker !== undefined;
+        return fleet.breakers.reset(name);
       },
       recovered: more.observer.recovered,
       engines: more.web.engines,

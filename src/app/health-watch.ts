@@ -59,7 +59,7 @@ export function createWatch(deps: HealthWatchDeps) {
     clock,
     models: listed,
     recent: async (model, options) => observer.outcomes.recent(model, options),
-    breakerOpen: (provider) => fleet.breakers.get(provider)?.state === "open",
+    breakerOpen: (provider, model) => fleet.breakers.stateOf(provider, model) === "open",
     listed: (provider, model) => (config().health.probe === "off" ? undefined : fleet.listed(provider, model)),
     failed: complain,
     judged: (models) => healthDays.count(models),
@@ -124,6 +124,15 @@ function addGauges({ observer, fleet, writer, web }: HealthWatchDeps): void {
     "1 for the state each provider's breaker is in.",
     ["provider", "state"],
     () => breakerReading(fleet.breakers.snapshot()),
+  );
+  metrics.gauge(
+    "sallyport_model_breaker_state",
+    "1 for the state each model's breaker is in, at providers whose models differ.",
+    ["provider", "model", "state"],
+    () =>
+      [...fleet.breakers.snapshot()].flatMap(([provider, { models }]) =>
+        [...breakerReading(models)].map(([labels, value]) => [[provider, ...labels], value] as const),
+      ),
   );
   const plain = (name: string, help: string, value: () => number) =>
     metrics.gauge(name, help, [], () => [[[], value()]]);

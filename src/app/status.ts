@@ -31,6 +31,20 @@ export interface StatusServiceDeps {
   readonly links: () => ReturnType<typeof linksOf>;
 }
 
+/** The breakers without those of models that the public may not know. */
+function publicBreakers({ breakers, catalog }: Pick<Fleet, "breakers" | "catalog">) {
+  const states = breakers.snapshot();
+  for (const [provider, state] of states) {
+    if (state.models.size === 0) continue;
+    const routes = catalog()
+      .models.filter(({ visibility }) => visibility === "list")
+      .flatMap((model) => model.routes.filter((route) => route.provider === provider));
+    const known = new Set(routes.map(({ model }) => model));
+    states.set(provider, { ...state, models: new Map([...state.models].filter(([model]) => known.has(model))) });
+  }
+  return states;
+}
+
 /** Health, statistics, capabilities and metrics as a service. */
 export function createStatus(deps: StatusServiceDeps) {
   const { config, clock, store, fleet, observer, watch, web, uptimeSeconds, pseudonymSecret, links } = deps;
@@ -38,7 +52,7 @@ export function createStatus(deps: StatusServiceDeps) {
   const routes = statusRoutes({
     version: VERSION,
     uptimeSeconds,
-    breakers: () => fleet.breakers.snapshot(),
+    breakers: () => publicBreakers(fleet),
     subsystems: watch.subsystems,
     tokenTotals: () => usage.tokenTotals(),
     totalsByModel: (limit) => usage.totalsByModel(limit),

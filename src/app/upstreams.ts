@@ -23,8 +23,8 @@ export function addUpstreams(base: Foundation) {
     config,
     clock,
     discoveryFailed: observer.discoveryFailed,
-    breakerChanged: (provider, state) => {
-      log.warn("circuit breaker", { provider, state });
+    breakerChanged: (provider, state, model) => {
+      log.warn("circuit breaker", { provider, ...(model === undefined ? {} : { model }), state });
       modelsChanged.fire();
     },
     catalogChanged: modelsChanged.fire,

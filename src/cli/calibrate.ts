@@ -30,7 +30,7 @@ import {
 import { decisionStore } from "../store/decisions/decisions.ts";
 import type { Store } from "../store/engine/store.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
-import { Breakers } from "../upstream/breaker.ts";
+import { Breakers } from "../upstream/breakers.ts";
 import { configureProvider } from "../upstream/configure.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { Command, Context } from "./command.ts";

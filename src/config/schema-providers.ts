@@ -96,14 +96,17 @@ export const ProviderSection = section("An upstream that serves models.", {
     base: duration("Delay before the second attempt; it doubles each time.", "1s"),
     max: duration("The longest wait.", "8s"),
   }),
-  breaker: section("When calls to it are suspended (circuit breaker).", {
-    failures: integer("Number of failures within the window that open the breaker.", 5, {
-      minimum: 1,
-      maximum: 10_000,
-    }),
-    window: duration("How far back failures count.", "30s"),
-    cooldown: duration("How long the breaker stays open before one request is let through.", "15s"),
-  }),
+  breaker: section(
+    "When calls to it are suspended (circuit breaker). Failures to connect suspend the provider, 5xx answers and time-outs the model; failures of one account alone suspend it for that account.",
+    {
+      failures: integer("Number of failures within the window that open the breaker.", 5, {
+        minimum: 1,
+        maximum: 10_000,
+      }),
+      window: duration("How far back failures count.", "30s"),
+      cooldown: duration("How long the breaker stays open before one request is let through.", "15s"),
+    },
+  ),
 });
 
 const routeKeys = {

@@ -29,6 +29,8 @@ export interface ProviderView {
     readonly failures: number;
     readonly failures_max: number;
     readonly opened_at: string | null;
+    /** The models whose breakers are not closed, where the models differ. */
+    readonly models: readonly { readonly model: string; readonly state: "open" | "half_open" }[];
   } | null;
   /** Counted since the program started. `over`: a call has succeeded since. */
   readonly last_error: {

@@ -69,6 +69,7 @@ export async function answerStreaming(
     trace: admitted.trace,
     chat: admitted.chat,
     family: admitted.format.dialect,
+    account: admitted.caller.accountId,
     first: admitted.stay?.first,
   });
   let live: LiveJobAnswer | undefined;
@@ -316,7 +317,7 @@ const LABELLED: ReadonlySet<FaultKind> = new Set(["call_invalid", "refused"]);
 function endOf(fault: AnswerFault | undefined, gone: boolean): Pick<AttemptEnd, "outcome" | "label"> {
   if (fault !== undefined) {
     const kind = kindOfCode(fault.reported ?? fault.code);
-    return { outcome: outcomeOfFault(kind), label: LABELLED.has(kind) ? kind : "interrupted" };
+    return { outcome: outcomeOfFault({ kind }), label: LABELLED.has(kind) ? kind : "interrupted" };
   }
   return gone ? { outcome: "unknown", label: "abandoned" } : { outcome: "ok", label: "ok" };
 }

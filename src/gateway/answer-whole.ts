@@ -39,6 +39,7 @@ export function answerWhole(deps: GatewayDeps, request: Request, admitted: Admit
       trace: admitted.trace,
       chat: admitted.chat,
       family: admitted.format.dialect,
+      account: admitted.caller.accountId,
       first: admitted.stay?.first,
     }),
   );

@@ -84,6 +84,7 @@ export async function askModel(
       remainingMs: () => deadlineMs - performance.now(),
       attempt: (attempt) => answerOf(deps, attempt, { chat, model, signal, payer }),
       chat,
+      account: payer.caller.accountId,
     });
   } finally {
     hold?.release();

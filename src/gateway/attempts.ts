@@ -1,5 +1,5 @@
 // Tries a model's routes until one succeeds: each once in order, then again after a pause, within the providers' retry settings
-// and the request's deadline. The breaker of a provider is asked before every call and updated after it.
+// and the request's deadline. The breaker of a route is asked before every call and updated after it.
 
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
@@ -7,7 +7,8 @@ import { ApiError } from "../base/errors.ts";
 import { pause, retryWaitMs } from "../base/retry.ts";
 import type { ModelRoute } from "../catalog/models.ts";
 import type { ChatRequest } from "../chat/request.ts";
-import { type Breakers, outcomeOfFault, type Permit } from "../upstream/breaker.ts";
+import { outcomeOfFault, type Permit } from "../upstream/breaker.ts";
+import type { Breakers } from "../upstream/breakers.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { spokenFor } from "../upstream/spoken.ts";
@@ -41,6 +42,8 @@ export interface TryOptions<T> {
   chat?: ChatRequest;
   /** The client's protocol, if some provider speaks it too. */
   family?: string | undefined;
+  /** The account that the calls are made for; absent: the gateway itself. */
+  account?: string | undefined;
 }
 
 interface Candidate {
@@ -78,9 +81,12 @@ export async function tryRoutes<T>(
       if ("answer" in tried) return tried.answer;
       last = tried;
     }
-    const waitMs = waitBeforeNext(candidates, deps, { round, remainingMs: options.remainingMs() });
+    const { account } = options;
+    const waitMs = waitBeforeNext(candidates, deps, { round, remainingMs: options.remainingMs(), account });
     if (waitMs === undefined) {
-      throw last === undefined ? circuitOpen(candidates, deps) : clientError(last.fault, deps.scrub, options.family);
+      throw last === undefined
+        ? circuitOpen(candidates, deps, account)
+        : clientError(last.fault, deps.scrub, options.family);
     }
     await pause(waitMs, options.signal);
   }
@@ -96,7 +102,7 @@ async function tryCandidate<T>(
   const { route, provider } = candidate;
   let last = before;
   for (let keys = 1; ; keys++) {
-    const permitted = permitOf(provider, deps);
+    const permitted = permitOf(candidate, deps, options.account);
     // It is only asynchronous if other nodes are asked.
     const permit = permitted instanceof Promise ? await permitted : permitted;
     if (permit === undefined) {
@@ -113,7 +119,7 @@ async function tryCandidate<T>(
         attempt.end(late ? { outcome: "failed", label: "timeout" } : { outcome: "unknown", label: "abandoned" });
         throw error;
       }
-      attempt.end({ outcome: outcomeOfFault(error.kind), label: error.kind, status: error.status });
+      attempt.end({ outcome: outcomeOfFault(error), label: error.kind, status: error.status });
       deps.failed?.(route, error);
       if (!mayTryElsewhere(error.kind)) throw clientError(error, deps.scrub, options.family);
       last = { fault: error, provider: provider.name };
@@ -134,9 +140,9 @@ async function tryCandidate<T>(
 function waitBeforeNext(
   candidates: readonly Candidate[],
   deps: AttemptDeps,
-  { round, remainingMs }: { round: number; remainingMs: number },
+  { round, remainingMs, account }: { round: number; remainingMs: number; account: string | undefined },
 ): number | undefined {
-  const open = candidates.filter(({ over, provider }) => !over && deps.breakers.get(provider.name)?.refuses !== true);
+  const open = candidates.filter(({ over, route }) => !over && !refuses(deps, route, account));
   const first = open[0];
   if (first === undefined) return undefined;
   // The breakers have just ended their suspension and nothing was tried, so there is no need to wait.
@@ -155,19 +161,24 @@ const TIMER_SLACK_MS = 5;
 /** The permit for providers without a breaker, which are built into the gateway. */
 const FREE: Permit = { settle() {} };
 
-function permitOf(provider: Provider, deps: AttemptDeps): AtOnce<Permit | undefined> {
-  const breaker = deps.breakers.get(provider.name);
-  return breaker === undefined ? FREE : breaker.acquireOfAll();
+function permitOf({ route }: Candidate, deps: AttemptDeps, account = ""): AtOnce<Permit | undefined> {
+  const breaker = deps.breakers.of(route.provider, route.model);
+  return breaker === undefined ? FREE : breaker.acquire(account);
+}
+
+/** Whether a route's breaker is open for the account. */
+function refuses({ breakers }: AttemptDeps, { provider, model }: Pick<ModelRoute, "provider" | "model">, account = "") {
+  return breakers.of(provider, model)?.refuses(account) === true;
 }
 
 function candidatesOf(
   routes: readonly ModelRoute[],
   deps: AttemptDeps,
-  { chat, first, trace }: Pick<TryOptions<unknown>, "chat" | "first" | "trace">,
+  { chat, first, trace, account }: Pick<TryOptions<unknown>, "chat" | "first" | "trace" | "account">,
 ): Candidate[] {
   const out: Candidate[] = [];
   let ordered = routes.length === 1 ? routes : orderRoutes(routes, { random: deps.random });
-  if (first !== undefined && routes.length > 1 && deps.breakers.get(first.provider)?.refuses !== true) {
+  if (first !== undefined && routes.length > 1 && !refuses(deps, first, account)) {
     const isFirst = ({ provider, model }: ModelRoute) => provider === first.provider && model === first.model;
     ordered = [...ordered.filter(isFirst), ...ordered.filter((route) => !isFirst(route))];
   }
@@ -185,8 +196,8 @@ function candidatesOf(
 }
 
 /** The error if the breakers of all routes are open. It tells the client when the first route may be tried. */
-function circuitOpen(candidates: readonly Candidate[], deps: AttemptDeps): ApiError {
-  const waits = candidates.map(({ provider }) => deps.breakers.get(provider.name)?.waitMs() ?? 0);
+function circuitOpen(candidates: readonly Candidate[], deps: AttemptDeps, account = ""): ApiError {
+  const waits = candidates.map(({ route }) => deps.breakers.of(route.provider, route.model)?.waitMs(account) ?? 0);
   return new ApiError(
     "provider_circuit_open",
     "All providers of this model have failed and are suspended for a short time. Try again later.",

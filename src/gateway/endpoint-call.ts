@@ -38,7 +38,7 @@ export async function askRoute(
   } catch (error) {
     if (!(error instanceof UpstreamFault) || upload === undefined || upload.canBeSentAgain) throw error;
     // The file is not kept in memory, so a second route cannot get it.
-    attempt.end({ outcome: outcomeOfFault(error.kind), label: error.kind, status: error.status });
+    attempt.end({ outcome: outcomeOfFault(error), label: error.kind, status: error.status });
     deps.failed?.(attempt.route, error);
     throw clientError(error, deps.scrub);
   }

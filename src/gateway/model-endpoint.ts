@@ -106,6 +106,7 @@ function answer(deps: EndpointDeps, routes: readonly ModelRoute[], asked: Asked)
       signal: deadline.signal,
       remainingMs: deadline.remainingMs,
       attempt: (attempt) => askRoute(deps, attempt, asked, deadline),
+      account: asked.caller.accountId,
       trace: {
         span: exchange.span,
         headers: exchange.span === undefined ? traceHeaders(request.headers) : {},

@@ -8,7 +8,8 @@ import { loadMetadata, type MetadataLookup } from "../catalog/metadata.ts";
 import { buildCatalog, type Catalog, type ModelFacts } from "../catalog/models.ts";
 import type { Config } from "../config/schema.ts";
 import { type Flights, ownFlights } from "../shared-state/flights.ts";
-import { Breakers, type JoinBreaker } from "../upstream/breaker.ts";
+import type { JoinBreaker } from "../upstream/breaker.ts";
+import { Breakers } from "../upstream/breakers.ts";
 import { configureProvider } from "../upstream/configure.ts";
 import { listModels } from "../upstream/list-models.ts";
 import type { Provider } from "../upstream/provider.ts";
@@ -20,7 +21,7 @@ export interface FleetDeps {
   clock: Clock;
   /** Called when a provider's model list could not be fetched. */
   discoveryFailed(provider: string, cause: unknown, kept: number): void;
-  breakerChanged(provider: string, state: string): void;
+  breakerChanged(provider: string, state: string, model?: string): void;
   /** Connects breakers with those of other nodes, if several nodes are configured. */
   joinBreaker?: JoinBreaker | undefined;
   /** If several nodes are configured, one of them lists the models for all. */

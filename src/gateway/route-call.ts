@@ -105,7 +105,7 @@ export class RouteAttempt {
   }
 }
 
-const LABEL_OF = { ok: "ok", failed: "unavailable", unknown: "abandoned" } as const;
+const LABEL_OF = { ok: "ok", failed: "unavailable", unreachable: "unavailable", unknown: "abandoned" } as const;
 
 function attributesOf({ route, provider, trace }: AttemptParts) {
   return genAiCallAttributes({

@@ -6,7 +6,7 @@ import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts"
 
 /** A change, or what is known. `open` for 0 ms or less: the next call probes. */
 type News =
-  | { readonly state: "open"; readonly forMs: number }
+  | { readonly state: "open"; readonly forMs: number; readonly only?: string | undefined }
   | { readonly state: "closed" }
   /** The probe ended without a result. */
   | { readonly state: "released" };
@@ -17,6 +17,8 @@ interface OwnBreaker {
   adopt(news: News): void;
   /** How much longer it is open; undefined while it is closed, 0 or less if the next call probes. */
   openForMs(): number | undefined;
+  /** The account for which it is open; undefined: for all. */
+  readonly only: string | undefined;
 }
 
 /** What a breaker tells others and asks them. */
@@ -32,7 +34,7 @@ interface Peers {
 
 /** Breakers that are shared. Call `stop` at the end. */
 export interface SharedBreakers {
-  /** Shares a breaker under its provider's name. */
+  /** Shares a breaker under the name of its provider, or of the provider and the model. */
   join(name: string, breaker: OwnBreaker): Peers;
   stop(): void;
 }
@@ -57,15 +59,15 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local at = string.format('%.0f', time[1] * 1000000 + time[2])`;
 
 /**
- * KEYS: the breaker, its probe. ARGV: name, state, milliseconds, channel, node, "1" to do nothing if something is known. An
- * entry is a list: when it was written, state, until when. Gives when it was written, or "0".
+ * KEYS: the breaker, its probe. ARGV: name, state, milliseconds, channel, node, "1" to do nothing if something is known,
+ * the account for which it is open or "" for all. An entry is a list: when it was written, state, until when, account. Gives when it was written, or "0".
  */
 const TELL = redisScript(`${TIME}
 if ARGV[6] == '1' and redis.call('EXISTS', KEYS[1]) == 1 then return {'0', KEYS[1]} end
-local entry = cjson.encode({at, ARGV[2], string.format('%.0f', now + ARGV[3])})
+local entry = cjson.encode({at, ARGV[2], string.format('%.0f', now + ARGV[3]), ARGV[7]})
 redis.call('SET', KEYS[1], entry, 'PX', ARGV[3] + ${KEPT_MS})
 redis.call('DEL', KEYS[2])
-redis.call('PUBLISH', ARGV[4], cjson.encode({ARGV[5], ARGV[1], at, ARGV[2], tonumber(ARGV[3])}))
+redis.call('PUBLISH', ARGV[4], cjson.encode({ARGV[5], ARGV[1], at, ARGV[2], tonumber(ARGV[3]), ARGV[7]}))
 return {at, KEYS[1]}
 `);
 
@@ -82,8 +84,8 @@ const PROBE = redisScript(`${TIME}
 local entry = redis.call('GET', KEYS[1])
 if entry then
   local known = cjson.decode(entry)
-  if known[2] == 'closed' then return {'closed', 0, known[1], KEYS[1]} end
-  if tonumber(known[3]) > now then return {'open', known[3] - now, known[1], KEYS[1]} end
+  if known[2] == 'closed' then return {'closed', 0, known[1], '', KEYS[1]} end
+  if tonumber(known[3]) > now then return {'open', known[3] - now, known[1], known[4] or '', KEYS[1]} end
 end
 if redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ${PROBE_MS}) then return {'probe', 0, '0', KEYS[1]} end
 return {'wait', redis.call('PTTL', KEYS[2]), '0', KEYS[1]}
@@ -149,7 +151,17 @@ class SharedBreaker implements Peers {
     const forMs = this.breaker.openForMs();
     const state = forMs === undefined ? "closed" : "open";
     const channel = this.#redis.channel(TOPIC);
-    const args = [this.#name, state, Math.max(0, Math.ceil(forMs ?? 0)), channel, this.#node, onlyNew ? 1 : 0];
+    const { only } = this.breaker;
+    const toldOnly = only === undefined ? "" : `=${only}`;
+    const args = [
+      this.#name,
+      state,
+      Math.max(0, Math.ceil(forMs ?? 0)),
+      channel,
+      this.#node,
+      onlyNew ? 1 : 0,
+      toldOnly,
+    ];
     this.isUntold = true;
     if (!this.#redis.isUp()) return;
     askRedis(this.#redis, TELL, { keys: keysOf(this.#name), args }).then(
@@ -160,7 +172,7 @@ class SharedBreaker implements Peers {
         this.#at = Number(at);
         // What was read meanwhile is older than what was told.
         const isOpen = this.breaker.openForMs() !== undefined;
-        if (!onlyNew && isOpen !== (state === "open")) this.breaker.adopt(newsOf(state, forMs ?? 0));
+        if (!onlyNew && isOpen !== (state === "open")) this.breaker.adopt(newsOf(state, forMs ?? 0, toldOnly));
       },
       // Told when Redis is read next.
       () => undefined,
@@ -179,7 +191,7 @@ class SharedBreaker implements Peers {
     // This node opened it later, and could not tell.
     if (state === "closed" && at <= this.#at) return MAY_PROBE;
     this.#at = Math.max(this.#at, at);
-    this.breaker.adopt(newsOf(state, forMs));
+    this.breaker.adopt(newsOf(state, forMs, reply[3]));
     return { may: false, forMs: 0 } as const;
   }
 
@@ -245,15 +257,17 @@ function keysOf(name: string): [breaker: string, probe: string] {
 
 function entryIn(text: unknown, nowMs: number): { at: number; news: News } | undefined {
   if (typeof text !== "string" || text === "") return undefined;
-  const [at, state, until] = JSON.parse(text) as [string, string, string];
-  return { at: Number(at), news: newsOf(state, Number(until) - nowMs) };
+  const [at, state, until, only] = JSON.parse(text) as [string, string, string, string?];
+  return { at: Number(at), news: newsOf(state, Number(until) - nowMs, only) };
 }
 
 function messageIn(text: string): { from: string; name: string; at: number; news: News } {
-  const [from, name, at, state, forMs] = JSON.parse(text) as [string, string, string, string, number];
-  return { from, name, at: Number(at), news: newsOf(state, forMs) };
+  const [from, name, at, state, forMs, only] = JSON.parse(text) as [string, string, string, string, number, string?];
+  return { from, name, at: Number(at), news: newsOf(state, forMs, only) };
 }
 
-function newsOf(state: string, forMs: number): News {
-  return state === "open" ? { state, forMs } : { state: state === "closed" ? "closed" : "released" };
+/** `only` is "=" and an account, or empty: nodes of earlier releases write none. */
+function newsOf(state: string, forMs: number, only: unknown): News {
+  const account = typeof only === "string" && only.startsWith("=") ? only.slice(1) : undefined;
+  return state === "open" ? { state, forMs, only: account } : { state: state === "closed" ? "closed" : "released" };
 }

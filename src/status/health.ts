@@ -14,7 +14,7 @@ export interface HealthDeps {
   readonly version: string;
   uptimeSeconds(): number;
   /** By provider name. */
-  breakers(): ReadonlyMap<string, BreakerSnapshot>;
+  breakers(): ReadonlyMap<string, BreakerSnapshot & { readonly models?: ReadonlyMap<string, BreakerSnapshot> }>;
   /** By name: `database`, `browser`, `jobs` …; a check that throws or is too slow counts as unavailable. */
   readonly subsystems: Readonly<Record<string, () => Promise<SubsystemState> | SubsystemState>>;
 }
@@ -38,7 +38,7 @@ export async function health(deps: HealthDeps): Promise<{ ok: boolean; body: Rec
       status: ok ? "ok" : "degraded",
       version: deps.version,
       uptime_seconds: deps.uptimeSeconds(),
-      breakers: Object.fromEntries(snapshots.map(([name, snapshot]) => [name, breakerView(snapshot)])),
+      breakers: Object.fromEntries(snapshots.map(([name, snapshot]) => [name, providerView(snapshot)])),
       subsystems,
     },
   };
@@ -49,6 +49,18 @@ export async function checkSubsystems(subsystems: HealthDeps["subsystems"]): Pro
   const names = Object.keys(subsystems);
   const states = await Promise.all(names.map((name) => check(subsystems[name]!)));
   return Object.fromEntries(names.map((name, at) => [name, states[at]!]));
+}
+
+/** A provider's breaker, and those of its models where they differ. */
+function providerView({
+  models,
+  ...own
+}: BreakerSnapshot & { readonly models?: ReadonlyMap<string, BreakerSnapshot> }) {
+  if (models === undefined || models.size === 0) return breakerView(own);
+  return {
+    ...breakerView(own),
+    models: Object.fromEntries([...models].map(([name, one]) => [name, breakerView(one)])),
+  };
 }
 
 function breakerView(snapshot: BreakerSnapshot) {

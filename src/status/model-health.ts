@@ -33,7 +33,7 @@ export interface ModelHealthDeps {
   models(): readonly WatchedModel[];
   /** A model's requests since a time, newest first, at most `limit`. */
   recent(model: string, options: { sinceMs: number; limit: number }): Promise<readonly RequestOutcome[]>;
-  breakerOpen(provider: string): boolean;
+  breakerOpen(provider: string, model: string): boolean;
   /**
    * The result of the provider's last listing for one of its models; undefined if models of this provider are not
    * listed.
@@ -170,7 +170,7 @@ async function statusOf(
   model: WatchedModel,
   seen: { traffic: number | undefined; signal: AbortSignal },
 ): Promise<ModelStatus> {
-  const bad = model.routes.filter((route) => deps.breakerOpen(route.provider)).length;
+  const bad = model.routes.filter((route) => deps.breakerOpen(route.provider, route.model)).length;
   if (bad === model.routes.length) return "unavailable";
   if (seen.traffic !== undefined) {
     if (seen.traffic >= UNAVAILABLE_SHARE) return "unavailable";
@@ -182,7 +182,7 @@ async function statusOf(
     return bad > 0 ? "degraded" : "healthy";
   }
   const unfit = model.routes.filter(
-    (route) => deps.breakerOpen(route.provider) || deps.listed(route.provider, route.model) === false,
+    (route) => deps.breakerOpen(route.provider, route.model) || deps.listed(route.provider, route.model) === false,
   ).length;
   if (unfit === model.routes.length) return "unavailable";
   return unfit > 0 ? "degraded" : "healthy";

@@ -21,6 +21,12 @@ const get = (
 
 const STATE = Type.Object({ status: oneOf(["ok", "unavailable"]) }, { $id: "Liveness" });
 
+const BREAKER = {
+  state: oneOf(["closed", "open", "half_open"]),
+  failures: Type.Integer(),
+  opened_at: orNull(Type.String()),
+};
+
 const HEALTH = Type.Object(
   {
     status: oneOf(["ok", "degraded"]),
@@ -28,11 +34,12 @@ const HEALTH = Type.Object(
     uptime_seconds: Type.Integer(),
     breakers: mapOf(
       Type.Object({
-        state: oneOf(["closed", "open", "half_open"]),
-        failures: Type.Integer(),
-        opened_at: orNull(Type.String()),
+        ...BREAKER,
+        models: Type.Optional(
+          mapOf(Type.Object(BREAKER), { description: "By the provider's model, where the states differ." }),
+        ),
       }),
-      { description: "By provider." },
+      { description: "By provider: the worst state of its models." },
     ),
     subsystems: mapOf(
       Type.Object({ status: oneOf(["ok", "degraded", "unavailable", "disabled"]) }, { additionalProperties: true }),

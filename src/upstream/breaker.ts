@@ -1,11 +1,12 @@
-// A circuit breaker for each provider. A number of failures within a time window opens it. After the cooldown, exactly one
-// request is let through as a probe, and its outcome decides. Callers report connection errors, timeouts and 5xx as failures, but
-// never 4xx or 429. Nodes may share the time until which the breaker is open, and which of them probes. Each node counts only the
-// failures that it sees itself.
+// A circuit breaker. A number of failures within a time window opens it. After the cooldown, exactly one request is let through as
+// a probe, and its outcome decides. Callers report connection errors, timeouts and 5xx as failures, but never 4xx or 429. Failures
+// of one account alone may be due to what it asks, so they open the breaker for that account only, until calls of others fail too.
+// Nodes may share the time until which the breaker is open, and which of them probes. Each node counts only the failures that it
+// sees itself.
 
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
-import type { FaultKind } from "./fault.ts";
+import type { UpstreamFault } from "./fault.ts";
 
 export type BreakerState = "closed" | "open" | "half_open";
 
@@ -17,9 +18,10 @@ export interface BreakerSettings {
 }
 
 /**
- * The outcome of a permitted call. `unknown` means that it shows nothing about the provider, for example because the client left.
+ * The outcome of a permitted call. `unreachable` means that there was no connection, `unknown` that the call shows nothing about
+ * the provider, for example because the client left.
  */
-export type CallOutcome = "ok" | "failed" | "unknown";
+export type CallOutcome = "ok" | "failed" | "unreachable" | "unknown";
 
 /** Permission for one call. Settle it once the outcome is known; settling it again has no effect. */
 export interface Permit {
@@ -39,7 +41,7 @@ export interface BreakerSnapshot {
  * ended without a result.
  */
 export type BreakerNews =
-  | { readonly state: "open"; readonly forMs: number }
+  | { readonly state: "open"; readonly forMs: number; readonly only?: string | undefined }
   | { readonly state: "closed" }
   | { readonly state: "released" };
 
@@ -55,7 +57,7 @@ export interface BreakerPeers {
 }
 
 /** Connects a breaker with those of other nodes. */
-export type JoinBreaker = (name: string, breaker: Pick<Breaker, "adopt" | "openForMs">) => BreakerPeers;
+export type JoinBreaker = (name: string, breaker: Pick<Breaker, "adopt" | "openForMs" | "only">) => BreakerPeers;
 
 /** A probe that is not settled within this time is taken to be lost. It is longer than any request waits for its first byte. */
 const PROBE_LOST_MS = 10 * 60_000;
@@ -63,13 +65,33 @@ const PROBE_LOST_MS = 10 * 60_000;
 /** If another node got the probe, this node does not ask again for at least this long. */
 const ASK_AGAIN_MS = 100;
 
-/** The breaker of one provider. */
+/** A failed call, or one that succeeded. */
+interface Failure {
+  readonly atMs: number;
+  readonly account: string;
+}
+
+/** No call so far. */
+const NEVER: Failure = { atMs: 0, account: "" };
+
+const isFailure = (outcome: CallOutcome) => outcome === "failed" || outcome === "unreachable";
+
+/** One breaker. Calls name the account that they are made for; without one, all calls count as those of a single account. */
 export class Breaker {
   settings: BreakerSettings;
   readonly #clock: Clock;
   readonly #changed: (state: BreakerState) => void;
-  /** Times of the failures within the window, oldest first; at most `settings.failures` of them. */
-  #failedAtMs: number[] = [];
+  /** The failures within the window, oldest first; at most `settings.failures` of them. */
+  #failed: Failure[] = [];
+  /** The failures of other accounts while the breaker is open for one. */
+  #failedBeside: Failure[] = [];
+  /** The account for which the breaker is open; undefined if it is closed, or open for all. */
+  only: string | undefined;
+  /** Whether the calls of other accounts succeed while the breaker is open for one. */
+  #isFine = false;
+  /** The latest success, and the latest one of another account than that. */
+  #succeeded: Failure = NEVER;
+  #succeededBeside: Failure = NEVER;
   #openedAtMs: number | undefined;
   /** The probe in progress, on this node or another one, and the time until which it may run. */
   #probe: { readonly untilMs: number } | undefined;
@@ -85,37 +107,48 @@ export class Breaker {
     this.#changed = changed;
   }
 
+  /** The state for all. A breaker that is open for one account is closed if the calls of others succeed. */
   get state(): BreakerState {
+    return this.#isFine ? "closed" : this.#stateForOnly();
+  }
+
+  #stateForOnly(): BreakerState {
     if (this.#openedAtMs === undefined) return "closed";
     return this.#clock.now() - this.#openedAtMs < this.settings.cooldownMs ? "open" : "half_open";
   }
 
-  /** Whether a call would be refused now. Reading it changes nothing. */
-  get refuses(): boolean {
-    const state = this.state;
+  /** Whether a call would be refused now. Asking changes nothing. */
+  refuses(account = ""): boolean {
+    if (!this.#concerns(account)) return false;
+    const state = this.#stateForOnly();
     return state === "open" || (state === "half_open" && this.#probeRuns());
+  }
+
+  /** Whether the breaker is open or half open for this account. */
+  #concerns(account: string): boolean {
+    return this.#openedAtMs !== undefined && (this.only === undefined || this.only === account);
   }
 
   /**
    * Returns permission for a call; undefined if the breaker is open, or half open with a probe in progress. Other nodes are not
    * asked.
    */
-  acquire(): Permit | undefined {
-    if (this.refuses) return undefined;
-    return this.#openedAtMs === undefined ? this.#callPermit() : this.#probePermit();
+  acquire(account = ""): Permit | undefined {
+    if (this.refuses(account)) return undefined;
+    return this.#concerns(account) ? this.#probePermit(account) : this.#callPermit(account);
   }
 
   /** Returns permission for a call. Of all nodes that share the breaker, only one may probe at a time. */
-  acquireOfAll(): AtOnce<Permit | undefined> {
-    if (this.#openedAtMs === undefined || this.peers === undefined || this.refuses) return this.acquire();
+  acquireOfAll(account = ""): AtOnce<Permit | undefined> {
+    if (!this.#concerns(account) || this.peers === undefined || this.refuses(account)) return this.acquire(account);
     // While other nodes are asked, no second call asks them.
     const asking = { untilMs: this.#clock.now() + PROBE_LOST_MS };
     this.#probe = asking;
     return this.peers.takeProbe().then((answer) => {
-      if (answer.may) return this.#probe === asking ? this.#probePermit() : this.acquire();
+      if (answer.may) return this.#probe === asking ? this.#probePermit(account) : this.acquire(account);
       if (this.#probe === asking) this.#probe = { untilMs: this.#clock.now() + Math.max(ASK_AGAIN_MS, answer.forMs) };
       // Another node may have closed the breaker meanwhile.
-      return this.#openedAtMs === undefined ? this.#callPermit() : undefined;
+      return this.#concerns(account) ? undefined : this.#callPermit(account);
     });
   }
 
@@ -125,12 +158,14 @@ export class Breaker {
     if (news.state === "released") {
       if (this.#probe !== this.#ownProbe) this.#probe = undefined;
     } else if (news.state === "closed") {
-      if (this.#openedAtMs === undefined) this.#failedAtMs = [];
+      if (this.#openedAtMs === undefined) this.#failed = [];
       else this.#close();
       this.#probe = undefined;
     } else {
-      const isNew = this.#openedAtMs === undefined;
+      const isNew = this.#openedAtMs === undefined || this.only !== news.only;
       this.#openedAtMs = this.#clock.now() + news.forMs - this.settings.cooldownMs;
+      this.only = news.only;
+      this.#isFine = this.#isFine && news.only !== undefined;
       this.#probe = undefined;
       if (!isNew) return;
       this.#epoch++;
@@ -145,8 +180,8 @@ export class Breaker {
   }
 
   /** Milliseconds until a call may be permitted; 0 if one may be now. */
-  waitMs(): number {
-    if (this.#openedAtMs === undefined) return 0;
+  waitMs(account = ""): number {
+    if (this.#openedAtMs === undefined || !this.#concerns(account)) return 0;
     const cooled = this.#openedAtMs + this.settings.cooldownMs - this.#clock.now();
     // While a probe runs, the time is unknown; the cooldown that follows a failed probe is the best estimate.
     return cooled > 0 ? cooled : this.#probeRuns() ? this.settings.cooldownMs : 0;
@@ -154,45 +189,84 @@ export class Breaker {
 
   /** Closes the breaker and forgets all failures, when the operator knows that the provider is healthy. */
   reset(): void {
-    if (this.#openedAtMs === undefined) this.#failedAtMs = [];
+    if (this.#openedAtMs === undefined) this.#failed = [];
     else this.#close();
     this.#probe = undefined;
     this.peers?.closed();
   }
 
   snapshot(): BreakerSnapshot {
-    if (this.#openedAtMs === undefined) this.#forgetOld();
-    return { state: this.state, failures: this.#failedAtMs.length, openedAtMs: this.#openedAtMs ?? null };
+    if (this.#openedAtMs === undefined) this.#failed = this.#recent(this.#failed);
+    const openedAtMs = this.#isFine ? null : (this.#openedAtMs ?? null);
+    return { state: this.state, failures: this.#failed.length, openedAtMs };
   }
 
-  #callPermit(): Permit {
+  #callPermit(account: string): Permit {
     const epoch = this.#epoch;
-    return new OnePermit((outcome) => this.#settleCall(epoch, outcome));
+    return new OnePermit((outcome) => this.#settleCall(epoch, account, outcome));
   }
 
-  #probePermit(): Permit {
+  #probePermit(account: string): Permit {
     const probe = { untilMs: this.#clock.now() + PROBE_LOST_MS };
     this.#probe = probe;
     this.#ownProbe = probe;
     this.#changed("half_open");
-    return new OnePermit((outcome) => this.#settleProbe(probe, outcome));
+    return new OnePermit((outcome) => this.#settleProbe(probe, account, outcome));
   }
 
-  #settleCall(epoch: number, outcome: CallOutcome): void {
-    if (outcome !== "failed" || epoch !== this.#epoch) return;
-    this.#failedAtMs.push(this.#clock.now());
-    this.#forgetOld();
-    if (this.#failedAtMs.length < this.settings.failures) return;
-    this.#open();
+  #settleCall(epoch: number, account: string, outcome: CallOutcome): void {
+    if (outcome === "ok") this.#noteSuccess(account);
+    if (!isFailure(outcome)) return;
+    const failure = { atMs: this.#clock.now(), account };
+    if (this.#openedAtMs !== undefined) {
+      if (this.only !== undefined && this.only !== account) this.#failBeside(failure);
+      return;
+    }
+    if (epoch !== this.#epoch) return;
+    this.#failed = this.#recent(this.#failed);
+    this.#failed.push(failure);
+    if (this.#failed.length < this.settings.failures) return;
+    const isOne = this.#failed.every((one) => one.account === account);
+    const first = this.#failed[0] ?? failure;
+    this.#open(isOne ? account : undefined, isOne && this.#othersSucceededSince(first.atMs, account));
     this.peers?.opened();
   }
 
-  #settleProbe(probe: { readonly untilMs: number }, outcome: CallOutcome): void {
+  /**
+   * A failure of another account than the one for which the breaker is open. If nobody else's calls have succeeded since, or
+   * enough of them fail, the breaker opens for all.
+   */
+  #failBeside(failure: Failure): void {
+    this.#failedBeside = this.#recent(this.#failedBeside);
+    this.#failedBeside.push(failure);
+    const sinceMs = this.#openedAtMs ?? failure.atMs;
+    const works = this.only !== undefined && this.#othersSucceededSince(sinceMs, this.only);
+    if (works && this.#failedBeside.length < this.settings.failures) return;
+    this.#open(undefined, false);
+    this.peers?.opened();
+  }
+
+  #noteSuccess(account: string): void {
+    const success = { atMs: this.#clock.now(), account };
+    if (this.#succeeded.account !== account) this.#succeededBeside = this.#succeeded;
+    this.#succeeded = success;
+    if (this.only === undefined || this.only === account || this.#isFine) return;
+    this.#isFine = true;
+    this.#changed("closed");
+  }
+
+  #othersSucceededSince(sinceMs: number, account: string): boolean {
+    const other = this.#succeeded.account === account ? this.#succeededBeside : this.#succeeded;
+    return other !== NEVER && other.atMs >= sinceMs;
+  }
+
+  #settleProbe(probe: { readonly untilMs: number }, account: string, outcome: CallOutcome): void {
+    if (outcome === "ok") this.#noteSuccess(account);
     // A lost probe has been replaced.
     if (this.#probe !== probe) return;
     this.#probe = undefined;
-    if (outcome === "failed") {
-      this.#open();
+    if (isFailure(outcome)) {
+      this.#open(this.only, this.#isFine);
       this.peers?.opened();
     } else if (outcome === "ok") {
       this.#close();
@@ -200,24 +274,29 @@ export class Breaker {
     } else this.peers?.releaseProbe();
   }
 
-  #open(): void {
+  #open(only: string | undefined, isFine: boolean): void {
     this.#epoch++;
     this.#openedAtMs = this.#clock.now();
-    this.#changed("open");
+    this.only = only;
+    this.#isFine = isFine;
+    this.#failedBeside = [];
+    if (!isFine) this.#changed("open");
   }
 
   #close(): void {
     this.#epoch++;
     this.#openedAtMs = undefined;
-    this.#failedAtMs = [];
+    this.only = undefined;
+    this.#isFine = false;
+    this.#failed = [];
+    this.#failedBeside = [];
     this.#changed("closed");
   }
 
-  #forgetOld(): void {
-    const from = this.#clock.now() - this.settings.windowMs;
-    let stale = 0;
-    while (stale < this.#failedAtMs.length && (this.#failedAtMs[stale] ?? 0) <= from) stale++;
-    if (stale > 0) this.#failedAtMs.splice(0, stale);
+  #recent(failures: Failure[]): Failure[] {
+    const fromMs = this.#clock.now() - this.settings.windowMs;
+    const stale = failures.findIndex(({ atMs }) => atMs > fromMs);
+    return stale === 0 ? failures : stale < 0 ? [] : failures.slice(stale);
   }
 
   #probeRuns(): boolean {
@@ -238,53 +317,10 @@ class OnePermit implements Permit {
 }
 
 /** What a failed call shows about its provider: any status below 500 shows that it is running, even if the answer is useless. */
-export function outcomeOfFault(kind: FaultKind): CallOutcome {
-  return kind === "unavailable" || kind === "timeout" ? "failed" : "ok";
-}
-
-/** The breakers of all providers, by name. */
-export class Breakers {
-  readonly #byName = new Map<string, Breaker>();
-  readonly #clock: Clock;
-  readonly #changed: (provider: string, state: BreakerState) => void;
-  readonly #join: JoinBreaker | undefined;
-
-  /** `join` connects the breakers with those of other nodes. */
-  constructor(
-    clock: Clock,
-    changed: (provider: string, state: BreakerState) => void = () => {},
-    join: JoinBreaker | undefined = undefined,
-  ) {
-    this.#clock = clock;
-    this.#changed = changed;
-    this.#join = join;
-  }
-
-  /** Applies a new configuration: known providers keep their state, new ones start closed, removed ones are dropped. */
-  configure(settings: ReadonlyMap<string, BreakerSettings>): void {
-    for (const [name, breaker] of this.#byName) {
-      if (settings.has(name)) continue;
-      this.#byName.delete(name);
-      breaker.peers?.leave();
-    }
-    for (const [name, own] of settings) {
-      const known = this.#byName.get(name);
-      if (known !== undefined) known.settings = own;
-      else this.#add(name, new Breaker(own, this.#clock, (state) => this.#changed(name, state)));
-    }
-  }
-
-  #add(name: string, breaker: Breaker): void {
-    this.#byName.set(name, breaker);
-    breaker.peers = this.#join?.(name, breaker);
-  }
-
-  /** The breaker of a provider; undefined if it is not configured. */
-  get(name: string): Breaker | undefined {
-    return this.#byName.get(name);
-  }
-
-  snapshot(): Map<string, BreakerSnapshot> {
-    return new Map([...this.#byName].map(([name, breaker]) => [name, breaker.snapshot()]));
-  }
+export function outcomeOfFault({
+  kind,
+  connecting,
+}: Pick<UpstreamFault, "kind"> & { connecting?: boolean }): CallOutcome {
+  if (kind !== "unavailable" && kind !== "timeout") return "ok";
+  return connecting === true ? "unreachable" : "failed";
 }

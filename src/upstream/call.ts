@@ -174,7 +174,19 @@ function asFault(error: unknown, deadline: AbortSignal, client: AbortSignal): un
   if (client.aborted) return client.reason;
   if (deadline.aborted) return deadline.reason;
   if (error instanceof UpstreamFault) return error;
-  return new UpstreamFault("unavailable", "The provider could not be reached.", { cause: error });
+  return new UpstreamFault("unavailable", "The provider could not be reached.", {
+    cause: error,
+    connecting: isConnectError(error),
+  });
+}
+
+/** Codes of the runtime for a connection that was not made: refused, no such host, or a certificate that is not accepted. */
+const CONNECT_CODE =
+  /^(?:ConnectionRefused|FailedToOpenSocket|ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ENETUNREACH)$|CERT|TLS|ISSUER|SIGNATURE/;
+
+function isConnectError(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && CONNECT_CODE.test(code);
 }
 
 /**

@@ -33,7 +33,7 @@ test.each([...ANSWER_FAULTS])("%s has its meaning", (code) => {
   // An answer that breaks off before any content counts as an unavailable provider.
   expect(told.apiCode).toBe(code === "provider_stream_interrupted" ? "provider_unavailable" : code);
   expect(told.status).toBe(ERRORS[told.apiCode].status);
-  const meaning = [told.status, outcomeOfFault(fault.kind), mayTryElsewhere(fault.kind), mayRetry(fault)];
+  const meaning = [told.status, outcomeOfFault(fault), mayTryElsewhere(fault.kind), mayRetry(fault)];
   expect(meaning).toEqual(MEANINGS[code]);
 });
 

@@ -4,7 +4,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { type SharedBreakers, sharedBreakers } from "../../src/shared-state/redis-breakers.ts";
-import { type Breaker, Breakers } from "../../src/upstream/breaker.ts";
+import type { Breaker } from "../../src/upstream/breaker.ts";
+import { Breakers } from "../../src/upstream/breakers.ts";
 import { HAS_REDIS, joinRedis, type RedisNode, startRedis, type TestRedis } from "../support/redis.ts";
 
 const COOLDOWN_MS = 30_000;
@@ -41,6 +42,8 @@ describe.skipIf(!HAS_REDIS)("a breaker on three nodes", () => {
     const changes: string[] = [];
     const breakers = new Breakers(clock, (_, state) => void changes.push(state), shared.join);
     breakers.configure(new Map([[name, SETTINGS]]));
+    // The breaker of a model is made, and shared, when it is first asked.
+    breakers.of(name, "m");
     const joined = { ...node, shared, clock, breakers, changes };
     nodes.push(joined);
     return joined;
@@ -54,7 +57,7 @@ describe.skipIf(!HAS_REDIS)("a breaker on three nodes", () => {
       if (Number(heard) >= all.length) return all;
     }
   }
-  const of = (node: Node): Breaker => node.breakers.get(name)!;
+  const of = (node: Node): Breaker => node.breakers.of(name, "m")!.model;
   /** Resolves when the node's breaker is in the state. */
   async function becomes(node: Node, state: string): Promise<void> {
     while (of(node).state !== state) await Bun.sleep(5);
@@ -65,7 +68,7 @@ describe.skipIf(!HAS_REDIS)("a breaker on three nodes", () => {
   /** Lets the cooldown pass, on Redis too. */
   async function cool(all: readonly Node[]): Promise<void> {
     for (const node of all) node.clock.advance(COOLDOWN_MS);
-    const key = `sallyport:breaker:${name}`;
+    const key = `sallyport:breaker:${name}/m`;
     for (;;) {
       const entry = await redis.ask("GET", key);
       if (entry === null) continue;
@@ -84,7 +87,7 @@ describe.skipIf(!HAS_REDIS)("a breaker on three nodes", () => {
     of(all[0]).acquire()?.settle("failed");
     for (const node of all) {
       await becomes(node, "open");
-      expect(of(node).refuses).toBe(true);
+      expect(of(node).refuses()).toBe(true);
       expect(of(node).waitMs()).toBeGreaterThan(0);
       expect(of(node).waitMs()).toBeLessThanOrEqual(COOLDOWN_MS);
       expect(node.changes).toEqual(["open"]);
@@ -110,7 +113,7 @@ describe.skipIf(!HAS_REDIS)("a breaker on three nodes", () => {
     const permits = await Promise.all([...all, ...all].map((node) => of(node).acquireOfAll()));
     const probes = permits.filter((permit) => permit !== undefined);
     expect(probes).toHaveLength(1);
-    for (const node of all) expect(of(node).refuses).toBe(true);
+    for (const node of all) expect(of(node).refuses()).toBe(true);
     probes[0]!.settle(outcome);
     for (const node of all) await becomes(node, state);
   });
@@ -123,7 +126,7 @@ describe.skipIf(!HAS_REDIS)("a breaker on three nodes", () => {
     const first = await of(all[0]).acquireOfAll();
     expect(await of(all[1]).acquireOfAll()).toBeUndefined();
     first!.settle("unknown");
-    while (of(all[1]).refuses) await Bun.sleep(5);
+    while (of(all[1]).refuses()) await Bun.sleep(5);
     expect(await of(all[1]).acquireOfAll()).toBeDefined();
   });
 
@@ -136,6 +139,17 @@ describe.skipIf(!HAS_REDIS)("a breaker on three nodes", () => {
       await becomes(node, "closed");
       expect(of(node).snapshot().failures).toBe(0);
     }
+  });
+
+  test("is open on all nodes for the account whose calls fail, and for all once others fail too", async () => {
+    const all = await three();
+    for (let n = 0; n < SETTINGS.failures; n++) (await of(all[0]).acquireOfAll("bad"))?.settle("failed");
+    for (const node of all) {
+      await becomes(node, "open");
+      expect([of(node).refuses("bad"), of(node).refuses("good")]).toEqual([true, false]);
+    }
+    (await of(all[1]).acquireOfAll("good"))?.settle("failed");
+    for (const node of all) while (!of(node).refuses("third")) await Bun.sleep(5);
   });
 
   test("is open for a node that starts later", async () => {

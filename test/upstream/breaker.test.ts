@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FakeClock } from "../../src/base/clock.ts";
-import { Breaker, Breakers, outcomeOfFault, type Permit } from "../../src/upstream/breaker.ts";
+import { Breaker, type CallOutcome, outcomeOfFault, type Permit } from "../../src/upstream/breaker.ts";
+import { Breakers } from "../../src/upstream/breakers.ts";
 
 const SETTINGS = { failures: 3, windowMs: 1000, cooldownMs: 500 };
 
@@ -62,7 +63,7 @@ describe("half open", () => {
     expect(breaker.state).toBe("half_open");
     const probe = breaker.acquire();
     expect(probe).toBeDefined();
-    expect(breaker.refuses).toBe(true);
+    expect(breaker.refuses()).toBe(true);
     expect(breaker.acquire()).toBeUndefined();
   });
 
@@ -131,7 +132,7 @@ test.each([
   ["context_length", "ok"],
   ["model_missing", "ok"],
   ["rate_limited", "ok"],
-] as const)("a %s fault is %s for the breaker", (kind, outcome) => expect(outcomeOfFault(kind)).toBe(outcome));
+] as const)("a %s fault is %s for the breaker", (kind, outcome) => expect(outcomeOfFault({ kind })).toBe(outcome));
 
 test("model: never more than one call through while not closed, and open for exactly the cooldown", () => {
   const step = fc.oneof(
@@ -177,13 +178,103 @@ test("a new configuration keeps the state of known providers", () => {
   const seen: string[] = [];
   const breakers = new Breakers(clock, (name, state) => seen.push(`${name} ${state}`));
   breakers.configure(new Map(Object.entries({ a: SETTINGS, b: SETTINGS })));
-  for (let i = 0; i < 3; i++) breakers.get("a")?.acquire()?.settle("failed");
+  for (let i = 0; i < 3; i++) settled(breakers, "a", "m", "failed");
   breakers.configure(new Map(Object.entries({ a: { ...SETTINGS, cooldownMs: 9000 }, c: SETTINGS })));
   clock.advance(600);
   expect(Object.fromEntries([...breakers.snapshot()].map(([name, { state }]) => [name, state]))).toEqual({
     a: "open",
     c: "closed",
   });
-  expect(breakers.get("b")).toBeUndefined();
+  expect(breakers.of("b", "m")).toBeUndefined();
   expect(seen).toEqual(["a open"]);
+});
+
+function settled(breakers: Breakers, provider: string, model: string, outcome: CallOutcome, account = "a"): boolean {
+  const permit = breakers.of(provider, model)?.acquire(account);
+  if (permit instanceof Promise) throw new Error("Nothing is shared.");
+  permit?.settle(outcome);
+  return permit !== undefined;
+}
+
+describe("several models and accounts", () => {
+  function started() {
+    const clock = new FakeClock();
+    const breakers = new Breakers(clock);
+    breakers.configure(new Map([["up", SETTINGS]]));
+    const fail = (account: string, times = SETTINGS.failures, model = "m1") => {
+      for (let i = 0; i < times; i++) settled(breakers, "up", model, "failed", account);
+    };
+    const may = (account: string, model = "m1") => breakers.of("up", model)?.refuses(account) === false;
+    return { clock, breakers, fail, may };
+  }
+
+  test("failures of one model leave the others alone", () => {
+    const { breakers, fail, may } = started();
+    settled(breakers, "up", "m2", "ok");
+    fail("a");
+    expect([may("a"), may("a", "m2"), may("a", "m2")]).toEqual([false, true, true]);
+    const { state, failures, models } = breakers.snapshot().get("up")!;
+    expect([state, failures]).toEqual(["open", 3]);
+    expect([...models].map(([name, one]) => [name, one.state])).toEqual([
+      ["m2", "closed"],
+      ["m1", "open"],
+    ]);
+  });
+
+  test("failures to connect concern all models and accounts", () => {
+    const { breakers, may } = started();
+    for (let i = 0; i < SETTINGS.failures; i++) settled(breakers, "up", `m${i}`, "unreachable");
+    expect([may("a", "m0"), may("b", "new")]).toEqual([false, false]);
+    expect(breakers.snapshot().get("up")).toMatchObject({ state: "open" });
+  });
+
+  test("failures of one account open it for that account, and another's success shows that it is closed", () => {
+    const { breakers, fail, may } = started();
+    fail("bad");
+    expect([may("bad"), may("good")]).toEqual([false, true]);
+    expect(breakers.of("up", "m1")?.state).toBe("open");
+    settled(breakers, "up", "m1", "ok", "good");
+    expect([may("bad"), may("good")]).toEqual([false, true]);
+    expect(breakers.of("up", "m1")?.state).toBe("closed");
+    // A single failure beside successes is no outage.
+    fail("good", 1);
+    expect(may("good")).toBe(true);
+    fail("good", SETTINGS.failures - 1);
+    expect([may("bad"), may("good"), may("third")]).toEqual([false, false, false]);
+  });
+
+  test("a failure of another account opens it for all if nobody succeeds", () => {
+    const { clock, breakers, fail, may } = started();
+    settled(breakers, "up", "m1", "ok", "good");
+    clock.advance(1);
+    fail("bad");
+    fail("good", 1);
+    expect([may("good"), may("third")]).toEqual([false, false]);
+  });
+
+  test("failures of several accounts open it for all", () => {
+    const { fail, may } = started();
+    fail("a", 1);
+    fail("b", 2);
+    expect([may("a"), may("third")]).toEqual([false, false]);
+  });
+
+  test("after the cooldown the account probes", () => {
+    const { clock, breakers, fail, may } = started();
+    fail("bad");
+    clock.advance(SETTINGS.cooldownMs);
+    const probe = breakers.of("up", "m1")?.acquire("bad");
+    expect([may("bad"), may("good")]).toEqual([false, true]);
+    (probe as Permit).settle("ok");
+    expect([may("bad"), breakers.of("up", "m1")?.state]).toEqual([true, "closed"]);
+  });
+
+  test("a breaker that nobody asks for a model does not use up the probe of the provider", () => {
+    const { clock, breakers, fail } = started();
+    for (let i = 0; i < SETTINGS.failures; i++) settled(breakers, "up", "m2", "unreachable");
+    fail("a");
+    clock.advance(SETTINGS.cooldownMs);
+    expect(settled(breakers, "up", "m2", "ok")).toBe(true);
+    expect(breakers.snapshot().get("up")).toMatchObject({ state: "closed" });
+  });
 });

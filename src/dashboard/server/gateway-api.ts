@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
 import { dayOf, type UsageSums } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
-import type { BreakerSnapshot } from "../../upstream/breaker.ts";
+import type { ProviderSnapshot } from "../../upstream/breakers.ts";
 import type { GatewayView } from "../contract-admin.ts";
 import type { EverybodysUsage, HourlyReport } from "../contract-usage.ts";
 import { admin, type Endpoint } from "./endpoint.ts";
@@ -24,7 +24,7 @@ export interface GatewayFigures {
   uptimeSeconds(): number;
   /** As configured. */
   providers(): readonly { readonly name: string; readonly kind: string }[];
-  breakers(): ReadonlyMap<string, BreakerSnapshot>;
+  breakers(): ReadonlyMap<string, ProviderSnapshot>;
   lastFaults(): ReadonlyMap<
     string,
     {

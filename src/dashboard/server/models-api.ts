@@ -3,6 +3,8 @@
 
 import type { CatalogModel } from "../../catalog/models.ts";
 import { isTierId, tierIncludes } from "../../catalog/tiers.ts";
+import type { BreakerState } from "../../upstream/breaker.ts";
+import type { ProviderSnapshot } from "../../upstream/breakers.ts";
 import type { AdminModelView, Listing, MemberModelView } from "../contract.ts";
 import { admin, type Endpoint, member } from "./endpoint.ts";
 import type { GatewayApiDeps } from "./gateway-api.ts";
@@ -53,11 +55,20 @@ export function modelsApi({ gateway }: Pick<GatewayApiDeps, "gateway">): Endpoin
                 cache_read: model.prices.cacheRead ?? null,
                 varies: (model.prices.tiers ?? []).length > 0,
               },
-        routes: model.routes.map((route) => ({ ...route, breaker: breakers.get(route.provider)?.state ?? null })),
+        routes: model.routes.map((route) => ({
+          ...route,
+          breaker: stateOf(breakers.get(route.provider), route.model),
+        })),
       });
       return { data: gateway.catalog().map(view) };
     }),
   ];
+}
+
+/** The state of a route: of its model, where the models of the provider differ. */
+function stateOf(breaker: ProviderSnapshot | undefined, model: string): BreakerState | null {
+  if (breaker === undefined) return null;
+  return breaker.models.size === 0 ? breaker.state : (breaker.models.get(model)?.state ?? "closed");
 }
 
 function capabilitiesOf(model: CatalogModel): string[] {

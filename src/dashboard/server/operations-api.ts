@@ -5,6 +5,7 @@ import type { CatalogModel } from "../../catalog/models.ts";
 import { findPreset } from "../../config/presets.ts";
 import type { ProviderConfig } from "../../config/schema.ts";
 import type { EngineProbe, EngineState } from "../../search/run.ts";
+import type { ProviderSnapshot } from "../../upstream/breakers.ts";
 import { type ProviderProbe, probeModelList } from "../../upstream/probe.ts";
 import { isEmbedded } from "../../vendors/protocols.ts";
 import type { Listing } from "../contract.ts";
@@ -139,6 +140,7 @@ function providerViews({ operations, gateway }: OperationsApiDeps): ProviderView
               failures: breaker.failures,
               failures_max: provider.breaker.failures,
               opened_at: isoTime(breaker.openedAtMs),
+              models: suspended(breaker),
             },
       last_error:
         fault === undefined
@@ -146,6 +148,15 @@ function providerViews({ operations, gateway }: OperationsApiDeps): ProviderView
           : { kind: fault.kind, status: fault.status, at: isoTime(fault.atMs) ?? "", over: fault.over },
     };
   });
+}
+
+/** More models would make the page unreadable. */
+const SUSPENDED_MAX = 20;
+
+function suspended({ models }: ProviderSnapshot): { model: string; state: "open" | "half_open" }[] {
+  return [...models]
+    .flatMap(([model, { state }]) => (state === "closed" ? [] : [{ model, state }]))
+    .slice(0, SUSPENDED_MAX);
 }
 
 function listOf(

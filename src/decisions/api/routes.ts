@@ -185,7 +185,7 @@ async function answer<R extends DecisionRequest>(
   if (caller.budgets !== undefined) {
     await deps.budgets.reserve(caller.budgets, exchange, await deps.worstCaseMicros(asked, version));
   }
-  const decision = await withDeadline(request, deps, async (deadline) => {
+  const decision = await withDeadline(request, { ...deps, account: caller.accountId }, async (deadline) => {
     const used = (ended?: Used["ended"]) => ({ version, caller, exchange, endpoint: shape.path, ended });
     try {
       const made = await decide(version, asked, deps.upstream(version, deadline));
@@ -242,7 +242,7 @@ async function versionFor(id: string, caller: DecisionCaller, deps: DecisionRout
 /** Aborts the calls when the client leaves, at the deadline, and when the answer is complete or has failed. */
 async function withDeadline<T>(
   request: Request,
-  deps: DecisionRoutesDeps,
+  deps: DecisionRoutesDeps & { readonly account: string },
   work: (deadline: CallDeadline) => Promise<T>,
 ): Promise<T> {
   const { span, failedRoutes, wire } = deps.exchangeOf(request);
@@ -252,7 +252,7 @@ async function withDeadline<T>(
   try {
     // As in other endpoints, a late answer counts as a failure of the provider, so that its breaker records it.
     return await withinDeadline(request, deps.timeoutMs(), ({ signal, remainingMs }) =>
-      work({ signal: AbortSignal.any([signal, ended.signal]), remainingMs, trace }),
+      work({ signal: AbortSignal.any([signal, ended.signal]), remainingMs, trace, account: deps.account }),
     );
   } finally {
     // Aborts the other calls of a request that has failed.

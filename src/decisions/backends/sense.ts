@@ -39,7 +39,7 @@ export class SenseBreakers {
       const route = routes.find((own) => own === turn.route);
       return this.#watch(route === undefined ? undefined : this.#breakerOf(route), () => attempt(turn));
     };
-    const inDoubt = routes.filter((route) => this.#breakerOf(route)?.refuses === true);
+    const inDoubt = routes.filter((route) => this.#breakerOf(route)?.refuses() === true);
     if (inDoubt.length === 0 || inDoubt.length === routes.length) return tryRoutes(routes, watched);
     try {
       return await tryRoutes(

@@ -98,6 +98,11 @@ function Provider({ provider, changed }: { provider: ProviderView; changed: () =
                   , opened <When iso={breaker.opened_at} />
                 </>
               )}
+              {breaker.models.map(({ model, state }) => (
+                <div key={model} class="long">
+                  {model}: {BREAKER_WORDS[state].toLowerCase()}
+                </div>
+              ))}
             </dd>
           </>
         )}
