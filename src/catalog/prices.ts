@@ -2,13 +2,17 @@
 // micro-dollars, as stored.
 
 import type { Usage } from "../chat/event.ts";
+import { HOUR_WRITE_FACTOR } from "../vendors/anthropic.ts";
 
 /** US dollars per million tokens. A class without its own price costs as much as the class that contains it. */
 export interface PriceRow {
   readonly input: number;
-  readonly output: number;
+  /** Undefined for models without output. */
+  readonly output?: number | undefined;
   readonly cacheRead?: number | undefined;
   readonly cacheWrite?: number | undefined;
+  /** Of input that is written to a cache for an hour. */
+  readonly cacheWrite1h?: number | undefined;
 }
 
 export interface Prices extends PriceRow {
@@ -41,13 +45,15 @@ export function costMicros(prices: Prices | undefined, usage: Measured): number 
   for (const tier of prices.tiers ?? []) if (usage.inputTokens > tier.above) row = tier;
   const cached = usage.cachedTokens ?? 0;
   const written = usage.cacheWriteTokens ?? 0;
+  const forHour = Math.min(written, usage.cacheWriteHourTokens ?? 0);
   // Some upstreams report more cached tokens than input tokens; this must not become a credit.
   const plain = Math.max(0, usage.inputTokens - cached - written);
   const cost =
     plain * row.input +
     cached * (row.cacheRead ?? row.input) +
-    written * (row.cacheWrite ?? row.input) +
-    usage.outputTokens * row.output +
+    (written - forHour) * (row.cacheWrite ?? row.input) +
+    forHour * (row.cacheWrite1h ?? HOUR_WRITE_FACTOR * row.input) +
+    usage.outputTokens * (row.output ?? 0) +
     ((usage.seconds ?? 0) / 60) * (prices.perMinute ?? 0) * MICROS +
     (usage.images ?? 0) * (prices.perImage ?? 0) * MICROS +
     (usage.characters ?? 0) * (prices.perMillionCharacters ?? 0);

@@ -141,7 +141,7 @@ function pricing({ prices }: CatalogModel): ModelView["pricing"] {
   const { input, output, cacheRead, cacheWrite } = prices;
   return {
     prompt: perToken(input),
-    completion: perToken(output),
+    completion: perToken(output ?? 0),
     ...(cacheRead === undefined ? {} : { input_cache_read: perToken(cacheRead) }),
     ...(cacheWrite === undefined ? {} : { input_cache_write: perToken(cacheWrite) }),
   };

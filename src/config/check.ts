@@ -14,6 +14,7 @@ export function crossCheck(config: ReadConfig): Problem[] {
   checkLimits(config, report);
   checkOauth(config, report);
   checkBrowser(config, report);
+  checkPrices(config, report);
   checkWriters(config, report);
   checkNodes(config, report);
   return problems;
@@ -112,6 +113,24 @@ function checkBrowser(config: ReadConfig, report: Report): void {
       "is required together with endpoint, unless web.allow_private_networks is true",
     );
   }
+}
+
+/** Models whose output is billed have a price for it; of the others, only the input is counted. */
+function checkPrices(config: ReadConfig, report: Report): void {
+  const needed = ({ id, kind, routes }: ReadConfig["models"][number]) => {
+    const known = kind ?? kindByName(routes[0]?.model || id) ?? "chat";
+    return known !== "embedding" && known !== "rerank";
+  };
+  for (const [name, { modelDefaults }] of config.providers) {
+    if (modelDefaults?.prices !== undefined && modelDefaults.prices.output === undefined) {
+      report(`${joinPath("providers", name)}.model_defaults.prices.output`, "is required");
+    }
+  }
+  config.models.forEach((model, at) => {
+    if (model.prices !== undefined && model.prices.output === undefined && needed(model)) {
+      report(`models[${at}].prices.output`, "is required, except for models of kind embedding or rerank");
+    }
+  });
 }
 
 /**

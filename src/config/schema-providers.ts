@@ -33,9 +33,18 @@ const PRICE = { minimum: 0, maximum: 1_000_000 };
 /** For the cost of requests and budgets. */
 const Prices = entry("US dollars per million tokens. Absent: the vendor's public prices.", {
   input: Type.Number({ description: "Input tokens.", ...PRICE }),
-  output: Type.Number({ description: "Output tokens, including reasoning.", ...PRICE }),
+  output: optional(
+    number(
+      "Output tokens, including reasoning. Required, except for models without output: embedding and rerank.",
+      0,
+      PRICE,
+    ),
+  ),
   cache_read: optional(number("Input tokens read from a cache. Absent: the price of input.", 0, PRICE)),
   cache_write: optional(number("Input tokens written to a cache. Absent: the price of input.", 0, PRICE)),
+  cache_write_1h: optional(
+    number("Input tokens written to a cache for an hour. Absent: twice the price of input, as at Anthropic.", 0, PRICE),
+  ),
   per_minute: optional(number("US dollars for a minute of audio.", 0, PRICE)),
   per_image: optional(number("US dollars for an image.", 0, PRICE)),
   per_million_characters: optional(number("US dollars per million characters of text that is spoken.", 0, PRICE)),

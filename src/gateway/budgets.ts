@@ -8,7 +8,7 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Budget, BudgetRefusal, Hold, Reservations } from "../shared-state/reservations.ts";
 import type { AccountBudget, AccountBudgetStore } from "../store/access/account-budgets.ts";
 import type { KeyStore } from "../store/access/keys.ts";
-import { afterSpending, leftMicros, type Spending, type SpendingWindow } from "../store/usage/spending.ts";
+import { afterSpending, leftMicros, resetsAtMs, type Spending, type SpendingWindow } from "../store/usage/spending.ts";
 
 /** The members of a caller that budgets need. */
 export interface Spender {
@@ -48,12 +48,29 @@ export function createBudgets(reservations: Reservations): Budgets {
 }
 
 function errorOf({ budget, why }: BudgetRefusal): ApiError {
-  if (why === "spent") return new ApiError("budget_exceeded", `The budget of this ${budget.of} is used up.`);
+  if (why === "spent") return usedUp(budget);
   return new ApiError(
     "rate_limit_exceeded",
     `Requests in progress may use up the budget of this ${budget.of}. Try again when they have ended.`,
     { retryAfterSeconds: RETRY_AFTER_SECONDS },
   );
+}
+
+const MICROS_PER_USD = 1_000_000;
+/** Who may raise a budget. */
+const RAISED_BY = { key: "the key's owner", account: "the operator" };
+
+/** Tells whose budget is used up, how much of how much was spent, and when it is full again. */
+function usedUp(budget: Budget): ApiError {
+  const { of } = budget;
+  const terms = budget.terms?.();
+  if (terms === undefined) return new ApiError("budget_exceeded", `The budget of this ${of} is used up.`);
+  const limit = terms.limitMicros / MICROS_PER_USD;
+  const spent = (terms.limitMicros - budget.leftMicros()) / MICROS_PER_USD;
+  const resets = terms.resetsAtMs === null ? null : new Date(terms.resetsAtMs).toISOString();
+  const renewal = resets === null ? "It is never reset" : `It is reset on ${resets.slice(0, 16).replace("T", " ")} UTC`;
+  const message = `The budget of this ${of} is used up: $${spent} of $${limit}. ${renewal}; ${RAISED_BY[of]} can raise it.`;
+  return new ApiError("budget_exceeded", message, { details: { scope: of, spent, limit, resets_at: resets } });
 }
 
 /** How the budgets of callers are found. */
@@ -122,6 +139,10 @@ export function createSpenders({
     id,
     of,
     refresh: () => read(id, look),
+    terms: () => {
+      const window = windows.get(id) ?? known;
+      return { limitMicros: window.limitMicros, resetsAtMs: resetsAtMs(window, clock.now()) };
+    },
     leftMicros: () => leftMicros(windows.get(id) ?? known, clock.now()) - pendingMicros(id),
   });
   return async (key: SpendingKey): Promise<readonly Budget[] | undefined> => {

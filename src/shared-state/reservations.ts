@@ -11,6 +11,8 @@ export interface Budget {
    * What is left of it in micro-dollars, not counting requests in progress; negative if it is overdrawn.
    */
   leftMicros(): number;
+  /** Its amount in micro-dollars, and when it is full again; null: never. For the error of a refused request. */
+  terms?(): { readonly limitMicros: number; readonly resetsAtMs: number | null };
   /** Reads again what was spent, by other nodes too; absent where no other node spends. */
   refresh?(): Promise<unknown>;
 }

@@ -134,6 +134,12 @@ export const CLAUDE_SCHEMA: SchemaRules = {
   seen: "2026-11",
 };
 
+/**
+ * The price of input that is written to the cache for an hour, as a multiple of the price of input. Only this vendor's protocol
+ * reports such input (platform.claude.com/docs/en/build-with-claude/prompt-caching, 2026-11).
+ */
+export const HOUR_WRITE_FACTOR = 2;
+
 /** Anthropic. */
 export const anthropic: Vendor = {
   name: "anthropic",

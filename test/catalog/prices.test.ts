@@ -16,6 +16,11 @@ const PRICES = {
 test.each([
   ["plain", { inputTokens: 100, outputTokens: 10 }, 300],
   ["cached", { inputTokens: 100, outputTokens: 0, cachedTokens: 60 }, 110],
+  [
+    "cache writes for an hour",
+    { inputTokens: 100, outputTokens: 0, cacheWriteTokens: 100, cacheWriteHourTokens: 60 },
+    40 * 3 + 60 * 2 * 2,
+  ],
   ["cache writes", { inputTokens: 100, outputTokens: 0, cacheWriteTokens: 50, cachedTokens: 50 }, 175],
   ["the tier's edge belongs below", { inputTokens: 1000, outputTokens: 1 }, 2010],
   ["above it the whole request pays the tier", { inputTokens: 1001, outputTokens: 1 }, 4024],

@@ -149,6 +149,10 @@ describe("each rule says what was expected", () => {
       "models[0].context_length: expected a whole number from 1 to 1000000000, got 0",
     ],
     ["models: [{id: a, aliases: [null], routes: [{provider: demo}]}]", "models[0].aliases[0]: is required"],
+    [
+      "models: [{id: a, kind: image, prices: {input: 1}, routes: [{provider: demo}]}]",
+      "models[0].prices.output: is required",
+    ],
     ["models: [{id: a, prices: {input: 1}, routes: [{provider: demo}]}]", "models[0].prices.output: is required"],
     [
       "providers: {openai: {}}\nmodels: [{id: a, routes: [{provider: opnai}]}]",

@@ -253,7 +253,9 @@ describe("budgets of accounts", () => {
       expect([refused.status, error.code, error.message]).toEqual([
         402,
         "budget_exceeded",
-        "The budget of this account is used up.",
+        expect.stringMatching(
+          /^The budget of this account is used up: \$[\d.]+ of \$[\d.]+\. It is (?:never reset|reset on )/,
+        ),
       ]);
     }
     await app.restart();
@@ -304,8 +306,11 @@ describe("budgets of accounts", () => {
     const app = await start({ config: plan({ usd: 1 }), key: { budgetMicros: CENT } });
     up.answer(() => answered(CENT));
     expect((await ask(app)).status).toBe(200);
-    const refused = (await (await ask(app)).json()) as { error: { message: string } };
-    expect(refused.error.message).toBe("The budget of this key is used up.");
+    const refused = (await (await ask(app)).json()) as { error: { message: string; details: unknown } };
+    expect(refused.error).toMatchObject({
+      message: "The budget of this key is used up: $0.01 of $0.01. It is never reset; the key's owner can raise it.",
+      details: { scope: "key", spent: 0.01, limit: 0.01, resets_at: null },
+    });
   });
 
   test("a plan's budget follows the configuration", async () => {

@@ -51,7 +51,7 @@ export function modelsApi({ gateway }: Pick<GatewayApiDeps, "gateway">): Endpoin
             ? null
             : {
                 input: model.prices.input,
-                output: model.prices.output,
+                output: model.prices.output ?? 0,
                 cache_read: model.prices.cacheRead ?? null,
                 varies: (model.prices.tiers ?? []).length > 0,
               },
@@ -85,5 +85,5 @@ function abilitiesOf({ supportsTools, supportsVision, supportsReasoning }: Catal
 
 function pricesOf({ prices }: CatalogModel): MemberModelView["prices"] {
   if (prices === undefined) return null;
-  return { input: prices.input, output: prices.output, varies: (prices.tiers ?? []).length > 0 };
+  return { input: prices.input, output: prices.output ?? 0, varies: (prices.tiers ?? []).length > 0 };
 }

@@ -242,7 +242,7 @@ function choice(model: CatalogModel, { tier }: Account): ModelChoice {
     supports_tools,
     supports_reasoning,
     description,
-    prices: model.prices === undefined ? null : { input: model.prices.input, output: model.prices.output },
+    prices: model.prices === undefined ? null : { input: model.prices.input, output: model.prices.output ?? 0 },
     usable: isTierId(tier) && tierIncludes(tier, model.tier),
   };
 }

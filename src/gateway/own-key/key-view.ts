@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { KeyInfo } from "../../store/access/keys.ts";
-import { leftMicros } from "../../store/usage/spending.ts";
+import { leftMicros, resetsAtMs } from "../../store/usage/spending.ts";
 import type { Caller } from "../caller.ts";
 
 const MICROS_PER_USD = 1_000_000;
@@ -68,7 +68,7 @@ export function ownKeyView(
     rpm: caller.rpm ?? planRpm,
     budget: row.budgetMicros === null ? null : row.budgetMicros / MICROS_PER_USD,
     spent: spent / MICROS_PER_USD,
-    resets_at: isoTime(resetsAtMs(row, clock)),
+    resets_at: isoTime(nextPeriodMs(row, clock)),
     expires_at: isoTime(row.expiresAtMs),
     debug_until: isoTime(debuggedUntilMs(row, clock.now())),
     models: row.models ?? ["*"],
@@ -85,11 +85,11 @@ function spentMicros({ budgets }: Pick<Caller, "budgets">, row: KeyInfo, clock: 
   return limitMicros - leftMicros({ limitMicros, periodMs, windowStartMs, spentMicros: row.spentMicros }, clock.now());
 }
 
-/** When the next period of the budget begins: a whole number of periods after the first. */
-function resetsAtMs({ budgetMicros, budgetPeriodMs, budgetWindowStartMs }: KeyInfo, clock: Clock): number | null {
-  if (budgetMicros === null || budgetPeriodMs === null || budgetWindowStartMs === null) return null;
-  const periods = Math.floor((clock.now() - budgetWindowStartMs) / budgetPeriodMs) + 1;
-  return budgetWindowStartMs + Math.max(1, periods) * budgetPeriodMs;
+/** When the next period of the budget begins. */
+function nextPeriodMs({ budgetMicros, budgetPeriodMs, budgetWindowStartMs, spentMicros }: KeyInfo, clock: Clock) {
+  if (budgetMicros === null) return null;
+  const [limitMicros, periodMs, windowStartMs] = [budgetMicros, budgetPeriodMs, budgetWindowStartMs];
+  return resetsAtMs({ limitMicros, periodMs, windowStartMs, spentMicros }, clock.now());
 }
 
 /** Until when requests and answers of the key are stored; null if nothing is stored. */

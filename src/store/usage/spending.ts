@@ -36,6 +36,13 @@ export function leftMicros(window: SpendingWindow, nowMs: number): number {
   return window.limitMicros - (hasEnded(window, nowMs) ? 0 : window.spentMicros);
 }
 
+/** When the next window begins; null if the budget never refills. */
+export function resetsAtMs({ periodMs, windowStartMs }: SpendingWindow, nowMs: number): number | null {
+  if (periodMs === null || windowStartMs === null) return null;
+  const windows = Math.floor((nowMs - windowStartMs) / periodMs) + 1;
+  return windowStartMs + Math.max(1, windows) * periodMs;
+}
+
 function hasEnded({ periodMs, windowStartMs }: SpendingWindow, atMs: number): boolean {
   return periodMs !== null && windowStartMs !== null && atMs >= windowStartMs + periodMs;
 }

@@ -78,6 +78,7 @@ function totalsOfAllTime({ db, statement }: Store) {
        MIN(first_at) AS since, MAX(last_at) AS last FROM usage_models`,
   );
   const modelTokens = sql<number>`${usageModels.inputTokens} + ${usageModels.outputTokens}`;
+  const answered = sql<number>`${usageModels.requests} - ${usageModels.errors}`.mapWith(Number);
   const accountTokens = sql<number>`${usageAccounts.inputTokens} + ${usageAccounts.outputTokens}`;
   return {
     /** Tokens over all time, including deleted accounts'. */
@@ -92,11 +93,12 @@ function totalsOfAllTime({ db, statement }: Store) {
       };
     },
 
-    /** Models by tokens, descending; including deleted accounts'. */
+    /** Models by tokens, descending, with the requests that were answered; including deleted accounts'. */
     async totalsByModel(limit = 100): Promise<{ model: string; totalTokens: number; requests: number }[]> {
       return db
-        .select({ model: usageModels.model, totalTokens: modelTokens, requests: usageModels.requests })
+        .select({ model: usageModels.model, totalTokens: modelTokens, requests: answered })
         .from(usageModels)
+        .where(gt(modelTokens, 0))
         .orderBy(desc(modelTokens), asc(byBytes(usageModels.model)))
         .limit(limit)
         .all();
