@@ -33,6 +33,13 @@ export function countTokens(text: string): number {
   return Math.ceil((counted * text.length) / (SAMPLES * SAMPLE_CHARACTERS));
 }
 
+/** The tokens of several texts together, which are extrapolated in the same way if they are long together. */
+export function countAllTokens(texts: readonly string[]): number {
+  const characters = texts.reduce((sum, { length }) => sum + length, 0);
+  if (characters > AT_ONCE_CHARACTERS_MAX) return countTokens(texts.join("\n"));
+  return texts.reduce((sum, text) => sum + countTokens(text), 0);
+}
+
 /** The number of tokens; undefined if more than `mergedMax` bytes would have to be merged. */
 function countAtOnce(text: string, mergedMax = Number.POSITIVE_INFINITY): number | undefined {
   const work = { bytes: 0, merged: 0 };

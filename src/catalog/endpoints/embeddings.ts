@@ -2,7 +2,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { reportedUsage } from "../../chat/usage.ts";
-import { countTokens } from "../../tokens/count.ts";
+import { countAllTokens } from "../../tokens/count.ts";
 import type { Measured } from "../prices.ts";
 import { isCount, refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint, OtherWords } from "./endpoint.ts";
@@ -102,7 +102,11 @@ function isTokens(value: unknown): value is readonly number[] {
 }
 
 function tokensOf(input: unknown): number {
-  if (typeof input === "string") return countTokens(input);
-  if (typeof input === "number") return 1;
-  return Array.isArray(input) ? input.reduce<number>((sum, one) => sum + tokensOf(one), 0) : 0;
+  if (typeof input === "string") return countAllTokens([input]);
+  if (!Array.isArray(input)) return 0;
+  const given = input as readonly unknown[];
+  const texts = given.filter((one) => typeof one === "string");
+  const listed = given.reduce<number>((sum, one) => sum + (Array.isArray(one) ? one.length : 0), 0);
+  const numbers = given.filter((one) => typeof one === "number").length;
+  return countAllTokens(texts) + listed + numbers;
 }

@@ -3,7 +3,7 @@
 
 import { prefixedId } from "../../base/ids.ts";
 import { reportedUsage } from "../../chat/usage.ts";
-import { countTokens } from "../../tokens/count.ts";
+import { countAllTokens } from "../../tokens/count.ts";
 import type { Measured } from "../prices.ts";
 import { isCount, refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint, OtherWords } from "./endpoint.ts";
@@ -33,7 +33,7 @@ export const rerank: ModelEndpoint = {
   },
   measure({ query, documents }) {
     const texts = [query as string, ...textsOf(documents)];
-    return { inputTokens: texts.reduce((sum, text) => sum + countTokens(text), 0), outputTokens: 0 };
+    return { inputTokens: countAllTokens(texts), outputTokens: 0 };
   },
   usage(answer): Measured | undefined {
     const { usage, meta } = answer as { usage?: JsonObject | null; meta?: { tokens?: JsonObject | null } | null };

@@ -130,6 +130,7 @@ function takingFrontier(store: Store, addAll: AddAll) {
       .returning({ urlKey, url, depth, seq })
       .prepare(),
   );
+  const turn = createTurns();
   return {
     /** Adds pages to visit that are not known yet, while fewer than `max` are known; returns how many were added. */
     async addFrontier(job: JobLease, entries: Iterable<FrontierEntry>, max: number): Promise<number> {
@@ -147,8 +148,12 @@ function takingFrontier(store: Store, addAll: AddAll) {
       });
     },
 
-    /** Takes up to `limit` pages to visit: breadth first, in order of discovery. */
+    /**
+     * Takes up to `limit` pages to visit: breadth first, in order of discovery. Lets other work run in between, as a job whose
+     * pages are all refused at once would otherwise go through them in one step.
+     */
     async takeFrontier(job: JobLease, limit: number): Promise<FrontierEntry[]> {
+      await turn();
       const taken = await store.transaction(function* () {
         yield* hold(job);
         return yield* step(() => take().all({ jobId: job.id, limit }));
