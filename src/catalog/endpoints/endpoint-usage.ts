@@ -1,8 +1,8 @@
 // Settles the usage of endpoints that do not chat, by the same rule as for chats, and writes it for the client.
 
+import { shownUsage, type UsageFormat } from "../../chat/shown-usage.ts";
 import { reportedUsage, settledUsage } from "../../chat/usage.ts";
 import { countTokens } from "../../tokens/count.ts";
-import { shownUsage, type UsageFormat } from "../../upstream/shown-usage.ts";
 import type { Measured, Prices } from "../prices.ts";
 import type { JsonObject } from "./endpoint.ts";
 

@@ -2,11 +2,11 @@
 
 import { spliceMembers } from "../../../base/json-splice.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
+import { shownUsage } from "../../../chat/shown-usage.ts";
 import type { Dialect, RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { faultFromHttp, type UpstreamFault } from "../../fault.ts";
 import { withUsage, writtenOutput } from "../../output-text.ts";
 import { refusedFor } from "../../quirks.ts";
-import { shownUsage } from "../../shown-usage.ts";
 import { asList, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
 import { ANTHROPIC } from "./messages.ts";
 import { AnthropicReader, anthropicError, anthropicEvents } from "./reader.ts";

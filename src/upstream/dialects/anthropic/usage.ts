@@ -2,8 +2,8 @@
 // one of them or repeat them as zeros.
 
 import type { Usage } from "../../../chat/event.ts";
+import type { UsageFormat } from "../../../chat/shown-usage.ts";
 import { reportedUsage, tokenCount, tokenSum } from "../../../chat/usage.ts";
-import type { UsageFormat } from "../../shown-usage.ts";
 import { asList, asRecord, type Loose } from "../loose.ts";
 
 /** Combines the usage objects of one answer. */

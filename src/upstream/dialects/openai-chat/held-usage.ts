@@ -2,10 +2,10 @@
 // it, and sent with all of its members unless they are invalid.
 
 import { spliceMembers } from "../../../base/json-splice.ts";
+import { shownUsage } from "../../../chat/shown-usage.ts";
 import { isSaneUsage } from "../../../chat/usage.ts";
 import type { RelayIdentity } from "../../dialect.ts";
 import { RelayedUsage } from "../../relayed-usage.ts";
-import { shownUsage } from "../../shown-usage.ts";
 import { CHAT_USAGE, isObject, openaiUsage, usagesIn } from "./usage.ts";
 
 type Json = Record<string, unknown>;

@@ -3,9 +3,9 @@
 import { lookUp } from "../../../base/look-up.ts";
 import type { AnswerFault } from "../../../chat/answer-fault.ts";
 import type { FinishReason, Usage } from "../../../chat/event.ts";
+import type { UsageFormat } from "../../../chat/shown-usage.ts";
 import { reportedUsage, tokenCount, tokenSum } from "../../../chat/usage.ts";
 import { answerFault } from "../../fault-words.ts";
-import type { UsageFormat } from "../../shown-usage.ts";
 import { openaiError } from "../openai-error.ts";
 
 type Json = Readonly<Record<string, unknown>>;

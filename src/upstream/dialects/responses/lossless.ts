@@ -4,10 +4,10 @@
 import { editJson } from "../../../base/json-edit.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
+import { shownUsage } from "../../../chat/shown-usage.ts";
 import type { Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { withUsage, writtenOutput } from "../../output-text.ts";
 import { mayReason, refusedEffort, refusedFor } from "../../quirks.ts";
-import { shownUsage } from "../../shown-usage.ts";
 import { asList, asRecord, type Loose, parseRecord } from "../loose.ts";
 import { CallGuards } from "./guards.ts";
 import { hidingEdits, INCLUDE_ENCRYPTED_REASONING, wantsEncrypted } from "./hidden.ts";

@@ -1,9 +1,11 @@
 // The usage object of a relayed answer: the upstream's own if it says what was settled, otherwise a corrected one. Clients, the
 // usage record and the budgets thus have the same figures.
 
-import type { Usage } from "../chat/event.ts";
-import { isSaneUsage, tokenCount } from "../chat/usage.ts";
-import { asRecord, type Loose } from "./dialects/loose.ts";
+import { isRecord } from "../base/json-object.ts";
+import type { Usage } from "./event.ts";
+import { isSaneUsage, tokenCount } from "./usage.ts";
+
+type Loose = Readonly<Record<string, unknown>>;
 
 /** How a protocol writes usage. */
 export interface UsageFormat {
@@ -36,7 +38,7 @@ export function shownUsage(raw: unknown, usage: Usage, format: UsageFormat): Loo
   }
   const out: Record<string, unknown> = { ...kept, ...own };
   for (const [name, value] of Object.entries(own)) {
-    if (typeof value === "object") out[name] = { ...asRecord(kept[name]), ...asRecord(value) };
+    if (typeof value === "object") out[name] = { ...(isRecord(kept[name]) ? kept[name] : {}), ...value };
   }
   return out;
 }
