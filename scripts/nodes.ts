@@ -16,7 +16,16 @@ import { told, wrongAnswers } from "./nodes/client.ts";
 import { type Cluster, type Sabotage, startCluster } from "./nodes/cluster.ts";
 import { Journal } from "./nodes/journal.ts";
 import { startLoad } from "./nodes/load.ts";
-import { calm, cutRedis, killNode, leaveNode, restartPostgres, restartRedis, type Trial } from "./nodes/phases.ts";
+import {
+  calm,
+  cutRedis,
+  killNode,
+  leaveNode,
+  restartPostgres,
+  restartRedis,
+  silencePostgres,
+  type Trial,
+} from "./nodes/phases.ts";
 import { startTrialUpstream } from "./nodes/upstream.ts";
 
 const { values } = parseArgs({
@@ -121,6 +130,7 @@ async function run({ nodes, ...engines }: Cluster): Promise<void> {
   await cutRedis(trial, b);
   await restartRedis(trial);
   await restartPostgres(trial);
+  await silencePostgres(trial, a);
   await leaveNode(trial, b);
   await Bun.sleep(phaseMs / 2);
   await load.stop();

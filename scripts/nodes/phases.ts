@@ -23,6 +23,7 @@ const HAMMERS_PER_NODE = 3;
 const HAMMER_PAUSE_MS = 20;
 const REVOKED_MS_MAX = 10_000;
 const COUNTED_MS_MAX = 30_000;
+const REFUSED_MS_MAX = 15_000;
 const RPM = 60;
 const SAME_ID = 1000;
 const SAME_ID_AT_ONCE = 25;
@@ -217,6 +218,37 @@ export async function restartPostgres(trial: Trial): Promise<void> {
   await Bun.sleep(trial.phaseMs / 2);
 }
 
+/** PostgreSQL falls silent for a node, whose connections stay silent; new ones work when it is back. */
+export async function silencePostgres(trial: Trial, node: TrialNode): Promise<void> {
+  const { journal, check, newKey } = trial;
+  // A node knows keys that it has seen; this one needs the database.
+  const unknown = await newKey("silence", 1_000_000);
+  const ended = journal.fault(
+    "PostgreSQL is silent",
+    (entry) => entry.node === node.name && entry.outcome === "refused" && entry.status === 503,
+  );
+  node.postgres.stall();
+  const began = performance.now();
+  const { status } = await ask(journal, node, { kind: "chat", key: unknown });
+  const refusedMs = performance.now() - began;
+  check(
+    "a request that needs a silent PostgreSQL gets 503 within 15 s",
+    status === 503 && refusedMs <= REFUSED_MS_MAX ? [] : [`${status} after ${refusedMs.toFixed(0)} ms`],
+    `${refusedMs.toFixed(0)} ms`,
+  );
+  node.postgres.strand();
+  node.postgres.restore();
+  const ready = await untilMs(COUNTED_MS_MAX, async () => (await statusOf(`${node.url}/readyz`)) === 200);
+  check(
+    "it is ready again within 30 s, though its old connections stay silent",
+    missed(ready),
+    `${ready?.toFixed(0)} ms`,
+  );
+  const holds = await untilMs(COUNTED_MS_MAX, async () => (await nodesState(node)) === "ok");
+  check("and has its name again", missed(holds), `${holds?.toFixed(0)} ms`);
+  ended();
+}
+
 /** Sends requests with one key on every node as fast as answers arrive. */
 async function hammer({ cluster, journal }: Trial, key: Key, forMs: number): Promise<Entry[]> {
   const untilMs = performance.now() + forMs;
@@ -264,6 +296,11 @@ const statusOf = (url: string): Promise<number> =>
 async function activeNodes({ url }: TrialNode): Promise<number> {
   const answer = await fetch(`${url}/v1/status/runtime`);
   return ((await answer.json()) as { active_nodes: number }).active_nodes;
+}
+
+async function nodesState({ url }: TrialNode): Promise<string> {
+  const answer = await fetch(`${url}/health`);
+  return ((await answer.json()) as { subsystems: { nodes?: { status: string } } }).subsystems.nodes?.status ?? "";
 }
 
 async function gauge({ url }: TrialNode, name: string): Promise<number> {
