@@ -79,9 +79,16 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
         ? log.info("limits are shared through Redis")
         : log.warn("Redis cannot be reached; limits are kept by this node alone", { mode: config().redis.onFailure }),
     problem: (error) => log.warn("the connection to Redis failed; it will be tried again", { error }),
+    refusing: (isRefusing, error) =>
+      isRefusing
+        ? log.warn("Redis answers with errors; limits are kept by this node alone", {
+            mode: config().redis.onFailure,
+            error,
+          })
+        : log.info("Redis answers without errors again; limits are shared through it"),
   });
   await Promise.race([redis.settled(), Bun.sleep(START_MS)]);
-  const mode = () => (redis.isUp() ? "shared" : config().redis.onFailure);
+  const mode = () => (redis.isServing() ? "shared" : config().redis.onFailure);
   metrics.gauge("sallyport_limiter_mode", "1 for the way in which limits are kept now.", ["mode"], () =>
     ["shared", "local", "closed"].map((one) => [[one], one === mode() ? 1 : 0]),
   );
@@ -101,7 +108,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
     hosts,
     attempts: (what, own) => sharedAttempts({ ...common, ...own, what }),
     ownWindows: undefined,
-    state: () => ({ status: redis.isUp() ? "ok" : "degraded", mode: mode() }),
+    state: () => ({ status: redis.isServing() ? "ok" : "degraded", mode: mode() }),
     async stop() {
       breakers.stop();
       hosts.stop();

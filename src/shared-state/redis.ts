@@ -12,12 +12,16 @@ export interface RedisOptions {
   changed(isUp: boolean): void;
   /** Called with an error, once for each loss of the connection. */
   problem(error: unknown): void;
+  /** Called when Redis begins to answer with errors, with the first one, and when it ceases to; it is reachable meanwhile. */
+  refusing?(isRefusing: boolean, error?: unknown): void;
 }
 
 /** The connection. */
 export interface SharedRedis {
   /** False while commands would fail. */
   isUp(): boolean;
+  /** False also while it answers with errors: it is full, read-only, or the user may not do what is needed. */
+  isServing(): boolean;
   /** Runs a script atomically. Throws if it did not run, or may not have run. */
   run(script: RedisScript, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   /** The channel of a topic; scripts publish to it. Databases of one server do not hear each other. */
@@ -43,6 +47,9 @@ const CONNECT_MS = 2000;
 const RETRY_MS_MAX = 2000;
 /** A connection on which nothing is answered for this long after a command has failed so is given up. */
 const SILENT_MS = 1000;
+
+/** How long an answer with an error counts. */
+const REFUSAL_MS = 30_000;
 
 const CONNECTION = {
   commandTimeout: COMMAND_MS,
@@ -80,17 +87,22 @@ export async function askRedis(
 }
 
 /** Connects. Never throws, since failed connections are retried. */
-export function connectRedis({ url, changed, problem }: RedisOptions): SharedRedis {
+export function connectRedis({ url, changed, problem, refusing }: RedisOptions): SharedRedis {
   const redis = new Redis(url, CONNECTION);
   const listeners: (() => void)[] = [];
   let up = false;
   let told = false;
+  let isClosing = false;
+  const refusals = refusalsOf(refusing ?? (() => undefined));
   const settled = Promise.withResolvers<void>();
   const become = (isUp: boolean) => {
     settled.resolve();
     if (isUp) told = false;
     if (up === isUp) return;
     up = isUp;
+    refusals.forget();
+    // It was closed because the program stops.
+    if (isClosing) return;
     changed(isUp);
     if (isUp) for (const listener of listeners) listener();
   };
@@ -105,15 +117,18 @@ export function connectRedis({ url, changed, problem }: RedisOptions): SharedRed
   const silence = silenceOf(redis);
   return {
     isUp: () => up,
-    run: async ({ source, sha1 }, keys, args) => {
-      try {
-        return await silence.watch(redis.evalsha(sha1, keys.length, ...keys, ...args));
-      } catch (error) {
-        // A Redis that was restarted has no scripts, so the command did not run.
-        if (!(error instanceof Error) || !error.message.startsWith("NOSCRIPT")) throw error;
-        return await silence.watch(redis.eval(source, keys.length, ...keys, ...args));
-      }
-    },
+    isServing: () => up && !refusals.isRefusing(),
+    run: (script, keys, args) =>
+      refusals.watch(script, async () => {
+        const { source, sha1 } = script;
+        try {
+          return await silence.watch(redis.evalsha(sha1, keys.length, ...keys, ...args));
+        } catch (error) {
+          // A Redis that was restarted has no scripts, so the command did not run.
+          if (!(error instanceof Error) || !error.message.startsWith("NOSCRIPT")) throw error;
+          return await silence.watch(redis.eval(source, keys.length, ...keys, ...args));
+        }
+      }),
     channel,
     listen: (topic, heard) => messages.listen(channel(topic), heard),
     whenUp(listener) {
@@ -122,6 +137,7 @@ export function connectRedis({ url, changed, problem }: RedisOptions): SharedRed
     },
     settled: () => settled.promise,
     async close() {
+      isClosing = true;
       messages.close();
       redis.disconnect();
     },
@@ -147,6 +163,48 @@ function silenceOf(redis: Redis) {
         if (nowMs - sinceMs >= SILENT_MS) {
           sinceMs = undefined;
           redis.disconnect(true);
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * Notes which scripts Redis answers with errors. Each stands for itself: a Redis that is full still removes. One that was not run
+ * again for a while counts no more.
+ */
+function refusalsOf(told: NonNullable<RedisOptions["refusing"]>) {
+  const refused = new Map<string, number>();
+  let isTold = false;
+  const tell = (isRefusing: boolean, error?: unknown) => {
+    if (isRefusing !== isTold) told(isRefusing, error);
+    isTold = isRefusing;
+  };
+  const isRefusing = () => {
+    const sinceMs = performance.now() - REFUSAL_MS;
+    for (const [sha1, atMs] of refused) if (atMs < sinceMs) refused.delete(sha1);
+    return refused.size > 0;
+  };
+  return {
+    isRefusing,
+    /** The connection was lost or is new, which is told by itself. */
+    forget: () => {
+      refused.clear();
+      isTold = false;
+    },
+    watch: async ({ sha1 }: RedisScript, run: () => Promise<unknown>): Promise<unknown> => {
+      try {
+        const reply = await run();
+        if (isTold) {
+          refused.delete(sha1);
+          tell(isRefusing());
+        }
+        return reply;
+      } catch (error) {
+        if (error instanceof Error && error.name === "ReplyError") {
+          refused.set(sha1, performance.now());
+          tell(true, error);
         }
         throw error;
       }

@@ -159,6 +159,28 @@ describe.skipIf(!HAS_ENGINES)("two nodes", () => {
     expect(site.hits.filter((hit) => hit.startsWith("/search?"))).toHaveLength(1);
   }, 30_000);
 
+  test("say so when Redis answers with errors", async () => {
+    const reports = async (node: TestApp) => {
+      const { subsystems } = (await (await node.call("/health")).json()) as { subsystems: { redis: unknown } };
+      const metrics = await (await node.call("/metrics")).text();
+      return { redis: subsystems.redis, mode: /limiter_mode\{mode="(\w+)"\} 1/.exec(metrics)?.[1] };
+    };
+    await both.redis.ask("ACL", "SETUSER", "default", "-zremrangebyscore");
+    for (const node of nodes) {
+      for (let n = 0; n < 3; n++)
+        await node.post("/v1/chat/completions", { model: "demo-echo", messages: [{ role: "user", content: "hi" }] });
+      expect(await reports(node)).toEqual({ redis: { status: "degraded", mode: "local" }, mode: "local" });
+    }
+    await both.redis.ask("ACL", "SETUSER", "default", "+@all");
+    for (const node of nodes) {
+      await node.post("/v1/chat/completions", { model: "demo-echo", messages: [{ role: "user", content: "hi" }] });
+      expect(await reports(node)).toEqual({ redis: { status: "ok", mode: "shared" }, mode: "shared" });
+      await node.flushLogs();
+      const lines = node.logs.filter(({ msg }) => String(msg).startsWith("Redis answers with errors"));
+      expect(lines).toHaveLength(1);
+    }
+  }, 60_000);
+
   test("count wrong passwords together", async () => {
     await both.addAccount("ann");
     const answers: number[] = [];
@@ -254,7 +276,7 @@ describe.skipIf(!HAS_ENGINES)("two nodes", () => {
     for (const node of nodes) {
       await node.flushLogs();
       const lines = (text: string) => node.logs.filter(({ msg }) => String(msg).includes(text));
-      expect(lines("limits are kept by this node alone")).toHaveLength(1);
+      expect(lines("Redis cannot be reached; limits are kept by this node alone")).toHaveLength(1);
       // At the start, and again.
       expect(lines("limits are shared through Redis")).toHaveLength(2);
     }

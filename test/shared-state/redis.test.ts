@@ -1,7 +1,7 @@
 // The connection that nodes share: what happens when Redis hangs, and that messages are heard again after it restarts.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { askRedis, redisScript } from "../../src/shared-state/redis.ts";
+import { askRedis, connectRedis, redisScript } from "../../src/shared-state/redis.ts";
 import { HAS_REDIS, joinRedis, type RedisNode, startRedis, type TestRedis } from "../support/redis.ts";
 
 const ECHO = redisScript("redis.call('PUBLISH', ARGV[1], ARGV[2]) return {ARGV[2], KEYS[1]}");
@@ -44,6 +44,38 @@ describe.skipIf(!HAS_REDIS)("a connection", () => {
     await node.becomes(true);
     expect(await say("back")).toEqual(["back", "key"]);
   }, 30_000);
+
+  test("that is answered with errors is told of once, and once when it is not any more", async () => {
+    const told: boolean[] = [];
+    const own = connectRedis({
+      ...{ url: redis.url, changed: () => undefined, problem: () => undefined },
+      refusing: (isRefusing) => told.push(isRefusing),
+    });
+    await own.settled();
+    const write = redisScript("redis.call('SET', KEYS[1], ARGV[1]) return {KEYS[1]}");
+    const run = (script = write) => own.run(script, ["full"], ["x"]).catch(() => undefined);
+    await redis.ask("CONFIG", "SET", "maxmemory", "1");
+    for (let n = 0; n < 3; n++) await run();
+    // What Redis still does says nothing of what it refuses.
+    await run(redisScript("return {redis.call('GET', KEYS[1]), KEYS[1]}"));
+    expect([told, own.isUp(), own.isServing()]).toEqual([[true], true, false]);
+    await redis.ask("CONFIG", "SET", "maxmemory", "0");
+    for (let n = 0; n < 3; n++) await run();
+    expect([told, own.isServing()]).toEqual([[true, false], true]);
+    await own.close();
+  });
+
+  test("that this program closes is not told as lost", async () => {
+    const told: boolean[] = [];
+    const own = connectRedis({
+      ...{ url: redis.url, problem: () => undefined },
+      changed: (isUp) => told.push(isUp),
+    });
+    await own.settled();
+    await own.close();
+    while (own.isUp()) await Bun.sleep(1);
+    expect(told).toEqual([true]);
+  });
 
   test("hears messages, also after Redis was restarted", async () => {
     const heard: string[] = [];
