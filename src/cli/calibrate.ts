@@ -53,6 +53,7 @@ export const calibrateCommand: Command = {
   ],
   details:
     "Half of the rows, chosen by a hash of their content, are used for fitting; the report covers the other half. The version\nitself never changes: --write creates a new one, which answers under its own id until `decisions promote` moves an alias.",
+  usesProviders: true,
   async run(context) {
     const { flags } = context;
     const model = flags.required("model");

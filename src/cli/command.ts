@@ -58,6 +58,11 @@ export interface Command {
   readonly options?: readonly CommandOption[];
   /** Number of positional arguments, [least, most]; absent: none. */
   readonly args?: readonly [number, number];
+  /**
+   * True if it talks to providers: their variables and secret files must then be there. Without it a missing one is only
+   * warned of, since a service's variables are often not those of the shell beside it.
+   */
+  readonly usesProviders?: boolean;
   /** Further help text. */
   readonly details?: string;
   run(context: Context): Promise<number>;

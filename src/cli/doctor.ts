@@ -27,6 +27,7 @@ export const doctorCommand: Command = {
   args: [0, 1],
   options: [{ name: "engines", summary: "check search engines instead: all that are enabled, or the one named" }],
   details: "Exits 0 when nothing failed. Warnings are not failures.",
+  usesProviders: true,
   async run(context) {
     const [engine] = context.args;
     if (context.flags.has("engines")) return checkEngines(context, engine);

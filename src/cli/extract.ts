@@ -34,6 +34,7 @@ export const extractCommand: Command = {
   ],
   details:
     "Fields that no page says are null, and named on stderr. Without a model only what pages say in structured form is\nfound: JSON-LD, microdata, tables of names and values.",
+  usesProviders: true,
   async run(context) {
     const { flags } = context;
     const schema = await readSchemaFile(flags.text("schema"));

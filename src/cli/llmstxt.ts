@@ -24,6 +24,7 @@ export const llmstxt: Command = {
     { name: "full", summary: "print llms-full.txt, which has the text of every page" },
     { name: "out", value: "FILE", summary: "write to this file instead of stdout" },
   ],
+  usesProviders: true,
   async run(context) {
     const { flags } = context;
     const line = progressLine(context);

@@ -12,6 +12,7 @@ export const mcpCommand: Command = {
     "For agents that start their tools themselves (Model Context Protocol over stdio). Search, scrape, map and crawl need\n" +
     "nothing; extract needs a provider with a chat model, decide one with a decision model, in the configuration or the\n" +
     "environment. A running gateway offers the same tools at /mcp.",
+  usesProviders: true,
   async run(context) {
     const tools = await openLocalTools(context.config(), (message, fields) => {
       const { error } = fields ?? {};

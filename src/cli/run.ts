@@ -111,7 +111,13 @@ async function runOne(command: Command, call: Call): Promise<number> {
     throw new UsageError(`${call.name} needs ${command.usage ?? `${least} argument${least === 1 ? "" : "s"}`}`);
   }
   // Not spread: a command that does not ask about the terminal never opens it.
-  return command.run(Object.assign(ioOf(call.program.io), { args, flags }, configOf(call.program, flags)));
+  return command.run(
+    Object.assign(
+      ioOf(call.program.io),
+      { args, flags },
+      configOf(call.program, flags, command.usesProviders === true),
+    ),
+  );
 }
 
 function ioOf(io: Io): Io {
@@ -131,9 +137,14 @@ function ioOf(io: Io): Io {
   };
 }
 
-function configOf({ surroundings, io }: Program, flags: Flags): Pick<Context, "survey" | "config" | "liveConfig"> {
+function configOf(
+  { surroundings, io }: Program,
+  flags: Flags,
+  usesProviders: boolean,
+): Pick<Context, "survey" | "config" | "liveConfig"> {
   const options: LoadOptions = {
     names: KNOWN_NAMES,
+    providers: usesProviders ? "used" : "unused",
     ...surroundings,
     file: flags.text("config"),
     dataDir: flags.text("data-dir"),
@@ -143,12 +154,17 @@ function configOf({ surroundings, io }: Program, flags: Flags): Pick<Context, "s
     if (!result.ok) throw new CommandError(result.problems.join("\n"));
     return result;
   };
+  let isWarned = false;
+  const warned = <T extends { readonly warnings: readonly string[] }>(loaded: T): T => {
+    if (!isWarned) for (const warning of loaded.warnings) io.err(`sallyport: ${warning}\n`);
+    isWarned = true;
+    return loaded;
+  };
   return {
     survey: () => surveyConfig(options),
-    config: () => load({}).config,
+    config: () => warned(load({})).config,
     liveConfig: (overrides = {}) => {
-      const loaded = load(overrides);
-      for (const warning of loaded.warnings) io.err(`sallyport: ${warning}\n`);
+      const loaded = warned(load(overrides));
       return new LiveConfig(loaded, () => loadConfig({ ...options, ...overrides }));
     },
   };

@@ -24,6 +24,7 @@ export const serveCommand: Command = {
   summary: "run the gateway",
   usage: "[--host H] [--port N]",
   options: LISTEN_OPTIONS,
+  usesProviders: true,
   async run(context) {
     const live = context.liveConfig(listenFlags(context.flags));
     const log = loggerOf(live);
@@ -76,10 +77,11 @@ function startFailure(error: unknown, { server: { host, port }, dataDir }: Confi
   const { code, syscall, path } = error as { code?: string; syscall?: string; path?: string };
   if (code === "EADDRINUSE")
     return `the address ${host}:${port} is in use: stop what listens there, or choose another port with --port`;
-  if (code === "EADDRNOTAVAIL" || (code === "ENOENT" && syscall === "listen") || code === "ENOTFOUND")
-    return `cannot listen on ${host}:${port}: this machine has no address "${host}" (--host or server.host)`;
   if (syscall === "listen" && code === "EACCES")
     return `cannot listen on ${host}:${port}: this user may not use that port (--port or server.port)`;
+  // Everything else that fails while listening is about the host; its number depends on kernel, resolver and runtime.
+  if (syscall === "listen" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    return `cannot listen on ${host}:${port}: this machine has no address "${host}" (--host or server.host)`;
   if (code === "EACCES" || code === "EPERM" || code === "EROFS")
     return `cannot write to ${path ?? dataDir}: this user may not (--data-dir or data_dir)`;
   if (code === "ENOENT" && syscall === "mkdir")

@@ -21,6 +21,7 @@ export const upCommand: Command = {
     ...LISTEN_OPTIONS,
     { name: "once", summary: "ask the demo model one question through the gateway, then exit" },
   ],
+  usesProviders: true,
   async run(context) {
     const once = context.flags.has("once");
     // One question must not fail because another program listens on the default port.

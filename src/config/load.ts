@@ -33,6 +33,11 @@ export interface LoadOptions {
   /** The process's own unless a test says otherwise. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
+  /**
+   * "unused": what is asked needs no provider, so a variable or a secret file that only a provider names may be missing. The
+   * value is then absent, and a warning says so.
+   */
+  readonly providers?: "used" | "unused" | undefined;
   /** The existing names; absent: names are not checked. */
   readonly names?: KnownNames | undefined;
 }
@@ -66,8 +71,12 @@ export function loadConfig(options: LoadOptions = {}): LoadResult {
   const reader = new Reader({ env, readFile: readText }, options.names);
   const { raw, warnings } = overlay(parsed.value, options, env);
   const read = reader.read(ConfigFile, raw, "") as ReadConfig;
-  const problems: Problem[] = [...reader.problems];
-  const providers = resolveProviders(read.providers, env, problems);
+  const found: Problem[] = [...reader.problems];
+  const providers = resolveProviders(read.providers, env, found);
+  const isNeedless = ({ path, unresolved }: Problem) =>
+    options.providers === "unused" && unresolved === true && path.startsWith("providers.");
+  const problems = found.filter((problem) => !isNeedless(problem));
+  warnings.push(...found.filter(isNeedless).map((problem) => `${line(label, problem)}; not needed for this`));
   // A problem with one key would make related keys look wrong too.
   if (problems.length === 0) problems.push(...crossCheck(read));
   if (problems.length > 0) return { ok: false, problems: problems.map((problem) => line(label, problem)) };

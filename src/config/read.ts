@@ -14,6 +14,8 @@ export interface Problem {
   readonly message: string;
   /** Where the value came from if not from the file. */
   readonly source?: string;
+  /** True if a variable or a file that the value names is missing. */
+  readonly unresolved?: true;
 }
 
 /** A value given as text from outside the file: it is converted to the type of its key, and not interpolated. */
@@ -119,7 +121,7 @@ export class Reader {
     if (typeof raw !== "string" || !raw.includes("${")) return raw;
     const result = interpolate(raw, this.#surroundings);
     if (typeof result !== "string") return result.changed ? new ExternalText(result.text) : result.text;
-    this.#report(path, result);
+    this.#reportUnresolved(path, result);
     return undefined;
   }
 
@@ -135,7 +137,7 @@ export class Reader {
     } else if (typeof raw === "string") {
       const result = interpolate(raw, this.#surroundings);
       if (typeof result === "string") {
-        this.#report(path, result);
+        this.#reportUnresolved(path, result);
         return node.default;
       }
       value = result.text;
@@ -147,7 +149,8 @@ export class Reader {
     if (text !== undefined && node.type !== "string") value = coerce(text, node.type);
     const outcome = check(node, value);
     if (outcome.expected !== undefined) {
-      const hint = node.type === "string" && typeof value === "number" ? " (put it in quotes)" : "";
+      const isPlainText = node.format !== "duration" && node.format !== "size";
+      const hint = node.type === "string" && typeof value === "number" && isPlainText ? " (put it in quotes)" : "";
       this.#report(path, `expected ${outcome.expected}, got ${show(value, secret)}${hint}`, source);
       return this.#fallback(node, path);
     }
@@ -174,7 +177,7 @@ export class Reader {
     if (typeof value !== "string") return this.#open(value, path);
     const result = interpolate(value, this.#surroundings);
     if (typeof result !== "string") return result.text;
-    this.#report(path, result);
+    this.#reportUnresolved(path, result);
     return undefined;
   }
 
@@ -200,6 +203,10 @@ export class Reader {
     // A key on a line of its own without "api_key:" would otherwise be shown.
     const at = joinPath(path, holdsSecret(key) ? "***" : key);
     this.#report(at, meant === undefined ? "unknown key" : `unknown key (did you mean ${joinPath(path, meant)}?)`);
+  }
+
+  #reportUnresolved(path: string, message: string): void {
+    this.problems.push({ path, message, unresolved: true });
   }
 
   #report(path: string, message: string, source?: string): void {
@@ -258,7 +265,7 @@ function check(node: Annotations, value: unknown): Outcome {
   if (node.type === "integer" || node.type === "number") return checkNumber(node, value);
   // YAML 1.1 editors and habits turn a bare `off` into false.
   const text = value === false && node.enum?.includes("off") === true ? "off" : value;
-  if (typeof text !== "string") return { expected: "text" };
+  if (typeof text !== "string") return { expected: expectedText(node, text) };
   if (node.enum !== undefined) {
     return node.enum.includes(text) ? { value: text } : { expected: `one of ${node.enum.join(", ")}` };
   }
@@ -269,6 +276,14 @@ function check(node: Annotations, value: unknown): Outcome {
   if (trimmed === "") return node.blank === true ? { value: "" } : { expected: "non-empty text" };
   if (node.format === undefined || VALUE_FORMATS[node.format].accepts(trimmed)) return { value: trimmed };
   return { expected: VALUE_FORMATS[node.format].expected };
+}
+
+/** What a value that is not text should have been: a number without its unit is told with one that may be meant. */
+function expectedText({ format }: Annotations, value: unknown): string {
+  if (format !== "duration" && format !== "size") return "text";
+  const unit = format === "duration" ? "s" : value === 0 || Number(value) < 1024 ? "MiB" : "B";
+  const meant = typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? `${value}${unit}` : undefined;
+  return `a ${format} such as ${meant ?? (format === "duration" ? "30s" : "20MiB")}`;
 }
 
 function checkNumber({ type, minimum, maximum }: Annotations, value: unknown): Outcome {

@@ -23,6 +23,21 @@ export function linesOf(text: string): LineOf {
   };
 }
 
+/** A key that seems to stand a second time in its group. */
+export interface RepeatedKey {
+  readonly path: Path;
+  /** The lines of the first and of the further one, counted from 1. */
+  readonly first: number;
+  readonly line: number;
+}
+
+/** The keys that seem to stand twice; outer ones come before their members. The caller confirms them with the parser. */
+export function repeatedKeys(text: string): readonly RepeatedKey[] {
+  const reader = new LineReader();
+  reader.read(text);
+  return reader.repeated;
+}
+
 const keyOf = (path: Path) => JSON.stringify(path);
 
 /** A group or list that is open. */
@@ -38,6 +53,7 @@ interface Frame {
 const KEY = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#"'[\]{},&*!|>%@`-][^#]*?|-[^\s#][^#]*?)\s*:(?=\s|$)/;
 
 class LineReader {
+  readonly repeated: RepeatedKey[] = [];
   readonly #found = new Map<string, number>();
   #frames: Frame[] = [];
   /** Lines indented further than this belong to a multi-line text. */
@@ -98,8 +114,11 @@ class LineReader {
 
   #note(frame: Frame | undefined): void {
     if (frame === undefined) return;
-    const key = keyOf(inside(frame));
-    if (!this.#found.has(key)) this.#found.set(key, this.#line);
+    const path = inside(frame);
+    const key = keyOf(path);
+    const first = this.#found.get(key);
+    if (first === undefined) this.#found.set(key, this.#line);
+    else if (frame?.kind === "group") this.repeated.push({ path, first, line: this.#line });
   }
 
   /** What follows a key or a dash. */

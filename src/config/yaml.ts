@@ -1,11 +1,20 @@
 // Parses the text of a configuration file: YAML, of which JSON is a part.
 
-import { kindOfValue } from "./show.ts";
+import { joinPath, kindOfValue } from "./show.ts";
+import { type RepeatedKey, repeatedKeys } from "./yaml-lines.ts";
 
-/** The value of a text, or what is wrong with it and where. */
+/** Stands for the second of two equal keys while the parser is asked whether they are two. */
+const RENAMED = "sallyport-second-key";
+
+/** The value of a text, or what is wrong with it and where. A key that stands twice is wrong (YAML 1.2.2, 3.2.1.1). */
 export function parseYaml(text: string): { value: unknown } | { problem: string } {
   try {
     const value: unknown = Bun.YAML.parse(text.replace(/^\uFEFF/, ""));
+    const twice = repeatedKeys(text).find((one) => isRepeated(text, one));
+    if (twice !== undefined) {
+      const path = twice.path.reduce<string>((at, step) => joinPath(at, step), "");
+      return { problem: `line ${twice.line}: ${path} stands twice (first on line ${twice.first}); merge the two` };
+    }
     if (value === null || (typeof value === "object" && !Array.isArray(value))) return { value };
     return { problem: `expected a group of keys, got ${kindOfValue(value)}` };
   } catch (error) {
@@ -13,6 +22,33 @@ export function parseYaml(text: string): { value: unknown } | { problem: string 
     const at = lastGoodLine(text) + 1;
     return { problem: `line ${at}: not YAML: ${reason}${hint(text.split("\n")[at - 1] ?? "")}` };
   }
+}
+
+/**
+ * True if the parser, which takes the last of two equal keys without a word, finds both as soon as the second has another
+ * name. So a line that was misread never refuses a correct file.
+ */
+function isRepeated(text: string, { path, line }: RepeatedKey): boolean {
+  const lines = text.replace(/^\uFEFF/, "").split("\n");
+  const written = lines[line - 1] ?? "";
+  const name = String(path.at(-1)).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return [...written.matchAll(new RegExp(`(?<=^|[\\s{,])(["']?)${name}\\1(?=\\s*:)`, "g"))].some(
+    ({ index, 0: { length } }) => {
+      lines[line - 1] = `${written.slice(0, index)}${RENAMED}${written.slice(index + length)}`;
+      try {
+        const group = path.slice(0, -1).reduce<unknown>(memberOf, Bun.YAML.parse(lines.join("\n")));
+        return memberOf(group, RENAMED) !== undefined && memberOf(group, path.at(-1) ?? "") !== undefined;
+      } catch {
+        return false;
+      }
+    },
+  );
+}
+
+/** A member of a group or list; undefined if there is none. A key without a value is null. */
+function memberOf(value: unknown, step: string | number): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+  return (value as Record<string | number, unknown>)[step];
 }
 
 /** How many lines from the start still parse; the parser itself does not report where it stopped. */

@@ -16,7 +16,7 @@ describe("each rule says what was expected", () => {
     ["server: {port: -1}", "server.port: expected a whole number from 0 to 65535, got -1"],
     ["server: {port: 65536}", "server.port: expected a whole number from 0 to 65535, got 65536"],
     ["server: {port: [1]}", "server.port: expected a whole number from 0 to 65535, got a list"],
-    ["usage: {flush: true}", "usage.flush: expected text, got true"],
+    ["usage: {flush: true}", "usage.flush: expected a duration such as 30s, got true"],
     ["search: {only: [wikipedia, askjeeves]}", 'search.only[1]: there is no search engine "askjeeves" (known: '],
     ["search: {only: [wikipedai]}", 'search.only[0]: there is no search engine "wikipedai" (did you mean wikipedia?)'],
     [
@@ -49,7 +49,7 @@ describe("each rule says what was expected", () => {
     ["auth: {signup: maybe}", 'auth.signup: expected one of open, invite, closed, got "maybe"'],
     ["data_dir: ''", 'data_dir: expected non-empty text, got ""'],
     // Durations and sizes.
-    ["usage: {flush: 5}", "usage.flush: expected text, got 5 (put it in quotes)"],
+    ["usage: {flush: 5}", "usage.flush: expected a duration such as 5s, got 5"],
     ["usage: {flush: '5'}", 'usage.flush: expected a duration such as 500ms, 15s, 10m, 24h or 30d, got "5"'],
     ["usage: {flush: 0s}", 'usage.flush: expected a duration of at least 1ms, got "0s"'],
     ["usage: {flush: -1s}", 'usage.flush: expected a duration such as 500ms, 15s, 10m, 24h or 30d, got "-1s"'],
@@ -58,10 +58,18 @@ describe("each rule says what was expected", () => {
       'server.request_timeout: expected a duration of at most 2147483647ms, got "25d"',
     ],
     ["health: {interval: 10ms}", 'health.interval: expected a duration of at least 1000ms, got "10ms"'],
-    ["server: {max_body: 20}", "server.max_body: expected text, got 20 (put it in quotes)"],
+    ["server: {max_body: 20}", "server.max_body: expected a size such as 20MiB, got 20"],
     ["server: {max_body: 20M}", 'server.max_body: expected a size such as 64KiB or 20MiB, got "20M"'],
     ["server: {max_body: 1B}", 'server.max_body: expected a size of at least 1024 bytes, got "1B"'],
     ["web: {max_page: 2GiB}", 'web.max_page: expected a size of at most 1073741824 bytes, got "2GiB"'],
+    ["web: {max_page: 1000000}", "web.max_page: expected a size such as 1000000B, got 1000000"],
+    // Keys that stand twice.
+    ["server: { port: 9000 }\nserver: { port: 9001 }", "line 2: server stands twice (first on line 1); merge the two"],
+    ["server:\n  port: 1\n  host: a\n  port: 2", "line 4: server.port stands twice (first on line 2)"],
+    ["server: { port: 1, port: 2 }", "line 1: server.port stands twice (first on line 1)"],
+    ["models:\n  - id: a\n    id: b", "line 3: models[0].id stands twice (first on line 2)"],
+    ['"server": {}\nserver: {}', "line 2: server stands twice (first on line 1)"],
+    ['{"server": {"port": 1},\n "server": {"port": 2}}', "line 2: server stands twice (first on line 1)"],
     // Formats.
     ["server: {public_url: foo}", 'server.public_url: expected a URL, got "foo"'],
     ["server: {public_url: 'ftp://x'}", 'server.public_url: expected a URL, got "ftp://x"'],

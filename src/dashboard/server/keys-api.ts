@@ -55,6 +55,8 @@ export interface KeysApiDeps {
 const NAME_CHARS_MAX = 100;
 /** The limit of live keys for one account: more than a person needs. */
 const LIVE_KEYS_MAX = 200;
+/** How many more may live while keys are rotated: a key that leaked is replaced also when an account has all its keys. */
+const ROTATED_KEYS_MAX = 50;
 /** The limit that includes revoked keys, so that repeated creation and revocation cannot fill the disk. */
 const KEYS_MAX = 5000;
 /** The number of revoked keys that are listed, newest first. */
@@ -104,7 +106,7 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
       const { account } = visit.who;
       const { id, name } = await ownKey(deps, visit);
       const hours = optionalNumber(await visit.body(), "grace_hours", { least: 0, most: GRACE_HOURS_MAX }) ?? 0;
-      await refuseTooMany(deps, account.id);
+      await refuseTooMany(deps, account.id, LIVE_KEYS_MAX + ROTATED_KEYS_MAX);
       const graceMs = hours * HOUR_MS;
       const made = await keys.rotateKey(id, { accountId: account.id, graceMs });
       if (made === undefined) throw noKey("It has expired or was revoked. Create a new key.");
@@ -136,9 +138,13 @@ function noKey(message = "There is no such key, or it was already revoked."): Ap
   return new ApiError("key_not_found", message);
 }
 
-async function refuseTooMany({ keys }: Pick<KeysApiDeps, "keys">, accountId: string): Promise<void> {
+async function refuseTooMany(
+  { keys }: Pick<KeysApiDeps, "keys">,
+  accountId: string,
+  liveMax = LIVE_KEYS_MAX,
+): Promise<void> {
   const all = await keys.listKeys(accountId);
-  if (all.length >= KEYS_MAX || all.filter(({ revokedAtMs }) => revokedAtMs === null).length >= LIVE_KEYS_MAX) {
+  if (all.length >= KEYS_MAX || all.filter(({ revokedAtMs }) => revokedAtMs === null).length >= liveMax) {
     throw new ApiError("invalid_request", `An account has at most ${LIVE_KEYS_MAX} keys. Revoke some first.`);
   }
 }
