@@ -3,6 +3,7 @@
 // past; they are dropped and named, as are parts of unknown kinds. If nothing else is left, such a part is refused.
 
 import { ApiError } from "../base/errors.ts";
+import { lookUp } from "../base/look-up.ts";
 import type {
   ChatMessage,
   ChatRequest,
@@ -238,4 +239,19 @@ function imageOf(piece: Readonly<Record<string, unknown>>): ImagePart | undefine
   const { media_type: mediaType, data } = source ?? {};
   if (typeof mediaType !== "string" || typeof data !== "string") return undefined;
   return { type: "image", source: { kind: "base64", mediaType, data } };
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  "text/plain": "txt",
+  "text/markdown": "md",
+  "text/csv": "csv",
+  "text/html": "html",
+  "application/json": "json",
+  "audio/mpeg": "mp3",
+  "audio/wav": "wav",
+};
+
+/** The name of a document whose client gave it none, for protocols that require one. */
+export function documentName(mediaType: string): string {
+  return `document.${lookUp(EXTENSIONS, mediaType) ?? "pdf"}`;
 }

@@ -37,6 +37,7 @@ import {
   remaining,
 } from "../check.ts";
 import type { DecodeOptions } from "../format.ts";
+import { readDataUrl, typedPart, typedResult } from "../media-parts.ts";
 import { wantsUsage } from "../usage-wish.ts";
 import { CHAT_ORIGIN, readCallSeal, readReasoning } from "./details.ts";
 import { toolChoiceOf, toolsOf } from "./tools.ts";
@@ -204,7 +205,10 @@ const textPartOf: Check<TextPart> = (value, path) => {
   return { type: "text", text: need(fields, "text", expectString, path), ...cache(fields, path) };
 };
 
-const userPartOf: Check<UserContent> = (value, path) => {
+const userPartOf: Check<UserContent> = (value, path) => typedPart(namedPartOf(value, path));
+
+/** Reads a part as its name says. */
+const namedPartOf: Check<UserContent> = (value, path) => {
   const fields = expectFields(value, path);
   const type = need(fields, "type", expectText, path);
   switch (type) {
@@ -243,14 +247,7 @@ function imageOf(value: unknown, path: string): ImagePart {
 function mediaOf(url: string, path: string): MediaSource {
   if (url.startsWith("file-")) return { kind: "file", fileId: url };
   if (url.startsWith("data:")) {
-    const comma = url.indexOf(",");
-    const head = url.slice(5, comma);
-    if (comma < 0 || !head.endsWith(";base64")) reject(path, `Invalid '${path}': expected a base64 data URL.`);
-    return {
-      kind: "base64",
-      mediaType: head.slice(0, -7).split(";")[0] || "application/octet-stream",
-      data: url.slice(comma + 1),
-    };
+    return readDataUrl(url) ?? reject(path, `Invalid '${path}': expected a base64 data URL.`);
   }
   if (!/^https?:\/\//i.test(url)) reject(path, `Invalid '${path}': expected an http(s) URL, a data URL or a file id.`);
   return { kind: "url", url };
@@ -318,12 +315,14 @@ function callOf(fn: Fields, path: string, callId: string): ToolCallPart {
 }
 
 function toolResultOf(fields: Fields, path: string): ToolResultPart {
-  const content = contentOf(fields["content"] ?? "", at(path, "content"), userPartOf);
+  const content = contentOf(fields["content"] ?? "", at(path, "content"), namedPartOf);
   return {
     type: "tool-result",
     callId: need(fields, "tool_call_id", expectText, path),
     content: content.map((part, i) =>
-      part.type === "audio" ? reject(at(at(path, "content"), i), "A tool message cannot contain audio.") : part,
+      part.type === "audio"
+        ? reject(at(at(path, "content"), i), "A tool message cannot contain audio.")
+        : typedResult(part),
     ),
     ...cache(fields, path),
   };

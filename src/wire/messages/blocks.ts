@@ -29,6 +29,7 @@ import {
   need,
   reject,
 } from "../check.ts";
+import { typedPart, typedResult } from "../media-parts.ts";
 import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
 
 /** The protocol's name in `origin`. */
@@ -94,9 +95,9 @@ function readUserBlock(block: Fields, path: string): UserContent {
     case "text":
       return readText(block, path);
     case "image":
-      return readImage(block, path);
+      return typedPart(readImage(block, path));
     case "document":
-      return readDocument(block, path);
+      return typedPart(readDocument(block, path));
     case "tool_use":
     case "thinking":
     case "redacted_thinking":
@@ -211,8 +212,8 @@ function readResultContent(value: unknown, path: string): ToolResultPart["conten
   if (typeof value === "string") return [{ type: "text", text: value }];
   return blocks(value, path).map(([block, where]) => {
     if (block["type"] === "text") return readText(block, where);
-    if (block["type"] === "image") return readImage(block, where);
-    if (block["type"] === "document") return readDocument(block, where);
+    if (block["type"] === "image") return typedResult(readImage(block, where));
+    if (block["type"] === "document") return typedResult(readDocument(block, where));
     return opaque(block);
   });
 }

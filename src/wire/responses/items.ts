@@ -29,6 +29,7 @@ import {
   need,
   reject,
 } from "../check.ts";
+import { readDataUrl, typedPart, typedResult } from "../media-parts.ts";
 import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
 import { readTextOptions } from "./text-options.ts";
 import { RESPONSES_ORIGIN, readTools } from "./tools.ts";
@@ -175,6 +176,11 @@ function readSystemPart(part: Fields, path: string): TextPart | OpaquePart {
 }
 
 function readUserPart(part: Fields, path: string): UserContent {
+  return typedPart(readNamedPart(part, path));
+}
+
+/** Reads a part as its name says. */
+function readNamedPart(part: Fields, path: string): UserContent {
   if (isText(part)) return readText(part, path);
   switch (part["type"]) {
     case "input_image":
@@ -234,14 +240,6 @@ function readUrl(url: string): MediaSource {
   return readDataUrl(url) ?? { kind: "url", url };
 }
 
-const DATA_URL = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i;
-
-function readDataUrl(url: string): MediaSource | undefined {
-  const match = DATA_URL.exec(url.slice(0, 256));
-  if (match?.[1] === undefined) return undefined;
-  return { kind: "base64", mediaType: match[1].toLowerCase(), data: url.slice(match[0].length) };
-}
-
 function readFile(part: Fields, path: string): FilePart {
   const filename = maybe(part, "filename", expectString, path);
   const fileId = maybe(part, "file_id", expectText, path);
@@ -279,8 +277,8 @@ function readResult(item: Fields, path: string): ToolResultPart {
   if (output !== undefined && output !== null && typeof output !== "string" && !Array.isArray(output)) {
     reject(where, `Invalid '${where}': expected a string or an array of content parts.`);
   }
-  const content = readParts(output, where, readUserPart).map((part, i) =>
-    part.type === "audio" ? opaque((output as Fields[])[i] as Fields) : part,
+  const content = readParts(output, where, readNamedPart).map((part, i) =>
+    part.type === "audio" ? opaque((output as Fields[])[i] as Fields) : typedResult(part),
   );
   return {
     type: "tool-result",

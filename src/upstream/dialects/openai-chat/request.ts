@@ -15,7 +15,7 @@ import type {
 } from "../../../chat/request.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
-import { ForeignMedia, ForeignPiece, inOwnWords, type Places } from "../../foreign.ts";
+import { documentName, ForeignMedia, ForeignPiece, inOwnWords, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
 import { effortFor, effortsFor, mayReason, refusedFor } from "../../quirks.ts";
 import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
@@ -237,7 +237,10 @@ function partOf(part: UserContent): Json {
       if (part.source.kind === "text") return { type: "text", text: part.source.text };
       if (part.source.kind === "file") return { type: "file", file: { file_id: part.source.fileId } };
       if (part.source.kind === "url") throw unsupported("a document by URL", part.source);
-      return { type: "file", file: { filename: part.filename ?? "document.pdf", file_data: urlOf(part.source) } };
+      return {
+        type: "file",
+        file: { filename: part.filename ?? documentName(part.source.mediaType), file_data: urlOf(part.source) },
+      };
     case "opaque":
       if (part.origin === "openai-chat") return { ...part.value };
       throw new ForeignPiece(part.value);

@@ -13,7 +13,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../../../chat/request.ts";
-import { ForeignMedia } from "../../foreign.ts";
+import { documentName, ForeignMedia } from "../../foreign.ts";
 import { asText, type Loose } from "../loose.ts";
 
 /** The protocol's name in `origin`. */
@@ -88,7 +88,7 @@ function filePart({ source, filename }: FilePart): ResponsesInputItem {
   if (source.kind === "url") return { type: "input_file", file_url: source.url };
   return {
     type: "input_file",
-    filename: filename ?? "document.pdf",
+    filename: filename ?? documentName(source.mediaType),
     file_data: `data:${source.mediaType};base64,${source.data}`,
   };
 }
