@@ -103,6 +103,8 @@ export type EngineFailureKind =
   | "bad_key"
   /** It refused this request. */
   | "refused"
+  /** It could not answer this query, which says nothing of others. */
+  | "unanswered"
   | "server_error"
   /** The response does not match this engine's selectors, or is incomplete. */
   | "changed_markup";

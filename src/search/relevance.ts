@@ -1,10 +1,10 @@
-// Tells whether hits are related to the query. Some engines serve unrelated hits to a client that they suspect, which are worse
-// than none.
+// Tells whether hits seem unrelated to the query. Some engines serve such hits to a client that they suspect, which are worse than
+// none. But hits for an abbreviation look the same, so this alone is no reason to drop them.
 
 import { isSmallWord } from "./language.ts";
 
 /** With fewer hits, nothing is judged. */
-const JUDGED_MIN = 3;
+export const JUDGED_MIN = 3;
 /** Later hits are not judged, as they are less relevant anyway. */
 const JUDGED_MAX = 30;
 /** How much of a word's beginning is compared, since endings vary. Short words lose one letter. */

@@ -10,7 +10,7 @@ import type { Category, Hit, SearchQuery } from "./engine.ts";
 import type { Failure, Unresponsive } from "./failure.ts";
 import type { Ranking } from "./fuse.ts";
 import type { HealthBook } from "./health.ts";
-import { isUnrelated } from "./relevance.ts";
+import { isUnrelated, JUDGED_MIN } from "./relevance.ts";
 import type { Suspensions } from "./suspensions.ts";
 
 /** How many engines are queried at first, and how many follow at a time. */
@@ -78,8 +78,16 @@ interface Running {
   /** Undefined while it waits for its rate limit. */
   startedMs: number | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
+  /** How long it took to answer; 0 until then. */
+  tookMs: number;
   /** Whether it exceeded its own time limit. It is then reported as failed, unless it answers while others are awaited. */
   isLate: boolean;
+}
+
+/** An answer of an engine, and its hits, which may be unrelated to the query. */
+interface Doubtful {
+  readonly running: Running;
+  readonly answer: Exclude<EngineOutcome, { failure: Failure }>;
 }
 
 class Round {
@@ -90,6 +98,8 @@ class Round {
   readonly #running = new Set<Running>();
   readonly #rankings: Ranking[] = [];
   readonly #pages = new Set<string>();
+  /** Answers that no other engine has confirmed yet. */
+  readonly #doubtful: Doubtful[] = [];
   readonly #failures = new Map<string, string>();
   readonly #suggestions = new Set<string>();
   readonly #corrections = new Set<string>();
@@ -146,7 +156,7 @@ class Round {
 
   #ask(chosen: ChosenEngine): void {
     const leftMs = this.#startedMs + this.#wish.timeoutMs + AFTER_END_MS - performance.now();
-    const running: Running = { chosen, startedMs: undefined, timer: undefined, isLate: false };
+    const running: Running = { chosen, startedMs: undefined, timer: undefined, tookMs: 0, isLate: false };
     const begun = () => {
       running.startedMs = performance.now();
       running.timer = setTimeout(() => this.#late(running), chosen.timeoutMs);
@@ -156,7 +166,7 @@ class Round {
     askEngine(chosen, this.#wish.query, this.#deps, { leftMs, signal: this.#cut.signal, begun })
       .catch((error: unknown): EngineOutcome => {
         if (!this.#cut.signal.aborted) this.#deps.unexpected(chosen.name, error);
-        return { failure: { kind: "server_error", message: "The engine could not be queried." } };
+        return { failure: { kind: "unanswered", message: "The engine could not be queried." } };
       })
       .then((asked) => {
         if (!this.#cut.signal.aborted) this.#done(running, asked);
@@ -172,28 +182,59 @@ class Round {
   #done(running: Running, asked: EngineOutcome): void {
     clearTimeout(running.timer);
     this.#running.delete(running);
+    running.tookMs = since(running.startedMs);
     if ("failure" in asked) this.#failed(running, asked.failure);
-    else if (this.#isLie(asked.hits))
-      this.#failed(running, { kind: "unrelated", message: "The hits are unrelated to the query." });
-    else this.#succeeded(running, asked);
+    else this.#weigh({ running, answer: asked });
     this.#look();
   }
 
-  #isLie(hits: readonly Hit[]): boolean {
+  /**
+   * Uses hits that have words of the query, or pages that another engine has found. Others may be right too, since an abbreviation
+   * need not stand in them, so they wait for what other engines say.
+   */
+  #weigh(doubtful: Doubtful): void {
     const { category, text } = this.#wish.query;
-    return !WORDLESS.has(category) && isUnrelated(text, hits);
+    const { hits } = doubtful.answer;
+    const isDoubtful = !WORDLESS.has(category) && isUnrelated(text, hits) && !this.#hasPageOf(hits);
+    const peer = isDoubtful ? this.#doubtful.find(({ answer }) => sharePage(answer.hits, hits)) : undefined;
+    if (isDoubtful && peer === undefined) {
+      this.#doubtful.push(doubtful);
+      if (!this.#hasEnough) this.#askNext(1);
+      return;
+    }
+    this.#succeeded(doubtful);
+    for (
+      let next = peer;
+      next !== undefined;
+      next = this.#doubtful.find(({ answer }) => this.#hasPageOf(answer.hits))
+    ) {
+      this.#doubtful.splice(this.#doubtful.indexOf(next), 1);
+      this.#succeeded(next);
+    }
   }
 
-  #succeeded({ chosen, isLate, startedMs }: Running, asked: Exclude<EngineOutcome, { failure: Failure }>): void {
+  #hasPageOf(hits: readonly Hit[]): boolean {
+    return pagesOf(hits).some((page) => this.#pages.has(page));
+  }
+
+  /** Drops the hits that are still in doubt if another engine has enough that are not, and uses them otherwise. */
+  #settle(): void {
+    const isDenied = this.#rankings.some(({ hits }) => hits.length >= JUDGED_MIN);
+    for (const doubtful of this.#doubtful.splice(0)) {
+      if (isDenied) this.#failed(doubtful.running, UNRELATED);
+      else this.#succeeded(doubtful);
+    }
+  }
+
+  #succeeded({ running: { chosen, isLate, tookMs }, answer: asked }: Doubtful): void {
     const { name, weight, network } = chosen;
     const hits = asked.hits.slice(0, HITS_MAX);
     this.#rankings.push({ engine: name, weight, hits });
-    for (const { url } of hits) if (URL.canParse(url)) this.#pages.add(pageKey(url));
+    for (const page of pagesOf(hits)) this.#pages.add(page);
     for (const suggestion of asked.suggestions) this.#suggestions.add(suggestion);
     for (const correction of asked.corrections) this.#corrections.add(correction);
     this.#failures.delete(name);
     if (isLate) return;
-    const tookMs = since(startedMs);
     this.#deps.health.succeeded(name, tookMs);
     this.#deps.suspensions.succeeded(network);
     if (asked.backOffMs !== undefined) this.#deps.suspensions.failed(network, "rate_limited", asked.backOffMs);
@@ -201,13 +242,13 @@ class Round {
   }
 
   /** Records a failure, once for each engine, and queries another engine instead. */
-  #failed({ chosen, startedMs }: Running, failure: Failure): void {
+  #failed({ chosen, startedMs, tookMs }: Running, failure: Failure): void {
     const { name, network } = chosen;
     // This includes an engine that was already recorded as late, since a captcha suspends it for longer.
     this.#deps.suspensions.failed(network, failure.kind, failure.retryAfterMs);
     if (this.#failures.has(name)) return;
     this.#failures.set(name, failure.kind);
-    this.#deps.asked?.(name, failure.kind, since(startedMs) / 1000);
+    this.#deps.asked?.(name, failure.kind, (tookMs || since(startedMs)) / 1000);
     if (failure.kind !== "busy") this.#deps.health.failed(name, failure);
     if (!this.#hasEnough && !this.#cut.signal.aborted) this.#askNext(1);
   }
@@ -230,7 +271,7 @@ class Round {
     if (!this.#hasEnough) this.#askNext(NEXT_WIDTH);
     // Engines that were queried recently are awaited first.
     if (!this.#hasEnough && [...this.#running].some(({ isLate }) => !isLate)) return;
-    if (this.#rankings.length > 0 || this.#running.size === 0) this.#end();
+    if (this.#rankings.length + this.#doubtful.length > 0 || this.#running.size === 0) this.#end();
   }
 
   #shareOver(): void {
@@ -246,6 +287,7 @@ class Round {
 
   #end(): void {
     this.#cut.abort();
+    this.#settle();
     for (const running of this.#running) {
       if (running.isLate) continue;
       const { chosen, startedMs } = running;
@@ -264,8 +306,21 @@ class Round {
   }
 }
 
+const UNRELATED: Failure = {
+  kind: "unrelated",
+  message: "The hits are unrelated to the query, and other engines' are not.",
+};
 const TIMEOUT: Failure = { kind: "timeout", message: "The engine did not answer in time." };
 
 function since(startedMs: number | undefined): number {
   return startedMs === undefined ? 0 : performance.now() - startedMs;
+}
+
+function pagesOf(hits: readonly Hit[]): string[] {
+  return hits.slice(0, HITS_MAX).flatMap(({ url }) => (URL.canParse(url) ? [pageKey(url)] : []));
+}
+
+function sharePage(some: readonly Hit[], others: readonly Hit[]): boolean {
+  const pages = new Set(pagesOf(some));
+  return pagesOf(others).some((page) => pages.has(page));
 }

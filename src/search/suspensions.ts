@@ -19,8 +19,11 @@ const GROWING_MOST_MS = 120_000;
 /** The maximum, even if an engine asks for more. */
 const ASKED_MOST_MS = 24 * 3_600_000;
 
-/** How each kind of failure is handled. Errors of this program's request or parser suspend no engine. */
-const KINDS: Readonly<Record<FailureKind, "captcha" | "asked" | "growing" | "none">> = {
+/**
+ * For how long each kind of failure suspends an engine, for all searches. Only what is the host's does so. What one query causes,
+ * and errors of this program's request or parser, are failures of that search alone.
+ */
+export const SUSPENDS: Readonly<Record<FailureKind, "captcha" | "asked" | "growing" | "none">> = {
   captcha: "captcha",
   rate_limited: "asked",
   blocked: "asked",
@@ -28,7 +31,8 @@ const KINDS: Readonly<Record<FailureKind, "captcha" | "asked" | "growing" | "non
   server_error: "growing",
   network: "growing",
   timeout: "growing",
-  unrelated: "growing",
+  unanswered: "none",
+  unrelated: "none",
   refused: "none",
   changed_markup: "none",
   busy: "none",
@@ -50,7 +54,7 @@ export class Suspensions {
   }
 
   failed(network: string, kind: FailureKind, retryAfterMs: number | undefined): void {
-    const way = KINDS[kind];
+    const way = SUSPENDS[kind];
     if (way === "none") return;
     const known = this.#byNetwork.get(network);
     const nowMs = this.#clock.now();

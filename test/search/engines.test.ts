@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { ENGINE_PAGE, enginePage } from "../../scripts/engine-table.ts";
 import { CATEGORIES, type EngineContext, type Parsed, type SearchEngine } from "../../src/search/engine.ts";
 import { ENGINES } from "../../src/search/engines/index.ts";
+import { SUSPENDS } from "../../src/search/suspensions.ts";
 import {
   bodyOf,
   contextFor,
@@ -59,6 +60,20 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
     else {
       expect(failureOf(parsed)?.kind).toBe(one.failure as never);
       expect(failureOf(parsed)?.retryAfterMs).toBe(one.retryAfterMs as never);
+    }
+  });
+
+  test("takes no body of an accepted request for a failure of its host", () => {
+    for (const one of sample.cases.filter(({ failure }) => failure !== undefined)) {
+      const { parsed } = play(engine, one);
+      const failure = failureOf(parsed);
+      const isAccepted = (one.answers.at(-1)?.status ?? 200) < 300;
+      if (isAccepted && failure !== undefined)
+        expect([one.name, SUSPENDS[failure.kind]]).not.toEqual([one.name, "growing"]);
+      if (failure?.kind !== "rate_limited") continue;
+      // Whatever the engine's own words are, `Retry-After` is heeded.
+      const answers = one.answers.map((answer) => ({ ...answer, headers: { ...answer.headers, "retry-after": "17" } }));
+      expect(failureOf(play(engine, { ...one, answers }).parsed)?.retryAfterMs).toBe(17_000);
     }
   });
 

@@ -173,6 +173,17 @@ describe("a failure", () => {
       { "x-ratelimit-remaining": "3", "x-ratelimit-reset": "1795348860", date: "Sun, 22 Nov 2026 12:00:00 GMT" },
       undefined,
     ],
+    [{ "x-ratelimit-remaining": "0, 12", "x-ratelimit-reset": "1, 1419" }, 1000],
+    [{ "x-ratelimit-remaining": "0, 0", "x-ratelimit-reset": "1, 1419" }, 1_419_000],
+    [{ "x-ratelimit-remaining": "1, 0", "x-ratelimit-reset": "1, 1419", "retry-after": "3" }, 3000],
+    [
+      {
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": "2026-11-22T12:05:00.000Z",
+        date: "Sun, 22 Nov 2026 12:00:00 GMT",
+      },
+      300_000,
+    ],
   ] as [Record<string, string>, number | undefined][])("%p asks for %p ms", (headers, ms) =>
     expect(retryAfter(new Headers(headers))).toBe(ms as never),
   );

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { SearchError } from "../../src/search/failure.ts";
+import { SUSPENDS } from "../../src/search/suspensions.ts";
 import { whileSteady } from "../support/real-time.ts";
 import { bread, fails, nobody, pages, silent, startToys, type Toys, toyEngine } from "./toy-engines.ts";
 
@@ -60,6 +61,44 @@ describe("an answer", () => {
       broken: "server_error",
       rate: "rate_limited",
     });
+  });
+});
+
+describe("hits without words of the query", () => {
+  const titled =
+    (name: string, count: number, shared: readonly string[] = []) =>
+    () =>
+      Response.json(
+        [...shared, ...Array.from({ length: count }, (_, at) => `https://${name}.example/${at}`)].map((url) => ({
+          url,
+          title: "Kubernetes",
+          snippet: "",
+        })),
+      );
+
+  test("are used if no other engine has better ones", async () => {
+    toys = startToys({ a: titled("a", 6), none: () => Response.json([]), few: () => pages("few", 2) });
+    const { results, unresponsive } = await run();
+    expect(results).toHaveLength(5);
+    expect(unresponsive).toEqual([]);
+  });
+
+  test("are used if another engine has one of the pages too", async () => {
+    toys = startToys({
+      good: () => pages("good", 4, ["https://both.example/"]),
+      agreed: titled("agreed", 4, ["https://both.example/"]),
+      alone: titled("alone", 4),
+      chained: titled("chained", 4, ["https://agreed.example/0"]),
+    });
+    const { results, unresponsive } = await run({ limit: 40 });
+    expect(new Set(results.flatMap(({ engines }) => engines))).toEqual(new Set(["good", "agreed", "chained"]));
+    expect(unresponsive).toEqual([{ name: "alone", reason: "unrelated" }]);
+    expect(toys.search.engines().map(({ suspended }) => suspended)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });
 
@@ -191,11 +230,22 @@ describe("failures", () => {
     expect((await run()).results).toHaveLength(5);
   });
 
-  test.each(["changed_markup", "refused"])("%s does not suspend the engine", async (kind) => {
+  const harmless = Object.entries(SUSPENDS).filter(([, way]) => way === "none");
+  test.each(harmless.map(([kind]) => kind))("%s does not suspend the engine", async (kind) => {
     toys = startToys({ a: fails(kind) });
     await failure();
     toys.set("a", () => pages("a", 5));
     expect((await run()).results).toHaveLength(5);
+  });
+
+  test("are the same for all kinds that concern one query or this program", () => {
+    expect(harmless.map(([kind]) => kind).sort()).toEqual([
+      "busy",
+      "changed_markup",
+      "refused",
+      "unanswered",
+      "unrelated",
+    ]);
   });
 
   test("that may be temporary suspend for longer each time, and a success resets this", async () => {

@@ -3,7 +3,7 @@
 import { address, jsonHeaders, pageSize, primaryLanguage, regionOf } from "../address.ts";
 import type { EngineContext, SearchEngine, TimeRange } from "../engine.ts";
 import { namesOf, readJsonAnswer, valueAt } from "../reading/json.ts";
-import { failed } from "../reading/status.ts";
+import { failed, rateLimited } from "../reading/status.ts";
 
 const RANGES: Readonly<Record<TimeRange, string>> = { day: "pd", week: "pw", month: "pm", year: "py" };
 const QUERY_CHARS_MAX = 400;
@@ -58,12 +58,9 @@ export const brave: SearchEngine = {
     readJsonAnswer(response, context, {
       engine: brave,
       markup: ["title", "snippet"],
-      failure(body, { status, headers }) {
+      failure(body, response) {
         const code = valueAt(body, "error.code");
-        if (status === 429) {
-          const seconds = Number(headers.get("x-ratelimit-reset")?.split(",", 1)[0] ?? "");
-          return failed("rate_limited", "The key is used too often.", seconds > 0 ? seconds * 1000 : undefined);
-        }
+        if (response.status === 429) return rateLimited(response, "The key is used too often.");
         if (typeof code === "string" && /TOKEN|SUBSCRIPTION/.test(code))
           return failed("bad_key", "The engine does not accept the key.");
         return undefined;

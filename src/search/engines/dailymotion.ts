@@ -3,7 +3,7 @@
 import { address, jsonHeaders, pageSize, primaryLanguage, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
 import { readJsonAnswer, valueAt } from "../reading/json.ts";
-import { failed } from "../reading/status.ts";
+import { failed, rateLimited } from "../reading/status.ts";
 import { clock, joined } from "../reading/text.ts";
 
 const FIELDS = "id,title,description,url,created_time,duration,thumbnail_360_url,allow_embed";
@@ -51,10 +51,11 @@ export const dailymotion: SearchEngine = {
     readJsonAnswer(response, context, {
       engine: dailymotion,
       markup: ["title"],
-      failure(body, { status }) {
+      failure(body, response) {
+        const { status } = response;
         const code = valueAt(body, "error.code");
         if (code === undefined || status >= 500) return undefined;
-        if (code === 429) return failed("rate_limited", "The engine accepts no more requests at the moment.");
+        if (code === 429) return rateLimited(response);
         return status === 200 || status === 400 ? failed("refused", "The engine refused the request.") : undefined;
       },
       draft: (fields) => ({ snippet: joined([fields.text("snippet"), clock(Number(fields.raw("duration")))]) }),

@@ -5,7 +5,7 @@ import { entryOf } from "../../base/json-object.ts";
 import { address, jsonHeaders, pageSize, primaryLanguage } from "../address.ts";
 import type { SearchEngine, TimeRange } from "../engine.ts";
 import { namesOf, readJsonAnswer } from "../reading/json.ts";
-import { failed } from "../reading/status.ts";
+import { failed, rateLimited } from "../reading/status.ts";
 import { joined } from "../reading/text.ts";
 
 const TIMESPANS: Readonly<Record<TimeRange, string>> = { day: "1d", week: "1w", month: "1m", year: "3m" };
@@ -83,11 +83,12 @@ export const gdelt: SearchEngine = {
     readJsonAnswer(response, context, {
       engine: gdelt,
       // Refusals are plain sentences with status 200.
-      failure(body, { body: whole, status }) {
+      failure(body, response) {
+        const { body: whole, status } = response;
         const text = whole.slice(0, SENTENCE_CHARS_MAX);
         if (body !== undefined || (status !== 200 && status !== 429)) return undefined;
         if (/limit requests/i.test(text))
-          return failed("rate_limited", "The engine accepts one request every five seconds.");
+          return rateLimited(response, "The engine accepts one request every five seconds.");
         if (
           /\b(?:query|phrase|keyword|search)\b[^<]*\b(?:too|short|long|common|invalid|illegal)\b/i.test(text) &&
           !text.includes("<")

@@ -3,7 +3,7 @@
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
 import { readJsonAnswer, valueAt } from "../reading/json.ts";
-import { failed, retryAfter } from "../reading/status.ts";
+import { rateLimited } from "../reading/status.ts";
 import { counted, joined } from "../reading/text.ts";
 
 /** GitHub. */
@@ -47,10 +47,10 @@ export const github: SearchEngine = {
   parse: (response, context) =>
     readJsonAnswer(response, context, {
       engine: github,
-      failure(body, { status, headers }) {
-        const message = status === 403 ? valueAt(body, "message") : undefined;
+      failure(body, response) {
+        const message = response.status === 403 ? valueAt(body, "message") : undefined;
         if (typeof message !== "string" || !/rate limit/i.test(message)) return undefined;
-        return failed("rate_limited", "The engine accepts no more requests at the moment.", retryAfter(headers));
+        return rateLimited(response);
       },
       draft(fields) {
         const stars = counted(fields.literal("stars"), "star");

@@ -3,7 +3,7 @@
 import { address, jsonHeaders, offset, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
 import { readJsonAnswer, valueAt } from "../reading/json.ts";
-import { failed, retryAfter } from "../reading/status.ts";
+import { rateLimited } from "../reading/status.ts";
 import { clock, joined } from "../reading/text.ts";
 
 /** MusicBrainz. */
@@ -42,10 +42,10 @@ export const musicbrainz: SearchEngine = {
   parse: (response, context) =>
     readJsonAnswer(response, context, {
       engine: musicbrainz,
-      failure(body, { status, headers }) {
-        const error = status === 503 ? valueAt(body, "error") : undefined;
+      failure(body, response) {
+        const error = response.status === 503 ? valueAt(body, "error") : undefined;
         if (typeof error !== "string" || !/rate limit/i.test(error)) return undefined;
-        return failed("rate_limited", "The engine accepts no more requests at the moment.", retryAfter(headers));
+        return rateLimited(response);
       },
       draft(fields) {
         const id = fields.literal("id");

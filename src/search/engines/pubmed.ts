@@ -62,7 +62,7 @@ function readIds(response: EngineResponse, context: EngineContext): Parsed {
   const failure = statusFailure(response, { keyed: isKeyed(pubmed, context) });
   if (failure !== undefined) return { kind: "failure", failure };
   const body = parsedJson(response.body);
-  if (valueAt(body, "esearchresult.ERROR") !== undefined) return failed("server_error", "The engine could not search.");
+  if (valueAt(body, "esearchresult.ERROR") !== undefined) return failed("unanswered", "The engine could not search.");
   const ids = valueAt(body, selectorsOf(pubmed, context)["ids"] ?? "");
   if (!Array.isArray(ids)) return failed("changed_markup", "The answer has no list of articles.");
   const numbers = ids.filter((id): id is string => typeof id === "string" && /^\d+$/.test(id));

@@ -63,7 +63,7 @@ export const searxng: SearchEngine = {
         const unresponsive = valueAt(body, selectors["unresponsive"] ?? "");
         if (!Array.isArray(results) || results.length > 0 || !Array.isArray(unresponsive) || unresponsive.length === 0)
           return undefined;
-        return failed("server_error", "The engines of the instance did not answer.");
+        return failed("unanswered", "The engines of the instance did not answer.");
       },
       draft(fields) {
         const engines = words(fields.raw("engines"));

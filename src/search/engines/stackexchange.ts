@@ -3,7 +3,7 @@
 import { address, jsonHeaders, pageSize, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
 import { readJsonAnswer, valueAt } from "../reading/json.ts";
-import { failed } from "../reading/status.ts";
+import { rateLimited } from "../reading/status.ts";
 import { counted, joined } from "../reading/text.ts";
 
 /** The API's error id for a client that sends too many requests. */
@@ -53,12 +53,12 @@ export const stackexchange: SearchEngine = {
     readJsonAnswer(response, context, {
       engine: stackexchange,
       markup: ["title"],
-      failure(body) {
+      failure(body, response) {
         const id = valueAt(body, "error_id");
         if (id !== THROTTLED) return undefined;
         const seconds = /(\d{1,6}) seconds/.exec(String(valueAt(body, "error_message")).slice(0, 500))?.[1];
-        const retryAfterMs = seconds === undefined ? undefined : Number(seconds) * 1000;
-        return failed("rate_limited", "The engine accepts no more requests at the moment.", retryAfterMs);
+        const statedMs = seconds === undefined ? undefined : Number(seconds) * 1000;
+        return rateLimited(response, undefined, statedMs);
       },
       draft(fields) {
         const [score, answers] = [fields.literal("score"), counted(fields.literal("answers"), "answer")];

@@ -2,9 +2,23 @@
 
 import type { EngineFailure, EngineFailureKind, EngineResponse, Parsed } from "../engine.ts";
 
-/** A failure in the form of a parsed response. */
-export function failed(kind: EngineFailureKind, message: string, retryAfterMs?: number): Parsed {
-  return { kind: "failure", failure: { kind, message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) } };
+/**
+ * A failure that an engine's body reports. A body may be about this query alone, so only the status says that the host has failed;
+ * for a rate limit see `rateLimited`.
+ */
+export function failed(kind: Exclude<EngineFailureKind, "server_error" | "rate_limited">, message: string): Parsed {
+  return { kind: "failure", failure: { kind, message } };
+}
+
+const RATE_LIMITED = "The engine accepts no more requests at the moment";
+
+/** The failure of a rate limit that an engine reports in its own way. `statedMs` is the pause that its body asks for. */
+export function rateLimited({ headers }: EngineResponse, message = `${RATE_LIMITED}.`, statedMs?: number): Parsed {
+  const retryAfterMs = retryAfter(headers) ?? statedMs;
+  return {
+    kind: "failure",
+    failure: { kind: "rate_limited", message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+  };
 }
 
 /** The failure that the status reports; undefined if the body must be read. */
@@ -18,8 +32,7 @@ export function statusFailure(response: EngineResponse, { keyed = false } = {}):
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
   if (isChallenge(response)) return failure("captcha", "The engine shows a captcha");
-  if (status === 429 || isUsedUp(response))
-    return failure("rate_limited", "The engine accepts no more requests at the moment");
+  if (status === 429 || isUsedUp(response)) return failure("rate_limited", RATE_LIMITED);
   if (status === 401 || status === 402 || status === 407)
     return keyed
       ? failure("bad_key", "The engine does not accept the key")
@@ -48,20 +61,38 @@ function isChallenge({ status, headers, body }: EngineResponse): boolean {
   return isMarkup && /__cf_chl_|cf-challenge|challenge-platform|g-recaptcha|\bhcaptcha\b/.test(body);
 }
 
-/** A time in the year 2001. Smaller numbers are not timestamps. */
+/** A time in the year 2001. Smaller numbers are counts of seconds, which some engines send under the same name. */
 const EPOCH_SECONDS_LEAST = 1_000_000_000;
 const RETRY_MAX_MS = 7 * 86_400_000;
 
 /**
- * How long to wait: `Retry-After` in seconds or as a date, or else until the quota is renewed. Times are relative to the
- * response's own date.
+ * How long to wait: `Retry-After` in seconds or as a date, or else until every quota that is used up is renewed. Times are relative
+ * to the response's own date.
  */
 export function retryAfter(headers: Headers): number | undefined {
   const asked = headers.get("retry-after")?.trim() ?? "";
-  if (/^\d+(?:\.\d+)?$/.test(asked)) return Math.min(Number(asked) * 1000, RETRY_MAX_MS);
-  const renewed = headers.get("x-ratelimit-remaining") === "0" ? Number(headers.get("x-ratelimit-reset") ?? "") : 0;
-  // A small number is a count of seconds, which some engines send under the same name.
-  const until = asked !== "" ? Date.parse(asked) : renewed > EPOCH_SECONDS_LEAST ? renewed * 1000 : Number.NaN;
+  const waits = asked !== "" ? [msUntil(asked, headers, 0)] : renewals(headers);
+  const known = waits.filter((ms): ms is number => ms !== undefined);
+  return known.length === 0 ? undefined : Math.min(Math.max(...known), RETRY_MAX_MS);
+}
+
+/** Maximum number of quotas that one response names, such as one for a second and one for a month. */
+const QUOTAS_MAX = 10;
+
+/** When the quotas that are used up are renewed. Several are lists, in one order in both headers. */
+function renewals(headers: Headers): (number | undefined)[] {
+  const list = (name: string) => (headers.get(name) ?? "").split(",", QUOTAS_MAX).map((part) => part.trim());
+  const renewed = list("x-ratelimit-reset");
+  return list("x-ratelimit-remaining").map((left, index) =>
+    left === "0" ? msUntil(renewed[index] ?? "", headers, EPOCH_SECONDS_LEAST) : undefined,
+  );
+}
+
+/** The time until a moment: a count of seconds, a date, or seconds since the epoch, which are not less than `epochLeast`. */
+function msUntil(moment: string, headers: Headers, epochLeast: number): number | undefined {
+  const seconds = /^\d+(?:\.\d+)?$/.test(moment) ? Number(moment) : undefined;
+  if (seconds !== undefined && (epochLeast === 0 || seconds < epochLeast)) return seconds * 1000;
+  const until = seconds === undefined ? Date.parse(moment) : seconds * 1000;
   const ms = until - Date.parse(headers.get("date") ?? "");
-  return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, RETRY_MAX_MS) : undefined;
+  return Number.isFinite(ms) && ms >= 0 ? ms : undefined;
 }
