@@ -275,6 +275,17 @@ describe("usage where compatible servers put it", () => {
     }
   });
 
+  test("cache writes reach chat clients", async () => {
+    const first = { input_tokens: 50, cache_read_input_tokens: 20, cache_creation_input_tokens: 30, output_tokens: 1 };
+    up.answer(() => sse(anthropic(first, { output_tokens: 50 })));
+    const body = { ...chat.body({ stream: true, tools: false }), model: "anthropic-messages" };
+    const frames = (await framesOf(await app.post(chat.path, body))) as Json[];
+    expect(frames.findLast((one) => one["usage"] != null)?.["usage"]).toMatchObject({
+      prompt_tokens: 100,
+      prompt_tokens_details: { cached_tokens: 20, cache_write_tokens: 30 },
+    });
+  });
+
   test("pictures of the prompt count in the estimate", async () => {
     up.answer(() => chatAnswer({ content: TEXT }, { extra: { usage: undefined } }));
     const content = [
