@@ -12,14 +12,14 @@ const SENTENCES = {
 } as const;
 
 /** A limit that can shorten a page. */
-export type Limit = keyof typeof SENTENCES;
+type PageLimit = keyof typeof SENTENCES;
 
 /** Collects what is left out of one page. */
 export class Omissions {
-  readonly #counts = new Map<Limit, number>();
+  readonly #counts = new Map<PageLimit, number>();
 
   /** Counts what a limit left out. */
-  add(limit: Limit, count = 1): void {
+  add(limit: PageLimit, count = 1): void {
     if (count > 0) this.#counts.set(limit, (this.#counts.get(limit) ?? 0) + count);
   }
 
