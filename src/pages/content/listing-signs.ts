@@ -11,3 +11,10 @@ export function dropListingSigns(frame: PageElement): void {
   if (!children.some(({ tag }) => tag === "pre")) return;
   for (const child of children) if (SIGNS.test(child.className.trim())) child.remove();
 }
+
+const COPY = /^(?:copy(?: code| to clipboard)?|copied!?)$/i;
+
+/** Whether an element is the button that copies a listing. */
+export function isCopyButton({ tag, textContent }: PageElement): boolean {
+  return tag === "button" && COPY.test(textContent.trim());
+}

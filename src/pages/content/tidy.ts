@@ -4,8 +4,9 @@
 import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
 import type { Omissions } from "../dom/omissions.ts";
 import type { PageDocument } from "../dom/parse.ts";
+import { plainListing } from "../markdown/listings.ts";
 import { plainTextOf } from "../words/plain-text.ts";
-import { dropListingSigns } from "./listing-signs.ts";
+import { dropListingSigns, isCopyButton } from "./listing-signs.ts";
 import type { Trace } from "./trace.ts";
 
 /** Elements that are never content. */
@@ -51,13 +52,14 @@ export function tidy(
     if (element.parentNode === null) continue;
     if (element.tag === "template" && element.attributes["shadowrootmode"] !== undefined) element.unwrap();
     else if (element.tag === "noscript") tidyNoscript(element, base);
-    else if (NO_CONTENT.has(element.tag)) trace.remove(element, "not-content");
+    else if (NO_CONTENT.has(element.tag) || isCopyButton(element)) trace.remove(element, "not-content");
     else if (element.tag === "img") tidyImage(element, base, keepsDataImages);
     else if (element.tag === "a") tidyLink(element, { base, url, omissions });
     else if (/^h[1-6]$/.test(element.tag)) closeHeading(element);
     else if (element.tag === "picture" || element.tag === "video" || element.tag === "audio") tidyMedia(element, base);
     else if (element.tag === "source" || element.tag === "track") element.remove();
     else if (element.tag === "div") dropListingSigns(element);
+    else if (element.tag === "pre" || element.tag === "table") plainListing(element);
     // Their text is what the bar or the form shows. As elements of their own they would part the sentence.
     else if (element.tag === "meter" || element.tag === "progress" || element.tag === "output") element.unwrap();
     else if (element.attributes["src"] !== undefined)

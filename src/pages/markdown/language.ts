@@ -18,7 +18,7 @@ const LANGUAGES = new Set(
 const NO_LANGUAGE = new Set(
   (
     "none text plaintext plain nohighlight no-highlight hljs wrap block copyable toolbar container snippet default auto txt output undefined null " +
-    "notranslate wrapper content example header title box group editor pristine cm pre-placeholder line lines toggle inline area view panel override"
+    "notranslate inner wrapper content example header title box group editor pristine cm pre-placeholder line lines toggle inline area view panel override"
   ).split(" "),
 );
 /** Other names of languages, and rare variants. */

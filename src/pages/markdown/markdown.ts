@@ -7,7 +7,8 @@ import { Omissions } from "../dom/omissions.ts";
 import { isPlayerFrame } from "../dom/parts.ts";
 import { escapeMarkdown } from "./escape.ts";
 import { languageAround } from "./language.ts";
-import { codeText, prepare } from "./prepare.ts";
+import { linesOfListing } from "./listings.ts";
+import { prepare } from "./prepare.ts";
 import { raisedMarkdown } from "./raised.ts";
 import { readingCopy } from "./reading-copy.ts";
 import { dissolveLayoutTables, isEmptyTable, joinLines, tableMarkdown, textElement } from "./tables.ts";
@@ -50,7 +51,7 @@ function addCode(turndown: TurndownService): void {
     filter: "pre",
     replacement: (_, node) => {
       const element = fromDom(node);
-      const code = codeText(element).replace(/^\n+/, "").trimEnd();
+      const code = linesOfListing(element).replace(/^\n+/, "").trimEnd();
       if (code === "") return "";
       const longest = Math.max(2, ...[...code.matchAll(/^[ \t]*(`{3,})/gm)].map((match) => match[1]?.length ?? 0));
       const fence = "`".repeat(longest + 1);
