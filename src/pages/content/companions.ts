@@ -6,6 +6,7 @@ import { isNoteTitle, tabPanels } from "../dom/parts.ts";
 import type { Block } from "./blocks.ts";
 import { headingLevel, type JudgedPage, shareOfKept } from "./judged.ts";
 import { isThread } from "./page-traits.ts";
+import { DATE } from "./phrases.ts";
 
 /** A longer title is text of its own: some disclosure elements hold their content in the summary. */
 const TITLE_CHARS_MAX = 120;
@@ -186,13 +187,34 @@ export function keepAuthors({ document, blocks, kept }: JudgedPage): void {
     else own.push(block);
   }
   const isForum = isThread(document);
+  const dates = datesOf(blocks, posts);
   for (const [post, own] of bodies) {
     // A part with a headline is a teaser for another page.
     if (!isForum && own.some((block) => headingLevel(block) > 0)) continue;
     const author = posts.get(post) as Block;
     const name = author.text.slice(0, AUTHOR_CHARS_MAX);
     if (!own.some(({ text }) => text.length <= AUTHOR_CHARS_MAX * 2 && text.includes(name))) kept.add(author);
+    const date = dates.get(post);
+    if (date !== undefined) kept.add(date);
   }
+}
+
+const POST_DATE_CHARS_MAX = 120;
+
+/** Each post with the first short text in it that dates it: without it nobody can tell how old an answer is. */
+function datesOf(blocks: readonly Block[], posts: ReadonlyMap<PageElement, Block>): ReadonlyMap<PageElement, Block> {
+  const dates = new Map<PageElement, Block>();
+  for (const block of blocks) {
+    if (block.text.length > POST_DATE_CHARS_MAX || !isDate(block)) continue;
+    const post = upward(block.element, (element) => posts.has(element));
+    if (post !== undefined && !dates.has(post)) dates.set(post, block);
+  }
+  return dates;
+}
+
+function isDate({ element, nodes, text }: Block): boolean {
+  if (nodes.some((node) => closest(node, ({ tag }) => tag === "time") !== undefined)) return true;
+  return DATE.test(text) && /(?:^|[\s_-])(?:author|date|time|posted|timestamp)/i.test(element.className);
 }
 
 /**

@@ -5,7 +5,7 @@ import { percentDecoded } from "../../base/percent.ts";
 import { closest, elementsOf, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import { BLOCK_TAGS, type Block } from "./blocks.ts";
-import { headingLevel, type JudgedPage, shareOfKept } from "./judged.ts";
+import { headingLevel, isInFrame, type JudgedPage, shareOfKept } from "./judged.ts";
 import { metaContent, saysProduct } from "./page-traits.ts";
 
 /** Longer headings are paragraphs that are marked up as headings. */
@@ -15,8 +15,28 @@ const TITLE_SHARE = 0.7;
 
 /** Keeps the headline of the page. */
 export function keepHeadline({ document, blocks, kept }: JudgedPage): void {
-  if (kept.size > 0) for (const block of headlineOf(document, blocks)) kept.add(block);
+  if (kept.size === 0) return;
+  const headline = headlineOf(document, blocks);
+  for (const block of headline.length > 0 ? headline : lowerHeadline(document, blocks)) kept.add(block);
 }
+
+/** On a page without an h1, as of some forums: the first h2 that says just what the title does, before the name of the site. */
+function lowerHeadline(document: PageDocument, blocks: readonly Block[]): readonly Block[] {
+  if (blocks.some((block) => isH1(block.element) || closest(block.element, isH1) !== undefined)) return [];
+  const titles = [document.title, ...titleParts(document.title), metaContent(document, "og:title")];
+  const wanted = new Set(titles.map((title) => wordsOf(title).join(" ")).filter((title) => title !== ""));
+  const found = blocks.find(
+    (block) => headingLevel(block) === 2 && wanted.has(wordsOf(block.text).join(" ")) && !isInFrame(block),
+  );
+  return found === undefined || isSiteName(document, found.element, [found]) ? [] : [found];
+}
+
+/** The parts of a title, without the last one, which names the site. */
+function titleParts(title: string): readonly string[] {
+  return title.split(TITLE_PARTING).slice(0, -1);
+}
+
+const TITLE_PARTING = /\s+[|–—·»-]\s+/;
 
 /** The blocks of the page's h1: the one that the title names, else the only one. None when it is ambiguous. */
 export function headlineOf(document: PageDocument, blocks: readonly Block[]): readonly Block[] {
@@ -51,7 +71,7 @@ function isSiteName({ title }: PageDocument, heading: PageElement, own: readonly
   const href = link?.attributes["href"] ?? "";
   if (URL.canParse(href) && /^\/(?:index\.\w+|home)?$/.test(new URL(href).pathname) && new URL(href).hash === "")
     return true;
-  const parts = title.split(/\s+[|–—·»-]\s+/).map(wordsOf);
+  const parts = title.split(TITLE_PARTING).map(wordsOf);
   const text = wordsOf(own.map((block) => block.text).join(" ")).join(" ");
   const [first, last] = [parts[0]?.join(" ") ?? "", parts[parts.length - 1]?.join(" ")];
   return parts.length > 1 && text === last && first.length > text.length;

@@ -1,0 +1,51 @@
+import { describe, expect, test } from "bun:test";
+import { extractPage } from "../../src/pages/convert/extract.ts";
+
+const POSTS = ["ann", "bert", "cleo", "dora", "emil", "finn"].map((user, at) => ({
+  user,
+  date: `Sat May ${at + 1}, 2024 10:0${at} am`,
+  text: `The pump of my boat number ${at} leaks at the shaft since last autumn, and I have changed the seal ${at + 2} times without any luck at all. What would you look at next?`,
+}));
+
+/** The main content of a forum's page. */
+function mainOf(html: string): string {
+  const options = {
+    url: "https://forum.example/viewtopic.php?t=5",
+    onlyMainContent: true,
+    markdown: true,
+    html: false,
+    links: false,
+  };
+  return extractPage(html, options).markdown ?? "";
+}
+
+const FRAME =
+  '<div id="page-header" class="page-header"><div class="headerbar"><a id="logo" class="logo" href="./index.php"></a><p>Boat forum</p></div>' +
+  '<div class="navbar"><ul class="nav-main"><li><a href="./faq.php">FAQ</a></li><li><a href="./ucp.php">Login</a></li></ul></div></div>';
+
+const PROSILVER = `<!doctype html><html lang="en"><head><title>Pump leaks - Boat forum</title></head><body id="phpbb" class="section-viewtopic">
+<div id="wrap" class="wrap">${FRAME}<div id="page-body" class="page-body" role="main"><h2 class="topic-title"><a href="./viewtopic.php?t=5">Pump leaks</a></h2>
+${POSTS.map(({ user, date, text }, at) => `<div id="p${at}" class="post has-profile bg${(at % 2) + 1}"><div class="inner"><dl class="postprofile" id="profile${at}"><dt class="no-profile-rank no-avatar"><a href="./u${at}" class="username">${user}</a></dt><dd class="profile-posts"><strong>Posts:</strong> 12</dd></dl><div class="postbody"><div id="post_content${at}"><p class="author"><a class="unread" href="./viewtopic.php?p=${at}" title="Post"><span class="sr-only">Post</span></a><span class="responsive-hide">by <strong><a href="./u${at}" class="username">${user}</a></strong> » </span><time datetime="2024-05-0${at + 1}">${date}</time></p><div class="content">${text}</div></div></div></div></div>`).join("\n")}
+</div><div id="page-footer" class="page-footer"><p>Powered by phpBB</p></div></div></body></html>`;
+
+describe("a thread of phpBB", () => {
+  const markdown = mainOf(PROSILVER);
+  test("begins with its title, though it is no h1", () => expect(markdown).toContain("## "));
+  test("names its subject", () => expect(markdown).toContain("Pump leaks"));
+  for (const { user, date, text } of POSTS)
+    test(`says who wrote the post of ${user}, and when`, () => {
+      expect(markdown).toContain(user);
+      expect(markdown).toContain(date);
+      expect(markdown).toContain(text);
+    });
+  test("has nothing of the frame", () => {
+    expect(markdown).not.toContain("Login");
+    expect(markdown).not.toContain("Powered by");
+  });
+});
+
+test("an h2 is a headline only where the title says the same", () => {
+  const html = (title: string) =>
+    `<head><title>${title}</title></head><body><div><h2>Boat forum</h2><p>${POSTS.map(({ text }) => text).join(" ")}</p></div></body>`;
+  expect(mainOf(html("Pump leaks - Boat forum"))).not.toContain("## Boat forum");
+});
