@@ -16,6 +16,8 @@ export interface SealReader {
   minter: string;
   /** It returns reasoning without a seal and accepts it back. */
   unsigned: boolean;
+  /** Responses: it takes reasoning that is not encrypted and that it did not store. */
+  plain?: boolean;
   /** It refused the sealed values of this history: none is sent. */
   refused?: boolean;
   /** The issuer of a value that does not name it; undefined if unknown. */

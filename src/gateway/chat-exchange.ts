@@ -238,7 +238,7 @@ function requestFor(
     const members: Record<string, unknown> = { ...opened.members };
     if (defaults.temperature !== undefined) members["temperature"] = defaults.temperature;
     if (defaults.maxTokens !== undefined) members["max_tokens"] = defaults.maxTokens;
-    const { text, body, removed } = opened;
+    const { text, body, removed, lost } = opened;
     const left = provider.quirks.compaction === false ? compactionMembers(body, members, admitted.format) : [];
     for (const name of left) members[name] = undefined;
     const request = provider.dialect.lossless.request(
@@ -247,6 +247,7 @@ function requestFor(
       { ...ctx, body, reasoningRemoved: removed || admitted.conversation?.shortened !== undefined },
       members,
     );
+    if (lost && !reader.refused) left.push(admitted.format.reasoning);
     return left.length === 0 ? request : { ...request, dropped: [...request.dropped, ...left] };
   }
   const terms = {

@@ -41,6 +41,7 @@ export function historyReader(
     protocol: dialect.name,
     minter,
     refused,
+    plain: quirks.plain_reasoning !== false,
     // A model that signs all of its reasoning refuses unsigned reasoning, whichever provider serves it.
     unsigned: memory.gaveUnsigned(minter) && provider.card.signsThinking !== true && !factsOf(model).signsThinking,
     minterOf: (value) => memory.minterOf(value),
@@ -50,18 +51,18 @@ export function historyReader(
   };
 }
 
-/** Opens the seals in a request. `removed`: whether some reasoning was left out. */
+/** Opens the seals in a request. `removed`: whether some reasoning was left out; `lost`: also its text, which was not sealed. */
 export function openHistory(
   history: History,
   format: WireFormat,
   reader: HistoryReader,
-): History & { removed: boolean } {
+): History & { removed: boolean; lost: boolean } {
   const { text, body, members } = history;
   const key = format.turns;
   const ours = Object.hasOwn(members, key);
   const opened = format.openSeals?.(ours ? { ...body, [key]: members[key] } : body, reader);
-  if (opened === undefined || opened.edits.length === 0) return { ...history, removed: false };
-  const { edits, removed } = opened;
-  if (ours) return { text, body, members: { ...members, ...editValue({ [key]: members[key] }, edits) }, removed };
-  return { text: editJson(text, edits), body: editValue(body, edits), members, removed };
+  if (opened === undefined || opened.edits.length === 0) return { ...history, removed: false, lost: false };
+  const { edits, removed, lost = false } = opened;
+  if (ours) return { text, body, members: { ...members, ...editValue({ [key]: members[key] }, edits) }, removed, lost };
+  return { text: editJson(text, edits), body: editValue(body, edits), members, removed, lost };
 }

@@ -10,7 +10,9 @@ export const llamacpp: Vendor = {
   api: {
     kind: "openai",
     baseUrl: "http://127.0.0.1:8080/v1",
-    dialects: { "openai-chat": { max_tokens_field: "max_tokens", image_urls: false, developer_role: false } },
+    dialects: {
+      "openai-chat": { max_tokens_field: "max_tokens", image_urls: false, developer_role: false, loop_reasoning: true },
+    },
     // The context size with which the server was started, if it is reported; otherwise that of the model's training.
     models: { path: "/models", facts: { contextLength: ["meta.n_ctx", "meta.n_ctx_train"] } },
     decisions: {

@@ -243,7 +243,8 @@ export const openai = {
         refuses_reasoning: true,
         metadata_needs_store: true,
       },
-      "openai-responses": {},
+      // An item of a response that was not stored is looked up by its id and not found.
+      "openai-responses": { plain_reasoning: false },
     },
     models: { path: "/models" },
     figures: { prices: "openai", limits: "openai" },

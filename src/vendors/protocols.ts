@@ -1,6 +1,8 @@
 // The protocols of providers, and the kinds of endpoint in the configuration (`providers.NAME.kind`). Both lists are closed:
 // a protocol has its code in upstream/dialects, and a kind for chats has a protocol.
 
+import type { Quirks } from "./quirks.ts";
+
 /** A protocol of chat models. */
 export type DialectName = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
 
@@ -22,6 +24,8 @@ export interface ProtocolFacts {
   /** Name of the card for servers of unknown vendors. */
   readonly generic: string;
   readonly auth: CredentialScheme;
+  /** What servers of unknown vendors take. */
+  readonly quirks?: Quirks;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** `gen_ai.provider.name` for servers of unknown vendors. */
@@ -32,7 +36,13 @@ export interface ProtocolFacts {
 
 /** Every protocol. */
 export const PROTOCOLS: Readonly<Record<DialectName, ProtocolFacts>> = {
-  "openai-chat": { generic: "openai-compatible", auth: BEARER, traceName: "openai" },
+  "openai-chat": {
+    generic: "openai-compatible",
+    auth: BEARER,
+    // Open models lose their plan between tool calls without it.
+    quirks: { loop_reasoning: true },
+    traceName: "openai",
+  },
   "openai-responses": { generic: "openai-responses", auth: BEARER, traceName: "openai" },
   "anthropic-messages": {
     generic: "anthropic-compatible",

@@ -10,6 +10,12 @@ export const QuirksSchema = Type.Object(
     stream_options: flag("false: `stream_options` is refused."),
     max_tokens_field: words("The name of the output limit.", ["max_tokens", "max_completion_tokens"]),
     return_reasoning_content: flag("true: assistant turns with tool calls must include their `reasoning_content`."),
+    loop_reasoning: flag(
+      "true: assistant turns with tool calls since the user's last message get their `reasoning_content` back.",
+    ),
+    plain_reasoning: flag(
+      "false: in the Responses API, reasoning items without encrypted content are refused if the provider did not store them.",
+    ),
     refuses_reasoning: flag(
       "true: assistant turns with `reasoning_content`, `reasoning` or `reasoning_details` are refused.",
     ),

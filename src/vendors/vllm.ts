@@ -11,7 +11,7 @@ export const vllm: Vendor = {
   api: {
     kind: "openai",
     baseUrl: "http://127.0.0.1:8000/v1",
-    dialects: { "openai-chat": { developer_role: false } },
+    dialects: { "openai-chat": { developer_role: false, loop_reasoning: true } },
     models: { path: "/models", facts: { contextLength: "max_model_len" } },
     decisions: { body: { chat_template_kwargs: { enable_thinking: false } } },
   },

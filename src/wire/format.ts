@@ -45,6 +45,8 @@ export interface StreamError extends ErrorBody {
 export interface OpenedSeals {
   edits: JsonEdit[];
   removed: boolean;
+  /** Whether the text of reasoning was removed that no provider sealed. */
+  lost?: boolean;
 }
 
 /** Writes one streamed answer. It returns text, which the caller sends as bytes. */

@@ -9,8 +9,9 @@ export type Json = Record<string, unknown>;
 export const PROVIDERS: Readonly<Record<string, { kind: string; model: string; quirks?: Json }>> = {
   claude: { kind: "anthropic", model: "claude-sonnet-4-5" },
   lookalike: { kind: "anthropic", model: "claude-like" },
-  openai: { kind: "openai-responses", model: "gpt-5" },
-  azure: { kind: "openai-responses", model: "gpt-5" },
+  openai: { kind: "openai-responses", model: "gpt-5", quirks: { plain_reasoning: false } },
+  azure: { kind: "openai-responses", model: "gpt-5", quirks: { plain_reasoning: false } },
+  "gpt-oss": { kind: "openai-responses", model: "gpt-oss" },
   "gemini-2": { kind: "gemini", model: "gemini-2.5-pro" },
   "gemini-3": { kind: "gemini", model: "gemini-3-pro" },
   deepseek: { kind: "openai", model: "deepseek-v4", quirks: { return_reasoning_content: true } },

@@ -64,14 +64,14 @@ function cardsOf({ name, api }: CallableVendor): ProviderCard[] {
 }
 
 const GENERIC = Object.fromEntries(
-  Object.entries(PROTOCOLS).map(([dialect, { generic, auth, headers }]) => [
+  Object.entries(PROTOCOLS).map(([dialect, { generic, auth, headers, quirks = {} }]) => [
     dialect,
     {
       name: generic,
       dialect,
       baseUrl: "",
       headers: headersOf(auth, headers),
-      quirks: {},
+      quirks,
       modelsPath: USUAL_LIST.path,
       parseModels: (body: unknown) => readModels(body, USUAL_LIST),
     },

@@ -59,7 +59,8 @@ export function inputItems(body: Fields): readonly unknown[] {
 export function portableItems(items: readonly unknown[]): unknown[] {
   return items.flatMap((item) => {
     if (!isFields(item) || typeof item["id"] !== "string" || responseOfItem(item["id"]) === undefined) return [item];
-    if (item["type"] === "reasoning" && typeof item["encrypted_content"] !== "string") return [];
+    // Whether the provider takes reasoning that is not encrypted is decided with its seals.
+    if (item["type"] === "reasoning" && typeof item["encrypted_content"] !== "string") return [item];
     const { id: _id, ...rest } = item;
     return [rest];
   });

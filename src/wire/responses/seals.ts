@@ -16,6 +16,7 @@ const NAMELESS: ReadonlySet<unknown> = new Set(["message", "function_call", "cus
 export function openResponses(body: Fields, reader: SealReader): OpenedSeals {
   const edits: JsonEdit[] = [];
   let removed = false;
+  let lost = false;
   // If reasoning was removed, the id of the item after it would make the provider look for both.
   let orphaned = false;
   const input: readonly unknown[] = Array.isArray(body["input"]) ? body["input"] : [];
@@ -27,6 +28,7 @@ export function openResponses(body: Fields, reader: SealReader): OpenedSeals {
       if (opened !== item) edits.push({ path, value: opened });
       orphaned = opened === undefined;
       if (orphaned) removed = true;
+      if (orphaned && isPlain(item)) lost = true;
       return;
     }
     if (item["role"] === "user" || String(item["type"]).endsWith("_output")) orphaned = false;
@@ -35,7 +37,7 @@ export function openResponses(body: Fields, reader: SealReader): OpenedSeals {
     const ours = responseOfItem(id) !== undefined;
     if (ours || (orphaned && NAMELESS.has(item["type"] ?? "message"))) edits.push({ path: [...path, "id"] });
   });
-  return { edits, removed };
+  return { edits, removed, lost };
 }
 
 /** The item for the provider; undefined if it must not be sent. */
@@ -44,7 +46,8 @@ function openReasoning(item: Fields, reader: SealReader): Fields | undefined {
   if (typeof encrypted !== "string" || encrypted === "") {
     // An item without its content must have been stored by the provider, which is only known of the provider's own answers.
     const isStored = typeof id === "string" && reader.minterOf(id) === reader.minter;
-    return isStored && reader.refused !== true ? item : undefined;
+    const isTaken = isStored || (reader.plain === true && isPlain(item));
+    return isTaken && reader.refused !== true ? item : undefined;
   }
   const carried = uncarry(encrypted);
   if (carried === undefined) return canRead({ origin: RESPONSES_ORIGIN, value: encrypted }, reader) ? item : undefined;
@@ -53,4 +56,10 @@ function openReasoning(item: Fields, reader: SealReader): Fields | undefined {
   const { id: given, ...rest } = item;
   const own = carried.itemId ?? (typeof given === "string" && responseOfItem(given) === undefined ? given : undefined);
   return { ...rest, ...(own === undefined ? {} : { id: own }), encrypted_content: carried.encrypted };
+}
+
+/** Whether an item has its text, and no sealed content. */
+function isPlain({ encrypted_content: encrypted, content, summary }: Fields): boolean {
+  if (typeof encrypted === "string" && encrypted !== "") return false;
+  return [content, summary].some((texts) => Array.isArray(texts) && texts.length > 0);
 }

@@ -71,7 +71,8 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   const dropped = [...named];
   const refused = refusedFor(ctx, chat.reasoning);
   const facts = factsOf(ctx.model);
-  const turns = chat.messages.flatMap((message) => turnsOf(message, ctx));
+  const lastUser = chat.messages.findLastIndex(({ role }) => role === "user");
+  const turns = chat.messages.flatMap((message, at) => turnsOf(message, ctx, at > lastUser));
   const asked = facts.prefill ? turns : askedOn(turns);
   if (asked !== turns) dropped.push("prefill");
   const body: Json = { model: ctx.model, messages: facts.userAfterTool ? asked : bridged(asked) };
@@ -198,14 +199,15 @@ function toolChoiceOf(choice: ToolChoice, offered: readonly Tool[]): unknown {
   }
 }
 
-function turnsOf(message: ChatMessage, ctx: RequestContext): Json[] {
+/** The turns of a message. `isLoop`: no user's message follows. */
+function turnsOf(message: ChatMessage, ctx: RequestContext, isLoop: boolean): Json[] {
   switch (message.role) {
     case "system":
       return [named(message.name, { role: "system", content: contentOf(message.content) })];
     case "user":
       return [named(message.name, { role: "user", content: contentOf(message.content) })];
     case "assistant":
-      return [named(message.name, assistantOf(message.content, ctx))];
+      return [named(message.name, assistantOf(message.content, ctx, isLoop))];
     case "tool":
       return toolTurns(message.content);
   }
@@ -257,7 +259,7 @@ function unsupported(what: string, source: MediaSource): ApiError {
   return new ForeignMedia(`The provider of this model cannot take ${what}.`, { source });
 }
 
-function assistantOf(content: readonly AssistantContent[], ctx: RequestContext): Json {
+function assistantOf(content: readonly AssistantContent[], ctx: RequestContext, isLoop: boolean): Json {
   const texts: string[] = [];
   const reasoning: ReasoningPart[] = [];
   const calls: Json[] = [];
@@ -287,7 +289,9 @@ function assistantOf(content: readonly AssistantContent[], ctx: RequestContext):
   const details = reasoning.flatMap((part) => part.details ?? []);
   if (details.length > 0 && ctx.quirks.refuses_reasoning !== true) turn["reasoning_details"] = details;
   const thought = reasoning.map((part) => part.text || (part.summary ?? []).join("\n")).join("");
-  if (ctx.quirks.return_reasoning_content === true && thought !== "") turn["reasoning_content"] = thought;
+  const { return_reasoning_content: always, loop_reasoning: inLoop } = ctx.quirks;
+  const isReturned = always === true || (inLoop === true && isLoop && calls.length > 0);
+  if (isReturned && ctx.quirks.refuses_reasoning !== true && thought !== "") turn["reasoning_content"] = thought;
   return turn;
 }
 
