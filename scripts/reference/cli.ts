@@ -31,11 +31,14 @@ ${parts.join("\n\n")}
 `;
 }
 
-function commandParts(name: string, { usage, details, options = [] }: Command): string[] {
+function commandParts(name: string, { usage, details, options = [], examples = [] }: Command): string[] {
   return [
     `\`\`\`sh\nsallyport ${name}${usage === undefined ? "" : ` ${usage}`}\n\`\`\``,
     ...(details === undefined ? [] : [details.trim().replaceAll("<", "&lt;")]),
     ...(options.length === 0 ? [] : [optionTable(options)]),
+    ...(examples.length === 0
+      ? []
+      : [`${examples.length === 1 ? "Example:" : "Examples:"}\n\n\`\`\`sh\n${examples.join("\n")}\n\`\`\``]),
   ];
 }
 

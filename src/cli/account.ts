@@ -29,6 +29,7 @@ const PASSWORD_STDIN: CommandOption = { name: "password-stdin", summary: "read t
 
 const create: Command = {
   summary: "create an account",
+  examples: ["sallyport account create --email ada@example.com --username ada --tier pro --json"],
   usage: "--email E --username U [--password-stdin] [--tier T] [--until ISO] [--verified] [--admin]",
   options: [
     EMAIL,
@@ -69,6 +70,7 @@ const create: Command = {
 
 const list: Command = {
   summary: "list the accounts",
+  examples: ["sallyport account list --json"],
   async run(context) {
     const rows = await withStore(context, { create: false }, async (store) => {
       const accounts = accountStore(store);
@@ -86,6 +88,7 @@ const list: Command = {
 
 const setTier: Command = {
   summary: "change the plan of an account",
+  examples: ["sallyport account set-tier --email ada@example.com --tier premium --until 2030-01-01"],
   usage: "--email E --tier T [--until ISO]",
   options: [EMAIL, { ...TIER, summary: "the plan" }, UNTIL],
   details: "The plan is set explicitly from now on: a running trial ends.",
@@ -102,6 +105,7 @@ const setTier: Command = {
 
 const setBudget: Command = {
   summary: "set the budget of an account, which replaces its plan's",
+  examples: ["sallyport account set-budget --email ada@example.com --usd 20 --period 30d"],
   usage: "--email E (--usd N [--period 30d] | --none | --plan)",
   options: [
     EMAIL,
@@ -141,6 +145,7 @@ const setBudget: Command = {
 
 const setPassword: Command = {
   summary: "set an account's password and end its sessions",
+  examples: ["sallyport account set-password --email ada@example.com --password-stdin < password.txt"],
   usage: "--email E --password-stdin [--revoke-keys]",
   options: [EMAIL, PASSWORD_STDIN, { name: "revoke-keys", summary: "revoke the account's API keys too" }],
   details:
@@ -164,6 +169,7 @@ const setPassword: Command = {
 
 const remove: Command = {
   summary: "delete an account and all its data",
+  examples: ["sallyport account delete --email ada@example.com --yes"],
   usage: "--email E --yes",
   options: [EMAIL, { name: "yes", summary: "confirm; this cannot be undone" }],
   run: (context) => {

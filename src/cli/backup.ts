@@ -12,6 +12,7 @@ import { failure, printRecord, withStore } from "./workspace.ts";
 /** Copies the database, the secrets and the uploads into one file. A server may be running. */
 export const backupCommand: Command = {
   summary: "copy the database, secrets and uploads into one file",
+  examples: ["sallyport backup sallyport.tar --data-dir /var/lib/sallyport"],
   usage: "FILE.tar [--force]",
   args: [1, 1],
   options: [{ name: "force", summary: "replace an existing file" }],
@@ -74,6 +75,7 @@ async function beside<T>(dataDir: string, work: (own: string) => Promise<T>): Pr
 /** Restores a backup into an empty data directory or an empty database. */
 export const restoreCommand: Command = {
   summary: "restore a backup into an empty data directory or database",
+  examples: ["sallyport restore sallyport.tar --data-dir /tmp/restored"],
   usage: "FILE.tar",
   args: [1, 1],
   async run(context) {

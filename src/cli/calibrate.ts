@@ -42,6 +42,10 @@ const RUN_MS = 6 * 3_600_000;
 
 export const calibrateCommand: Command = {
   summary: "fit a decision model's calibration to labelled rows",
+  examples: [
+    "sallyport calibrate --model judge-latest --data rows.jsonl",
+    "sallyport calibrate --model judge-latest --data rows.jsonl --write --svg diagram.svg",
+  ],
   usage: "--model ID --data FILE.jsonl [--write] [--as ID] [--out FILE.json] [--svg FILE.svg]",
   options: [
     { name: "model", value: "ID", summary: "the version or alias to calibrate" },

@@ -52,6 +52,8 @@ export interface Context extends Io {
 export interface Command {
   /** One line for the list in `--help`. */
   readonly summary: string;
+  /** Lines to paste, the simplest first; shown in its help and its reference. Each has at least one. */
+  readonly examples?: readonly string[];
   /** What follows the command's name in the usage line, such as `URL [--format F]`. */
   readonly usage?: string;
   /** Its own options; the common ones (`--config`, `--data-dir`, `--json`, `--help`) apply everywhere. */

@@ -6,6 +6,7 @@ import type { Command } from "./command.ts";
 /** `sallyport config`. */
 export const configCommand: Command = {
   summary: "print the loaded configuration with the source of each value",
+  examples: ["sallyport config --changed", "sallyport config providers.openai"],
   usage: "[KEY] [--changed]",
   args: [0, 1],
   options: [{ name: "changed", summary: "only values that are not defaults" }],

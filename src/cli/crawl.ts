@@ -15,6 +15,7 @@ import { failure, nowMs } from "./workspace.ts";
 /** Prints the pages, or writes each to a Markdown file as it arrives. */
 export const crawlCommand: Command = {
   summary: "read a site as Markdown",
+  examples: ["sallyport crawl https://example.com/docs/ --limit 50 --include '/docs/**' --out docs"],
   usage: "URL [--limit N] [--max-depth N] [--include G]… [--exclude G]… [--out DIR]",
   args: [1, 1],
   options: [

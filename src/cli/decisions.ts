@@ -10,6 +10,7 @@ import { failure, isoTime, printRecord, printRows, withStore } from "./workspace
 
 const list: Command = {
   summary: "list versions, their aliases and the measurements of their calibration",
+  examples: ["sallyport decisions list"],
   async run(context) {
     const rows = await withStore(context, { create: true }, async (store, config) => {
       const { versions, aliases } = await (await loadModels(store, config, context)).current();
@@ -42,6 +43,7 @@ const list: Command = {
 
 const promote: Command = {
   summary: "move an alias to a version",
+  examples: ["sallyport decisions promote judge-1.1.0 judge-latest"],
   usage: "VERSION ALIAS [--force]",
   args: [2, 2],
   options: [

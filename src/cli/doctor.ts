@@ -23,6 +23,7 @@ import { ONLY_DEMO as ONLY_DEMO_ANSWERS } from "./workspace.ts";
 /** `sallyport doctor`. */
 export const doctorCommand: Command = {
   summary: "check configuration, database, browser and providers",
+  examples: ["sallyport doctor", "sallyport doctor --engines duckduckgo --json"],
   usage: "[--engines [NAME]]",
   args: [0, 1],
   options: [{ name: "engines", summary: "check search engines instead: all that are enabled, or the one named" }],

@@ -21,6 +21,7 @@ const SCHEMA_FILE_BYTES_MAX = 1024 * 1024;
 /** Prints the result as JSON. */
 export const extractCommand: Command = {
   summary: "extract data from web pages",
+  examples: ["sallyport extract https://example.com/lamp --prompt 'The product and its price' --schema lamp.json"],
   usage: "URL… --prompt P [--schema FILE] [--model ID] [--out FILE]",
   args: [1, 20],
   options: [

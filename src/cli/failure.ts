@@ -3,6 +3,8 @@
 /** Wrong arguments: exit 2 and this one line. */
 export class UsageError extends Error {
   override name = "UsageError";
+  /** The command whose help says how it is called, such as `account create`; absent: the program's own help does. */
+  command?: string;
 }
 
 /** Interrupted by Ctrl-C: exit 130, as shells do. */

@@ -1,5 +1,6 @@
 // Parses a command's arguments by its options. Every mistake is a UsageError of one line that names the argument.
 
+import { nearest } from "../config/show.ts";
 import { UsageError } from "./failure.ts";
 
 /** One `--name` of a command. */
@@ -91,7 +92,7 @@ export function parseArguments(argv: readonly string[], options: readonly Comman
     }
     const [name, inline] = splitFlag(word);
     const option = options.find((candidate) => candidate.name === name);
-    if (option === undefined) throw new UsageError(`unknown option ${word.split("=", 1)[0]}`);
+    if (option === undefined) throw unknownOption(word.split("=", 1)[0] ?? "", options);
     let value = inline;
     if (option.value === undefined) {
       if (inline !== undefined) throw new UsageError(`--${name} takes no value`);
@@ -108,6 +109,14 @@ export function parseArguments(argv: readonly string[], options: readonly Comman
     values.set(option.name, [...(before ?? []), value ?? ""]);
   }
   return { flags: new Flags(options, values), args };
+}
+
+function unknownOption(word: string, options: readonly CommandOption[]): UsageError {
+  const meant = nearest(
+    word.replace(/^-+/, ""),
+    options.map(({ name }) => name),
+  );
+  return new UsageError(`unknown option ${word}${meant === undefined ? "" : `, did you mean --${meant}?`}`);
 }
 
 function splitFlag(word: string): [name: string, inline: string | undefined] {

@@ -16,6 +16,7 @@ const ANSWER_TIMEOUT_MS = 5000;
 /** Exits 0 if `/livez` answers 200. */
 export const healthcheckCommand: Command = {
   summary: "exit 0 if the gateway answers",
+  examples: ["sallyport healthcheck --url http://127.0.0.1:8787"],
   usage: "[--url U]",
   options: [
     {

@@ -34,6 +34,7 @@ export function commandHelp(name: string, command: Command): string {
     "",
     "Options of every command:",
     ...optionTable(COMMON_OPTIONS),
+    ...examplesOf(command),
   ]);
 }
 
@@ -46,10 +47,18 @@ export function groupHelp(name: string, group: CommandGroup): string {
     sentence(group.summary),
     "",
     "Verbs:",
-    ...table(verbs.map(([verb, command]) => [verb, command.summary])),
+    ...verbs.flatMap(([verb, { summary, usage }]) => [
+      `  ${verb}${usage === undefined ? "" : ` ${usage}`}`,
+      `      ${summary}`,
+    ]),
     "",
     `\`sallyport ${name} VERB --help\` describes one verb.`,
   ]);
+}
+
+function examplesOf({ examples = [] }: Command): string[] {
+  if (examples.length === 0) return [];
+  return ["", examples.length === 1 ? "Example:" : "Examples:", ...examples.map((line) => `  ${line}`)];
 }
 
 function optionTable(options: readonly CommandOption[]): string[] {

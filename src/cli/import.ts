@@ -11,6 +11,7 @@ const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
 const litellm: Command = {
   summary: "convert the configuration of a LiteLLM proxy",
+  examples: ["sallyport import litellm config.yaml --out sallyport.yaml"],
   usage: "FILE [--out FILE]",
   args: [1, 1],
   options: [

@@ -22,6 +22,7 @@ const TRIES = 3;
 /** `sallyport init`. */
 export const initCommand: Command = {
   summary: "write a first configuration, create the first account and its key",
+  examples: ["sallyport init", "sallyport init --yes --email ada@example.com"],
   usage: "[--yes] [--email E] [--username U]",
   options: [
     { name: "yes", summary: "ask no questions: use the defaults and all keys found in the environment" },

@@ -18,6 +18,10 @@ const ACCOUNT: CommandOption = { name: "account", value: "EMAIL", summary: "the 
 
 const create: Command = {
   summary: "create a key; it is shown once",
+  examples: [
+    "sallyport key create --account ada@example.com --name laptop",
+    "sallyport key create --account ada@example.com --name ci --rpm 30 --budget 5 --budget-period 30d --models 'gpt-*' --json",
+  ],
   usage:
     "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--models GLOB]… [--passthrough] [--no-store]",
   options: [
@@ -70,6 +74,7 @@ const create: Command = {
 
 const list: Command = {
   summary: "list an account's keys",
+  examples: ["sallyport key list --account ada@example.com"],
   usage: "--account EMAIL",
   options: [ACCOUNT],
   async run(context) {
@@ -84,6 +89,7 @@ const list: Command = {
 
 const revoke: Command = {
   summary: "revoke a key permanently",
+  examples: ["sallyport key revoke --id KEY_ID"],
   usage: "--id ID",
   options: [{ name: "id", value: "ID", summary: "the key's id, from `key list`" }],
   async run(context) {
@@ -102,6 +108,7 @@ const MINUTE_MS = 60_000;
 
 const debug: Command = {
   summary: "record the messages of a key's requests for some minutes, to find a mistake",
+  examples: ["sallyport key debug KEY_ID --minutes 10", "sallyport key debug KEY_ID --off"],
   usage: "ID (--minutes N | --off)",
   args: [1, 1],
   options: [

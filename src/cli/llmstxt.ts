@@ -13,6 +13,7 @@ import { failure, nowMs } from "./workspace.ts";
 /** Prints the file, or the one with the full text. */
 export const llmstxt: Command = {
   summary: "write the llms.txt of a site",
+  examples: ["sallyport llmstxt https://example.com/ --max-urls 30 --out llms.txt"],
   usage: "URL [--max-urls N] [--full] [--out FILE]",
   args: [1, 1],
   options: [

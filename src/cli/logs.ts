@@ -22,6 +22,7 @@ const POLL_MS = 500;
 /** The command. */
 export const logsCommand: Command = {
   summary: "show the request log",
+  examples: ["sallyport logs --status failed --span 24h", "sallyport logs --follow"],
   usage:
     "[--follow] [--id X] [--account EMAIL] [--key ID] [--model M] [--status S] [--error CODE] [--span 24h] [--limit N]",
   options: [

@@ -7,6 +7,7 @@ import { progressLine, withWebTools } from "./web-tools.ts";
 /** Prints the addresses. */
 export const mapCommand: Command = {
   summary: "list the addresses of a site",
+  examples: ["sallyport map https://example.com/ --search docs"],
   usage: "URL [--search S] [--limit N]",
   args: [1, 1],
   options: [

@@ -8,6 +8,7 @@ import type { Command } from "./command.ts";
 /** Serves until stdin is closed. */
 export const mcpCommand: Command = {
   summary: "serve the web tools to an agent over stdin and stdout",
+  examples: ["sallyport mcp --config sallyport.yaml"],
   details:
     "For agents that start their tools themselves (Model Context Protocol over stdio). Search, scrape, map and crawl need\n" +
     "nothing; extract needs a provider with a chat model, decide one with a decision model, in the configuration or the\n" +

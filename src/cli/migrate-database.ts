@@ -7,6 +7,7 @@ import { printRecord } from "./workspace.ts";
 /** Copies the store, compares the copy, and leaves the source unchanged. */
 export const migrateDatabaseCommand: Command = {
   summary: "copy everything from SQLite to PostgreSQL, or back",
+  examples: ["sallyport migrate-database --to postgres://sallyport:PASSWORD@127.0.0.1/sallyport"],
   usage: "--to URL | --from URL",
   options: [
     { name: "to", value: "URL", summary: "copy the data directory into this empty database" },

@@ -6,6 +6,7 @@ import type { Command } from "./command.ts";
 /** Prints the OpenAPI document. */
 export const openapi: Command = {
   summary: "print the OpenAPI document",
+  examples: ["sallyport openapi > openapi.json"],
   details: "The server in it is `server.public_url`, else the address that the configuration listens on.",
   async run({ config, out }) {
     const { server } = config();

@@ -27,7 +27,9 @@ export async function runCommandLine(argv: readonly string[], program: Program):
     return await dispatch(argv, program);
   } catch (error) {
     if (error instanceof UsageError) {
-      program.io.err(`sallyport: ${oneLine(error.message)} (see sallyport --help)\n`);
+      program.io.err(
+        `sallyport: ${oneLine(error.message)} (see sallyport ${error.command === undefined ? "" : `${error.command} `}--help)\n`,
+      );
       return 2;
     }
     if (error instanceof Interrupted) {
@@ -69,8 +71,18 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
   }
   const loaded = await listed.load();
   const rest = named ? [...argv.slice(0, at), ...argv.slice(at + 1)] : argv;
-  if (!("verbs" in loaded)) return runOne(loaded, { name, argv: rest, program });
-  return runVerb(loaded, { name, argv: rest, program });
+  if (!("verbs" in loaded)) return helped(name, () => runOne(loaded, { name, argv: rest, program }));
+  return helped(name, () => runVerb(loaded, { name, argv: rest, program }));
+}
+
+/** Runs a command; a mistake in its arguments leads to its own help. */
+async function helped(name: string, run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof UsageError) error.command ??= name;
+    throw error;
+  }
 }
 
 interface Call {
@@ -89,12 +101,14 @@ async function runVerb(group: CommandGroup, call: Call): Promise<number> {
   }
   if (verb === undefined || verb.startsWith("-")) throw new UsageError(`${call.name} needs a verb: ${verbs}`);
   const command = Object.hasOwn(group.verbs, verb) ? group.verbs[verb] : undefined;
-  if (command === undefined) throw new UsageError(`unknown verb "${verb}" of ${call.name}: expected ${verbs}`);
-  return runOne(command, {
-    name: `${call.name} ${verb}`,
-    argv: [...call.argv.slice(0, at), ...call.argv.slice(at + 1)],
-    program: call.program,
-  });
+  if (command === undefined) {
+    const meant = nearest(verb, Object.keys(group.verbs));
+    const hint = meant === undefined ? `: expected ${verbs}` : `, did you mean ${meant}?`;
+    throw new UsageError(`unknown verb "${verb}" of ${call.name}${hint}`);
+  }
+  const name = `${call.name} ${verb}`;
+  const argv = [...call.argv.slice(0, at), ...call.argv.slice(at + 1)];
+  return helped(name, () => runOne(command, { name, argv, program: call.program }));
 }
 
 async function runOne(command: Command, call: Call): Promise<number> {

@@ -9,6 +9,10 @@ import { progressLine, withWebTools } from "./web-tools.ts";
 /** Prints the page in the requested formats (a screenshot as base64 PNG), or writes it to a file. */
 export const scrapeCommand: Command = {
   summary: "read one web page as Markdown",
+  examples: [
+    "sallyport scrape https://example.com/",
+    "sallyport scrape https://example.com/ --format screenshot --out page.png",
+  ],
   usage: "URL [--format F]… [--full-page] [--timeout-ms N] [--out FILE]",
   args: [1, 1],
   options: [

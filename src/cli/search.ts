@@ -13,6 +13,10 @@ import { progressLine, withWebTools } from "./web-tools.ts";
 /** Prints the hits, the best first. */
 export const searchCommand: Command = {
   summary: "search the web",
+  examples: [
+    "sallyport search 'how to bake rye bread' --limit 5",
+    "sallyport search 'bun sqlite' --category it --json",
+  ],
   usage: "QUERY [--category C] [--limit N] [--content]",
   args: [1, 100],
   options: [

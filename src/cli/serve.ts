@@ -22,6 +22,7 @@ export const LISTEN_OPTIONS: readonly CommandOption[] = [
 
 export const serveCommand: Command = {
   summary: "run the gateway",
+  examples: ["sallyport serve --host 0.0.0.0 --port 9000 --data-dir /var/lib/sallyport"],
   usage: "[--host H] [--port N]",
   options: LISTEN_OPTIONS,
   usesProviders: true,

@@ -14,6 +14,7 @@ import { failure, printRecord, withStore } from "./workspace.ts";
 /** Prints the link while there is no account. */
 export const setupLinkCommand: Command = {
   summary: "print the one-time link of the first sign-up",
+  examples: ["sallyport setup-link --data-dir /var/lib/sallyport"],
   async run(context) {
     const link = await withStore(context, { create: true }, async (store, config) => {
       const token = await setupToken({ ...accountStore(store), ...secretStore(store) });

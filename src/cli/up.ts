@@ -16,6 +16,7 @@ const QUESTION = "Hello from Sallyport, is anybody there?";
 
 export const upCommand: Command = {
   summary: "quick start: account, key and a running gateway",
+  examples: ["sallyport up", "sallyport up --once"],
   usage: "[--once] [--host H] [--port N]",
   options: [
     ...LISTEN_OPTIONS,

@@ -170,7 +170,7 @@ describe("help and version", () => {
     expect(stdout).toContain("--data-dir DIR");
   });
   test("of a group and of a verb", async () => {
-    expect((await run("thing", "--help")).stdout).toContain("make                make one");
+    expect((await run("thing", "--help")).stdout).toContain("  make NAME\n      make one");
     expect((await run("thing", "make", "-h")).stdout).toStartWith("Usage: sallyport thing make NAME\n");
   });
 });

@@ -1,0 +1,56 @@
+// Every command's help has an example, and each example has only options that the command knows.
+
+import { expect, test } from "bun:test";
+import type { Command } from "../../src/cli/command.ts";
+import { COMMON_OPTIONS, parseArguments } from "../../src/cli/flags.ts";
+import { commandHelp, groupHelp } from "../../src/cli/help.ts";
+import { COMMANDS } from "../../src/cli/index.ts";
+import { runCommandLine } from "../../src/cli/run.ts";
+import { FakeTerminal } from "../support/terminal.ts";
+
+const commands: (readonly [name: string, command: Command])[] = [];
+for (const { name, load } of COMMANDS) {
+  const loaded = await load();
+  if ("verbs" in loaded)
+    commands.push(...Object.entries(loaded.verbs).map(([verb, one]) => [`${name} ${verb}`, one] as const));
+  else commands.push([name, loaded]);
+}
+
+test.each(commands)("%s", (name, command) => {
+  const examples = command.examples ?? [];
+  expect(examples.length).toBeGreaterThan(0);
+  for (const line of examples) {
+    expect(line).toStartWith(`sallyport ${name}`);
+    const words = (line.replace(/ [<>] \S+$/, "").match(/'[^']*'|\S+/g) ?? []).slice(1 + name.split(" ").length);
+    const { args } = parseArguments(words, [...(command.options ?? []), ...COMMON_OPTIONS]);
+    const [least, most] = command.args ?? [0, 0];
+    expect([line, args.length >= least && args.length <= most]).toEqual([line, true]);
+    expect(commandHelp(name, command)).toContain(`  ${line}`);
+  }
+});
+
+test("the help of a group lists how each of its verbs is called", async () => {
+  const listed = COMMANDS.find(({ name }) => name === "key");
+  const group = await listed?.load();
+  if (group === undefined || !("verbs" in group)) throw new Error("key has no verbs");
+  expect(groupHelp("key", group)).toContain("--account EMAIL --name N");
+});
+
+test.each([
+  [["serve", "--prot", "1"], "unknown option --prot, did you mean --port? (see sallyport serve --help)"],
+  [["--prot", "1"], "unknown option --prot, did you mean --port? (see sallyport serve --help)"],
+  [["account", "lst"], 'unknown verb "lst" of account, did you mean list? (see sallyport account --help)'],
+  [
+    ["key", "create", "--acount", "x"],
+    "unknown option --acount, did you mean --account? (see sallyport key create --help)",
+  ],
+  [
+    ["scrape"],
+    "scrape needs URL [--format F]… [--full-page] [--timeout-ms N] [--out FILE] (see sallyport scrape --help)",
+  ],
+  [["scrpe"], 'unknown command "scrpe", did you mean scrape? (see sallyport --help)'],
+])("%j", async (argv, message) => {
+  const io = new FakeTerminal();
+  expect(await runCommandLine(argv, { version: "1", io })).toBe(2);
+  expect(io.stderr).toBe(`sallyport: ${message}\n`);
+});
