@@ -44,7 +44,7 @@ test("an answer streams, and is counted under a key that nobody has", async () =
       await Bun.sleep(5);
       continue;
     }
-    expect(data[0]).toMatchObject({ key: "Playground", model: "demo-echo", endpoint: "/dashboard/api/playground" });
+    expect(data[0]).toMatchObject({ key: "Playground", model: "demo-echo", endpoint: "/v1/chat/completions" });
     break;
   }
 });

@@ -6,6 +6,7 @@ import { STOPPED } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
 import { ANSWERED } from "../../telemetry/attempt.ts";
 import type { LogRowView, TryView } from "../contract-log.ts";
+import { loggedEndpoint } from "./playground-paths.ts";
 
 const MICROS_PER_USD = 1_000_000;
 
@@ -31,7 +32,7 @@ export async function logRowViews(
       request_id: row.requestId,
       created_at: new Date(row.createdAtMs).toISOString(),
       model: row.model,
-      endpoint: row.endpoint,
+      endpoint: loggedEndpoint(row.endpoint),
       key: key?.name ?? "",
       key_id: row.keyId,
       account: named ? (key?.username ?? "") : "",

@@ -10,11 +10,12 @@ import type { Account } from "../../store/access/accounts.ts";
 import type { KeyStore } from "../../store/access/keys.ts";
 import type { DecisionChoice, Listing } from "../contract.ts";
 import { type Endpoint, member } from "./endpoint.ts";
+import type { PlaygroundPath } from "./playground-paths.ts";
 
 export interface PlaygroundApiDeps {
   readonly keys: Pick<KeyStore, "houseKey">;
   /** The handlers that can be called, by path. Each answers a caller who needs no key. */
-  readonly play: Readonly<Record<`/playground${string}`, (request: Request, caller: Caller) => Promise<Response>>>;
+  readonly play: Readonly<Record<PlaygroundPath, (request: Request, caller: Caller) => Promise<Response>>>;
   /** The budgets against which a caller's requests count. */
   budgetsOf: ReturnType<typeof createSpenders>;
   /** The listed decision models, by id and alias. */
