@@ -3,15 +3,14 @@
 import type { KeyView, Listing, ModelChoice } from "../../contract.ts";
 import { lazy } from "../lazy.tsx";
 import { useLoad } from "../load.ts";
-import { Code, CopyButton } from "../parts/copy.tsx";
+import { CopyButton } from "../parts/copy.tsx";
+import { Examples } from "../parts/examples.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { ScopeChoice, SpanChoice } from "../parts/span.tsx";
-import { Tabs } from "../parts/tabs.tsx";
 import { dayText } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { hrefOf } from "../router.ts";
-import { baseUrl, freshKey, profile, session } from "../session.ts";
-import { SNIPPETS } from "../snippets.ts";
+import { baseUrl, profile, session } from "../session.ts";
 
 const Overview = lazy(() => import("./home/overview.tsx"), "Overview");
 
@@ -45,7 +44,7 @@ export function HomePage() {
         </div>
         <div>
           <dt>Requests a minute, each key</dt>
-          <dd>{who.tier_rpm}</dd>
+          <dd>{who.tier_rpm.toLocaleString("en")}</dd>
         </div>
         <div>
           <dt>
@@ -54,7 +53,9 @@ export function HomePage() {
           <dd>{live?.length ?? "–"}</dd>
         </div>
         <div>
-          <dt>Models</dt>
+          <dt>
+            <a href={hrefOf("/models")}>Models of your plan</a>
+          </dt>
           <dd>{models?.filter(({ usable }) => usable).length ?? "–"}</dd>
         </div>
       </dl>
@@ -65,7 +66,7 @@ export function HomePage() {
           <code>{baseUrl.value}/v1</code>
           <CopyButton text={`${baseUrl.value}/v1`} what="the base URL" />
         </div>
-        <Snippets model={modelFor(models)} />
+        <Examples />
       </section>
     </>
   );
@@ -97,31 +98,4 @@ function PlanNotice() {
       Your {what} {over ? "ended" : "runs until"} {over ? `on ${dayText(end)}: keys are refused.` : `${dayText(end)}.`}
     </Notice>
   );
-}
-
-function Snippets({ model }: { model: string }) {
-  const parts = { base: baseUrl.value, key: freshKey.value ?? "sk-…", model };
-  return (
-    <>
-      <Tabs
-        label="Client"
-        names={SNIPPETS.map(({ name }) => name)}
-        panel={(index) => {
-          const snippet = SNIPPETS[index] ?? SNIPPETS[0];
-          return <Code text={snippet.text(parts)} what={snippet.name} />;
-        }}
-      />
-      {freshKey.value === undefined && (
-        <p class="hint">
-          Replace this with your key: <code>sk-…</code>
-        </p>
-      )}
-    </>
-  );
-}
-
-/** A real model, if there is one. */
-function modelFor(models: readonly ModelChoice[] | undefined): string {
-  const usable = models?.filter((model) => model.usable) ?? [];
-  return (usable.find(({ id }) => id !== "demo-echo") ?? usable[0])?.id ?? "demo-echo";
 }

@@ -2,11 +2,14 @@
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import type { CreatedKey, KeyView, NewKeyForm, RotatedKey } from "../../contract.ts";
 import { call } from "../api.ts";
-import { CopyButton } from "../parts/copy.tsx";
+import { Examples } from "../parts/examples.tsx";
 import { Choice, Field, type Form, Submit, Switch, useForm } from "../parts/form.tsx";
 import { Notice, say } from "../parts/notice.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
+import { hrefOf } from "../router.ts";
 import { freshKey, profile } from "../session.ts";
 
 const DAY_MS = 86_400_000;
@@ -25,21 +28,31 @@ const PERIODS = [
 ] as const;
 
 /** Creates a key, and shows it once. */
-export function CreateKey({ made }: { made: () => Promise<void> }) {
-  const shown = useSignal<{ name: string; key: string; unpriced: readonly string[] } | undefined>(undefined);
+export function CreateKey({ made, keys }: { made: () => Promise<void>; keys: readonly KeyView[] }) {
+  const shown = useSignal<{ id: string; name: string; key: string; unpriced: readonly string[] } | undefined>(
+    undefined,
+  );
+  const wasMade = useSignal(false);
   const form = useForm(
     async (values) => {
       const { name = "" } = values;
-      const { key, unpriced } = await call<CreatedKey>("POST", "/keys", newKeyForm(values));
-      shown.value = { name, key, unpriced };
+      const { id, key, unpriced } = await call<CreatedKey>("POST", "/keys", newKeyForm(values));
+      shown.value = { id, name, key, unpriced };
+      wasMade.value = true;
       freshKey.value = key;
       await made();
     },
-    { name: "key-new", required: { name: "Name" } },
+    // After "Done" the form for the next key takes the place of the button.
+    { name: "key-new", required: { name: "Name" }, opened: wasMade.value },
   );
   if (shown.value !== undefined) {
-    const { name, key, unpriced } = shown.value;
-    return <MadeKey name={name} secret={key} unpriced={unpriced} done={() => (shown.value = undefined)} />;
+    const { id, name, key, unpriced } = shown.value;
+    const isUsed = keys.some((one) => one.id === id && one.last_used_at !== null);
+    return (
+      <MadeKey name={name} secret={key} unpriced={unpriced} done={() => (shown.value = undefined)}>
+        <FirstRequest isUsed={isUsed} look={made} />
+      </MadeKey>
+    );
   }
   return (
     <form class="card" ref={form.ref} onSubmit={form.onSubmit} noValidate aria-label="New key">
@@ -57,6 +70,33 @@ export function CreateKey({ made }: { made: () => Promise<void> }) {
         {profile.value?.admin && <Switch name="passthrough" label="May call every path of a provider" />}
       </details>
     </form>
+  );
+}
+
+const LOOK_MS = 2000;
+
+/** Examples with the new key, and whether a request with it has arrived. */
+function FirstRequest({ isUsed, look }: { isUsed: boolean; look: () => Promise<void> }) {
+  const latest = useRef(look);
+  latest.current = look;
+  useEffect(() => {
+    if (isUsed) return undefined;
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") void latest.current();
+    }, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [isUsed]);
+  return (
+    <>
+      <Examples />
+      {isUsed ? (
+        <Notice kind="ok">
+          The first request with this key has arrived. See it in the <a href={hrefOf("/log")}>request log</a>.
+        </Notice>
+      ) : (
+        <Notice>Waiting for the first request with this key…</Notice>
+      )}
+    </>
   );
 }
 
@@ -82,13 +122,13 @@ export function EditKey({ of, done }: { of: KeyView; done: () => Promise<void> }
       say(`The key ${name} is changed.`);
       await done();
     },
-    { name: editForm(of), required: { name: "Name" } },
+    { name: editForm(of), required: { name: "Name" }, opened: true },
   );
   return (
     <form class="card" ref={form.ref} onSubmit={form.onSubmit} noValidate aria-label={`Edit ${of.name}`}>
       <h2>Edit {of.name}</h2>
       <div class="grid">
-        <Field form={form} name="name" label="Name" value={of.name} maxLength={100} autoComplete="off" autoFocus />
+        <Field form={form} name="name" label="Name" value={of.name} maxLength={100} autoComplete="off" />
         <Limits form={form} of={of} />
         <Field form={form} name="expires_at" label="Expires (UTC)" type="date" value={until} hint="Empty: never." />
       </div>
@@ -119,7 +159,7 @@ export function RotateKey(props: { of: KeyView; changed: () => Promise<void>; do
       freshKey.value = made.value.key;
       await changed();
     },
-    { name: `rotate-${of.id}` },
+    { name: `rotate-${of.id}`, opened: true },
   );
   if (made.value !== undefined) {
     const { name, key, old_until: until } = made.value;
@@ -161,20 +201,23 @@ function MadeKey(props: {
 }) {
   const { name, secret, unpriced, done, children } = props;
   return (
-    <section class="card made" aria-label="The new key">
-      <Notice kind="ok">
-        This is the key <b>{name}</b>. Copy it now: it is not shown again.
-      </Notice>
-      {unpriced.length > 0 && <Notice kind="warn">The budget does not cover {unpricedText(unpriced)}.</Notice>}
-      <div class="secret">
-        <code data-testid="new-key">{secret}</code>
-        <CopyButton text={secret} what="the key" />
-      </div>
+    <ShownOnce
+      label="The new key"
+      secret={secret}
+      what="the key"
+      testId="new-key"
+      notice={
+        <>
+          This is the key <b>{name}</b>. Copy it now: it is not shown again.
+        </>
+      }
+      warning={unpriced.length > 0 ? `The budget does not cover ${unpricedText(unpriced)}.` : undefined}
+    >
       {children}
       <button type="button" onClick={done}>
         Done
       </button>
-    </section>
+    </ShownOnce>
   );
 }
 

@@ -9,6 +9,7 @@ import { useLoad } from "../load.ts";
 import { periodText } from "../parts/budget.tsx";
 import { confirmed } from "../parts/confirm.tsx";
 import { EndDebug } from "../parts/end-debug.tsx";
+import { focusBack } from "../parts/focus.ts";
 import { Badge, Empty, Notice, say } from "../parts/notice.tsx";
 import { Spark } from "../parts/spark.tsx";
 import { exactTime, usd, When } from "../parts/time.tsx";
@@ -37,24 +38,26 @@ export function KeysPage() {
     shown.current = debugged;
   }, [debugged]);
   const chosen = useSignal<{ readonly key: KeyView; readonly what: "edit" | "rotate" } | undefined>(undefined);
+  const opener = useRef<Element | null>(null);
   const choose = (key: KeyView, what: "edit" | "rotate") => {
+    opener.current = document.activeElement;
     chosen.value = { key, what };
-    scrollTo(0, 0);
   };
   const done = async () => {
     if (chosen.value !== undefined) forget(editForm(chosen.value.key));
     chosen.value = undefined;
     await keys.reload();
+    focusBack(opener.current);
   };
   return (
     <>
       <Title>Keys</Title>
       {chosen.value === undefined ? (
-        <CreateKey made={keys.reload} />
+        <CreateKey made={keys.reload} keys={live} />
       ) : chosen.value.what === "edit" ? (
         <EditKey key={chosen.value.key.id} of={chosen.value.key} done={done} />
       ) : (
-        <RotateKey key={chosen.value.key.id} of={chosen.value.key} changed={keys.reload} done={done} />
+        <RotateKey key={`rotate ${chosen.value.key.id}`} of={chosen.value.key} changed={keys.reload} done={done} />
       )}
       {keys.problem.value !== undefined && <Notice kind="danger">{keys.problem.value}</Notice>}
       {list !== undefined && live.length === 0 && <Empty>You have no keys. A program needs one to use the API.</Empty>}

@@ -3,9 +3,10 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useId, useRef } from "preact/hooks";
+import { useCallback, useId, useRef } from "preact/hooks";
 import { Refused } from "../api.ts";
 import { forget } from "../kept.ts";
+import { useArrival } from "./focus.ts";
 import { useKeptForm } from "./kept-form.ts";
 import { Notice } from "./notice.tsx";
 
@@ -26,18 +27,28 @@ interface FormOptions {
   readonly required?: Readonly<Record<string, string>>;
   /** The form shows the same input after it was sent. */
   readonly stays?: boolean;
+  /** The form was opened by an action, so it receives the focus. */
+  readonly opened?: boolean;
 }
 
 /** A form that calls `run` with its values. `run` throws `Refused` with the field that is wrong. */
 export function useForm(
   run: (values: Readonly<Record<string, string>>) => Promise<void>,
-  { name, required = {}, stays = false }: FormOptions,
+  { name, required = {}, stays = false, opened = false }: FormOptions,
 ): Form {
   const busy = useSignal(false);
   const problems = useSignal<Readonly<Record<string, string>>>({});
   const latest = useRef(run);
   latest.current = run;
-  const ref = useKeptForm(name, busy);
+  const keep = useKeptForm(name, busy);
+  const arrive = useArrival();
+  const ref = useCallback(
+    (element: HTMLFormElement | null) => {
+      keep(element);
+      if (opened) arrive(element);
+    },
+    [keep, arrive, opened],
+  );
 
   const show = (form: HTMLFormElement, found: Readonly<Record<string, string>>) => {
     const named = Object.keys(found).find((name) => name !== "" && form.elements.namedItem(name) !== null);

@@ -19,6 +19,17 @@ export function Badge({ kind, children }: { kind?: Kind | undefined; children: C
   return <span class={`badge ${kind ?? ""}`}>{children}</span>;
 }
 
+/** The label of a request that failed. Its code may break after an underscore, never within a word. */
+export function FailureBadge({ status, error, times = 1 }: { status: number; error: string | null; times?: number }) {
+  const words = (error ?? "").split(/(?<=_)/);
+  return (
+    <span class="badge danger coded">
+      {status} {words.flatMap((word, index) => (index === 0 ? [word] : [<wbr key={index} />, word]))}
+      {times > 1 && ` × ${times}`}
+    </span>
+  );
+}
+
 /** Shown in place of an empty list. */
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="empty">{children}</p>;

@@ -6,9 +6,9 @@ import { call } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { BudgetText } from "../../parts/budget.tsx";
 import { confirmed } from "../../parts/confirm.tsx";
-import { CopyButton } from "../../parts/copy.tsx";
 import { Choice, Field, Submit, useForm } from "../../parts/form.tsx";
 import { Badge, Empty, Notice, say } from "../../parts/notice.tsx";
+import { ShownOnce } from "../../parts/shown-once.tsx";
 import { dayText, short, When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf, navigate, path } from "../../router.ts";
@@ -167,16 +167,14 @@ function Help({ account, changed }: { account: AccountView; changed: () => Promi
         )}
       </div>
       {link.value !== undefined && (
-        <>
-          <Notice kind="ok">
-            Send this link to {username}. It sets a new password once, within {link.value.minutes} minutes, ends all
-            sessions and verifies the address.
-          </Notice>
-          <div class="secret">
-            <code data-testid="reset-link">{link.value.url}</code>
-            <CopyButton text={link.value.url} what="the link" />
-          </div>
-        </>
+        <ShownOnce
+          key={link.value.url}
+          label="The password link"
+          secret={link.value.url}
+          what="the link"
+          testId="reset-link"
+          notice={`Send this link to ${username}. It sets a new password once, within ${link.value.minutes} minutes, ends all sessions and verifies the address.`}
+        />
       )}
     </section>
   );

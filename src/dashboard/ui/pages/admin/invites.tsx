@@ -4,9 +4,9 @@ import { useSignal } from "@preact/signals";
 import { BASE, type InviteView, type Listing, type NewInvite, type NewInviteForm } from "../../../contract.ts";
 import { call } from "../../api.ts";
 import { useLoad } from "../../load.ts";
-import { CopyButton } from "../../parts/copy.tsx";
 import { Choice, Field, Submit, useForm } from "../../parts/form.tsx";
 import { Badge, Notice, say } from "../../parts/notice.tsx";
+import { ShownOnce } from "../../parts/shown-once.tsx";
 import { When } from "../../parts/time.tsx";
 import { hrefOf } from "../../router.ts";
 import { session } from "../../session.ts";
@@ -68,13 +68,14 @@ export function Invites() {
         </div>
       </form>
       {made.value !== "" && (
-        <div class="card made">
-          <Notice kind="ok">Send this link. It creates one account and is not shown again.</Notice>
-          <div class="secret">
-            <code data-testid="invite-link">{made.value}</code>
-            <CopyButton text={made.value} what="the link" />
-          </div>
-        </div>
+        <ShownOnce
+          key={made.value}
+          label="The new invitation"
+          secret={made.value}
+          what="the link"
+          testId="invite-link"
+          notice="Send this link. It creates one account and is not shown again."
+        />
       )}
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
       {list.length > 0 && <InviteTable invites={list} changed={reload} />}

@@ -6,7 +6,7 @@ import type { OverviewSums, OverviewView, Speed } from "../../../contract-overvi
 import { useLoad } from "../../load.ts";
 import { Bars, type Series } from "../../parts/chart.tsx";
 import { Lines } from "../../parts/lines.tsx";
-import { Badge, Empty, Notice } from "../../parts/notice.tsx";
+import { Empty, FailureBadge, Notice } from "../../parts/notice.tsx";
 import { choose, isEverybody, spanShown } from "../../parts/span.tsx";
 import { durationText, exactTime, percent, priceOf, short, usd } from "../../parts/time.tsx";
 import { hrefOf, query } from "../../router.ts";
@@ -266,7 +266,7 @@ function Failures({ view, everybody }: { view: OverviewView; everybody: boolean 
                 {row.key || "a deleted key"}
                 {row.repeats > 1 && ` × ${row.repeats}`}
               </span>
-              <Badge kind="danger">{`${row.status} ${row.error ?? ""}`}</Badge>
+              <FailureBadge status={row.status} error={row.error} />
             </li>
           ))}
         </ul>

@@ -3,7 +3,7 @@
 import type { LogRowView, TryView } from "../../../contract-log.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Badge } from "../../parts/notice.tsx";
+import { Badge, FailureBadge } from "../../parts/notice.tsx";
 import { durationText, exactTime, priceOf, short } from "../../parts/time.tsx";
 import { hrefOf } from "../../router.ts";
 import { Wire } from "./wire.tsx";
@@ -69,7 +69,7 @@ function Outcome({ of: { stopped, error, status, repeats } }: { of: LogRowView }
   if (stopped) return <Badge>Stopped</Badge>;
   const times = repeats > 1 ? ` × ${repeats}` : "";
   if (error === null && status < 400) return <Badge kind="ok">{`${status}${times}`}</Badge>;
-  return <Badge kind="danger">{`${status} ${error ?? ""}${times}`}</Badge>;
+  return <FailureBadge status={status} error={error} times={repeats} />;
 }
 
 function routeOf({ tries, provider }: LogRowView): string {

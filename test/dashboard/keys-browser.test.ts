@@ -1,0 +1,124 @@
+// The page of the keys in a real browser: where the focus goes, and what is shown of a new key.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { faults } from "../support/axe.ts";
+import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
+import { dashboardClient } from "./support.ts";
+
+const SLOW_MS = 90_000;
+const ROWS = 30;
+const isMissing = CHROMIUM === undefined;
+
+let app: AccountsApp;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  if (isMissing) return;
+  [app, browser] = await Promise.all([startAccountsApp({ config: { usage: { flush: "5ms" } } }), startBrowser()]);
+  await app.addAccount("holder", { admin: true });
+  const client = dashboardClient(app);
+  await client.post("/login", { username_or_email: "holder", password: PASSWORD });
+  for (let n = 0; n < ROWS; n++) await client.post("/keys", { name: `key-${n}` });
+}, SLOW_MS);
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+async function open(path: string, width = 1440) {
+  const visitor = await browser.visitor({ width, address: freshAddress() });
+  const { page } = visitor;
+  await page.goto(`${app.app.url}/dashboard${path}`);
+  await page.getByLabel("Username or e-mail").fill("holder");
+  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  return visitor;
+}
+
+/** What the focused element is, by its text or its label. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const at = document.activeElement;
+    return at?.getAttribute("aria-label") ?? at?.closest("form")?.getAttribute("aria-label") ?? at?.textContent ?? "";
+  });
+
+describe.skipIf(isMissing)("in a browser", () => {
+  test.each(["Edit", "Rotate"])(
+    "%s opens its form with the focus in it, and gives the focus back",
+    async (action) => {
+      const { page, complaints, context } = await open("/keys");
+      const button = page.getByRole("button", { name: `${action} key-0`, exact: true });
+      await button.focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("form", { name: `${action} key-0` }).waitFor();
+      expect(await focused(page)).toBe(`${action} key-0`);
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("form", { name: "New key" }).waitFor();
+      await page.waitForFunction(() => document.activeElement?.tagName === "BUTTON");
+      expect(await button.evaluate((one) => one === document.activeElement)).toBe(true);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "a secret that is shown once has the focus, and its button to copy is the next stop",
+    async () => {
+      const { page, complaints, context } = await open("/keys");
+      await page.getByRole("button", { name: "Rotate key-1", exact: true }).click();
+      await page.getByRole("button", { name: "Rotate key", exact: true }).click();
+      const copies = async (section: string, copy: string) => {
+        await page.getByRole("region", { name: section }).waitFor();
+        expect(await focused(page)).toBe(section);
+        await page.keyboard.press("Tab");
+        expect(await focused(page)).toBe(copy);
+      };
+      await copies("The new key", "Copy the key");
+      await page.getByRole("button", { name: "Done" }).click();
+      await page.getByLabel("Name").fill("fresh");
+      await page.keyboard.press("Enter");
+      await copies("The new key", "Copy the key");
+      await page.getByRole("button", { name: "Done" }).click();
+      expect(await focused(page)).toBe("New key");
+      await page.goto(`${app.app.url}/dashboard/admin/accounts`);
+      for (let times = 0; times < 2; times++) {
+        const before = await page.getByTestId("invite-link").allTextContents();
+        await page.getByRole("button", { name: "Invite" }).click();
+        await page.waitForFunction(
+          (old) =>
+            ![undefined, old].includes(document.querySelector('[data-testid="invite-link"]')?.textContent ?? undefined),
+          before[0],
+        );
+        await copies("The new invitation", "Copy the link");
+      }
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test.each([1440, 390])(
+    "at %i px a new key stands in its examples, and its first request is told",
+    async (width) => {
+      const { page, complaints, context } = await open("/keys", width);
+      await page.getByLabel("Name").fill("first");
+      await page.getByRole("button", { name: "Create key" }).click();
+      await page.getByText("Waiting for the first request").waitFor();
+      const key = (await page.getByTestId("new-key").textContent()) ?? "";
+      expect(await page.getByRole("tabpanel").textContent()).toContain(key);
+      expect([
+        await faults(page),
+        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+      ]).toEqual([[], true]);
+      const body = { model: "demo-echo", messages: [{ role: "user", content: "hi" }] };
+      expect((await app.ask("POST", "/v1/chat/completions", { as: key, body })).status).toBe(200);
+      await page.getByText("The first request with this key has arrived.").waitFor();
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+});
