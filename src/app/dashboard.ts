@@ -129,7 +129,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
     threads: more.threads,
     webhookSecrets: more.webhookSecrets,
     jobs: more.web.ownJobs,
-    unpriced: (tier) => (isTierId(tier) ? unpricedModels(fleet.catalog().models, config(), tier) : []),
+    unpriced: (tier) => (isTierId(tier) ? unpricedModels(fleet.catalog().models, config().providers, tier) : []),
     budgetOf: ({ id, tier }) => budgets.findAccountBudget(id, isTierId(tier) ? more.grants()[tier].budget : undefined),
     budgetsOf: more.budgetsOf,
     play: more.play,

@@ -1,11 +1,12 @@
 // Public metadata of well-known models: prices, limits, abilities. Only for the vendor of the provider's base URL: another
 // server may offer the same id with other limits, and a wrong limit would refuse valid requests.
 
-import type { ModelFacts } from "./models.ts";
+import type { InferredFacts, PublicFacts } from "./models.ts";
 import type { Match, PackedLimits, PackedVendor } from "./pack-metadata.ts";
+import { type SiblingLookup, siblingLookup } from "./siblings.ts";
 
 /** The metadata of a vendor's model; undefined for unknown vendors and models. */
-export type MetadataLookup = (baseUrl: string, model: string) => ModelFacts | undefined;
+export type MetadataLookup = (baseUrl: string, model: string) => PublicFacts | undefined;
 
 /** A snapshot's date or version at the end of an id, such as `gpt-x-2026-01-31`, `claude-x-20260131`, `gemini-x-001`. */
 const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest)$/;
@@ -17,6 +18,7 @@ export async function loadMetadata(): Promise<MetadataLookup> {
     url: new RegExp(`^${vendor.url}`),
     models: vendor.models,
     limits: limitsByName(vendor.limits),
+    siblings: siblingLookup(Object.entries(vendor.limits), ([context, output]) => context + output),
   }));
   return (baseUrl, model) => {
     const vendor = vendors.find(({ url }) => url.test(baseUrl));
@@ -25,16 +27,26 @@ export async function loadMetadata(): Promise<MetadataLookup> {
     const id = model.replace(/^models\//, "").toLowerCase();
     const priced = vendor.models.find(({ match }) => matches(match, id));
     const limits = vendor.limits.get(id) ?? vendor.limits.get(id.replace(SNAPSHOT, ""));
-    if (priced === undefined && limits === undefined) return undefined;
-    return {
-      contextLength: limits?.[0] ?? priced?.context,
-      maxOutputTokens: limits?.[1],
-      supportsTools: limits && limits[2] === 1,
-      supportsVision: limits && limits[3] === 1,
-      supportsReasoning: limits && limits[4] === 1,
-      prices: priced?.prices,
-    };
+    if (limits !== undefined) return { ...factsOfLimits(limits), prices: priced?.prices };
+    const inferred = inferredFrom(vendor.siblings, id);
+    if (priced === undefined && inferred === undefined) return undefined;
+    return { contextLength: priced?.context, prices: priced?.prices, inferred };
   };
+}
+
+function factsOfLimits([contextLength, maxOutputTokens, tools, vision, reasoning]: PackedLimits) {
+  return {
+    contextLength,
+    maxOutputTokens,
+    supportsTools: tools === 1,
+    supportsVision: vision === 1,
+    supportsReasoning: reasoning === 1,
+  };
+}
+
+function inferredFrom(siblings: SiblingLookup<PackedLimits>, id: string): InferredFacts | undefined {
+  const sibling = siblings(id);
+  return sibling === undefined ? undefined : factsOfLimits(sibling.value);
 }
 
 /**

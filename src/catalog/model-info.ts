@@ -1,6 +1,6 @@
 // GET /v1/model/info: the catalog in LiteLLM's format, from which coding agents read context sizes and prices.
 
-import type { CatalogModel } from "./models.ts";
+import { asShown, type CatalogModel } from "./models.ts";
 
 /** LiteLLM's names of kinds. */
 const MODES: Readonly<Record<CatalogModel["kind"], string>> = {
@@ -18,7 +18,8 @@ export function modelInfo(models: readonly CatalogModel[]) {
   return { data };
 }
 
-function entry(model: CatalogModel) {
+function entry(known: CatalogModel) {
+  const model = asShown(known);
   const { prices } = model;
   return {
     model_name: model.id,

@@ -8,6 +8,20 @@ import { isModelKind, KINDS } from "./kinds.ts";
 import type { Prices } from "./prices.ts";
 import { isTierId } from "./tiers.ts";
 
+/** Limits and abilities of a model that nobody states, as its newest known sibling has them: shown, never enforced. */
+export interface InferredFacts {
+  readonly contextLength?: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  readonly supportsTools?: boolean | undefined;
+  readonly supportsVision?: boolean | undefined;
+  readonly supportsReasoning?: boolean | undefined;
+}
+
+/** Public metadata of a model. */
+export interface PublicFacts extends ModelFacts {
+  readonly inferred?: InferredFacts | undefined;
+}
+
 /** The metadata of a model; absent means unknown. */
 export interface ModelFacts {
   readonly name?: string | undefined;
@@ -84,6 +98,8 @@ export interface CatalogModel {
   readonly supportsVision: boolean;
   readonly supportsReasoning: boolean;
   readonly known: KnownFacts;
+  /** What is shown in place of unknown facts. */
+  readonly inferred: InferredFacts;
   readonly prices: Prices | undefined;
   /** 0 if unknown. */
   readonly createdSeconds: number;
@@ -120,7 +136,7 @@ export interface CatalogInput {
   /** By provider key: its last list. */
   readonly discovered: ReadonlyMap<string, readonly DiscoveredModel[]>;
   /** Public metadata of a model; `provider` is the key of its first route. */
-  readonly metadata: (upstreamModel: string, provider: string) => ModelFacts | undefined;
+  readonly metadata: (upstreamModel: string, provider: string) => PublicFacts | undefined;
   /** The date of models whose release date is unknown, since clients sort and show models by date. Absent: 0. */
   readonly sinceSeconds?: number;
 }
@@ -214,12 +230,8 @@ interface Sources {
 function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources: Sources): CatalogModel {
   const first = routes[0]!;
   const provider = sources.providers.get(first.provider);
-  const layers: readonly (ModelFacts | undefined)[] = [
-    entry,
-    sources.found,
-    sources.input.metadata(first.model, first.provider),
-    provider?.modelDefaults,
-  ];
+  const published = sources.input.metadata(first.model, first.provider);
+  const layers: readonly (ModelFacts | undefined)[] = [entry, sources.found, published, provider?.modelDefaults];
   const pick = <K extends keyof ModelFacts>(key: K): ModelFacts[K] => layers.find((l) => l?.[key] !== undefined)?.[key];
   const kind = entry.kind ?? kindOf(first.model, sources.found);
   const unknown = kind === "chat" ? UNKNOWN_MODEL : { ...UNKNOWN_MODEL, supportsTools: false, supportsVision: false };
@@ -228,6 +240,13 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
   const supportsTools = pick("supportsTools");
   const supportsVision = pick("supportsVision");
   const supportsReasoning = pick("supportsReasoning");
+  const known: KnownFacts = {
+    contextLength: contextLength !== undefined,
+    maxOutputTokens: maxOutputTokens !== undefined,
+    supportsTools: supportsTools !== undefined,
+    supportsVision: supportsVision !== undefined,
+    supportsReasoning: supportsReasoning !== undefined,
+  };
   return {
     id: entry.id,
     name: pick("name") ?? entry.id,
@@ -243,17 +262,25 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
     supportsTools: supportsTools ?? unknown.supportsTools,
     supportsVision: supportsVision ?? unknown.supportsVision,
     supportsReasoning: supportsReasoning ?? UNKNOWN_MODEL.supportsReasoning,
-    known: {
-      contextLength: contextLength !== undefined,
-      maxOutputTokens: maxOutputTokens !== undefined,
-      supportsTools: supportsTools !== undefined,
-      supportsVision: supportsVision !== undefined,
-      supportsReasoning: supportsReasoning !== undefined,
-    },
+    known,
+    inferred: kind === "chat" ? unstated(published?.inferred, known) : {},
     prices: pick("prices"),
     createdSeconds: pick("createdSeconds") ?? sources.input.sinceSeconds ?? 0,
     routes,
   };
+}
+
+/** The inferred facts that nobody states. */
+function unstated(inferred: InferredFacts | undefined, known: KnownFacts): InferredFacts {
+  if (inferred === undefined) return {};
+  return Object.fromEntries(
+    Object.entries(inferred).filter(([name, value]) => value !== undefined && !known[name as keyof KnownFacts]),
+  );
+}
+
+/** The model with inferred limits and abilities in place of unknown ones: only to be shown. */
+export function asShown(model: CatalogModel): CatalogModel {
+  return { ...model, ...model.inferred } as CatalogModel;
 }
 
 /** The kind in the provider's list; for models not listed there, the kind that the name suggests, if the catalog has it. */

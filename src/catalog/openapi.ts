@@ -19,7 +19,9 @@ const MODEL = Type.Object(
     }),
     tier: TIER,
     endpoints: Type.Array(Type.String(), { description: "Paths that accept it." }),
-    capabilities: Type.Array(Type.String(), { description: "As `text`, `vision`, `tool_use`, `reasoning`." }),
+    capabilities: Type.Union([Type.Array(Type.String()), anyObject("For Anthropic's clients.")], {
+      description: "As `text`, `vision`, `tool_use`, `reasoning`.",
+    }),
     input_modalities: Type.Array(Type.String()),
     output_modalities: Type.Array(Type.String()),
     context_length: Type.Integer({ description: "Maximum number of input tokens." }),
@@ -42,6 +44,12 @@ const MODEL = Type.Object(
     default_parameters: Type.Null(),
     per_request_limits: Type.Null(),
     supported_voices: Type.Null(),
+    shutdown_date: Type.Null(),
+    inferred: Type.Array(Type.String(), {
+      description:
+        "Names of members that are not known and are shown as the newest known model of the same family has them. " +
+        "They are not enforced.",
+    }),
     links: Type.Object({ details: Type.String() }),
   },
   { $id: "Model" },
@@ -57,7 +65,8 @@ export const CATALOG_ENDPOINTS: readonly ApiEndpoint[] = [
     summary: "List models",
     description:
       "All listed models, those above your plan among them. Clients of OpenAI, Anthropic and OpenRouter read the same list; " +
-      "the key may come as `x-api-key`. Free of the rate limit.",
+      "the key may come as `x-api-key`. Free of the rate limit. With `anthropic-version` each model also has `max_input_tokens`, " +
+      "`max_tokens`, `lifecycle`, `deprecated_at`, `retires_at` and `line`, and `capabilities` is an object, as Anthropic's SDK reads them.",
     access: "key",
     answer: {
       description: "The models.",

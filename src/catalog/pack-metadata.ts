@@ -33,7 +33,7 @@ export function packMetadata(): string {
   return JSON.stringify(CALLABLE.flatMap(({ api }) => (api.figures === undefined ? [] : [packVendor(api.figures)])));
 }
 
-function packVendor({ prices, limits = "" }: PublicFigures): PackedVendor {
+function packVendor({ prices, limits = "", newer = [] }: PublicFigures): PackedVendor {
   const provider = findProvider({ providerId: prices });
   if (provider === undefined) throw new Error(`The price package has no vendor ${prices}.`);
   const models = provider.models.map((model) => {
@@ -47,7 +47,20 @@ function packVendor({ prices, limits = "" }: PublicFigures): PackedVendor {
       context: model.context_window,
     };
   });
-  return { url: provider.api_pattern, models, limits: limitsOf(limits) };
+  const own = newer.map((model) => ({
+    match: { equals: model.id },
+    prices: model.prices,
+    context: model.contextLength,
+  }));
+  // All current models that chat have tools, vision and reasoning.
+  const ownLimits = newer.map(({ id, contextLength, maxOutputTokens }): [string, PackedLimits] => {
+    return [id, [contextLength, maxOutputTokens, 1, 1, 1]];
+  });
+  return {
+    url: provider.api_pattern,
+    models: [...models, ...own],
+    limits: { ...Object.fromEntries(ownLimits), ...limitsOf(limits) },
+  };
 }
 
 /** Candidate ids for a rule: some rules do not match the package's own id of the model. */

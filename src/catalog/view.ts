@@ -2,8 +2,9 @@
 
 import type { TierId } from "../config/schema.ts";
 import type { ModelKind } from "../vendors/model-kind.ts";
+import { type AnthropicMembers, anthropicMembers } from "./anthropic-view.ts";
 import { KINDS } from "./kinds.ts";
-import type { CatalogModel } from "./models.ts";
+import { asShown, type CatalogModel, type InferredFacts } from "./models.ts";
 
 /** A catalog entry: docs/reference/http-api.md#get-v1models. */
 export interface ModelView {
@@ -12,7 +13,7 @@ export interface ModelView {
   object: "model";
   owned_by: string;
   provider: string;
-  type: ModelKind | "model";
+  type: ModelKind;
   tier: TierId;
   endpoints: string[];
   capabilities: string[];
@@ -47,13 +48,20 @@ export interface ModelView {
   default_parameters: null;
   per_request_limits: null;
   supported_voices: null;
+  /** OpenAI: null, since no date is announced. */
+  shutdown_date: null;
+  /** The members that are unknown, and shown as a newer or older model of the same family has them. */
+  inferred: string[];
   links: { details: string };
 }
+
+/** The same for Anthropic's clients, in whose format two members have another meaning. */
+export type AnthropicModelView = Omit<ModelView, keyof AnthropicMembers> & AnthropicMembers;
 
 /** A page of models, in the format of all families' clients. There is only one page. */
 export interface ModelListView {
   object: "list";
-  data: ModelView[];
+  data: (ModelView | AnthropicModelView)[];
   has_more: false;
   first_id: string | null;
   last_id: string | null;
@@ -63,12 +71,26 @@ export interface ModelListView {
 
 /** What depends on the caller. */
 export interface ViewOptions {
-  /** For Anthropic's clients: `type` is the kind of object, not the kind of model. */
+  /** For Anthropic's clients: with the members of its format, in which `type` is the kind of object. */
   anthropic?: boolean;
 }
 
+/** Inferred facts by their names in the view. */
+const INFERRED: Readonly<Record<keyof InferredFacts, readonly (keyof ModelView)[]>> = {
+  contextLength: ["context_length", "context_window"],
+  maxOutputTokens: ["max_output_tokens", "max_completion_tokens"],
+  supportsTools: ["supports_tools"],
+  supportsVision: ["supports_vision"],
+  supportsReasoning: ["supports_reasoning"],
+};
+
 /** The catalog entry of one model. */
-export function modelView(model: CatalogModel, { anthropic = false }: ViewOptions = {}): ModelView {
+export function modelView(model: CatalogModel, { anthropic = false }: ViewOptions = {}) {
+  const view = commonView(asShown(model));
+  return anthropic ? { ...view, ...anthropicMembers(model) } : view;
+}
+
+function commonView(model: CatalogModel): ModelView {
   const { endpoints, input, output } = KINDS[model.kind];
   const capabilities = model.kind === "chat" ? ["text"] : [model.kind];
   if (model.supportsVision) capabilities.push("vision");
@@ -84,7 +106,7 @@ export function modelView(model: CatalogModel, { anthropic = false }: ViewOption
     object: "model",
     owned_by: model.ownedBy,
     provider: model.ownedBy,
-    type: anthropic ? "model" : model.kind,
+    type: model.kind,
     tier: model.tier,
     endpoints: [...endpoints],
     capabilities,
@@ -118,6 +140,8 @@ export function modelView(model: CatalogModel, { anthropic = false }: ViewOption
     default_parameters: null,
     per_request_limits: null,
     supported_voices: null,
+    shutdown_date: null,
+    inferred: Object.keys(model.inferred).flatMap((name) => INFERRED[name as keyof InferredFacts]),
     links: { details: `/v1/models/${encodeURIComponent(model.id)}` },
   };
 }

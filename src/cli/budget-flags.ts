@@ -45,6 +45,6 @@ export async function catalogOf(config: Config, lists: ReadonlyMap<string, reado
 /** Reports on stderr which of the configured models a budget does not limit. */
 export async function noteUnpriced(context: Context, config: Config, tier: string): Promise<void> {
   if (!isTierId(tier)) return;
-  const note = unpricedNote(unpricedModels((await catalogOf(config)).models, config, tier));
+  const note = unpricedNote(unpricedModels((await catalogOf(config)).models, config.providers, tier));
   if (note !== undefined) context.err(`sallyport: ${note}\n`);
 }

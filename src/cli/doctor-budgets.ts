@@ -3,11 +3,20 @@
 import { systemClock } from "../base/clock.ts";
 import { discoveredProviders } from "../catalog/from-config.ts";
 import { isTierId } from "../catalog/tiers.ts";
-import { unpricedModels, unpricedNote } from "../catalog/unpriced.ts";
+import {
+  unpricedModels,
+  unpricedNote,
+  usedModels,
+  usedSpan,
+  usedUnpriced,
+  usedUnpricedNote,
+} from "../catalog/unpriced.ts";
 import type { Config } from "../config/schema.ts";
 import { TIER_IDS } from "../config/schema-server.ts";
 import { accountBudgetStore } from "../store/access/account-budgets.ts";
 import { maybeDatabase, openDatabase } from "../store/engine/database.ts";
+import { dayOf } from "../store/usage/record.ts";
+import { usageStore } from "../store/usage/usage.ts";
 import { configureProvider } from "../upstream/configure.ts";
 import { listModels } from "../upstream/list-models.ts";
 import type { DiscoveredModel } from "../vendors/vendor.ts";
@@ -16,39 +25,48 @@ import type { Finding } from "./doctor-provider.ts";
 
 const LIST_TIMEOUT_MS = 10_000;
 
-/** A warning about such models; empty if there are no budgets. */
+/** Warnings about such models, and about models that were used without a known price; empty if there is nothing to check. */
 export async function checkBudgets(config: Config): Promise<Finding[]> {
   const name = "budgets";
-  let stored: string[];
+  let stored: Stored;
   try {
-    stored = await tiersOfStored(config);
+    stored = await readStored(config);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return [{ name, status: "warning", message: `the database cannot be read: ${message}` }];
   }
-  const tiers = [...config.tiers.flatMap(({ id, budget }) => (budget === undefined ? [] : [id])), ...stored];
+  const tiers = [...config.tiers.flatMap(({ id, budget }) => (budget === undefined ? [] : [id])), ...stored.tiers];
   // The highest plan includes everything that the others include.
   const highest = TIER_IDS.findLast((id) => tiers.includes(id));
-  if (highest === undefined || !isTierId(highest)) return [];
+  if (highest === undefined && stored.used.size === 0) return [];
   const { lists, missing } = await listsOf(config);
   const { models } = await catalogOf(config, lists);
-  const note = unpricedNote(unpricedModels(models, config, highest));
+  const findings: Finding[] = [];
+  const used = usedUnpricedNote(usedUnpriced(models, config.providers, stored.used));
+  if (used !== undefined) findings.push({ name: "prices", status: "warning", message: used });
+  if (highest === undefined || !isTierId(highest)) return findings;
+  const note = unpricedNote(unpricedModels(models, config.providers, highest));
   if (note === undefined && missing.length > 0) {
     const message = `cannot tell whether every model has a price: no model list from ${missing.join(", ")}`;
-    return [{ name, status: "warning", message }];
+    return [...findings, { name, status: "warning", message }];
   }
-  return [
-    note === undefined
-      ? { name, status: "ok", message: "every model of accounts and keys with a budget has a price" }
-      : { name, status: "warning", message: note },
-  ];
+  const message = note ?? "every model of accounts and keys with a budget has a price";
+  return [...findings, { name, status: note === undefined ? "ok" : "warning", message }];
 }
 
-async function tiersOfStored(config: Config): Promise<string[]> {
-  if (!maybeDatabase(config)) return [];
+interface Stored {
+  /** Of accounts and keys with budgets. */
+  readonly tiers: readonly string[];
+  /** The models that answered lately. */
+  readonly used: ReadonlySet<string>;
+}
+
+async function readStored(config: Config): Promise<Stored> {
+  if (!maybeDatabase(config)) return { tiers: [], used: new Set() };
   const store = await openDatabase(config, { create: false });
   try {
-    return await accountBudgetStore(store).tiersWithBudgets();
+    const sums = await usageStore(store).sumsBySlot(usedSpan(dayOf(systemClock.now())), "model");
+    return { tiers: await accountBudgetStore(store).tiersWithBudgets(), used: usedModels(sums) };
   } finally {
     await store.close();
   }

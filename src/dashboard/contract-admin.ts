@@ -159,3 +159,11 @@ export interface GatewayView {
   /** The current work of the web tools: jobs, pages, single pages and conversions. */
   readonly web: readonly { readonly what: string; readonly running: number; readonly waiting: number }[];
 }
+
+/** What marks a model in the list of all models. */
+export interface MarkedModel {
+  /** Some limits or abilities are those of another model of its family. */
+  readonly inferred: boolean;
+  /** Used in the last thirty days although its price is unknown. */
+  readonly used_unpriced: boolean;
+}

@@ -1,5 +1,6 @@
-// Types that the dashboard's pages share with its API, and the few plain values that both need. Both sides import only
-// this file and those beside it.
+// Types and plain values that the pages share with the API. Both sides import only this file and those beside it.
+
+import type { MarkedModel } from "./contract-admin.ts";
 
 /** The dashboard's path. */
 export const BASE = "/dashboard";
@@ -350,7 +351,7 @@ export interface NewInvite {
 }
 
 /** A model in `GET admin/models`, which includes hidden ones. */
-export interface AdminModelView {
+export interface AdminModelView extends MarkedModel {
   readonly id: string;
   readonly name: string;
   readonly owned_by: string;

@@ -72,9 +72,38 @@ function readName(name: string): KnownModel {
   return { family: undefined, facts: SAYS_SO.test(name) ? { ...PLAIN, reasons: true } : PLAIN };
 }
 
-function read(family: ModelFamily, match: RegExpExecArray, name: string): ModelTraits {
+/** The parts of a model's name. */
+export interface NamedModel {
+  readonly family: string;
+  /** Infinite if the name has none, since such a name means the newest. */
+  readonly version: number;
+  /** The words of the name without version and date: `gpt sol`, `claude haiku`. */
+  readonly line: string;
+}
+
+/** Words that tell a release from another one of the same model. */
+const RELEASES = new Set(["latest", "preview", "exp", "experimental", "beta"]);
+
+/** The parts of a model's id; undefined for a name of no family. */
+export function nameParts(model: string): NamedModel | undefined {
+  const name = model.toLowerCase().replace(/^.*\//, "");
+  for (const family of FAMILIES) {
+    const match = family.pattern.exec(name);
+    if (match === null) continue;
+    const rest = name.slice(0, match.index) + match[0].replace(/\d+/g, "") + name.slice(match.index + match[0].length);
+    const words = rest.split(/[^a-z0-9]+/).filter((word) => /[a-z]/.test(word) && !RELEASES.has(word));
+    return { family: family.name, version: versionOf(match), line: words.join(" ") };
+  }
+  return undefined;
+}
+
+function versionOf(match: RegExpExecArray): number {
   const { major, minor } = match.groups ?? {};
-  const at = major === undefined ? Number.POSITIVE_INFINITY : version(Number(major), Number(minor ?? 0));
+  return major === undefined ? Number.POSITIVE_INFINITY : version(Number(major), Number(minor ?? 0));
+}
+
+function read(family: ModelFamily, match: RegExpExecArray, name: string): ModelTraits {
+  const at = versionOf(match);
   const facts: ModelTraits = { ...PLAIN };
   const words = wordsOf(name);
   for (const rule of family.rules) if (holds(rule, at, words)) Object.assign(facts, rule.facts);

@@ -247,7 +247,26 @@ export const openai = {
       "openai-responses": { plain_reasoning: false },
     },
     models: { path: "/models" },
-    figures: { prices: "openai", limits: "openai" },
+    figures: {
+      prices: "openai",
+      limits: "openai",
+      newer: [
+        {
+          id: "gpt-6.1-sol",
+          contextLength: 1_050_000,
+          maxOutputTokens: 128_000,
+          prices: {
+            input: 2,
+            output: 10,
+            cacheRead: 0.1,
+            cacheWrite: 2.5,
+            tiers: [{ above: 272_000, input: 4, output: 15, cacheRead: 0.2, cacheWrite: 5 }],
+          },
+          source: `${MODELS}/gpt-6.1-sol; docs.litellm.ai/blog/gpt_6_1_sol`,
+          seen: "2026-11",
+        },
+      ],
+    },
     decisions: { prices: [{ model: /^gpt-6-luna/, input: 0.1 }] },
   },
 } satisfies Vendor;

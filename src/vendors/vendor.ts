@@ -76,6 +76,27 @@ export interface PublicFigures {
   readonly prices: string;
   /** The owner whose models are looked up in the package of limits; `everyone`: an aggregator that serves all owners' models. */
   readonly limits?: string | { readonly everyone: true };
+  /** Models that are newer than the packages, from the vendor's own pages. A package that knows the model takes precedence. */
+  readonly newer?: readonly NewerModel[];
+}
+
+/** Prices in US dollars per million tokens. */
+export interface ListedPrices {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+}
+
+/** The figures of one model, with their source and its date. */
+export interface NewerModel {
+  readonly id: string;
+  readonly contextLength: number;
+  readonly maxOutputTokens: number;
+  readonly prices?: ListedPrices & { readonly tiers?: readonly (ListedPrices & { readonly above: number })[] };
+  readonly source: string;
+  /** Year and month. */
+  readonly seen: string;
 }
 
 /** How it answers typed decisions. */

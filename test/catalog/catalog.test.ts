@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ApiError } from "../../src/base/errors.ts";
+import { modelInfo } from "../../src/catalog/model-info.ts";
 import { buildCatalog, type CatalogInput, UNKNOWN_MODEL } from "../../src/catalog/models.ts";
 import { requireModel, requireVisibleModel, resolveModel } from "../../src/catalog/resolve.ts";
+import { modelView } from "../../src/catalog/view.ts";
 
 const input = (over: Partial<CatalogInput> = {}): CatalogInput => ({
   models: [],
@@ -30,6 +32,40 @@ const code = (run: () => unknown): string => {
 };
 
 describe("building", () => {
+  test("inferred facts are shown where nothing is known, and never count as known", () => {
+    const inferred = { contextLength: 9, maxOutputTokens: 8, supportsTools: false, supportsVision: false };
+    const model = (entry: object, kind?: "embedding") =>
+      buildCatalog(
+        input({
+          discovered: new Map([["alpha", [{ id: "x", ...entry, ...(kind && { kind }) }]]]),
+          metadata: () => ({ inferred }),
+        }),
+      ).models[0]!;
+    const unknown = model({});
+    expect(unknown).toMatchObject(UNKNOWN_MODEL);
+    expect(Object.values(unknown.known)).toEqual([false, false, false, false, false]);
+    expect(modelView(unknown)).toMatchObject({
+      context_length: 9,
+      max_output_tokens: 8,
+      supports_tools: false,
+      capabilities: ["text"],
+      pricing: { prompt: "0", completion: "0" },
+      inferred: [
+        "context_length",
+        "context_window",
+        "max_output_tokens",
+        "max_completion_tokens",
+        "supports_tools",
+        "supports_vision",
+      ],
+    });
+    expect(modelInfo([unknown]).data[0]?.model_info).toMatchObject({ max_tokens: 8, input_cost_per_token: null });
+    const half = model({ contextLength: 5, supportsVision: true });
+    expect(modelView(half)).toMatchObject({ context_length: 5, max_output_tokens: 8, supports_vision: true });
+    expect(half.inferred).toEqual({ maxOutputTokens: 8, supportsTools: false });
+    expect(model({}, "embedding").inferred).toEqual({});
+  });
+
   test("one id at several providers is one model with several routes in config order", () => {
     const { models } = buildCatalog(input({ discovered: lists({ beta: ["x", "y"], alpha: ["x"] }) }));
     expect(models.map((model) => model.id)).toEqual(["x", "y"]);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { loadMetadata } from "../../src/catalog/metadata.ts";
+import { CALLABLE } from "../../src/vendors/look-up.ts";
 
 const lookUp = await loadMetadata();
 
@@ -21,6 +22,45 @@ test.each([
   expect(facts).toMatchObject(want);
   expect(facts?.prices?.output).toBeGreaterThan(facts?.prices?.input ?? Number.POSITIVE_INFINITY);
 });
+
+const GOOGLE = "https://generativelanguage.googleapis.com/v1beta";
+
+test.each([
+  [OPENAI, "gpt-6.1-terra", 1_050_000, 128_000],
+  [OPENAI, "gpt-6-rosalind", 1_050_000, 128_000],
+  [OPENAI, "gpt-6.2-astra-2026-11-17", 1_050_000, 128_000],
+  [ANTHROPIC, "claude-haiku-5-5", 200_000, 64_000],
+  [ANTHROPIC, "claude-fable-5-2", 1_000_000, 128_000],
+  [GOOGLE, "models/gemini-4-carbon", 1_048_576, 65_536],
+  ["https://openrouter.ai/api/v1", "anthropic/claude-opus-9", 1_000_000, 128_000],
+])("%s %s: limits are inferred from the newest sibling, a price is not", (baseUrl, model, context, output) => {
+  const facts = lookUp(baseUrl, model);
+  expect(facts).toMatchObject({
+    inferred: { contextLength: context, maxOutputTokens: output, supportsReasoning: true },
+  });
+  expect([facts?.prices, facts?.contextLength, facts?.maxOutputTokens]).toEqual([undefined, undefined, undefined]);
+});
+
+test("a model that is newer than the packages has the figures of its vendor's file", () => {
+  expect(lookUp(OPENAI, "gpt-6.1-sol")).toMatchObject({
+    contextLength: 1_050_000,
+    maxOutputTokens: 128_000,
+    prices: { input: 2, output: 10, cacheRead: 0.1 },
+  });
+  for (const { api } of CALLABLE) {
+    for (const model of api.figures?.newer ?? []) {
+      expect(model.source.length).toBeGreaterThan(10);
+      expect(model.seen).toMatch(/^20\d\d-(?:0[1-9]|1[0-2])$/);
+    }
+  }
+});
+
+test.each([
+  [OPENAI, "text-embedding-9"],
+  [OPENAI, "gpt-image-9"],
+  [GOOGLE, "gemini-embedding-9"],
+  [OPENAI, "mine"],
+])("%s %s: nothing is inferred", (baseUrl, model) => expect(lookUp(baseUrl, model)?.inferred).toBeUndefined());
 
 test("a vendor with prices only says nothing about limits", () => {
   const facts = lookUp("https://api.groq.com/openai/v1", "llama-3.3-70b-versatile");

@@ -103,15 +103,33 @@ const FAST = {
   default_parameters: null,
   per_request_limits: null,
   supported_voices: null,
+  shutdown_date: null,
+  inferred: [],
   links: { details: "/v1/models/fast" },
 };
 
-test("one entry is the list's entry, and Anthropic's clients get their object type in both", async () => {
+/** What Anthropic's clients get in addition, or in place of the same members. */
+const FAST_MEMBERS = {
+  type: "model",
+  capabilities: {
+    image_input: { supported: false },
+    thinking: { supported: true, types: { adaptive: { supported: true } } },
+    effort: { supported: true, high: { supported: true }, xhigh: { supported: false } },
+  },
+  lifecycle: "active",
+  deprecated_at: null,
+  retires_at: null,
+  line: null,
+  max_input_tokens: 1000,
+  max_tokens: 100,
+};
+
+test("one entry is the list's entry, and Anthropic's clients get the members of their format in both", async () => {
   expect((await get("/v1/models/fast")).body).toEqual(FAST);
   const version = { "anthropic-version": "2023-06-01" };
-  expect((await get("/v1/models/fast", "free", version)).body).toEqual({ ...FAST, type: "model" });
+  expect((await get("/v1/models/fast", "free", version)).body).toMatchObject({ ...FAST, ...FAST_MEMBERS });
   const list = (await get("/v1/models", "free", version)).body;
-  expect((list["data"] as unknown[])[0]).toEqual({ ...FAST, type: "model" });
+  expect((list["data"] as unknown[])[0]).toMatchObject({ ...FAST, ...FAST_MEMBERS });
   expect(list).toMatchObject({
     has_more: false,
     first_id: "fast",

@@ -6,6 +6,9 @@ import { runCommandLine } from "../../src/cli/run.ts";
 import { rememberProxy } from "../../src/status/untrusted-proxy.ts";
 import { DATABASE_FILE, openStore } from "../../src/store/engine/open.ts";
 import { settingsStore } from "../../src/store/settings.ts";
+import { UsageTally } from "../../src/store/usage/record.ts";
+import { usageStore } from "../../src/store/usage/usage.ts";
+import { usageRecord } from "../store/records.ts";
 import { tempDir } from "../store/support.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { FakeTerminal } from "../support/terminal.ts";
@@ -193,6 +196,29 @@ test("budgets that models without prices slip past are named, discovered models 
     status: "warning",
     message: expect.stringContaining("no model list from broken"),
   });
+});
+
+test("models that were used without a known price are named, with no budget too", async () => {
+  const cwd = tempDir();
+  const find = async (more: string) => (await doctor(`data_dir: ./data\n${REST}${more}`, cwd)).find("prices");
+  const store = openStore({ dataDir: join(cwd, "data") });
+  const tally = new UsageTally();
+  for (const [model, daysAgo] of [
+    ["a", 0],
+    ["gone", 0],
+    ["b", 40],
+  ] as const) {
+    tally.add(usageRecord({ model, createdAtMs: Date.now() - daysAgo * 86_400_000 }));
+  }
+  await usageStore(store).writeUsage({ id: "used", rows: [], sums: [...tally.values()] });
+  store.close();
+  expect(await find("providers: {up: {kind: openai, base_url: BASE/good}}\n")).toEqual({
+    name: "prices",
+    status: "warning",
+    message: expect.stringMatching(/^used in the last 30 days without a known price: a; /),
+  });
+  const priced = "model_defaults: {prices: {input: 1, output: 1}}";
+  expect(await find(`providers: {up: {kind: openai, base_url: BASE/good, ${priced}}}\n`)).toBeUndefined();
 });
 
 test("a peer that spoke as a proxy is told of for some days, until it is named", async () => {

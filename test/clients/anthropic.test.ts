@@ -147,7 +147,14 @@ test("models and files", async () => {
     id: "gemini",
     type: "model",
     display_name: "gemini",
-    created_at: "1970-01-01T00:00:00Z",
+    // The time since which the gateway knows the model, whose release date nobody states.
+    created_at: expect.stringMatching(/^20\d\d-/),
+    lifecycle: "active",
+    deprecated_at: null,
+    retires_at: null,
+    max_input_tokens: null,
+    max_tokens: null,
+    capabilities: { image_input: { supported: true }, thinking: { supported: expect.any(Boolean) } },
   });
   const png = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",

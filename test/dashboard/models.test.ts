@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
+import { spend } from "./spent.ts";
 import { type DashboardClient, dashboardClient } from "./support.ts";
 
 const SLOW_MS = 60_000;
@@ -91,6 +92,15 @@ test("every model is shown with its ways in their order, the hidden ones include
   expect(after.routes[0].breaker).toBe("open");
 });
 
+test("models that were used without a price are marked, and named above the list", async () => {
+  await spend(app, 3, { model: "large", inputTokens: 5 });
+  await spend(app, 3, { model: "fast", inputTokens: 5 });
+  await spend(app, 40, { model: "secret", inputTokens: 5 });
+  const { json } = await (await signedIn("boss")).get("/admin/models");
+  const marked = json.data.filter((model: { used_unpriced: boolean }) => model.used_unpriced);
+  expect(marked.map(({ id }: { id: string }) => id)).toEqual(["large"]);
+});
+
 test("members see what is listed, with what it costs, whether their plan has it, and no way to it", async () => {
   const publicHealth = async () =>
     (await app.ask("GET", "/v1/status/models")).json.models.map(({ id, status }: { id: string; status: string }) => [
@@ -139,6 +149,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       await page.getByLabel("Password").fill(PASSWORD);
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByRole("row").filter({ hasText: "demo-echo" }).waitFor();
+      await page.getByText(/Used in the last 30 days without a known price.*large/).waitFor();
       await page.getByLabel("Model, alias or provider").fill("UP-C");
       const row = page.getByRole("row").filter({ hasText: "secret" });
       await row.getByText("Hidden").waitFor();

@@ -56,7 +56,7 @@ export interface GatewayFigures {
 export interface GatewayApiDeps {
   readonly version: string;
   readonly clock: Clock;
-  readonly usage: Pick<UsageStore, "sumsOfDay" | "sumsOfHour" | "latencyByModel">;
+  readonly usage: Pick<UsageStore, "sumsOfDay" | "sumsOfHour" | "latencyByModel" | "sumsBySlot">;
   readonly gateway: GatewayFigures;
 }
 

@@ -1,8 +1,10 @@
 // The catalog. Members see the listed models with their public health status. Operators see all models, including
 // hidden ones, with their routes and the states of the providers' breakers.
 
-import type { CatalogModel } from "../../catalog/models.ts";
+import { asShown, type CatalogModel } from "../../catalog/models.ts";
 import { isTierId, tierIncludes } from "../../catalog/tiers.ts";
+import { usedModels, usedSpan, usedUnpriced } from "../../catalog/unpriced.ts";
+import { dayOf } from "../../store/usage/record.ts";
 import type { BreakerState } from "../../upstream/breaker.ts";
 import type { ProviderSnapshot } from "../../upstream/breakers.ts";
 import type { AdminModelView, Listing, MemberModelView } from "../contract.ts";
@@ -10,7 +12,7 @@ import { admin, type Endpoint, member } from "./endpoint.ts";
 import type { GatewayApiDeps } from "./gateway-api.ts";
 
 /** The endpoints. */
-export function modelsApi({ gateway }: Pick<GatewayApiDeps, "gateway">): Endpoint[] {
+export function modelsApi({ gateway, usage, clock }: GatewayApiDeps): Endpoint[] {
   const health = () => new Map(gateway.modelHealth().models.map(({ id, status }) => [id, status]));
   return [
     member("GET", "/catalog", async ({ who: { account } }): Promise<Listing<MemberModelView>> => {
@@ -26,7 +28,7 @@ export function modelsApi({ gateway }: Pick<GatewayApiDeps, "gateway">): Endpoin
         tier: model.tier,
         usable: isTierId(account.tier) && tierIncludes(account.tier, model.tier),
         status: statuses.get(model.id) ?? null,
-        context_length: model.known.contextLength ? model.contextLength : null,
+        context_length: shownLimit(model, "contextLength"),
         prices: pricesOf(model),
       });
       const listed = gateway.catalog().filter(({ visibility }) => visibility === "list");
@@ -34,6 +36,8 @@ export function modelsApi({ gateway }: Pick<GatewayApiDeps, "gateway">): Endpoin
     }),
     admin("GET", "/admin/models", async (): Promise<Listing<AdminModelView>> => {
       const breakers = gateway.breakers();
+      const used = usedModels(await usage.sumsBySlot(usedSpan(dayOf(clock.now())), "model"));
+      const unpriced = new Set(usedUnpriced(gateway.catalog(), gateway.providers(), used));
       const statuses = health();
       const view = (model: CatalogModel): AdminModelView => ({
         id: model.id,
@@ -43,8 +47,10 @@ export function modelsApi({ gateway }: Pick<GatewayApiDeps, "gateway">): Endpoin
         tier: model.tier,
         listed: model.visibility === "list",
         status: statuses.get(model.id) ?? null,
-        context_length: model.known.contextLength ? model.contextLength : null,
-        max_output_tokens: model.known.maxOutputTokens ? model.maxOutputTokens : null,
+        context_length: shownLimit(model, "contextLength"),
+        max_output_tokens: shownLimit(model, "maxOutputTokens"),
+        inferred: Object.keys(model.inferred).length > 0,
+        used_unpriced: unpriced.has(model.id),
         capabilities: capabilitiesOf(model),
         prices:
           model.prices === undefined
@@ -75,7 +81,13 @@ function capabilitiesOf(model: CatalogModel): string[] {
   return [...(model.kind === "chat" ? [] : [model.kind]), ...abilitiesOf(model)];
 }
 
-function abilitiesOf({ supportsTools, supportsVision, supportsReasoning }: CatalogModel): string[] {
+/** A limit that is known or inferred; null otherwise. */
+function shownLimit(model: CatalogModel, name: "contextLength" | "maxOutputTokens"): number | null {
+  return model.known[name] ? model[name] : (model.inferred[name] ?? null);
+}
+
+function abilitiesOf(model: CatalogModel): string[] {
+  const { supportsTools, supportsVision, supportsReasoning } = asShown(model);
   return [
     ...(supportsTools ? ["tools"] : []),
     ...(supportsVision ? ["vision"] : []),

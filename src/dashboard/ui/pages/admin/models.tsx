@@ -24,6 +24,7 @@ export function ModelsPage() {
     <>
       <Title>Models</Title>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
+      <Unpriced models={models ?? []} />
       <div class="field narrow">
         <label for="filter">Model, alias or provider</label>
         <input
@@ -45,6 +46,22 @@ export function ModelsPage() {
         </div>
       )}
     </>
+  );
+}
+
+/** More names would not be readable. */
+const NAMED_MAX = 10;
+
+/** Names the models that cost money which no budget counts. */
+function Unpriced({ models }: { models: readonly AdminModelView[] }) {
+  const ids = models.filter((model) => model.used_unpriced).map(({ id }) => id);
+  if (ids.length === 0) return null;
+  const more = ids.length > NAMED_MAX ? ` and ${ids.length - NAMED_MAX} more` : "";
+  return (
+    <Notice kind="warn">
+      Used in the last 30 days without a known price, so their cost is not counted: {ids.slice(0, NAMED_MAX).join(", ")}
+      {more}. Set <code>models[].prices</code> or renew prices with <code>sallyport models refresh</code>.
+    </Notice>
   );
 }
 
@@ -79,6 +96,13 @@ function ModelTable({ models }: { models: readonly AdminModelView[] }) {
                 <span class="badges">
                   <Status of={model} />
                   {!model.listed && <Badge>Hidden</Badge>}
+                  {model.inferred && (
+                    <Badge>
+                      <abbr title="Limits and abilities as its newest known relative has them; not enforced">
+                        inferred
+                      </abbr>
+                    </Badge>
+                  )}
                   {model.capabilities.map((one) => (
                     <Badge key={one}>{one}</Badge>
                   ))}
