@@ -2,7 +2,7 @@
 // loopback address, other host names are refused too, since they may have been made to resolve to it (DNS rebinding).
 
 import { ApiError } from "../base/errors.ts";
-import { ipVersion } from "../base/ip-address.ts";
+import { hostOfUrl, isLoopbackName, refuseForeignHost } from "../http/host-name.ts";
 
 /** The configuration on which the decision depends. */
 export interface OriginRules {
@@ -19,12 +19,10 @@ export interface OriginRules {
  * there is one.
  */
 export function checkOrigin({ headers }: Pick<Request, "headers">, rules: OriginRules): string | undefined {
+  refuseForeignHost({ headers }, { host: rules.host, ownUrls: [rules.publicUrl] });
   const host = (headers.get("host") ?? "").toLowerCase();
-  const ownHost = hostOf(rules.publicUrl);
+  const ownHost = hostOfUrl(rules.publicUrl);
   const isLoopback = isLoopbackName(rules.host);
-  if (isLoopback && !isLoopbackName(nameOf(host)) && host !== ownHost) {
-    throw refused(`This gateway does not answer under the name "${host.slice(0, 200)}". Set server.public_url to it.`);
-  }
   const origin = headers.get("origin");
   if (origin === null) return undefined;
   const own = URL.canParse(origin) ? new URL(origin).host : undefined;
@@ -32,32 +30,14 @@ export function checkOrigin({ headers }: Pick<Request, "headers">, rules: Origin
   // checked above.
   const isOwn = own !== undefined && (own === ownHost || (own === host && (isLoopback || ownHost === undefined)));
   if (!isOwn && !rules.allowedOrigins.some((allowed) => sameOrigin(allowed, origin))) {
-    throw refused(
+    throw new ApiError(
+      "origin_not_allowed",
       "Pages of this origin may not call the gateway. The operator can allow the origin in server.allowed_origins.",
     );
   }
   return origin;
 }
 
-function refused(message: string): ApiError {
-  return new ApiError("origin_not_allowed", message);
-}
-
 function sameOrigin(allowed: string, origin: string): boolean {
   return allowed === origin || (URL.canParse(allowed) && new URL(allowed).origin === origin);
-}
-
-function hostOf(url: string): string | undefined {
-  return url === "" ? undefined : new URL(url).host;
-}
-
-/** The host name in a Host header. */
-function nameOf(host: string): string {
-  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host;
-}
-
-function isLoopbackName(name: string): boolean {
-  const plain = name.replace(/^\[(.*)\]$/, "$1").toLowerCase();
-  if (plain === "localhost" || plain.endsWith(".localhost") || plain === "::1") return true;
-  return ipVersion(plain) === 4 && plain.startsWith("127.");
 }

@@ -119,9 +119,26 @@ describe("a write", () => {
     ["https://gate.example.com", "gate.example.com:80", 403],
     ["https://gate.example.com:8443", "gate.example.com", 403],
   ])("of a page at %s with the Host %s: %i", async (origin, host, status) => {
+    await app.app.reconfigure({
+      server: { trusted_proxies: ["127.0.0.1"], public_url: "http://gate.example.com:9999" },
+    });
     const client = dashboardClient(app);
     const body = { username_or_email: "walker", password: PASSWORD };
     expect((await client.post("/login", body, { origin, host })).status).toBe(status);
+    await app.app.reconfigure({ server: { trusted_proxies: ["127.0.0.1"] } });
+  });
+
+  test.each([
+    ["evil.example", 403],
+    ["evil.example:8787", 403],
+    ["127.0.0.1.evil.example", 403],
+    ["localhost:9999", 200],
+    ["[::1]:8787", 200],
+  ])("or a read under the name %s: %i, as that of a page whose name leads to this machine", async (host, status) => {
+    const headers = { host, origin: `http://${host}`, "sec-fetch-site": "same-origin" };
+    const body = { username_or_email: "walker", password: PASSWORD };
+    expect((await dashboardClient(app).post("/login", body, headers)).status).toBe(status);
+    expect((await app.ask("GET", "/dashboard/api/session", { headers: { host } })).status).toBe(status);
   });
 
   test("of a page at the configured address passes behind a proxy that changes the Host", async () => {

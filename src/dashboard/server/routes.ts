@@ -13,6 +13,7 @@ import { type BodyLimits, readJsonBody } from "../../http/body.ts";
 import { cookiesOf } from "../../http/cookies.ts";
 import { noEndpoint } from "../../http/errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
+import { refuseForeignHost } from "../../http/host-name.ts";
 import { pathOf } from "../../http/path.ts";
 import type { Account } from "../../store/access/accounts.ts";
 import { API, BASE, type Boot, type ModelChoice, type Profile } from "../contract.ts";
@@ -48,6 +49,8 @@ export interface DashboardDeps
     Pick<HousekeepingApiDeps, "housekeeping">,
     Pick<PeopleApiDeps, "invites" | "sessions">,
     Omit<SignInApiDeps, "profile" | "boot"> {
+  /** The address on which the gateway listens, and those under which it is reached. */
+  urls(): { readonly host: string; readonly publicUrl: string; readonly dashboardUrl: string };
   readonly version: string;
   readonly usage: KeysApiDeps["usage"] &
     LogApiDeps["usage"] &
@@ -170,10 +173,9 @@ async function answer(
 ): Promise<Response> {
   const { accounts } = deps;
   setHeaders(request, NO_STORE);
-  if (endpoint.method !== "GET") {
-    const { publicUrl, dashboardUrl } = deps.urls();
-    refuseForeignOrigin(request, [publicUrl, dashboardUrl]);
-  }
+  const { host, publicUrl, dashboardUrl } = deps.urls();
+  refuseForeignHost(request, { host, ownUrls: [publicUrl, dashboardUrl] });
+  if (endpoint.method !== "GET") refuseForeignOrigin(request, [publicUrl, dashboardUrl]);
   const who = await visitorOf(request, accounts);
   exchangeOf(request).holder = who?.account.id;
   const at = request.url.indexOf("?");
