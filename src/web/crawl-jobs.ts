@@ -5,10 +5,10 @@ import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
 import type { AddressGuard } from "../net/address-guard.ts";
 import { compileGlob } from "../pages/globs.ts";
-import { STORAGE_USED_UP } from "./crawl.ts";
 import type { CrawlInput } from "./crawl-scope.ts";
 import { type CrawlFigures, crawlView, type StoredJob, type Window } from "./crawl-view.ts";
 import { asWebError } from "./failure.ts";
+import { checkJobRoom } from "./job-room.ts";
 import { type Body, invalid, readInteger, readShape, readTexts, readUrl } from "./params.ts";
 
 /** The store's functions for jobs. */
@@ -59,8 +59,6 @@ const DEPTH_MAX = 10;
 const PATTERNS_MAX = 100;
 /** Maximum size of `data` in one response; the remaining pages follow under `next`. */
 const DATA_BYTES_MAX = 8 * 1024 * 1024;
-/** Maximum number of unfinished jobs of one account. */
-export const OPEN_JOBS_MAX = 100;
 
 /** Reads the parameters of a crawl. Throws 400. */
 export function readCrawl(body: Body): CrawlInput {
@@ -97,10 +95,7 @@ export async function startCrawl(
     const { apiCode } = asWebError(KIND, error);
     if (apiCode === "url_not_allowed" || apiCode === "invalid_request") throw error;
   });
-  if ((await deps.jobs.countOpenJobs(accountId)) >= OPEN_JOBS_MAX)
-    throw new ApiError("crawl_unavailable", "Too many of your jobs are running. Wait for one to end, or cancel one.");
-  if (!(await deps.makeRoom(accountId, JSON.stringify(input).length)))
-    throw new ApiError("request_too_large", STORAGE_USED_UP);
+  await checkJobRoom(accountId, input, deps);
   const id = prefixedId("crawl_");
   const deadlineAtMs = deps.clock.now() + deps.limits().jobTimeoutMs;
   await deps.jobs.createJob({ id, kind: KIND, accountId, input: { ...input }, deadlineAtMs });

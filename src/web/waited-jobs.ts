@@ -5,9 +5,8 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
-import { STORAGE_USED_UP } from "./crawl.ts";
-import { OPEN_JOBS_MAX } from "./crawl-jobs.ts";
 import type { StoredJob } from "./crawl-view.ts";
+import { checkJobRoom } from "./job-room.ts";
 import type { Body } from "./params.ts";
 
 /** The members of a stored job that the response needs. */
@@ -65,10 +64,7 @@ const LOOK_EVERY_MS = 2000;
  */
 export async function startWaited(kind: WaitedKind, job: NewWaitedJob, deps: WaitedJobsDeps): Promise<EndingJob> {
   const { accountId, input, signal } = job;
-  if ((await deps.jobs.countOpenJobs(accountId)) >= OPEN_JOBS_MAX)
-    throw new ApiError(`${kind}_unavailable`, "Too many of your jobs are running. Wait for one to end, or cancel one.");
-  if (!(await deps.makeRoom(accountId, JSON.stringify(input).length)))
-    throw new ApiError("request_too_large", STORAGE_USED_UP);
+  await checkJobRoom(accountId, input, deps);
   const ref = { id: prefixedId(`${kind}_`), accountId };
   const deadlineAtMs = deps.clock.now() + deps.limits().jobTimeoutMs;
   await deps.jobs.createJob({ ...ref, kind, input, deadlineAtMs });
