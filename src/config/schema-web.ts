@@ -26,6 +26,10 @@ export const WebSection = section("Scrape, crawl, map, extract and llms.txt.", {
     "Hosts (with all ports), host:port pairs or CIDR ranges that are always allowed.",
     element("destination"),
   ),
+  allow_caller_data: list(
+    "Private destinations, written as in allow_hosts, to which webhooks and the callers' own request headers may be sent.",
+    element("destination"),
+  ),
   ports: list("If not empty, only these target ports are allowed.", Type.Integer({ minimum: 1, maximum: 65_535 })),
   dns: list("Resolvers, as 127.0.0.1:53. Empty: the system's.", element("resolver")),
   respect_robots: flag("Obeys robots.txt.", true),

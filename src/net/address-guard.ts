@@ -25,12 +25,17 @@ export interface AddressPolicy {
   readonly allowPrivateNetworks: boolean;
   /** Entries that are a host (with all of its ports), `host:port`, or a CIDR. */
   readonly allowHosts: readonly string[];
+  /** Entries of the same form, to which webhooks and the callers' own headers may be sent as well. */
+  readonly allowCallerData?: readonly string[] | undefined;
   /** The only allowed ports; if empty, all are allowed. */
   readonly ports: readonly number[];
 }
 
-/** The purpose of a connection. The operator's allowed hosts only apply to navigation. */
-export type Purpose = "navigation" | "subresource";
+/**
+ * The purpose of a connection. The operator's allowed hosts only apply to navigation: that their pages may be read does not mean
+ * that strangers may write to them.
+ */
+export type Purpose = "navigation" | "subresource" | "webhook";
 
 /** A URL with its checked addresses. */
 export interface CheckedUrl {
@@ -39,6 +44,8 @@ export interface CheckedUrl {
   readonly host: string;
   readonly port: number;
   readonly addresses: readonly string[];
+  /** Whether headers that the caller of the API has chosen may be sent to it. */
+  readonly takesCallerData: boolean;
 }
 
 /** Checks every fetch and every connection of the browser. */
@@ -93,39 +100,49 @@ function ownAddresses(): () => readonly string[] {
 
 /**
  * Creates the guard from the operator's policy. `own` returns the machine's addresses, which count as private. Throws for an
- * invalid entry of `allowHosts`.
+ * invalid entry of a list.
  */
 export function createAddressGuard(policy: AddressPolicy, resolve: Resolve, own = ownAddresses()): AddressGuard {
   const allow = readAllowList(policy.allowHosts);
+  const lists: Readonly<Record<Purpose, AllowList>> = {
+    navigation: allow,
+    subresource: readAllowList([]),
+    webhook: readAllowList(policy.allowCallerData ?? []),
+  };
 
-  const isListed = (host: string, port: number) =>
-    allow.hosts.has(host) || allow.hostPorts.has(`${host}:${port}`) || allow.cidrs.some((inside) => inside(host));
-
-  const permits = (address: string, listed: boolean, purpose: Purpose) => {
+  const permits = (address: string, { host, port }: { host: string; port: number }, purpose: Purpose) => {
     const kind = classifyAddress(address);
     if (kind === "global" && !isOneOf(address, own())) return true;
     if (kind !== "private" && kind !== "global") return false;
     if (policy.allowPrivateNetworks) return true;
-    return purpose === "navigation" && (listed || allow.cidrs.some((inside) => inside(address)));
+    const list = lists[purpose];
+    return names(list, host, port) || list.cidrs.some((inside) => inside(address));
   };
 
   const check: AddressGuard["check"] = async (input, options = {}) => {
-    const { url, host, port } = readUrl(input);
+    const read = readUrl(input);
+    const { host, port } = read;
     if (METADATA_HOSTS.has(host)) throw new BlockedAddress("address", "This address may not be fetched.");
-    const listed = isListed(host, port);
-    if (UNSAFE_PORTS.has(port) || (policy.ports.length > 0 && !policy.ports.includes(port) && !listed))
+    const purpose = options.purpose ?? "navigation";
+    const isListedPort = names(purpose === "webhook" ? lists.webhook : allow, host, port);
+    if (UNSAFE_PORTS.has(port) || (policy.ports.length > 0 && !policy.ports.includes(port) && !isListedPort))
       throw new BlockedAddress("port", `Port ${port} may not be fetched.`);
     const addresses = await resolve(host, options.signal);
-    const purpose = options.purpose ?? "navigation";
     // All addresses are checked and not just the first, since rebinding starts with a mixed answer.
-    if (!addresses.every((address) => permits(address, listed, purpose)))
+    if (!addresses.every((address) => permits(address, read, purpose)))
       throw new BlockedAddress(
         "address",
-        "This address may not be fetched, because it leads to a private network. The operator can allow it in web.allow_hosts.",
+        "This address may not be fetched, because it leads to a private network. The operator can allow it in " +
+          `web.${purpose === "webhook" ? "allow_caller_data" : "allow_hosts"}.`,
       );
-    return { url, host, port, addresses };
+    const takesCallerData = addresses.every((address) => permits(address, read, "webhook"));
+    return { ...read, addresses, takesCallerData };
   };
-  return { check, isListed };
+  return { check, isListed: (host, port) => names(allow, host, port) };
+}
+
+function names(list: AllowList, host: string, port: number): boolean {
+  return list.hosts.has(host) || list.hostPorts.has(`${host}:${port}`) || list.cidrs.some((inside) => inside(host));
 }
 
 /** Parses a URL once, by the WHATWG rules, which normalise unusual spellings of addresses. All later code uses the result. */

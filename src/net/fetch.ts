@@ -25,6 +25,11 @@ export class FetchError extends Error {
 export interface FetchOptions {
   readonly method?: "GET" | "HEAD" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Headers that the caller of the API has chosen. Hosts that only the operator's list admits do not get them, since they may trust
+   * headers of their own network.
+   */
+  readonly callerHeaders?: Readonly<Record<string, string>> | undefined;
   readonly body?: Uint8Array | string;
   /** Maximum size of the body, before and after decompression. */
   readonly bytesMax: number;
@@ -37,6 +42,8 @@ export interface FetchOptions {
    * every redirect.
    */
   readonly home?: string | undefined;
+  /** Set for webhooks, which are not sent to hosts that are only allowed for pages. */
+  readonly purpose?: "webhook" | undefined;
   /** Awaited before an allowed redirect is followed, within the time limit. If it throws, the fetch fails. */
   readonly onRedirect?: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
 }
@@ -51,6 +58,8 @@ export interface Fetched {
   readonly body: Uint8Array;
   /** Every URL that was requested, in order. */
   readonly chain: readonly string[];
+  /** Whether headers of the caller were not sent because the host is only allowed for pages. */
+  readonly heldBack?: boolean | undefined;
 }
 
 /** Fetches through the guard. Throws `BlockedAddress`, `FetchError`, or the caller's abort reason. */
@@ -91,18 +100,23 @@ async function followChain(guard: AddressGuard, input: string, { options, signal
   const chain: string[] = [];
   const jar = new ChainCookies();
   let target: string | URL = input;
+  let heldBack = false;
   let method: string = options.method ?? "GET";
   let body = typeof options.body === "string" ? new TextEncoder().encode(options.body) : options.body;
   for (let hop = 0; hop <= (options.redirectsMax ?? REDIRECTS_MAX); hop++) {
-    const checked = await guard.check(target, { purpose: purposeOf(target, options.home), signal });
+    const checked = await guard.check(target, { purpose: options.purpose ?? purposeOf(target, options.home), signal });
     const isWeb = checked.url.protocol === "http:" || checked.url.protocol === "https:";
     if (!isWeb) throw new BlockedAddress("scheme", "Only http and https URLs can be fetched.");
     if (hop > 0) await options.onRedirect?.(checked.url.href, signal);
     chain.push(checked.url.href);
+    heldBack ||= !checked.takesCallerData && Object.keys(options.callerHeaders ?? {}).some(isTelling);
     const response = await exchange({
       ...checked,
       method,
-      headers: requestHeaders(options, jar.header(checked.host), isSameOrigin(chain)),
+      headers: requestHeaders(options, jar.header(checked.host), {
+        sameOrigin: isSameOrigin(chain),
+        takesCallerData: checked.takesCallerData,
+      }),
       body,
       signal,
       bodyBytesMax: options.bytesMax,
@@ -112,7 +126,15 @@ async function followChain(guard: AddressGuard, input: string, { options, signal
     const next = redirectTarget(response, checked.url);
     if (next === undefined) {
       const decoded = await decode(response, options.bytesMax);
-      return { url: checked.url.href, status: response.status, headers: response.headers, body: decoded, chain };
+      const { href } = checked.url;
+      return {
+        url: href,
+        status: response.status,
+        headers: response.headers,
+        body: decoded,
+        chain,
+        ...(heldBack && { heldBack }),
+      };
     }
     if (method === "POST" && response.status !== 307 && response.status !== 308) {
       method = "GET";
@@ -138,12 +160,23 @@ function isSameOrigin(chain: readonly string[]): boolean {
 /** Headers about the wanted response and the client, which are no secrets. */
 const HARMLESS = /^(?:accept(?:-(?:charset|encoding|language))?|cache-control|content-type|dnt|pragma|user-agent)$/;
 
-function requestHeaders(options: FetchOptions, cookie: string, sameOrigin: boolean): Record<string, string> {
+function isTelling(name: string): boolean {
+  return !HARMLESS.test(name.toLowerCase());
+}
+
+function requestHeaders(
+  options: FetchOptions,
+  cookie: string,
+  { sameOrigin, takesCallerData }: { sameOrigin: boolean; takesCallerData: boolean },
+): Record<string, string> {
   const headers: Record<string, string> = { accept: "*/*", "accept-encoding": "gzip, deflate, br, zstd" };
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     const key = name.toLowerCase();
     // All other headers are only sent to the origin for which they were given, since they may be credentials.
     if (sameOrigin || HARMLESS.test(key)) headers[key] = value;
+  }
+  for (const [name, value] of Object.entries(options.callerHeaders ?? {})) {
+    if ((sameOrigin && takesCallerData) || !isTelling(name)) headers[name.toLowerCase()] = value;
   }
   if (cookie !== "") headers["cookie"] = headers["cookie"] === undefined ? cookie : `${headers["cookie"]}; ${cookie}`;
   return headers;

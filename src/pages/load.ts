@@ -103,7 +103,15 @@ export function createLoader(deps: LoaderDeps): LoadPage {
     const timer = AbortSignal.timeout(request.timeoutMs);
     const signal = request.signal === undefined ? timer : AbortSignal.any([request.signal, timer]);
     try {
-      return await load({ deps, request, signal, leftMs: () => Math.max(1, endsMs - performance.now()) });
+      const at: Load = {
+        deps,
+        request,
+        signal,
+        leftMs: () => Math.max(1, endsMs - performance.now()),
+        isHeldBack: false,
+      };
+      const page = await load(at);
+      return at.isHeldBack ? { ...page, omissions: [...(page.omissions ?? []), HELD_BACK] } : page;
     } catch (error) {
       request.signal?.throwIfAborted();
       throw timer.aborted
@@ -118,7 +126,13 @@ interface Load {
   readonly request: LoadRequest;
   readonly signal: AbortSignal;
   readonly leftMs: () => number;
+  /** Whether the caller's headers were not sent to a host that is only allowed for pages. */
+  isHeldBack: boolean;
 }
+
+/** The note on a page without the caller's headers. */
+const HELD_BACK =
+  "The request headers were not sent: the operator allows pages of this host, but no callers' data (web.allow_caller_data).";
 
 async function load(at: Load): Promise<LoadedPage> {
   const settings = at.deps.settings();
@@ -169,9 +183,10 @@ async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
         "user-agent": userAgentOf(userAgent, at.request),
         accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
         "accept-language": "en-US,en;q=0.9,*;q=0.5",
-        ...at.request.headers,
       },
+      callerHeaders: at.request.headers,
     });
+    at.isHeldBack ||= answer.heldBack === true;
     if (attempt >= TRIES_MAX || !RETRIED_STATUSES.has(answer.status)) return answer;
     if (isChallenge(answer.status, answer.headers, answer.body)) return answer;
     const waitMs = retryAfterMs(answer.headers.get("retry-after"), attempt);
@@ -275,9 +290,9 @@ function userAgentOf(own: string, { browsing, headers }: LoadRequest): string {
   return headers?.["user-agent"] ?? (browsing?.isMobile === true ? `${MOBILE_AGENT} ${own}` : own);
 }
 
-/** The caller's options for the browser. Its headers are left out if the page was redirected to another origin. */
-function browsingAt({ request: { url, browsing } }: Load, now: string): Browsing | undefined {
-  if (browsing === undefined || new URL(url).origin === new URL(now).origin) return browsing;
+/** The caller's options for the browser. Its headers are left out at another origin, and where they were held back. */
+function browsingAt({ request: { url, browsing }, isHeldBack }: Load, now: string): Browsing | undefined {
+  if (browsing === undefined || (new URL(url).origin === new URL(now).origin && !isHeldBack)) return browsing;
   return { ...browsing, headers: {} };
 }
 

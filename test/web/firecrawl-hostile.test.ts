@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
 import { openStore } from "../../src/store/engine/open.ts";
+import { jobStore } from "../../src/store/work/jobs.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { CHROMIUM } from "../support/browser.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
@@ -27,13 +28,19 @@ interface Told {
 let site: FakeSite;
 let other: FakeSite;
 let hidden: FakeSite;
+let pagesOnly: FakeSite;
 let app: TestApp;
 let stranger: string;
+let strangerId: string;
 const received: { body: string; headers: Headers; told: Told }[] = [];
 const heard: (() => void)[] = [];
 
 beforeAll(async () => {
   hidden = startFakeSite({ "/": page("Hidden") });
+  pagesOnly = startFakeSite({
+    "/echo": ({ headers }) =>
+      html(page(headers.get("x-remote-user") ?? "nobody", [], headers.get("accept-language") ?? "")),
+  });
   other = startFakeSite({ "/echo": (request) => html(page(request.headers.get("x-secret") ?? "no secret came")) });
   site = startFakeSite({
     // The engine gives up matching one such address after a while. Many of them take longer than a crawl waits, on any machine.
@@ -51,19 +58,22 @@ beforeAll(async () => {
     "/hook/away": () => new Response(null, { status: 307, headers: { location: `${hidden.url}/` } }),
   });
   app = await startTestApp({
-    config: webConfig([site.host, other.host], { render: "auto", cache: { max_age: "1h" } }),
+    config: webConfig([site.host, other.host, pagesOnly.host], {
+      ...{ render: "auto", cache: { max_age: "1h" }, allow_caller_data: [site.host, other.host] },
+    }),
   });
   const store = openStore({ dataDir: app.dataDir });
   const made = await accountStore(store).createAccount({
     ...{ email: "stranger@example.com", username: "stranger", tier: "premium", emailVerified: true },
   });
   if ("refused" in made) throw new Error(made.refused);
+  strangerId = made.id;
   stranger = (await keyStore(store).createKey({ accountId: made.id, name: "s" })).key;
   store.close();
 });
 afterAll(async () => {
   await app.stop();
-  for (const one of [site, other, hidden]) await one.stop();
+  for (const one of [site, other, hidden, pagesOnly]) await one.stop();
 });
 
 const post = async (path: string, body: Json, key = app.key) => {
@@ -142,6 +152,19 @@ describe("webhooks", () => {
     },
   );
 
+  test("are not sent to a host that is only allowed for pages", async () => {
+    for (const path of ["/v2/crawl", "/v2/batch/scrape"]) {
+      const { status, json } = await post(path, {
+        ...{ url: `${site.url}/`, urls: [`${site.url}/`], webhook: `${pagesOnly.url}/hook` },
+      });
+      expect([path, status, json["param"], String(json["error"])]).toEqual([
+        ...[path, 400, "webhook.url"],
+        expect.stringContaining("web.allow_caller_data"),
+      ]);
+    }
+    expect(pagesOnly.count("/hook")).toBe(0);
+  });
+
   test("follow no redirect", async () => {
     const { json } = await post("/v2/batch/scrape", { urls: [`${site.url}/a`], webhook: `${site.url}/hook/away` });
     await ended(`/v2/batch/scrape/${json.id}`);
@@ -177,6 +200,15 @@ describe("headers", () => {
     const { json } = await post("/v2/scrape", { url: `${site.url}/away`, headers: { "X-Secret": "open sesame" } });
     expect(String(json.data["markdown"])).toContain("no secret came");
   });
+
+  test("are not sent to a host that is only allowed for pages, with or without a browser", async () => {
+    const headers = { "X-Remote-User": "admin", "Accept-Language": "fr" };
+    for (const more of [{}, ...(CHROMIUM === undefined ? [] : [{ waitFor: 1 }])]) {
+      const { json } = await post("/v2/scrape", { url: `${pagesOnly.url}/echo`, headers, ...more });
+      expect(String(json.data["markdown"])).toContain("nobody");
+      expect(String(json.data["warning"])).toContain("web.allow_caller_data");
+    }
+  }, 60_000);
 
   test("are not stored", async () => {
     const { json } = await post("/v2/batch/scrape", {
@@ -243,6 +275,24 @@ test("patterns without end end their crawl, and nothing else", async () => {
   expect((await post("/v2/scrape", { url: `${site.url}/a`, maxAge: 0 })).status).toBe(200);
   expect((await post("/v2/crawl", { url: `${site.url}/`, includePaths: ["("] })).json["param"]).toBe("includePaths[0]");
 }, 60_000);
+
+test("too many jobs of an account are its own limit: 429 with a time to wait", async () => {
+  const store = openStore({ dataDir: app.dataDir });
+  const accountId = strangerId;
+  const jobs = jobStore(store);
+  const ids = Array.from({ length: 100 }, (_, index) => `crawl_waiting_${index}`);
+  const deadlineAtMs = Number.MAX_SAFE_INTEGER;
+  for (const id of ids)
+    await jobs.createJob({ id, kind: "crawl", accountId, input: {}, deadlineAtMs, reservedFor: "another node" });
+  const url = `${site.url}/a`;
+  for (const path of ["/v1/crawl", "/v2/crawl", "/v2/batch/scrape", "/v1/llmstxt"]) {
+    const response = await app.post(path, { url, urls: [url] }, { authorization: `Bearer ${stranger}` });
+    expect([path, response.status, response.headers.get("retry-after")]).toEqual([path, 429, "10"]);
+    expect(await response.text()).toContain("Too many of your jobs");
+  }
+  for (const id of ids) await jobs.cancelJob({ kind: "crawl", accountId, id, ttlMs: 0 });
+  store.close();
+});
 
 test("values above the limits are refused", async () => {
   const urls = (length: number) => Array.from({ length }, (_, index) => `${site.url}/?${index}`);

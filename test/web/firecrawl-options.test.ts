@@ -78,9 +78,11 @@ beforeAll(async () => {
     "/paper.pdf": () =>
       new Response(pdfOf(shown("A paper that is read.")), { headers: { "content-type": "application/pdf" } }),
   });
-  app = await startTestApp({ config: webConfig([site.host]) });
+  app = await startTestApp({ config: webConfig([site.host], { allow_caller_data: [site.host] }) });
   browsing = await startTestApp({
-    config: webConfig([site.host], { render: "auto", actions_script: true, respect_robots: false }),
+    config: webConfig([site.host], {
+      ...{ render: "auto", actions_script: true, respect_robots: false, allow_caller_data: [site.host] },
+    }),
   });
 });
 afterAll(async () => {

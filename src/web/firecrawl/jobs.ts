@@ -5,13 +5,13 @@ import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { prefixedId } from "../../base/ids.ts";
 import { pageKey } from "../../base/page-key.ts";
-import type { AddressGuard } from "../../net/address-guard.ts";
+import type { AddressGuard, Purpose } from "../../net/address-guard.ts";
 import type { FrontierEntry } from "../../store/work/frontier.ts";
 import type { ListedJob } from "../../store/work/job-lists.ts";
-import { STORAGE_USED_UP } from "../crawl.ts";
-import { type JobVerbs, OPEN_JOBS_MAX } from "../crawl-jobs.ts";
+import type { JobVerbs } from "../crawl-jobs.ts";
 import { type StoredJob, withoutKeys } from "../crawl-view.ts";
 import { asWebError } from "../failure.ts";
+import { checkJobRoom } from "../job-room.ts";
 import { type Body, invalid, readText } from "../params.ts";
 import type { ActionRules } from "./actions.ts";
 import { BATCH_KIND, BATCH_PAGES_MAX } from "./batch.ts";
@@ -76,7 +76,7 @@ export async function startFirecrawlCrawl(
   from: JobStarter,
 ): Promise<Record<string, unknown>> {
   const read = readCrawlWish(body, from, deps.rules());
-  await mayBeAsked(deps, read.input.url, "url", from.signal);
+  await mayBeAsked(deps, { url: read.input.url, param: "url", purpose: "navigation" }, from.signal);
   // The stored parameters of a crawl require these members, but pages of Firecrawl's clients use `formats` of their own.
   const shape = { formats: [], fullPage: false, onlyMainContent: true, documents: true };
   const id = await queue("crawl", { ...read, input: { ...shape, ...read.input } }, deps, from);
@@ -118,11 +118,8 @@ async function queue(
   { accountId, signal, started }: FirecrawlAsker,
 ): Promise<string> {
   const { webhook } = input.firecrawl;
-  if (webhook !== null) await mayBeAsked(deps, webhook.url, "webhook.url", signal);
-  if ((await deps.jobs.countOpenJobs(accountId)) >= OPEN_JOBS_MAX)
-    throw new ApiError("crawl_unavailable", "Too many of your jobs are running. Wait for one to end, or cancel one.");
-  if (!(await deps.makeRoom(accountId, JSON.stringify(input).length)))
-    throw new ApiError("request_too_large", STORAGE_USED_UP);
+  if (webhook !== null) await mayBeAsked(deps, { url: webhook.url, param: "webhook.url", purpose: "webhook" }, signal);
+  await checkJobRoom(accountId, input, deps);
   const id = prefixedId(`${sort}_`);
   const deadlineAtMs = deps.clock.now() + deps.limits().jobTimeoutMs;
   deps.headers.hold(id, { page: headers, webhook: webhookHeaders });
@@ -140,11 +137,10 @@ async function queue(
 /** Refuses addresses that may never be fetched. Temporary problems are left to the job. */
 async function mayBeAsked(
   { guard }: FirecrawlJobsDeps,
-  url: string,
-  param: string,
+  { url, param, purpose }: { url: string; param: string; purpose: Purpose },
   signal: AbortSignal,
 ): Promise<void> {
-  await guard.check(url, { signal }).catch((error: unknown) => {
+  await guard.check(url, { purpose, signal }).catch((error: unknown) => {
     signal.throwIfAborted();
     const { apiCode, message } = asWebError("crawl", error);
     if (apiCode === "url_not_allowed" || apiCode === "invalid_request") throw new ApiError(apiCode, message, { param });

@@ -160,6 +160,7 @@ async function post(notice: WebhookNotice, body: string, deps: WebhookDeps, sign
     bytesMax: ANSWER_BYTES_MAX,
     timeoutMs: TIMEOUT_MS,
     redirectsMax: 0,
+    purpose: "webhook",
     signal,
     headers: {
       ...notice.headers,
