@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import fc from "fast-check";
 import { parseAddress } from "../../src/base/ip-address.ts";
 import { classifyAddress, parseCidr } from "../../src/net/address.ts";
-import { type AddressGuard, type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/address-guard.ts";
+import { type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/address-guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 
 const CLOSED: AddressPolicy = { allowPrivateNetworks: false, allowHosts: [], ports: [] };
@@ -209,19 +209,6 @@ describe("the operator's policy", () => {
     const listed = guard({ allowHosts: ["127.0.0.1"] });
     expect((await listed.check("http://127.0.0.1/")).addresses).toEqual(["127.0.0.1"]);
     await expect(listed.check("http://127.0.0.1/", { purpose: "subresource" })).rejects.toThrow(BlockedAddress);
-  });
-
-  test("webhooks and callers' headers go only where another list allows them", async () => {
-    const pages = guard({ allowHosts: ["127.0.0.1"] });
-    const all = guard({ allowHosts: ["127.0.0.1"], allowCallerData: ["127.0.0.1:81", "10.0.0.0/8"] });
-    const webhook = (one: AddressGuard, url: string) => one.check(url, { purpose: "webhook" });
-    await expect(webhook(pages, "http://127.0.0.1/")).rejects.toThrow("web.allow_caller_data");
-    await expect(webhook(all, "http://127.0.0.1/")).rejects.toThrow(BlockedAddress);
-    expect((await webhook(all, "http://127.0.0.1:81/")).port).toBe(81);
-    expect((await webhook(all, "http://10.1.2.3/")).takesCallerData).toBe(true);
-    await expect(all.check("http://10.1.2.3/")).rejects.toThrow(BlockedAddress);
-    const taken = ["http://127.0.0.1/", "http://127.0.0.1:81/", `http://${PUBLIC}/`].map((url) => all.check(url));
-    expect((await Promise.all(taken)).map(({ takesCallerData }) => takesCallerData)).toEqual([false, true, true]);
   });
 
   test("one private address among public ones refuses the name", async () => {

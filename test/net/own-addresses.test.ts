@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { parseAddress } from "../../src/base/ip-address.ts";
-import { type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/address-guard.ts";
+import {
+  type AddressGuard,
+  type AddressPolicy,
+  BlockedAddress,
+  createAddressGuard,
+} from "../../src/net/address-guard.ts";
 
 const CLOSED: AddressPolicy = { allowPrivateNetworks: false, allowHosts: [], ports: [] };
 /** All names resolve to a public address. Literal addresses resolve to themselves. */
@@ -37,4 +42,18 @@ describe("the machine's own addresses", () => {
     expect(await judge("http://93.184.216.34:81/", { allowHosts: ["93.184.216.34:81"] })).toBe("passed");
     expect(await judge("http://93.184.216.34:82/", { allowHosts: ["93.184.216.34:81"] })).toBe("address");
   });
+});
+
+test("webhooks and callers' headers go only where another list allows them", async () => {
+  const guard = (policy: Partial<AddressPolicy>) => createAddressGuard({ ...CLOSED, ...policy }, resolve);
+  const pages = guard({ allowHosts: ["127.0.0.1"] });
+  const all = guard({ allowHosts: ["127.0.0.1"], allowCallerData: ["127.0.0.1:81", "10.0.0.0/8"] });
+  const webhook = (one: AddressGuard, url: string) => one.check(url, { purpose: "webhook" });
+  await expect(webhook(pages, "http://127.0.0.1/")).rejects.toThrow("web.allow_caller_data");
+  await expect(webhook(all, "http://127.0.0.1/")).rejects.toThrow(BlockedAddress);
+  expect((await webhook(all, "http://127.0.0.1:81/")).port).toBe(81);
+  expect((await webhook(all, "http://10.1.2.3/")).takesCallerData).toBe(true);
+  await expect(all.check("http://10.1.2.3/")).rejects.toThrow(BlockedAddress);
+  const taken = ["http://127.0.0.1/", "http://127.0.0.1:81/", `http://93.184.216.35/`].map((url) => all.check(url));
+  expect((await Promise.all(taken)).map(({ takesCallerData }) => takesCallerData)).toEqual([false, true, true]);
 });
