@@ -42,6 +42,9 @@ const STALL_MS = 30_000;
 /** Errors are short, so they are read completely, and the credential can be removed from their text. */
 const ERROR_BYTES_MAX = 256 * 1024;
 const TEXT = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/i;
+/** The methods of APIs. TRACE would show the operator's headers, and CONNECT opens a tunnel. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+const ALLOWED = [...METHODS].join(", ");
 const NO_BODY = new Set([204, 205, 304]);
 
 /** One request in progress. */
@@ -64,6 +67,12 @@ export function createPassthrough(deps: PassthroughDeps) {
         "This key may not call a provider's own paths. An administrator can create a key with --passthrough.";
       throw new ApiError("permission_denied", message);
     }
+    if (!METHODS.has(request.method))
+      throw new ApiError(
+        "method_not_allowed",
+        `A provider's path accepts ${ALLOWED}, not ${request.method.slice(0, 20)}.`,
+        { headers: { allow: ALLOWED } },
+      );
     const { provider, rest } = targetOf(deps, request);
     exchange.log["provider"] = provider.name;
     const url = addressBelow(provider.baseUrl, rest, keyOfRequest(request));

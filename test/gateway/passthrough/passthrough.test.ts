@@ -1,6 +1,7 @@
 // Any path of a provider: which keys may use it, where it leads, and what is passed on in both directions.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
 import { keyStore } from "../../../src/store/access/keys.ts";
 import { openStore } from "../../../src/store/engine/open.ts";
 import { usageStore } from "../../../src/store/usage/usage.ts";
@@ -76,6 +77,24 @@ const send = (path: string, init: RequestInit = {}) =>
     ...init,
     headers: { authorization: `Bearer ${key}`, ...(init.headers as Record<string, string> | undefined) },
   });
+/** The answer to a method that fetch() does not send. */
+function sendRaw(method: string, path: string): Promise<string> {
+  const { port } = new URL(app.url);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const socket = connect(Number(port), "127.0.0.1", () => {
+    socket.write(
+      `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`,
+    );
+  });
+  let text = "";
+  socket.on("data", (bytes) => {
+    text += bytes.toString();
+    if (text.includes("\r\n\r\n")) socket.destroy();
+  });
+  socket.on("close", () => resolve(text));
+  socket.on("error", () => resolve(text));
+  return promise;
+}
 const codeOf = async (answer: Response) => ((await answer.json()) as { error: { code: string } }).error.code;
 
 describe("which keys may use it", () => {
@@ -227,6 +246,46 @@ describe("the answer to the client", () => {
   test.each([204, 304])("a status without a body: %i", async (status) => {
     reply = () => new Response(null, { status });
     expect((await send("/v1/upstream/up/files/1", { method: "DELETE" })).status).toBe(status);
+  });
+
+  test("headers that choose an account, an address, a path or a method are not sent up", async () => {
+    const names = [
+      ...["openai-organization", "openai-project", "x-goog-user-project", "x-amz-security-token", "true-client-ip"],
+      ...["x-original-url", "x-rewrite-url", "x-http-method-override", "x-forwarded-for", "cf-connecting-ip"],
+    ];
+    const headers = Object.fromEntries(names.map((name) => [name, "mine"]));
+    await send("/v1/upstream/up/models", { headers: { ...headers, "openai-beta": "yes" } });
+    expect(names.filter((name) => seen[0]!.headers[name] !== undefined)).toEqual([]);
+    expect(seen[0]!.headers["openai-beta"]).toBe("yes");
+  });
+
+  test.each(["PROPFIND", "TRACE", "MKCOL"])("%s is no method of an API", async (method) => {
+    const answer = await sendRaw(method, "/v1/upstream/up/models");
+    expect(answer).toMatch(/^HTTP\/1\.1 (?:405|400|501)/);
+    expect(seen).toEqual([]);
+  });
+
+  test("no browser takes an answer for a page of this origin", async () => {
+    const policies = {
+      ...{ refresh: "0;url=https://evil.example", "x-frame-options": "ALLOWALL", "clear-site-data": "*" },
+      ...{ "content-security-policy": "default-src *", "service-worker-allowed": "/", "set-cookie": "a=b" },
+      ...{ "cross-origin-opener-policy": "unsafe-none", "x-more": "yes" },
+    };
+    for (const [type, status] of [
+      ["text/html; charset=utf-8", 200],
+      ["text/html", 404],
+      ["image/svg+xml", 200],
+      ["application/json", 200],
+    ] as const) {
+      reply = () =>
+        new Response("<script>alert(1)</script>", { status, headers: { ...policies, "content-type": type } });
+      const { headers } = await send("/v1/upstream/up/page");
+      expect([type, headers.get("content-security-policy")]).toEqual([type, "sandbox; default-src 'none'"]);
+      expect([headers.get("x-content-type-options"), headers.get("x-more")]).toEqual(["nosniff", "yes"]);
+      expect(headers.get("content-disposition")).toBe(type.startsWith("application/json") ? null : "attachment");
+      for (const name of ["refresh", "x-frame-options", "clear-site-data", "service-worker-allowed", "set-cookie"])
+        expect([name, headers.get(name)]).toEqual([name, null]);
+    }
   });
 
   test("the provider's key is masked, even if it is split between pieces, and in headers and errors", async () => {
