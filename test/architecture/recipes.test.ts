@@ -56,7 +56,9 @@ export const even: DecisionBackend = {
 const ENDPOINT = `// Ranks texts, in the words of a toy.
 
 import { ApiError } from "../../base/errors.ts";
-import type { ModelEndpoint } from "./endpoint.ts";
+import { reportedUsage } from "../../chat/usage.ts";
+import type { JsonObject, ModelEndpoint } from "./endpoint.ts";
+import { rankingUsage } from "./endpoint-usage.ts";
 
 export const toyRank: ModelEndpoint = {
   path: "/v1/toy/rank",
@@ -68,7 +70,8 @@ export const toyRank: ModelEndpoint = {
     if (!Array.isArray(body["texts"])) throw new ApiError("invalid_request", "'texts' must be a list.", { param: "texts" });
   },
   measure: () => ({ inputTokens: 5, outputTokens: 0 }),
-  usage: ({ tokens }) => (typeof tokens === "number" ? { inputTokens: tokens, outputTokens: 0 } : undefined),
+  usage: ({ usage }) => reportedUsage({ input: (usage as JsonObject | null | undefined)?.["total_tokens"], output: 0 }),
+  shownUsage: rankingUsage,
 };
 `;
 
@@ -76,7 +79,7 @@ const ENDPOINT_FIXTURE = `import type { EndpointFixture } from "./fixture.ts";
 
 export const fixture: EndpointFixture = {
   body: { texts: ["a", "b"] },
-  answer: (model) => ({ model, ranks: [1, 0], tokens: 3 }),
+  answer: (model) => ({ model, ranks: [1, 0], usage: { total_tokens: 3 } }),
   tokens: 3,
   untold: (model) => ({ model, ranks: [1, 0] }),
   refused: [[{ texts: "a" }, "texts"]],
