@@ -1,36 +1,56 @@
 // Pairs calls with results: protocols require every call of a turn to be answered in the next one. History in another order
-// (from a client or a compaction) is rearranged; nothing is lost.
+// (from a client, a compaction or a tool that answers late) is rearranged; nothing is lost.
 
 import type { ChatMessage, ToolCallPart, ToolResultPart, UserContent } from "./request.ts";
 
+/** A call and its result, once it is found. */
+interface Answered {
+  call: ToolCallPart;
+  result?: ToolResultPart;
+}
+
 /**
- * The history with the results of each turn's calls directly after it, in the calls' order. A missing result gets a
- * placeholder, one without a call becomes user text. Returns the same list if nothing changes.
+ * The history with the results of each turn's calls directly after it, in the calls' order, however late they came. A missing
+ * result gets a placeholder, one without a call becomes user text. Returns the same list if nothing changes.
  */
 export function pairResults(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   if (isPaired(messages)) return messages;
-  const waiting = new Map<ToolResultPart, ChatMessage>();
-  for (const message of messages) {
-    if (message.role === "tool") for (const part of message.content) waiting.set(part, message);
-  }
+  const { answers, strays } = matched(messages);
   const out: ChatMessage[] = [];
-  messages.forEach((message, at) => {
+  for (const message of messages) {
     if (message.role === "tool") {
-      const strays = message.content.filter((part) => waiting.has(part));
-      if (strays.length > 0) out.push({ role: "user", content: strays.flatMap(asText) });
-      return;
+      const content = message.content.filter((part) => strays.has(part)).flatMap(asText);
+      if (content.length > 0) out.push({ role: "user", content });
+      continue;
     }
     out.push(message);
-    const calls = callsOf(message);
-    if (calls.length === 0) return;
-    // A result belongs to the nearest preceding turn with calls: only the messages up to the next such turn are searched.
-    const later = messages.slice(at + 1);
-    const next = later.findIndex((one) => callsOf(one).length > 0);
-    const near = new Set(next < 0 ? later : later.slice(0, next));
-    const content = calls.map((call) => take(call, waiting, near));
-    out.push({ role: "tool", content });
-  });
+    const calls = answers.get(message);
+    if (calls !== undefined)
+      out.push({ role: "tool", content: calls.map(({ call, result }) => result ?? missing(call)) });
+  }
   return out;
+}
+
+/** Finds the results. A result belongs to the nearest preceding call with its id, since some clients use ids again. */
+function matched(messages: readonly ChatMessage[]) {
+  const answers = new Map<ChatMessage, Answered[]>();
+  const open = new Map<string, Answered[]>();
+  const strays = new Set<ToolResultPart>();
+  for (const message of messages) {
+    if (message.role === "tool") {
+      for (const part of message.content) {
+        const own = open.get(part.callId)?.shift();
+        if (own === undefined) strays.add(part);
+        else own.result = part;
+      }
+      continue;
+    }
+    const calls = callsOf(message).map((call): Answered => ({ call }));
+    if (calls.length === 0) continue;
+    answers.set(message, calls);
+    for (const [id, same] of Map.groupBy(calls, ({ call }) => call.callId)) open.set(id, [...same]);
+  }
+  return { answers, strays };
 }
 
 function isPaired(messages: readonly ChatMessage[]): boolean {
@@ -52,18 +72,9 @@ function callsOf(message: ChatMessage): ToolCallPart[] {
   return message.role === "assistant" ? message.content.filter((part) => part.type === "tool-call") : [];
 }
 
-function take(
-  call: ToolCallPart,
-  waiting: Map<ToolResultPart, ChatMessage>,
-  near: ReadonlySet<ChatMessage>,
-): ToolResultPart {
-  for (const [part, message] of waiting) {
-    if (part.callId !== call.callId || !near.has(message)) continue;
-    waiting.delete(part);
-    return part;
-  }
+function missing({ callId, kind }: ToolCallPart): ToolResultPart {
   const content = [{ type: "text" as const, text: "No result was given." }];
-  return { type: "tool-result", callId: call.callId, kind: call.kind, content, isError: true };
+  return { type: "tool-result", callId, kind, content, isError: true };
 }
 
 function asText(part: ToolResultPart): UserContent[] {

@@ -33,9 +33,14 @@ describe("pairResults", () => {
     ["calls at the end", [user("x"), calls("1")], ["user", "assistant", "tool 1!"]],
     ["a stray result", [user("x"), results("9")], ["user", "user"]],
     [
-      "a result that comes too late",
+      "a result that comes after another call",
       [calls("1"), user("x"), calls("2"), results("2", "1")],
-      ["assistant", "tool 1!", "user", "assistant", "tool 2", "user"],
+      ["assistant", "tool 1", "user", "assistant", "tool 2"],
+    ],
+    [
+      "a missing result of an id that is used again",
+      [calls("1"), user("x"), calls("1"), results("1")],
+      ["assistant", "tool 1!", "user", "assistant", "tool 1"],
     ],
     [
       "an id used again",

@@ -36,6 +36,9 @@ test.each<[string, (model: string) => unknown, string, string | undefined, strin
   ["/v1/messages", streamed, "plain", "2026-10-21", "2026-10-21"],
   ["/v1/messages/count_tokens", chat, "plain", "2026-10-21", "2026-10-21"],
   ["/v1/chat/completions", chat, "plain", undefined, "2023-06-01"],
+  // The gateway's own bodies follow its own version.
+  ["/v1/chat/completions", chat, "plain", "2026-10-21", "2023-06-01"],
+  ["/v1/responses", (model) => ({ model, input: "hi" }), "plain", "2026-10-21", "2023-06-01"],
   // A version in the operator's configuration takes precedence.
   ["/v1/messages", message, "pinned", "2026-10-21", "2024-12-24"],
 ])("%s %p over %s: %p goes up as %s", async (path, body, model, version, sent) => {

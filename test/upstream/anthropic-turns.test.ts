@@ -73,25 +73,27 @@ describe("turns", () => {
     ]);
   });
 
-  test("11: every call is followed by its result: missing ones are named, stray ones become text, and results come first", () => {
+  test("11: every call is followed by its result: late ones are moved, missing ones named, stray ones become text, and results come first", () => {
     const { json } = send({
       tools,
       messages: [
         user(text("x")),
-        assistant(text("calling"), call("a", '{"x":1}'), call("b")),
+        assistant(text("calling"), call("a", '{"x":1}'), call("b"), call("c")),
         user(text("by the way")),
         result("b", text("B")),
         assistant(text("ok")),
         result("a", text("late")),
+        result("z", text("stray")),
       ],
     });
     expect(json.messages[1].content[1]).toEqual({ type: "tool_use", id: "a", name: "f", input: { x: 1 } });
     expect(json.messages[2].content).toEqual([
+      { type: "tool_result", tool_use_id: "a", content: "late" },
       { type: "tool_result", tool_use_id: "b", content: "B" },
-      { type: "tool_result", tool_use_id: "a", content: "No result was given.", is_error: true },
+      { type: "tool_result", tool_use_id: "c", content: "No result was given.", is_error: true },
       { type: "text", text: "by the way" },
     ]);
-    expect(json.messages[4].content[0].text).toContain("late");
+    expect(JSON.stringify(json.messages[4].content)).toContain("stray");
   });
 
   test("a call at the very end gets a result turn", () => {

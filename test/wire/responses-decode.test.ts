@@ -34,7 +34,7 @@ describe("refuses", () => {
       "input[0].arguments",
     ],
     ["custom call without input", items({ type: "custom_tool_call", call_id: "c", name: "f" }), "input[0].input"],
-    ["result without call", items({ type: "function_call_output", output: "x" }), "input[0].call_id"],
+    ["result without call", items({ type: "custom_tool_call_output", output: "x" }), "input[0].call_id"],
     ["result without output", items({ type: "function_call_output", call_id: "c" }), "input[0].output"],
     ["result of another type", items({ type: "function_call_output", call_id: "c", output: 3 }), "input[0].output"],
     ["reasoning summary", items({ type: "reasoning", summary: "x" }), "input[0].summary"],

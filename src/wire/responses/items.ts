@@ -104,6 +104,12 @@ function readItem(item: Fields, path: string, turns: Turns): void {
       turns.assistant([readCall(item, path, turns)]);
       break;
     case "function_call_output":
+      if ((item["call_id"] ?? undefined) === undefined) {
+        turns.messages.push({ role: "user", content: readUncalled(item, path) });
+        break;
+      }
+      turns.result(readResult(item, path));
+      break;
     case "custom_tool_call_output":
       turns.result(readResult(item, path));
       break;
@@ -271,22 +277,34 @@ function readCall(item: Fields, path: string, turns: Turns): ToolCallPart {
   };
 }
 
+/** Reads a result that names no call, as the user's: only the name of its tool says where it comes from. */
+function readUncalled(item: Fields, path: string): UserContent[] {
+  const name = maybe(item, "name", expectText, path);
+  const title = `Result of ${name === undefined ? "a tool" : `the tool ${name}`}:`;
+  const [first, ...rest] = readOutput(item, path);
+  if (first?.type === "text") return [{ ...first, text: `${title} ${first.text}` }, ...rest];
+  return [{ type: "text", text: title }, ...(first === undefined ? [] : [first, ...rest])];
+}
+
 function readResult(item: Fields, path: string): ToolResultPart {
+  return {
+    type: "tool-result",
+    callId: need(item, "call_id", expectText, path),
+    content: readOutput(item, path),
+    ...given({ name: maybe(item, "name", expectText, path) }),
+    kind: item["type"] === "custom_tool_call_output" ? "custom" : "function",
+  };
+}
+
+function readOutput(item: Fields, path: string): ToolResultPart["content"] {
   const output = item["output"];
   const where = at(path, "output");
   if (output !== undefined && output !== null && typeof output !== "string" && !Array.isArray(output)) {
     reject(where, `Invalid '${where}': expected a string or an array of content parts.`);
   }
-  const content = readParts(output, where, readNamedPart).map((part, i) =>
+  return readParts(output, where, readNamedPart).map((part, i) =>
     part.type === "audio" ? opaque((output as Fields[])[i] as Fields) : typedResult(part),
   );
-  return {
-    type: "tool-result",
-    callId: need(item, "call_id", expectText, path),
-    content,
-    ...given({ name: maybe(item, "name", expectText, path) }),
-    kind: item["type"] === "custom_tool_call_output" ? "custom" : "function",
-  };
 }
 
 function readReasoning(item: Fields, path: string, turns: Turns): void {

@@ -3,6 +3,7 @@
 
 import { ApiError } from "../../../base/errors.ts";
 import { lookUp } from "../../../base/look-up.ts";
+import { pairResults } from "../../../chat/pair.ts";
 import type { ChatRequest, FunctionTool, ReasoningOptions } from "../../../chat/request.ts";
 import { flattenTools } from "../../../chat/tools.ts";
 import { CLAUDE_SCHEMA } from "../../../vendors/anthropic.ts";
@@ -67,7 +68,7 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   refuse(chat);
   takeParameters(chat, TAKES, dropped);
   const facts = factsOf(ctx.model);
-  const { system, turns } = anthropicTurns(chat.messages, dropped, facts);
+  const { system, turns } = anthropicTurns(pairResults(chat.messages), dropped, facts);
   const body: Record<string, unknown> = { model: ctx.model, max_tokens: chat.maxTokens ?? ctx.maxOutputTokens };
   addFormat(body, system, chat, facts);
   if (system.length > 0) body["system"] = system;
@@ -89,7 +90,7 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   }
   return {
     path: "/messages",
-    headers: anthropicHeaders(ctx),
+    headers: { ...anthropicHeaders(ctx), "anthropic-version": OWN_VERSION },
     body: JSON.stringify(body),
     dropped: [...dropped],
     ...(cutAt.length > 0 ? { cutAt } : {}),
@@ -100,10 +101,13 @@ function parted(texts: readonly string[], goesUp: (text: string) => boolean): [s
   return [texts.filter(goesUp), texts.filter((text) => !goesUp(text))];
 }
 
-/** The headers for version and betas: the client's own, including unknown betas. */
+/** The version of the API that the bodies written here follow, whichever version the client's own body follows. */
+const OWN_VERSION = "2023-06-01";
+
+/** The headers of a relayed request: the client's own version and betas, including unknown ones. */
 export function anthropicHeaders(ctx: RequestContext): Record<string, string> {
   const headers: Record<string, string> = {
-    "anthropic-version": ctx.clientHeaders["anthropic-version"] ?? "2023-06-01",
+    "anthropic-version": ctx.clientHeaders["anthropic-version"] ?? OWN_VERSION,
   };
   const beta = ctx.clientHeaders["anthropic-beta"];
   if (beta !== undefined && beta !== "") headers["anthropic-beta"] = beta;

@@ -4,6 +4,7 @@
 
 import { ApiError } from "../../../base/errors.ts";
 import { lookUp } from "../../../base/look-up.ts";
+import { pairResults } from "../../../chat/pair.ts";
 import type { ChatRequest, FunctionTool, ToolChoice } from "../../../chat/request.ts";
 import { flattenTools, type NameRules } from "../../../chat/tools.ts";
 import { GEMINI_SCHEMA } from "../../../vendors/google.ts";
@@ -56,7 +57,7 @@ export function geminiRequest(original: ChatRequest, ctx: RequestContext): Upstr
   takeParameters(chat, TAKES, dropped);
   const facts = factsOf(ctx.model);
   const third = facts.callIds;
-  const { system, contents } = geminiContents(chat.messages, { third }, dropped);
+  const { system, contents } = geminiContents(pairResults(chat.messages), { third }, dropped);
   const config = configOf(chat, ctx, dropped);
   addThinking(config, { chat, facts, dropped });
   const body: Record<string, unknown> = { contents };
