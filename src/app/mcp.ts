@@ -60,7 +60,10 @@ export function resourcesOf({
   return {
     hasEngine: () => web.engines().some(({ whyOff }) => whyOff === undefined),
     hasModel: (caller) => hasWebModel(webModels, caller),
+    // An agent would take the demo's answers for true.
     decisionModels: async ({ account, models }) =>
-      (await decisions.choices(models)).filter(({ tier }) => tierIncludes(account.tier, tier)).map(({ id }) => id),
+      (await decisions.choices(models))
+        .filter(({ tier, embedded }) => !embedded && tierIncludes(account.tier, tier))
+        .map(({ id }) => id),
   };
 }

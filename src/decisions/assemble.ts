@@ -14,6 +14,7 @@ import type { DecisionStore } from "../store/decisions/decisions.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
 import { warmTokens } from "../tokens/count.ts";
 import type { Provider } from "../upstream/provider.ts";
+import { embeddedCard } from "../upstream/providers/index.ts";
 import { answerSystemone, type DecisionCaller, type DecisionRoutesDeps, decisionRoutes, listed } from "./api/routes.ts";
 import { readCalibrationFile } from "./calibration/file.ts";
 import { DecisionDiscovery } from "./models/discover.ts";
@@ -22,6 +23,7 @@ import { decisionOverview, type ShownVersion } from "./models/overview.ts";
 import { decisionCostMicros, decisionWorstCaseMicros, inputPriceOf, type PriceDeps } from "./models/prices.ts";
 import { type Promotion, PromotionRefused, promoteVersion } from "./models/promote.ts";
 import { createUpstreams } from "./models/upstreams.ts";
+import type { ListedModel } from "./models/versions.ts";
 import { DecisionWatch } from "./models/watch.ts";
 
 export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
@@ -55,6 +57,7 @@ export function createDecisions(deps: DecisionsDeps) {
   });
   const models = new DecisionModels({
     discovered: () => discovery.models(),
+    embedded: () => embeddedModels(deps.config()),
     configured: () => deps.config().decisions.models,
     readCalibrationFile,
     store: deps.store,
@@ -62,9 +65,12 @@ export function createDecisions(deps: DecisionsDeps) {
     clock: deps.clock,
     problem: (message) => deps.warn(message),
   });
+  /** The versions of real models. */
+  const versions = async () =>
+    [...(await models.current()).versions.values()].filter(({ embedded }) => embedded !== true);
   const watch = new DecisionWatch({
     store: deps.store,
-    versions: async () => [...(await models.current()).versions.values()],
+    versions,
     upstream: upstreams.open,
     clock: deps.clock,
     warn: deps.warn,
@@ -73,7 +79,7 @@ export function createDecisions(deps: DecisionsDeps) {
   const mayProbe = () => deps.config().health.probe !== "off";
   /** Takes about 30 ms once, and only if tokens are counted; otherwise the first request would wait for it. */
   const warm = async () => {
-    if ((await models.current()).versions.size > 0) await warmTokens();
+    if ((await versions()).length > 0) await warmTokens();
   };
   const prices: PriceDeps = {
     baseUrl: (name) => deps.config().providers.find((provider) => provider.name === name)?.baseUrl,
@@ -86,7 +92,7 @@ export function createDecisions(deps: DecisionsDeps) {
     answer: (request: Request) => answerSystemone(request, routesDeps),
     /** The versions and aliases that can be used, with a limited key only those of its models. */
     choices: async (models?: KeyModels) =>
-      (await listed(routesDeps, models)).map(({ id, version }) => ({ id, tier: version.tier })),
+      (await listed(routesDeps, models)).map(({ id, version: { tier, embedded = false } }) => ({ id, tier, embedded })),
     /** Whether a name is the id or alias of a decision model. */
     has: (id: string) => models.has(id),
     health: () => watch.health(),
@@ -183,10 +189,23 @@ function discovered({ decisions, providers }: Config, own: ReadonlyMap<string, P
   });
 }
 
+/** The decision models inside the program. */
+function embeddedModels({ providers }: Config): ListedModel[] {
+  return providers.flatMap(({ name: provider, kind, discoverTier: tier }) =>
+    (embeddedCard(kind)?.card.embeddedDecisionModels ?? []).map(({ id, ...embedded }) => {
+      return { provider, model: id, tier, embedded };
+    }),
+  );
+}
+
 async function overview(
   store: DecisionStore,
   { models, watch, prices }: { models: DecisionModels; watch: DecisionWatch; prices: PriceDeps },
 ): Promise<ShownVersion[]> {
   const [snapshot, sightings, health] = await Promise.all([models.current(), store.listSightings(), watch.health()]);
-  return decisionOverview(snapshot, { sightings, health, priceOf: (version) => inputPriceOf(version, prices) });
+  const versions = new Map([...snapshot.versions].filter(([, { embedded }]) => embedded !== true));
+  return decisionOverview(
+    { ...snapshot, versions },
+    { sightings, health, priceOf: (version) => inputPriceOf(version, prices) },
+  );
 }

@@ -125,7 +125,7 @@ const BODY = Type.Object(
 );
 
 const EXAMPLE = {
-  model: "decide-latest",
+  model: "demo-decide",
   state: "I was charged twice for the same order.",
   questions: {
     refund: { type: "noul", instructions: "Does the customer want money back?" },
@@ -255,7 +255,7 @@ const OPENAI: ApiEndpoint = {
     ),
     examples: {
       predicate: {
-        model: "decide-latest",
+        model: "demo-decide",
         input: "I was charged twice.",
         questions: [{ type: "predicate", name: "refund", instructions: "Does the customer want money back?" }],
       },

@@ -3,7 +3,7 @@
 
 import type { DialectName } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
-import type { DecisionFacts, DiscoveredModel } from "../vendors/vendor.ts";
+import type { DecisionFacts, DiscoveredModel, EmbeddedDecisionModel } from "../vendors/vendor.ts";
 import type { Dialect } from "./dialect.ts";
 
 /** The facts about a vendor for one of its protocols (created in providers/index.ts). */
@@ -21,6 +21,7 @@ export interface ProviderCard {
   decisions?: DecisionFacts;
   /** The models of an embedded provider. */
   embeddedModels?: readonly DiscoveredModel[];
+  embeddedDecisionModels?: readonly EmbeddedDecisionModel[];
   /** The path of the model list, relative to the base URL; absent if the vendor has none. */
   modelsPath?: string;
   /** Reads the model list. Throws if the body is not one. */

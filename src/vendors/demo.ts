@@ -59,6 +59,14 @@ export const demo: Vendor = {
           description: "Built-in demo: a PNG that shows the words of the prompt.",
         },
       ],
+      decisionModels: [
+        {
+          id: "demo-decide",
+          name: "Demo decide",
+          description:
+            "Built-in demo, it understands nothing: an answer is the more probable, the more of its words occur in the state.",
+        },
+      ],
     },
     note: "Built in; always there unless `providers.demo.enabled` is false.",
   },

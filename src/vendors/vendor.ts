@@ -54,9 +54,20 @@ export interface VendorApi {
   readonly signsThinking?: boolean;
   readonly decisions?: DecisionFacts;
   /** Set for an embedded provider: the code that answers (upstream/providers), and its models. */
-  readonly embedded?: { readonly answeredBy: EmbeddedName; readonly models: readonly DiscoveredModel[] };
+  readonly embedded?: {
+    readonly answeredBy: EmbeddedName;
+    readonly models: readonly DiscoveredModel[];
+    readonly decisionModels: readonly EmbeddedDecisionModel[];
+  };
   /** What people must know to set it up, as a sentence for docs/reference/providers.md. */
   readonly note?: string;
+}
+
+/** A decision model inside the program. */
+export interface EmbeddedDecisionModel {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
 }
 
 /** The providers inside the program. */

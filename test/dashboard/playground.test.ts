@@ -138,6 +138,7 @@ test("typed decisions are asked under the same limits, of the models that are li
     { id: "judge-1.0.0", tier: "free", usable: true },
     { id: "dear-1.0.0", tier: "premium", usable: false },
     { id: "judge-latest", tier: "free", usable: true },
+    { id: "demo-decide", tier: "free", usable: true },
   ]);
   const questions = { q: { type: "noul", instructions: "Is it so?" } };
   const ask = (model: string) => client.post("/playground/decisions", { model, state: "something", questions });

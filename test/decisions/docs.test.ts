@@ -4,11 +4,9 @@ import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import { answersView } from "../../src/decisions/api/answers.ts";
 import { readLabelledRows } from "../../src/decisions/calibration/calibrate.ts";
-import { readDecisionRequest } from "../../src/decisions/questions.ts";
 import { snippetsUnder } from "../docs/snippets.ts";
-import { tempDir } from "./support.ts";
+import { startGateway, tempDir } from "./support.ts";
 
 const block = (heading: string, language: string) =>
   snippetsUnder("decisions.md", heading).find((one) => one.language === language)!.code;
@@ -31,14 +29,13 @@ test("the rows can be read", () => {
   expect(readLabelledRows(block("Calibration", "jsonl"))).toHaveLength(3);
 });
 
-test("the answer is what these probabilities make of that request", () => {
+test("the answer is that of the built-in model to that request", async () => {
   const asked = JSON.parse(/-d '(\{[\s\S]*?\})'\n/.exec(block("Typed decisions", "sh"))![1]!);
-  const shown = JSON.parse(block("Typed decisions", "json")).answers;
-  const { questions } = readDecisionRequest(asked);
-  const values: Record<string, number[]> = { angry: [0.93, 0.07], topic: [0.88, 0.12], urgency: [0.06, 0.38, 0.56] };
-  const made = answersView(questions.map((question) => ({ question, probabilities: values[question.key]! })));
-  const rounded = JSON.parse(JSON.stringify(made), (_, value) =>
-    typeof value === "number" ? Math.round(value * 1e6) / 1e6 : value,
+  const gateway = await startGateway({});
+  const { body } = await gateway.post("/v1/systemone", asked, await gateway.key());
+  await gateway.stop();
+  const rounded = JSON.parse(JSON.stringify(body), (_, value) =>
+    typeof value === "number" ? Math.round(value * 100) / 100 : value,
   );
-  expect(rounded).toEqual(shown);
+  expect(rounded).toEqual(JSON.parse(block("Typed decisions", "json")));
 });

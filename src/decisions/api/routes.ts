@@ -119,6 +119,8 @@ export async function listed(
     const version = versions.get(target);
     if (version !== undefined && !versions.has(id)) out.push({ id, version });
   }
+  // The first one is what pages and tools propose.
+  out.sort((a, b) => Number(a.version.embedded === true) - Number(b.version.embedded === true));
   return out.filter(({ version }) => deps.isListed(version) && keyMayUse(models, deps.models.namesOf(version)));
 }
 
@@ -222,7 +224,8 @@ async function answer<R extends DecisionRequest>(
 }
 
 /** How the probabilities were calibrated: fitted on rows, corrected by a prior, by the upstream itself, or not at all. */
-function calibrationOf({ calibration, spec }: DecisionVersion): "fitted" | "prior" | "upstream" | "none" {
+function calibrationOf({ calibration, spec, embedded }: DecisionVersion): "fitted" | "prior" | "upstream" | "none" {
+  if (embedded === true) return "none";
   if (calibration.method === "fitted") return "fitted";
   return backendOf(spec).calibrationOf?.(spec) ?? "none";
 }

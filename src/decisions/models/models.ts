@@ -27,6 +27,8 @@ export interface DecisionModelsDeps {
   configured(): readonly DecisionModelConfig[];
   /** The decision models that providers list. They are offered if the configuration has no entry. */
   discovered?(): readonly ListedModel[];
+  /** The models inside the program. They are offered in any case, unless something else has their name. */
+  embedded?(): readonly ListedModel[];
   /** The calibration that an entry of the configuration names. Throws if the file is invalid. */
   readCalibrationFile(path: string): Promise<Calibration>;
   store: Pick<
@@ -205,7 +207,11 @@ export class DecisionModels {
       if (listed === undefined || versions.has(upstreamModel) || !ID.test(upstreamModel)) continue;
       versions.set(upstreamModel, versionOfListing({ ...listed, model: upstreamModel }));
     }
-    return { versions, aliases: new Map(aliases.map(({ alias, version }) => [alias, version])) };
+    const named = new Map(aliases.map(({ alias, version }) => [alias, version]));
+    for (const listed of this.#deps.embedded?.() ?? []) {
+      if (!versions.has(listed.model) && !named.has(listed.model)) versions.set(listed.model, versionOfListing(listed));
+    }
+    return { versions, aliases: named };
   }
 
   async #configuredVersion(entry: DecisionModelConfig): Promise<DecisionVersion | undefined> {

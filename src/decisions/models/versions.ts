@@ -36,6 +36,8 @@ export interface DecisionVersion {
    * answered.
    */
   readonly floating?: boolean;
+  /** Whether the demo inside the program answers, which is never used unless it is asked for by its name. */
+  readonly embedded?: boolean;
   /** Whether its entry in the configuration has changed. */
   readonly edited?: boolean;
   /** The measurements of its calibration. */
@@ -71,7 +73,7 @@ export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibra
 }
 
 /** A version for a model of a provider's list, under its name there. */
-export function versionOfListing({ provider, model, tier }: ListedModel): DecisionVersion {
+export function versionOfListing({ provider, model, tier, embedded }: ListedModel): DecisionVersion {
   const route = { provider, model, path: "", priority: 1, weight: 1 };
   const spec: BackendSpec = {
     kind: systemone.kind,
@@ -85,14 +87,14 @@ export function versionOfListing({ provider, model, tier }: ListedModel): Decisi
   return {
     id: model,
     origin: model,
-    name: model,
-    description: "",
+    name: embedded?.name ?? model,
+    description: embedded?.description ?? "",
     tier: isTierId(tier) ? tier : "free",
     spec,
     calibration: UNCALIBRATED,
     hash: hashOf(spec, UNCALIBRATED),
     createdAtMs: null,
-    floating: true,
+    ...(embedded === undefined ? { floating: true } : { embedded: true }),
     metrics: null,
   };
 }
@@ -102,6 +104,8 @@ export interface ListedModel {
   readonly provider: string;
   readonly model: string;
   readonly tier: string;
+  /** Set for a model inside the program. */
+  readonly embedded?: { readonly name: string; readonly description: string };
 }
 
 /** The same number as the default of the configuration. */

@@ -2,6 +2,7 @@
 // closer vectors, and rank higher.
 
 import { countTokens } from "../../tokens/count.ts";
+import { demoDecisions } from "./demo-decide.ts";
 import { demoImageEdits, demoImages } from "./demo-image.ts";
 import { demoSpeech } from "./demo-speak.ts";
 import { demoTranscription } from "./demo-transcribe.ts";
@@ -24,6 +25,7 @@ const json =
 const ANSWERS: Readonly<Record<string, NonNullable<ReturnType<typeof demoEndpoint>>>> = {
   "/embeddings": json(embeddings),
   "/rerank": json(rerank),
+  "/systemone": json(demoDecisions),
   "/audio/transcriptions": demoTranscription,
   "/audio/translations": demoTranscription,
   "/audio/speech": json(demoSpeech),

@@ -56,7 +56,9 @@ function cardsOf({ name, api }: CallableVendor): ProviderCard[] {
     ...(portableSeals === undefined ? {} : { portableSeals }),
     ...(signsThinking === undefined ? {} : { signsThinking }),
     ...(decisions === undefined ? {} : { decisions }),
-    ...(embedded === undefined ? {} : { embeddedModels: embedded.models }),
+    ...(embedded === undefined
+      ? {}
+      : { embeddedModels: embedded.models, embeddedDecisionModels: embedded.decisionModels }),
     ...(models === undefined
       ? {}
       : { modelsPath: models.path, parseModels: (body: unknown) => readModels(body, models) }),

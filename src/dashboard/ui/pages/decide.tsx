@@ -40,7 +40,7 @@ interface DecisionAnswers {
 /** An example to start with; every field can be changed or emptied. */
 const EXAMPLE = {
   state:
-    "My order arrived with a broken lid. I would like a new one, and I need it before Friday because it is a present.",
+    "My order arrived with a broken lid. I would like a replacement, this week if you can, because it is a present. Where do I return the old one?",
   noul: "Does the customer ask for a replacement?",
   choice: "Which team should answer?",
   options: "shipping\nreturns\nbilling",
