@@ -31,6 +31,7 @@ export function addUpstreams(base: Foundation) {
     joinBreaker: base.shared.breakers?.join,
     flights: base.shared.flights,
   });
+  base.shared.breakers?.onUnknown((name) => fleet.breakers.know(name));
   add("providers", {
     start() {
       fleet

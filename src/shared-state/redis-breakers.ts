@@ -36,6 +36,8 @@ interface Peers {
 export interface SharedBreakers {
   /** Shares a breaker under the name of its provider, or of the provider and the model. */
   join(name: string, breaker: OwnBreaker): Peers;
+  /** Calls `make` for a breaker that opened elsewhere and is not known here. It may join it. */
+  onUnknown(make: (name: string) => void): void;
   stop(): void;
 }
 
@@ -208,6 +210,7 @@ const MAY_PROBE = { may: true } as const;
 export function sharedBreakers({ redis, node }: SharedBreakersOptions): SharedBreakers {
   const joined = new Map<string, SharedBreaker>();
   let reading: Promise<void> | undefined;
+  let make: ((name: string) => void) | undefined;
   const readSoon = () => {
     if (reading !== undefined) return;
     reading = Promise.resolve()
@@ -220,7 +223,9 @@ export function sharedBreakers({ redis, node }: SharedBreakersOptions): SharedBr
   };
   redis.listen(TOPIC, (message) => {
     const { from, name, at, news } = messageIn(message);
-    if (from !== node) joined.get(name)?.learn(at, news);
+    if (from === node) return;
+    if (news.state === "open" && !joined.has(name)) make?.(name);
+    joined.get(name)?.learn(at, news);
   });
   redis.whenUp(readSoon);
   const timer = setInterval(readSoon, READ_EVERY_MS);
@@ -231,6 +236,9 @@ export function sharedBreakers({ redis, node }: SharedBreakersOptions): SharedBr
       joined.set(name, shared);
       readSoon();
       return shared;
+    },
+    onUnknown(listener) {
+      make = listener;
     },
     stop: () => clearInterval(timer),
   };

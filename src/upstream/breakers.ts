@@ -137,6 +137,12 @@ export class Breakers {
     return made;
   }
 
+  /** Makes the breaker of this shared name, which is open on another node; nothing for a provider that is not configured. */
+  know(name: string): void {
+    const provider = [...this.#groups.keys()].find((one) => name.startsWith(`${one}/`));
+    if (provider !== undefined) this.of(provider, name.slice(provider.length + 1));
+  }
+
   /** The state of a provider's model, without making a breaker for it. */
   stateOf(provider: string, model: string): BreakerState | undefined {
     const group = this.#groups.get(provider);

@@ -42,8 +42,7 @@ describe.skipIf(!HAS_REDIS)("a breaker on three nodes", () => {
     const changes: string[] = [];
     const breakers = new Breakers(clock, (_, state) => void changes.push(state), shared.join);
     breakers.configure(new Map([[name, SETTINGS]]));
-    // The breaker of a model is made, and shared, when it is first asked.
-    breakers.of(name, "m");
+    shared.onUnknown((named) => breakers.know(named));
     const joined = { ...node, shared, clock, breakers, changes };
     nodes.push(joined);
     return joined;
