@@ -156,12 +156,17 @@ function usable(models: readonly DiscoveredModel[]): readonly DiscoveredModel[] 
   const seen = new Set<string>();
   const out: DiscoveredModel[] = [];
   for (const model of models) {
-    if (model.kind === "other" || model.id === "" || model.id.length > ID_CHARS_MAX || seen.has(model.id)) continue;
+    if (model.kind === "other" || !isUsableId(model.id) || seen.has(model.id)) continue;
     seen.add(model.id);
     out.push(model);
     if (out.length === MODELS_PER_PROVIDER_MAX) break;
   }
   return out;
+}
+
+/** Control characters and line separators would reach logs, terminals and headers. */
+function isUsableId(id: string): boolean {
+  return id !== "" && id.length <= ID_CHARS_MAX && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(id);
 }
 
 function fingerprint(lists: ReadonlyMap<string, unknown>): string {

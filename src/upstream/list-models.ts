@@ -8,15 +8,50 @@ import type { Provider } from "./provider.ts";
 /** A larger body is not a model list. */
 const LIST_BYTES_MAX = 16 * 1024 * 1024;
 
+interface ListOptions {
+  readonly signal: AbortSignal;
+  readonly nowMs: number;
+}
+
 /** The models of a provider; empty if it has no list. Throws `UpstreamFault` if it does not answer with a list. */
-export async function listModels(
-  provider: Provider,
-  options: { signal: AbortSignal; nowMs: number },
-): Promise<DiscoveredModel[]> {
+export async function listModels(provider: Provider, options: ListOptions): Promise<DiscoveredModel[]> {
   const { card } = provider;
   if (card.embeddedModels !== undefined) return [...card.embeddedModels];
   if (card.modelsPath === undefined || card.parseModels === undefined) return [];
-  const response = await provider.transport(provider.baseUrl + card.modelsPath, {
+  const models = card.parseModels(await fetchList(provider, card.modelsPath, options));
+  return card.details === undefined || !models.every(saysNothing)
+    ? models
+    : withDetails(models, await detailsOf(provider, card.details, options));
+}
+
+/** Whether an entry has nothing but what its id says. */
+function saysNothing({ id: _id, createdSeconds: _created, kind: _kind, ...facts }: DiscoveredModel): boolean {
+  return Object.keys(facts).length === 0;
+}
+
+/** The models of the second list; none if the server has no such list. */
+async function detailsOf(
+  provider: Provider,
+  { path, parse }: NonNullable<Provider["card"]["details"]>,
+  options: ListOptions,
+): Promise<DiscoveredModel[]> {
+  try {
+    return parse(await fetchList(provider, path, options));
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (error instanceof UpstreamFault || error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+function withDetails(models: readonly DiscoveredModel[], details: readonly DiscoveredModel[]): DiscoveredModel[] {
+  const byId = new Map(details.map((model) => [model.id, model]));
+  return models.map((model) => ({ ...byId.get(model.id), ...model }));
+}
+
+async function fetchList(provider: Provider, path: string, options: ListOptions): Promise<unknown> {
+  const { card } = provider;
+  const response = await provider.transport(provider.baseUrl + path, {
     headers: { ...card.headers(provider.keys.take(options.nowMs)), ...provider.extraHeaders },
     signal: options.signal,
     redirect: "manual",
@@ -29,5 +64,5 @@ export async function listModels(
   }
   const limits = { bytesMax: LIST_BYTES_MAX, idleMs: provider.timeoutsMs.idle, signal: options.signal };
   const text = await readBounded(response, limits);
-  return card.parseModels(JSON.parse(text));
+  return JSON.parse(text);
 }

@@ -26,6 +26,8 @@ export interface ProviderCard {
   modelsPath?: string;
   /** Reads the model list. Throws if the body is not one. */
   parseModels?(body: unknown): DiscoveredModel[];
+  /** A second list, which is read if the first one has nothing but ids. */
+  details?: { path: string; parse(body: unknown): DiscoveredModel[] };
 }
 
 /** Sends a request. This is `fetch`, unless the provider is embedded. */

@@ -17,6 +17,7 @@ export const openrouter: Vendor = {
     dialects: { "openai-chat": { cache_control: true, usage_include: true, route_wishes: true } },
     models: {
       path: "/models",
+      pricing: true,
       facts: {
         name: "name",
         description: "description",

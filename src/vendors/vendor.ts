@@ -151,6 +151,10 @@ export interface ModelList {
   readonly kinds?: Readonly<Partial<Record<ModelKind, MemberPath>>>;
   /** False for models that cannot be used. */
   readonly active?: MemberPath;
+  /** Whether entries may have `pricing` in dollars per token, as OpenRouter's have. */
+  readonly pricing?: boolean;
+  /** Another list of the same server, which is read if entries of this one say nothing but their ids. */
+  readonly details?: { readonly path: string; readonly list: Omit<ModelList, "path"> };
 }
 
 /** A model in an upstream's list. */
@@ -163,6 +167,7 @@ export interface DiscoveredModel {
   supportsTools?: boolean;
   supportsVision?: boolean;
   supportsReasoning?: boolean;
+  prices?: ListedPrices;
   /** The model's release date. */
   createdSeconds?: number;
   /** Absent: a chat model. */

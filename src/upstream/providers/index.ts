@@ -65,6 +65,12 @@ function cardsOf({ name, api }: CallableVendor): ProviderCard[] {
   }));
 }
 
+/** The second list of servers that speak OpenAI's protocols. */
+const DETAILS = {
+  path: USUAL_LIST.details.path,
+  parse: (body: unknown) => readModels(body, USUAL_LIST.details.list),
+};
+
 const GENERIC = Object.fromEntries(
   Object.entries(PROTOCOLS).map(([dialect, { generic, auth, headers, quirks = {} }]) => [
     dialect,
@@ -76,6 +82,7 @@ const GENERIC = Object.fromEntries(
       quirks,
       modelsPath: USUAL_LIST.path,
       parseModels: (body: unknown) => readModels(body, USUAL_LIST),
+      ...(dialect.startsWith("openai") ? { details: DETAILS } : {}),
     },
   ]),
 ) as Readonly<Record<DialectName, ProviderCard>>;

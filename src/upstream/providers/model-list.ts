@@ -2,18 +2,48 @@
 // Other entries are skipped; a body that is not a list throws.
 
 import { kindByName, type ListedKind, MODEL_KINDS } from "../../vendors/model-kind.ts";
-import type { DiscoveredModel, ListedFact, MemberPath, ModelList } from "../../vendors/vendor.ts";
+import type { DiscoveredModel, ListedFact, ListedPrices, MemberPath, ModelList } from "../../vendors/vendor.ts";
 import { UpstreamFault } from "../fault.ts";
 
-/** The format of lists of unknown servers, with the common names of the context window. */
-export const USUAL_LIST: ModelList = {
+/**
+ * The format of lists of unknown servers: the common names of the context window, the members of OpenRouter's entries, which
+ * other routers have too, and LiteLLM's second list (docs.litellm.ai/docs/proxy/model_management).
+ */
+export const USUAL_LIST = {
   path: "/models",
   id: ["id", "name"],
-  facts: { name: "name", contextLength: ["context_length", "context_window", "max_model_len"] },
-};
+  facts: {
+    name: "name",
+    contextLength: ["context_length", "context_window", "max_model_len"],
+    maxOutputTokens: "top_provider.max_completion_tokens",
+    supportsTools: { member: "supported_parameters", word: "tools" },
+    supportsVision: { member: "architecture.input_modalities", word: "image" },
+    supportsReasoning: { member: "supported_parameters", word: "reasoning" },
+  },
+  kinds: {
+    chat: { member: "architecture.output_modalities", word: "text" },
+    image: { member: "architecture.output_modalities", word: "image" },
+    embedding: { member: "architecture.output_modalities", word: "embeddings" },
+  },
+  pricing: true,
+  details: {
+    path: "/model/info",
+    list: {
+      id: "model_name",
+      facts: {
+        contextLength: "model_info.max_input_tokens",
+        maxOutputTokens: "model_info.max_output_tokens",
+        supportsTools: "model_info.supports_function_calling",
+        supportsVision: "model_info.supports_vision",
+        supportsReasoning: "model_info.supports_reasoning",
+      },
+      pricing: true,
+    },
+  },
+} satisfies ModelList;
 
 /** The models of a list. */
-export function readModels(body: unknown, list: ModelList): DiscoveredModel[] {
+export function readModels(body: unknown, list: Omit<ModelList, "path">): DiscoveredModel[] {
   const entries = isEntry(body) ? (body["data"] ?? body["models"]) : body;
   if (!Array.isArray(entries)) throw new UpstreamFault("unavailable", "The provider's model list cannot be read.");
   return entries.flatMap((entry: unknown) => (isEntry(entry) ? (readModel(entry, list) ?? []) : []));
@@ -22,19 +52,25 @@ export function readModels(body: unknown, list: ModelList): DiscoveredModel[] {
 /** One entry of a list. */
 type Entry = Readonly<Record<string, unknown>>;
 
-function readModel(entry: Entry, list: ModelList): DiscoveredModel | undefined {
+function readModel(entry: Entry, list: Omit<ModelList, "path">): DiscoveredModel | undefined {
   const id = idOf(entry, list);
   if (id === undefined || (list.active !== undefined && truth(find(entry, list.active)) === false)) return undefined;
   const { facts = {} } = list;
   const said = Object.keys(facts).map((fact) => [fact, factOf(entry, fact as ListedFact, facts[fact as ListedFact])]);
   const kind = kindOf(entry, id, list);
-  const known = [["createdSeconds", createdSeconds(entry)], ...said, ["kind", kind === "chat" ? undefined : kind]];
+  const prices = list.pricing === true ? pricesOf(entry) : undefined;
+  const known = [
+    ["createdSeconds", createdSeconds(entry)],
+    ...said,
+    ["prices", prices],
+    ["kind", kind === "chat" ? undefined : kind],
+  ];
   // A name that equals the id is left out.
   const kept = known.filter(([key, value]) => value !== undefined && !(key === "name" && value === id));
   return { id, ...Object.fromEntries(kept) } as DiscoveredModel;
 }
 
-function idOf(entry: Entry, { id: place = "id", idPrefix = "" }: ModelList): string | undefined {
+function idOf(entry: Entry, { id: place = "id", idPrefix = "" }: Omit<ModelList, "path">): string | undefined {
   const id = text(find(entry, place));
   return id?.startsWith(idPrefix) === true ? text(id.slice(idPrefix.length)) : id;
 }
@@ -59,8 +95,41 @@ function factOf(entry: Entry, fact: ListedFact, place: MemberPath | undefined): 
   return undefined;
 }
 
+const MILLION = 1_000_000;
+
+/**
+ * The prices in an entry: OpenRouter's `pricing`, or LiteLLM's costs. Zero for input and output means that no price is known, as
+ * routers write it, too.
+ */
+function pricesOf(entry: Entry): ListedPrices | undefined {
+  const of = (...places: readonly string[]) =>
+    dollars(places.map((place) => find(entry, place)).find((v) => v != null));
+  const input = of("pricing.prompt", "model_info.input_cost_per_token");
+  const output = of("pricing.completion", "model_info.output_cost_per_token");
+  if (input === undefined || output === undefined || input + output === 0) return undefined;
+  const cacheRead = of("pricing.input_cache_read", "model_info.cache_read_input_token_cost");
+  const cacheWrite = of("pricing.input_cache_write", "model_info.cache_creation_input_token_cost");
+  return {
+    input,
+    output,
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+  };
+}
+
+/** The highest price that is believed, in dollars per million tokens. */
+const PRICE_MAX = 1_000_000;
+
+/** A price per token as one per million, without the noise of the multiplication. */
+function dollars(value: unknown): number | undefined {
+  const perToken = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  if (typeof perToken !== "number" || !(perToken >= 0)) return undefined;
+  const perMillion = Number((perToken * MILLION).toPrecision(12));
+  return perMillion <= PRICE_MAX ? perMillion : undefined;
+}
+
 /** The kind that the list states. If it states none, or only which kinds it is not, the kind that follows from the name. */
-function kindOf(entry: Entry, id: string, { kinds = {} }: ModelList): ListedKind | undefined {
+function kindOf(entry: Entry, id: string, { kinds = {} }: Omit<ModelList, "path">): ListedKind | undefined {
   let refused = false;
   for (const kind of MODEL_KINDS) {
     const place = kinds[kind];
