@@ -106,6 +106,7 @@ describe("a wrong parameter is named, and nothing is fetched", () => {
     ["21 urls", { urls: Array.from({ length: 21 }, (_, n) => `https://example.com/${n}`) }, "urls"],
     ["an url that is none", { urls: ["https://example.com", "nonsense"] }, "urls[1]"],
     ["an url of another kind", { urls: ["ftp://example.com"] }, "urls[0]"],
+    ["an url with a wildcard", { urls: ["https://example.com/", "https://example.com/docs/*"] }, "urls[1]"],
     ["an url that is a number", { urls: [7] }, "urls[0]"],
     ["prompt missing", { prompt: undefined }, "prompt"],
     ["prompt empty", { prompt: " " }, "prompt"],
@@ -169,6 +170,13 @@ describe("pages", () => {
   ])("%s: the failure of the only one", async (_, more, status, code, param) => {
     const { http, json } = await ask(good(more()));
     expect([http, json.error.code, json.error.param]).toEqual([status, code, param]);
+  });
+
+  test("that do not exist are not shown to the model, and are named if there are no others", async () => {
+    const urls = [at("/nowhere"), at("/nowhere/else")];
+    const { http, json } = await ask(good({ urls }));
+    expect([http, json.error.code, model.asked.length]).toEqual([502, "extract_upstream_error", 0]);
+    for (const url of urls) expect(json.error.message).toContain(`${url}: The server answered 404.`);
   });
 
   test("that are documents are read on request", async () => {

@@ -57,6 +57,11 @@ function readUrls(body: Body): string[] {
     const param = `urls[${index}]`;
     const checked = checkUrl(url, param);
     if (!/^https?:/i.test(checked)) throw invalid(param, `${param} must be an http or https address.`);
+    if (new URL(checked).pathname.endsWith("/*"))
+      throw invalid(
+        param,
+        `${param} ends with a wildcard (/*), which is not expanded here. Name the pages; /v1/map lists those of a site.`,
+      );
     return checked;
   });
 }

@@ -47,6 +47,8 @@ export interface Ending {
 }
 
 const WARNINGS_MAX = 100;
+/** How many failed pages an error names. */
+const FAILURES_TOLD_MAX = 5;
 
 /**
  * Builds the result. Throws the first page's `ApiError` if no page could be read, and `extract_unavailable` if a model is needed
@@ -57,7 +59,8 @@ export async function resultOf(pages: readonly PageOutcome[], ending: Ending): P
   const failures = pages.flatMap((page) => (page.isFailed ? [page] : []));
   const answers = pages.flatMap((page) => (page.isFailed ? [] : [page]));
   const [first] = failures;
-  if (first !== undefined && answers.every(({ depth }) => depth > 0)) throw new ApiError(first.code, first.message);
+  if (first !== undefined && answers.every(({ depth }) => depth > 0))
+    throw new ApiError(first.code, sentenceOf(failures));
   const merged = await ending.threads.merge(schema, answers, ending);
   const complaints = schema === null ? [] : await complaintsOf(merged.value, ending);
   const value =
@@ -65,7 +68,7 @@ export async function resultOf(pages: readonly PageOutcome[], ending: Ending): P
   const unsupported = isRecord(value) ? Object.keys(value).filter((field) => value[field] === null) : [];
   requireModel(value, unsupported, ending);
   const warnings = [
-    ...failures.map(({ url, message }) => `${url}: ${message}`),
+    ...failures.map(withUrl),
     ...answers.flatMap((page) => page.warnings),
     ...merged.warnings,
     ...complaints,
@@ -77,6 +80,17 @@ export async function resultOf(pages: readonly PageOutcome[], ending: Ending): P
     warnings: [...new Set(warnings)].slice(0, WARNINGS_MAX),
     credits: ending.credits,
   };
+}
+
+function withUrl({ url, message }: { readonly url: string; readonly message: string }): string {
+  return `${url}: ${message}`;
+}
+
+/** What the caller should know if no page could be read: the failure of each page, as far as there is space. */
+function sentenceOf(failures: readonly { readonly url: string; readonly message: string }[]): string {
+  const told = failures.slice(0, FAILURES_TOLD_MAX).map(withUrl);
+  const left = failures.length - told.length;
+  return left === 0 ? told.join(" ") : `${told.join(" ")} ${left} more pages could not be read.`;
 }
 
 /** The validation errors of the merged value that come from merging. Nulls are reported in `unsupported` instead. */

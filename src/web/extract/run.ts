@@ -81,6 +81,8 @@ const PARALLEL_MAX = 4;
 /** Maximum number of links that one extraction follows. */
 const LINKS_MAX = 5;
 const PAGE_TIMEOUT_MS = 60_000;
+/** Statuses of pages that do not exist. */
+const GONE: ReadonlySet<number> = new Set([404, 410]);
 /** Errors that concern the caller and not the page; they end the whole extraction. */
 const FATAL: ReadonlySet<string> = new Set([
   "budget_exceeded",
@@ -155,6 +157,8 @@ class Extraction {
     let page: LoadedPage | undefined;
     try {
       page = await this.#load(entry);
+      // What such a page says is not what was asked for, and asking a model about it costs money.
+      if (GONE.has(page.status)) throw new ApiError("extract_upstream_error", `The server answered ${page.status}.`);
       const answered = await this.#answer(entry, page);
       this.#signal.throwIfAborted();
       await this.#save(entry, { url: page.url, failed: false, body: { ...answered } }, page);
