@@ -12,6 +12,9 @@ const CLOSABLE = /^(?:\/typesafe)?\/v1\/|^\/v2\/|^\/mcp$|^\/searxng\/|^\/dashboa
 /** Paths that answer during maintenance too; moderations always answer that there are none. */
 const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities|moderations)(?:\/|$)/;
 
+/** Paths that only Firecrawl's clients call, which print the member `error` as a text. */
+const FIRECRAWL = /^\/v2\/|^\/v1\/batch\/|^\/v1\/crawl\/[^/]+\/errors$/;
+
 /** The rules of this program. */
 export const PATHS: PathRules = {
   alias: aliasOf,
@@ -22,7 +25,7 @@ export const PATHS: PathRules = {
     path.startsWith("/typesafe/") ||
     path === "/openapi.json",
   isClosable: (path) => CLOSABLE.test(path) && !ALWAYS_OPEN.test(path),
-  traits: (path) => (path.startsWith("/v2/") ? FIRECRAWL_TRAITS : edgeTraits(path)),
+  traits: (path) => (FIRECRAWL.test(path) ? FIRECRAWL_TRAITS : edgeTraits(path)),
   // Our own response headers.
   exposedHeaders: [
     "X-Request-ID",

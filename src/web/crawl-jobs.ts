@@ -100,7 +100,13 @@ export async function startCrawl(
   const deadlineAtMs = deps.clock.now() + deps.limits().jobTimeoutMs;
   await deps.jobs.createJob({ id, kind: KIND, accountId, input: { ...input }, deadlineAtMs });
   deps.runner.wake();
-  return { success: true, job_id: id, id, url };
+  return { success: true, job_id: id, id, url, ...(isGiven(body["webhook"]) ? { warning: NO_WEBHOOK } : {}) };
+}
+
+const NO_WEBHOOK = "webhook has no effect here: poll the job, or start it at /v2/crawl, which sends events.";
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 /** The response to a poll. */

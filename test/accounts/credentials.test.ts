@@ -52,7 +52,7 @@ const MATRIX: readonly [RegExp, Opens][] = [
   [/^GET \/searxng\/search$/, "key"],
   [/^POST \/mcp$/, "key"],
   // They only answer that they belong to another service.
-  [/^\w+ \/v2\/(agent|browser|monitor|feedback|crawl\/params-preview|search\/(developer|research))(\/\*)?$/, "none"],
+  [/^\w+ \/v2\/(agent|browser|monitor|feedback|search\/(developer|research))(\/\*)?$/, "none"],
   [/^\w+ \/v2\/(scrape\/:id\/interact|search\/:id\/feedback)$/, "none"],
   [/^\w+ \/v2\//, "key"],
   [/^\w+ \/(v1|typesafe\/v1|api\/v1)\//, "key"],

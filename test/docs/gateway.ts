@@ -134,6 +134,10 @@ const FIRECRAWL_JOBS: Readonly<Record<string, readonly [start: string, path: str
   firecrawlGetBatch: ["firecrawlStartBatch", "/v2/batch/scrape/ID"],
   firecrawlGetBatchErrors: ["firecrawlStartBatch", "/v2/batch/scrape/ID/errors"],
   firecrawlCancelBatch: ["firecrawlStartBatch", "/v2/batch/scrape/ID"],
+  firecrawlGetCrawlErrorsV1: ["firecrawlStartCrawl", "/v1/crawl/ID/errors"],
+  firecrawlGetBatchV1: ["firecrawlStartBatchV1", "/v1/batch/scrape/ID"],
+  firecrawlGetBatchV1Errors: ["firecrawlStartBatchV1", "/v1/batch/scrape/ID/errors"],
+  firecrawlCancelBatchV1: ["firecrawlStartBatchV1", "/v1/batch/scrape/ID"],
   firecrawlGetExtract: ["firecrawlStartExtract", "/v2/extract/ID"],
 };
 

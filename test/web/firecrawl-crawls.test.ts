@@ -137,3 +137,45 @@ test("addresses in answers are those by which the client came; only trusted prox
     await named.stop();
   }
 });
+
+test("clients of the first version find batches and the failures of a crawl, with errors as texts", async () => {
+  const body = { urls: [`${site.url}/docs/a`, `${site.url}/missing.pdf`] };
+  const { id } = (await (await app.post("/v1/batch/scrape", body)).json()) as Json;
+  const read = async (path: string) => (await (await app.call(path)).json()) as Json;
+  let status = await read(`/v1/batch/scrape/${id}`);
+  while (status["status"] === "scraping") {
+    await Bun.sleep(15);
+    status = await read(`/v1/batch/scrape/${id}`);
+  }
+  expect(status).toMatchObject({ status: "completed", completed: 2 });
+  expect(await read(`/v1/batch/scrape/${id}/errors`)).toHaveProperty("robotsBlocked", []);
+  const crawled = await crawl({ sitemap: "skip", limit: 1 });
+  expect(await read(`/v1/crawl/${crawled.started["id"]}/errors`)).toEqual({ errors: [], robotsBlocked: [] });
+  for (const path of ["/v1/crawl/crawl_x/errors", "/v1/batch/scrape/batch_x", "/v1/batch/scrape/batch_x/errors"])
+    expect([path, await read(path)]).toEqual([
+      path,
+      expect.objectContaining({ error: expect.stringContaining("There is no") }),
+    ]);
+});
+
+test("a preview answers with the options of a crawl, and says that the prompt was not used", async () => {
+  const response = await app.post("/v2/crawl/params-preview", { url: `${site.url}/docs`, prompt: "only the blog" });
+  const { success, data, warning } = (await response.json()) as { success: boolean; data: Json; warning: string };
+  expect([response.status, success, warning]).toEqual([200, true, expect.stringContaining("prompt")]);
+  expect((await crawl(data)).paths).toEqual((await crawl({})).paths);
+  for (const [body, param] of [
+    [{ url: `${site.url}/docs` }, "prompt"],
+    [{ prompt: "all" }, "url"],
+  ] as const) {
+    const refused = await app.post("/v2/crawl/params-preview", body);
+    expect([refused.status, await refused.json()]).toEqual([400, expect.objectContaining({ param })]);
+  }
+});
+
+test("a webhook that the gateway's own crawl does not call is named", async () => {
+  const body = { url: `${site.url}/docs`, limit: 1, webhook: "https://example.com/hook" };
+  expect(await (await app.post("/v1/crawl", body)).json()).toHaveProperty(
+    "warning",
+    expect.stringContaining("webhook"),
+  );
+});

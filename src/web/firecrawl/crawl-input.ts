@@ -1,7 +1,7 @@
 // Reads requests for a crawl or a batch, and defines which part of them is stored. Headers may be credentials, so they are not
 // stored but held in memory while the job runs.
 
-import { type Body, checkUrl, invalid, readBoolean, readInteger, readTexts, readUrl } from "../params.ts";
+import { type Body, checkUrl, invalid, readBoolean, readInteger, readText, readTexts, readUrl } from "../params.ts";
 import type { ActionRules } from "./actions.ts";
 import { type PageOptions, readOptions } from "./options.ts";
 import { readWebhook, type Webhook } from "./webhook-input.ts";
@@ -99,6 +99,34 @@ export function readCrawlWish(body: Body, asker: JobAsker, rules: ActionRules): 
         sitemap: readSitemap(body),
       },
     },
+  };
+}
+
+const PROMPT_CHARS_MAX = 10_000;
+
+/**
+ * Answers `POST /v2/crawl/params-preview`: the options of a crawl of this address. The prompt is not interpreted, which the warning
+ * says. Throws 400.
+ */
+export function previewCrawl(body: Body): Record<string, unknown> {
+  const url = readUrl(body);
+  const prompt = readText(body, ["prompt"]);
+  if (prompt === undefined || prompt.trim() === "" || prompt.length > PROMPT_CHARS_MAX)
+    throw invalid("prompt", `prompt must be a text of 1 to ${PROMPT_CHARS_MAX} characters.`);
+  return {
+    success: true,
+    data: {
+      url,
+      includePaths: [],
+      excludePaths: [],
+      crawlEntireDomain: false,
+      allowExternalLinks: false,
+      allowSubdomains: false,
+      ignoreQueryParameters: false,
+      sitemap: "include",
+      limit: FIRECRAWL_CRAWL_MAX,
+    },
+    warning: "These are the default options. The prompt has no effect here: choose paths and limits yourself.",
   };
 }
 

@@ -9,7 +9,6 @@ export const HOSTED_PATHS: readonly string[] = [
   "/v2/browser",
   "/v2/monitor",
   "/v2/feedback",
-  "/v2/crawl/params-preview",
   "/v2/search/developer",
   "/v2/search/research",
 ];

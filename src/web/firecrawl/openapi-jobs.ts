@@ -78,30 +78,44 @@ const CRAWL = work("/v2/crawl", {
   answer: STARTED,
 });
 
-const BATCH = work("/v2/batch/scrape", {
-  id: "firecrawlStartBatch",
-  summary: "Read many pages",
-  description: "Firecrawl's `batch/scrape`: the options of `POST /v2/scrape` are given beside `urls`.",
+const PREVIEW = work("/v2/crawl/params-preview", {
+  id: "firecrawlPreviewCrawl",
+  summary: "Options for a crawl",
+  description: "Answers with the default options. The prompt is not interpreted, as `warning` says.",
   feature: "crawl",
-  body: {
-    urls: Type.Array(Type.String(), { minItems: 1, maxItems: BATCH_MAX, description: "Pages to read." }),
-    ignoreInvalidURLs: Type.Optional(
-      Type.Boolean({
-        default: true,
-        description: "Texts that are not addresses are skipped and listed in `invalidURLs`.",
-      }),
-    ),
-    appendToId: Type.Optional(
-      Type.String({ description: "A batch that has not ended, to which these pages are added." }),
-    ),
-    ...PAGE_OPTIONS,
-    ...JOB_OPTIONS,
-  },
-  example: { urls: ["https://example.com/"] },
-  answer: STARTED,
-  // Where `appendToId` names none.
-  errors: ["crawl_job_not_found"],
+  body: { url: URL_PARAMETER, prompt: Type.String({ minLength: 1, maxLength: 10_000 }) },
+  example: { url: "https://example.com/", prompt: "The blog only." },
+  answer: Type.Object(
+    { success: Type.Literal(true), data: anyObject("Options of `POST /v2/crawl`."), warning: Type.String() },
+    { $id: "FirecrawlCrawlPreview", additionalProperties: true },
+  ),
 });
+
+const batchAt = (path: string, id: string) =>
+  work(path, {
+    id,
+    summary: "Read many pages",
+    description: "Firecrawl's `batch/scrape`: the options of `POST /v2/scrape` are given beside `urls`.",
+    feature: "crawl",
+    body: {
+      urls: Type.Array(Type.String(), { minItems: 1, maxItems: BATCH_MAX, description: "Pages to read." }),
+      ignoreInvalidURLs: Type.Optional(
+        Type.Boolean({
+          default: true,
+          description: "Texts that are not addresses are skipped and listed in `invalidURLs`.",
+        }),
+      ),
+      appendToId: Type.Optional(
+        Type.String({ description: "A batch that has not ended, to which these pages are added." }),
+      ),
+      ...PAGE_OPTIONS,
+      ...JOB_OPTIONS,
+    },
+    example: { urls: ["https://example.com/"] },
+    answer: STARTED,
+    // Where `appendToId` names none.
+    errors: ["crawl_job_not_found"],
+  });
 
 const MAP = work("/v2/map", {
   id: "firecrawlMap",
@@ -202,10 +216,12 @@ const WINDOW = [
   },
 ] as const;
 
-function jobCalls(path: string, name: "Crawl" | "Batch"): ApiEndpoint[] {
-  const id = pathId("id", "The job.", `${name.toLowerCase()}_0198f3b2`);
-  const errors = ["crawl_job_not_found", "crawl_internal_error"] as const;
-  const noun = name.toLowerCase();
+const JOB_ERRORS = ["crawl_job_not_found", "crawl_internal_error"] as const;
+
+function jobCalls(path: string, name: "Crawl" | "Batch" | "BatchV1"): ApiEndpoint[] {
+  const noun = name === "Crawl" ? "crawl" : "batch";
+  const id = pathId("id", "The job.", `${noun}_0198f3b2`);
+  const errors = JOB_ERRORS;
   return [
     free("GET", `${path}/:id`, {
       ...{
@@ -243,9 +259,16 @@ const FIGURES: readonly (readonly [path: string, id: string, summary: string])[]
 /** The described endpoints. */
 export const FIRECRAWL_JOB_ENDPOINTS: readonly ApiEndpoint[] = [
   CRAWL,
+  PREVIEW,
   ...jobCalls("/v2/crawl", "Crawl"),
-  BATCH,
+  free("GET", "/v1/crawl/:id/errors", {
+    ...{ id: "firecrawlGetCrawlErrorsV1", summary: "Pages of a crawl that could not be read", schema: FAILURES },
+    ...{ parameters: [pathId("id", "The job.", "crawl_0198f3b2")], errors: JOB_ERRORS },
+  }),
+  batchAt("/v2/batch/scrape", "firecrawlStartBatch"),
   ...jobCalls("/v2/batch/scrape", "Batch"),
+  batchAt("/v1/batch/scrape", "firecrawlStartBatchV1"),
+  ...jobCalls("/v1/batch/scrape", "BatchV1"),
   MAP,
   SEARCH,
   EXTRACT,

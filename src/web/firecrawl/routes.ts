@@ -14,6 +14,7 @@ import type { MapDeps } from "../map.ts";
 import type { Body } from "../params.ts";
 import type { KeyHolder, WebCaller } from "../routes.ts";
 import type { WebSearchDeps } from "../search.ts";
+import { previewCrawl } from "./crawl-input.ts";
 import { extractStatus, startExtractForFirecrawl } from "./extract.ts";
 import { asFirecrawlError } from "./failure.ts";
 import { concurrencyCheck, creditUsage, pastUsage, queueStatus, tokenUsage } from "./figures.ts";
@@ -70,11 +71,14 @@ const CLIENT_GONE = 499;
 const IDEMPOTENCY_KEY = "x-idempotency-key";
 /** Elysia must not read the bodies: this program reads them itself, within limits. */
 const RAW = { parse: "none" } as const;
+/** Clients of Firecrawl's first version look for batches here. */
+const BATCH_OF_V1 = "/v1/batch/scrape";
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** Creates the endpoints. */
 export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
   const { counted, countedForm, asked } = createFirecrawlAnswering(deps);
+  const batch = counted("crawl", (body, from, request) => startBatch(body, deps.jobs, starting(from, request, deps)));
   return new Elysia()
     .post(
       "/v2/scrape",
@@ -87,10 +91,12 @@ export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
       RAW,
     )
     .post(
-      "/v2/batch/scrape",
-      counted("crawl", (body, from, request) => startBatch(body, deps.jobs, starting(from, request, deps))),
+      "/v2/crawl/params-preview",
+      counted("crawl", async (body) => previewCrawl(body)),
       RAW,
     )
+    .post("/v2/batch/scrape", batch, RAW)
+    .post(BATCH_OF_V1, batch, RAW)
     .post(
       "/v2/parse",
       countedForm("scrape", (form, from) => parseForFirecrawl(form, deps.pages, from)),
@@ -116,6 +122,10 @@ export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
     )
     .use(jobRoutes(deps, "crawl"))
     .use(jobRoutes(deps, "batch"))
+    .use(jobRoutes(deps, "batch", BATCH_OF_V1))
+    .get("/v1/crawl/:id/errors", ({ request, params: { id } }) =>
+      asked("crawl", request, (accountId) => jobErrors({ sort: "crawl", id, accountId }, deps.jobs)),
+    )
     .use(figureRoutes(deps))
     .use(hostedRoutes());
 }
@@ -130,9 +140,8 @@ function starting(from: FirecrawlAsker, request: Request, deps: FirecrawlRoutesD
 }
 
 /** The endpoints for polls, errors and cancellations of one kind of job. */
-function jobRoutes(deps: FirecrawlRoutesDeps, sort: JobSort) {
+function jobRoutes(deps: FirecrawlRoutesDeps, sort: JobSort, path: string = SORTS[sort].path) {
   const { asked } = createFirecrawlAnswering(deps);
-  const { path } = SORTS[sort];
   return new Elysia()
     .get(`${path}/:id`, ({ request, params: { id } }) =>
       wantsSocket(request)
