@@ -140,8 +140,8 @@ describe("a crawl", () => {
     const ids: string[] = [];
     for (let n = 0; n < 100; n++) ids.push(await startCrawl(own, { url: `${hanging.url}/?${n}` }));
     const refused = await own.post("/v1/crawl", { url: hanging.url });
-    expect(refused.status).toBe(502);
-    expect(((await refused.json()) as { error: { code: string } }).error.code).toBe("crawl_unavailable");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "10"]);
+    expect(((await refused.json()) as { error: { code: string } }).error.code).toBe("rate_limit_exceeded");
     await own.call(`/v1/crawl/${ids[0]}`, { method: "DELETE" });
     expect((await own.post("/v1/crawl", { url: hanging.url })).status).toBe(200);
     await hanging.stop();

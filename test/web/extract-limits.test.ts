@@ -84,7 +84,7 @@ test("the number of an account's running jobs, and its storage, are limited", as
   const job = (n: number) => ({ id: `job_${n}`, kind: "none", accountId: app.accountId, input: {}, deadlineAtMs: 0 });
   for (let n = 0; n < 100; n++) await jobs.createJob(job(n));
   const full = await extract(items);
-  expect([full.http, full.json.error.code]).toEqual([502, "extract_unavailable"]);
+  expect([full.http, full.json.error.code]).toEqual([429, "rate_limit_exceeded"]);
   for (let n = 0; n < 100; n++)
     await jobs.cancelJob({ kind: "none", accountId: app.accountId, id: `job_${n}`, ttlMs: 60_000 });
   await store.close();

@@ -6,7 +6,7 @@ import { siftOrders } from "./injected.ts";
 import { type HoldsLiteral, leavesOf, literalsIn } from "./literal.ts";
 import type { PageAnswer } from "./merge.ts";
 import type { PagePart } from "./prompt.ts";
-import { dropUnsupported, put, quotesIn } from "./quotes.ts";
+import { dropUnsupported, put, type QuoteSource, quotesIn } from "./quotes.ts";
 import { type Reply, sourcesOf } from "./reply.ts";
 
 /** A model's answer about a part. */
@@ -66,7 +66,16 @@ export function checkedPart({ part, reply, warnings }: PartAnswer): AnsweredPage
     if (typeof found === "object") tell(field, strangersIn(found, isInPage), "on");
     else tell(field, strangersIn(found, literalsIn(sources.map(({ quote }) => quote))), "in its quote from");
   }
-  return { url, value: supported.value, sources: supported.sources, warnings: told };
+  const sources = Object.entries(supported.sources).map(([field, list]) => [field, list.map(cutSource)] as const);
+  return { url, value: supported.value, sources: Object.fromEntries(sources), warnings: told };
+}
+
+/** How much of a quote is shown. */
+const QUOTE_SHOWN_MAX = 2000;
+
+/** A source whose quote was checked as a whole. */
+function cutSource(source: QuoteSource): QuoteSource {
+  return source.quote.length <= QUOTE_SHOWN_MAX ? source : { ...source, quote: source.quote.slice(0, QUOTE_SHOWN_MAX) };
 }
 
 /** Maximum number of values reported for one field; more would add nothing. */

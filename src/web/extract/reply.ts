@@ -16,8 +16,11 @@ export interface Reply {
   readonly surplus: readonly string[];
 }
 
-/** Maximum length of a quote; longer texts are pages rather than quotes. */
-const QUOTE_CHARS_MAX = 2000;
+/**
+ * Maximum length of a quote that is checked. It is far above what is shown of one, so that an invented end is not cut off before
+ * the check; a longer text is no quote.
+ */
+const QUOTE_CHARS_MAX = 50_000;
 const QUOTES_MAX = 1000;
 const SURPLUS_MAX = 20;
 /** Maximum depth of an answer, far more than any schema allows. */
@@ -55,7 +58,9 @@ function jsonIn(text: string): unknown {
 
 function textsOf(given: unknown): (string | null)[] {
   const list = Array.isArray(given) ? given.slice(0, QUOTES_MAX) : [given];
-  return list.map((one) => (typeof one === "string" && one.trim() !== "" ? one.slice(0, QUOTE_CHARS_MAX) : null));
+  return list.map((one) =>
+    typeof one === "string" && one.trim() !== "" && one.length <= QUOTE_CHARS_MAX ? one : null,
+  );
 }
 
 interface Pruning {
