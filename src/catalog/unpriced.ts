@@ -60,7 +60,7 @@ export function usedUnpriced(
 /** A sentence about them; undefined if there are none. */
 export function usedUnpricedNote(ids: readonly string[]): string | undefined {
   if (ids.length === 0) return undefined;
-  return `used in the last 30 days without a known price: ${named(ids)}; their cost is not counted. Set models[].prices or providers.NAME.model_defaults.prices, or renew prices with sallyport models refresh`;
+  return `used in the last 30 days without a known price: ${named(ids)}; their cost is not counted. Set models[].prices or providers.NAME.model_defaults.prices`;
 }
 
 function named(ids: readonly string[]): string {

@@ -60,7 +60,7 @@ function Unpriced({ models }: { models: readonly AdminModelView[] }) {
   return (
     <Notice kind="warn">
       Used in the last 30 days without a known price, so their cost is not counted: {ids.slice(0, NAMED_MAX).join(", ")}
-      {more}. Set <code>models[].prices</code> or renew prices with <code>sallyport models refresh</code>.
+      {more}. Set <code>models[].prices</code> or the provider's <code>model_defaults.prices</code>.
     </Notice>
   );
 }
