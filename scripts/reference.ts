@@ -10,6 +10,7 @@ import { configurationPage } from "./reference/configuration.ts";
 import { errorsPage } from "./reference/errors.ts";
 import { httpApiPage } from "./reference/http-api.ts";
 import { providerPage } from "./reference/providers.ts";
+import { vendorRulesPage } from "./reference/vendor-rules.ts";
 
 /** Path below docs/ → the file's text. */
 export const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -20,6 +21,7 @@ export const GENERATED: Readonly<Record<string, () => string | Promise<string>>>
   "reference/errors.md": errorsPage,
   "reference/http-api.md": httpApiPage,
   "reference/providers.md": providerPage,
+  "reference/vendor-rules.md": vendorRulesPage,
 };
 
 if (import.meta.main) {

@@ -3,7 +3,8 @@
 // SDK reveals parameters without a row.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { SdkTypes } from "../../scripts/watch/declarations.ts";
+import { PINNED } from "../../scripts/watch/subjects.ts";
 import { startTestApp } from "../support/app.ts";
 import { DIALECTS, KINDS, say } from "../support/fake-model.ts";
 import { startUpstream } from "../support/upstream.ts";
@@ -55,53 +56,42 @@ interface ClientFormat {
   documented: readonly string[];
 }
 
+/** The types of the SDKs, from which header parameters are left out. */
+const sdk = new SdkTypes(PINNED);
+
 const message = [{ role: "user", content: "hi" }];
 const FORMATS: readonly ClientFormat[] = [
   {
     path: "/v1/chat/completions",
     least: { messages: message },
     rows: CHAT,
-    documented: members("openai/resources/chat/completions/completions.d.ts", "ChatCompletionCreateParamsBase"),
+    documented: sdk.members("openai/resources/chat/completions/completions.d.ts", "ChatCompletionCreateParamsBase"),
   },
   {
     path: "/v1/responses",
     least: { input: "hi" },
     rows: RESPONSES,
-    documented: members("openai/resources/responses/responses.d.ts", "ResponseCreateParamsBase"),
+    documented: sdk.members("openai/resources/responses/responses.d.ts", "ResponseCreateParamsBase"),
   },
   {
     path: "/v1/messages",
     least: { max_tokens: 9000, messages: message },
     rows: MESSAGES,
     documented: [
-      ...members("@anthropic-ai/sdk/resources/messages/messages.d.ts", "MessageCreateParamsBase"),
-      ...members("@anthropic-ai/sdk/resources/beta/messages/messages.d.ts", "MessageCreateParamsBase"),
+      ...sdk.members("@anthropic-ai/sdk/resources/messages/messages.d.ts", "MessageCreateParamsBase"),
+      ...sdk.members("@anthropic-ai/sdk/resources/beta/messages/messages.d.ts", "MessageCreateParamsBase"),
     ],
   },
   {
     path: "/v1/completions",
     least: { prompt: "hi" },
     rows: COMPLETIONS,
-    documented: members("openai/resources/completions.d.ts", "CompletionCreateParamsBase"),
+    documented: sdk.members("openai/resources/completions.d.ts", "CompletionCreateParamsBase"),
   },
 ];
 
 /** Parameters that every row's request contains. */
 const IN_EVERY_ROW = ["model", "messages"];
-
-/** The members of an interface in a declaration file of an installed package, read as text. Header parameters are left out. */
-function members(file: string, name: string): string[] {
-  const text = readFileSync(new URL(`../../node_modules/${file}`, import.meta.url), "utf8");
-  const start = text.indexOf(`export interface ${name} {`);
-  if (start < 0) throw new Error(`${file} has no ${name} any more`);
-  const body = text.slice(start, text.indexOf("\n}", start));
-  const out: string[] = [];
-  for (const match of body.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*\n {4}'?(\w+)'?\??:/g)) {
-    if (!match[1]?.includes("Header param:")) out.push(match[2] ?? "");
-  }
-  if (out.length < 10) throw new Error(`${name} could not be read`);
-  return out;
-}
 
 describe.each(FORMATS)("$path", ({ path, least, rows, documented }) => {
   test("has a row for every parameter that the SDK documents", () => {
