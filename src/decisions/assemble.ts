@@ -23,7 +23,7 @@ import { decisionOverview, type ShownVersion } from "./models/overview.ts";
 import { decisionCostMicros, decisionWorstCaseMicros, inputPriceOf, type PriceDeps } from "./models/prices.ts";
 import { type Promotion, PromotionRefused, promoteVersion } from "./models/promote.ts";
 import { createUpstreams } from "./models/upstreams.ts";
-import type { ListedModel } from "./models/versions.ts";
+import type { DecisionVersion, ListedModel } from "./models/versions.ts";
 import { DecisionWatch } from "./models/watch.ts";
 
 export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
@@ -65,9 +65,7 @@ export function createDecisions(deps: DecisionsDeps) {
     clock: deps.clock,
     problem: (message) => deps.warn(message),
   });
-  /** The versions of real models. */
-  const versions = async () =>
-    [...(await models.current()).versions.values()].filter(({ embedded }) => embedded !== true);
+  const versions = () => realVersions(models);
   const watch = new DecisionWatch({
     store: deps.store,
     versions,
@@ -187,6 +185,11 @@ function discovered({ decisions, providers }: Config, own: ReadonlyMap<string, P
     const provider = kind === "systemone" && discover ? own.get(name) : undefined;
     return provider === undefined ? [] : [{ provider, tier: discoverTier }];
   });
+}
+
+/** The versions that are not the built-in model's. */
+async function realVersions(models: DecisionModels): Promise<DecisionVersion[]> {
+  return [...(await models.current()).versions.values()].filter(({ embedded }) => embedded !== true);
 }
 
 /** The decision models inside the program. */
