@@ -200,6 +200,14 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
     await page.getByRole("tab", { name: "Chat", exact: true }).click();
     expect(await page.locator(".reply").getByText("stays here").isVisible()).toBe(true);
     expect(complaints).toEqual([]);
+
+    native.answer = () => new Response("", { status: 500 });
+    await page.getByRole("tab", { name: "Decisions" }).click();
+    await page.getByLabel("Situation").fill("Another one");
+    await page.getByRole("button", { name: "Decide" }).click();
+    const codes = page.getByRole("alert").locator(".codes code");
+    await codes.nth(1).waitFor();
+    expect(await codes.allTextContents()).toEqual(["decision_unavailable", expect.stringMatching(/^[\da-f-]{36}$/)]);
     await browser.close();
     await deciding.stop();
     native.stop();

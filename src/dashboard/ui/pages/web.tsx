@@ -7,6 +7,7 @@ import { Refused, refusalOf, send } from "../api.ts";
 import { useEscape } from "../escape.ts";
 import { keep, recall } from "../kept.ts";
 import { Code } from "../parts/copy.tsx";
+import { FailureCodes } from "../parts/failure-codes.tsx";
 import { JobPanel } from "../parts/job.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -225,12 +226,7 @@ function Problem({ problem }: { problem: Refused | Error }) {
   return (
     <Notice kind="danger">
       {problem.message}
-      {problem instanceof Refused && (
-        <small class="codes">
-          <code>{problem.code}</code>
-          {problem.requestId !== null && <code>{problem.requestId}</code>}
-        </small>
-      )}
+      <FailureCodes error={problem} />
     </Notice>
   );
 }

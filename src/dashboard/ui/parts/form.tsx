@@ -6,6 +6,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useId, useRef } from "preact/hooks";
 import { Refused } from "../api.ts";
 import { forget } from "../kept.ts";
+import { FailureCodes } from "./failure-codes.tsx";
 import { useArrival } from "./focus.ts";
 import { useKeptForm } from "./kept-form.ts";
 import { Notice } from "./notice.tsx";
@@ -15,6 +16,8 @@ export interface Form {
   readonly busy: Signal<boolean>;
   /** Field name → error text; the name "" stands for the form as a whole. */
   readonly problems: Signal<Readonly<Record<string, string>>>;
+  /** The error of the last attempt, for its code and request id. */
+  readonly failure: Signal<unknown>;
   /** The `ref` of the form element. */
   readonly ref: (element: HTMLFormElement | null) => void;
   onSubmit(event: SubmitEvent): void;
@@ -38,6 +41,7 @@ export function useForm(
 ): Form {
   const busy = useSignal(false);
   const problems = useSignal<Readonly<Record<string, string>>>({});
+  const failure = useSignal<unknown>(undefined);
   const latest = useRef(run);
   latest.current = run;
   const keep = useKeptForm(name, busy);
@@ -61,11 +65,13 @@ export function useForm(
   return {
     busy,
     problems,
+    failure,
     ref,
     onSubmit(event) {
       event.preventDefault();
       const form = event.currentTarget;
       if (busy.value || !(form instanceof HTMLFormElement)) return;
+      failure.value = undefined;
       const values: Record<string, string> = {};
       for (const [name, value] of new FormData(form)) if (typeof value === "string") values[name] = value;
       const missing = Object.entries(required).filter(([name]) => (values[name] ?? "").trim() === "");
@@ -81,6 +87,7 @@ export function useForm(
           if (!stays) forget(name);
         })
         .catch((error: unknown) => {
+          failure.value = error;
           const param = error instanceof Refused ? (error.param ?? "") : "";
           show(form, { [param]: error instanceof Error ? error.message : String(error) });
         })
@@ -191,7 +198,12 @@ export function Submit({ form, danger, children }: { form: Form; danger?: boolea
   const problem = form.problems.value[""];
   return (
     <>
-      {problem !== undefined && <Notice kind="danger">{problem}</Notice>}
+      {problem !== undefined && (
+        <Notice kind="danger">
+          {problem}
+          <FailureCodes error={form.failure.value} />
+        </Notice>
+      )}
       <button type="submit" class={danger ? "danger" : "primary"} aria-busy={form.busy.value}>
         {children}
       </button>
