@@ -176,14 +176,15 @@ function print(
   context: Context,
   { version, run, made }: { version: DecisionVersion; run: CalibrationRun; made: string | undefined },
 ): void {
-  const { reports, calibration, dataset, fitRows, unfitted } = run;
+  const { reports, calibration, dataset, fitRows, unfitted, unanswered } = run;
   if (context.flags.has("json")) {
     const asked = { model: version.id, written: made ?? null, fit_rows: fitRows, dataset };
-    const shown = { ...asked, unfitted, reports, calibration };
+    const shown = { ...asked, unanswered, unfitted, reports, calibration };
     context.out(`${JSON.stringify(shown)}\n`);
     return;
   }
   context.out(`${version.id}: fitted on ${fitRows} rows, measured on ${reports[0]!.after.rows} others\n`);
+  for (const { line, why } of unanswered) context.out(`line ${line} is left out: ${why}\n`);
   for (const { bucket, why } of unfitted) context.out(`${bucket} is unchanged: ${why}.\n`);
   for (const report of reports) context.out(`\n${table(report)}`);
   context.out(

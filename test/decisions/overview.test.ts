@@ -52,6 +52,7 @@ const run: CalibrationRun = {
   },
   dataset: { sha256: "ab".repeat(32), rows: 80 },
   fitRows: 40,
+  unanswered: [],
   unfitted: [],
   reports: [report],
 };

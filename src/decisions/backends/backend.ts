@@ -131,10 +131,16 @@ export interface DecisionBackend {
   answer(task: DecisionTask, upstream: Upstream): Promise<BackendAnswer>;
 }
 
+const CAME_CHARACTERS = 200;
+
 /** The upstream answered, but not the question. No other backend may be used instead. The message is for the log. */
 export class NonsenseAnswer extends Error {
-  constructor(message: string) {
+  /** The beginning of the text that came, for the person who calibrates. */
+  readonly came: string | undefined;
+
+  constructor(message: string, came?: string) {
     super(message);
+    this.came = came?.slice(0, CAME_CHARACTERS);
     this.name = "NonsenseAnswer";
   }
 }

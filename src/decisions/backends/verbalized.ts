@@ -105,15 +105,17 @@ function formatOf(count: number): ResponseFormat {
 function estimatesOf(result: ChatResult, count: number, key: string): number[] {
   const text = (result.choices[0]?.blocks ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
   const given = estimatesIn(text);
-  if (given === undefined) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was not answered with JSON.`);
+  if (given === undefined)
+    throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was not answered with JSON.`, text);
   // A truncated answer does not show how probable the remaining options are, so it counts as no answer.
   const cutOff = result.choices[0]?.reason === "length";
   if (cutOff && Object.keys(given).length < count) {
-    throw new NonsenseAnswer(`The answer to question ${JSON.stringify(key)} was cut off.`);
+    throw new NonsenseAnswer(`The answer to question ${JSON.stringify(key)} was cut off.`, text);
   }
   const said = Array.from({ length: count }, (_, at) => numberOf(given[String(at + 1)]));
   const stated = said.reduce<number>((total, value) => total + (value ?? 0), 0);
-  if (!(stated > 0)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was answered without probabilities.`);
+  if (!(stated > 0))
+    throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was answered without probabilities.`, text);
   // Omitted options share the rest: if the answer is only "0.7 for yes", this is not certainty.
   const whole = stated > PERCENT_MIN ? 100 : 1;
   const left = Math.max(0, whole - stated) / said.filter((value) => value === undefined).length;

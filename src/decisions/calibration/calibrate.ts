@@ -3,7 +3,7 @@
 
 import { sha256Hex } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";
-import { type BackendSpec, inParallel, type Upstream } from "../backends/backend.ts";
+import { type BackendSpec, inParallel, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
 import { backendOf } from "../backends/index.ts";
 import { type DecisionVersion, isOutdatedVersion, renewed } from "../models/versions.ts";
 import { type Content, type Question, readDecisionRequest } from "../questions.ts";
@@ -19,6 +19,8 @@ export interface LabelledRow {
   readonly fit: boolean;
   /** The SHA-256 of the line. */
   readonly hash: string;
+  /** The number of the line in its file. */
+  readonly line: number;
 }
 
 /** The metrics before and after calibration, on rows that the fit did not use. */
@@ -36,6 +38,8 @@ export interface CalibrationRun {
   readonly calibration: Calibration;
   readonly dataset: Dataset;
   readonly fitRows: number;
+  /** The lines that were left out because the model gave no usable answer, and what came instead. */
+  readonly unanswered: readonly { readonly line: number; readonly why: string }[];
   /** The kinds of questions that were left unchanged because their rows are too few or too alike. */
   readonly unfitted: readonly { readonly bucket: string; readonly why: string }[];
   /** The reports for all held-out rows, then for each type of question if there are several. */
@@ -69,14 +73,14 @@ export function readLabelledRows(text: string): LabelledRow[] {
     .filter(({ line }) => line !== "")
     .map(({ line, at }) => {
       try {
-        return readRow(line);
+        return readRow(line, at);
       } catch (error) {
         throw new Error(`line ${at}: ${error instanceof Error ? error.message : String(error)}`);
       }
     });
 }
 
-function readRow(line: string): LabelledRow {
+function readRow(line: string, at: number): LabelledRow {
   const row: unknown = JSON.parse(line);
   if (!isRecord(row)) throw new Error("expected a JSON object");
   const body = { model: "-", state: row["state"], questions: { row: row["question"] } };
@@ -86,7 +90,14 @@ function readRow(line: string): LabelledRow {
   if (truth === undefined)
     throw new Error(`the label ${JSON.stringify(row["label"])} is not one of the question's answers`);
   const hash = sha256Hex(line);
-  return { state: request.state, question, truth, fit: Number.parseInt(hash.slice(0, 2), 16) % 2 === 0, hash };
+  return {
+    state: request.state,
+    question,
+    truth,
+    fit: Number.parseInt(hash.slice(0, 2), 16) % 2 === 0,
+    hash,
+    line: at,
+  };
 }
 
 /** Other values for true and false in data sets. */
@@ -126,18 +137,18 @@ export async function runCalibration(
   const turnedRows = backendOf(spec).readsLogprobs === true ? rowsToTurn(fit, spec.orders) : [];
   const total = usable.length + turnedRows.length + former.length;
   let done = 0;
-  const read = async (row: LabelledRow, spec: BackendSpec): Promise<LabelledReading> => {
+  const skipped = new Skipped(version, usable.length);
+  const read = async (row: LabelledRow, spec: BackendSpec): Promise<LabelledReading[]> => {
     const task = { state: row.state, questions: [row.question], spec };
-    const { readings } = await backendOf(spec).answer(task, options.upstream);
+    const answer = await skipped.unless(row, () => backendOf(spec).answer(task, options.upstream));
     done += 1;
     options.asked?.(done, total);
-    return { question: row.question, readings: readings[0]!, truth: row.truth };
+    return answer === undefined ? [] : [{ question: row.question, readings: answer.readings[0]!, truth: row.truth }];
   };
-  const all = (which: readonly LabelledRow[], spec: BackendSpec) =>
-    inParallel(
-      which.map((row) => () => read(row, spec)),
-      ROWS_AT_ONCE,
-    );
+  const all = async (which: readonly LabelledRow[], spec: BackendSpec) => {
+    const jobs = which.map((row) => () => read(row, spec));
+    return (await inParallel(jobs, ROWS_AT_ONCE)).flat();
+  };
   const fitted = await all(fit, spec);
   const turned = await all(turnedRows, { ...spec, orders: TURNED_ORDERS, turning: true });
   const measured = await all(held, spec);
@@ -146,10 +157,48 @@ export async function runCalibration(
   return {
     calibration,
     dataset: datasetOf(usable),
-    fitRows: fit.length,
+    fitRows: fitted.length,
+    unanswered: skipped.rows(),
     unfitted: unfittable(fitted),
     reports: reportsOf({ rows: before, calibration: version.calibration }, { rows: measured, calibration }),
   };
+}
+
+/** Of the rows, this share may be left unanswered, and always this many. */
+const SKIPPED_SHARE = 0.1;
+const SKIPPED_MIN = 3;
+
+/** The rows without a usable answer. A few are left out; more mean that the model cannot do this. */
+class Skipped {
+  readonly #byLine = new Map<number, string>();
+  readonly #most: number;
+  readonly #asked: string;
+
+  constructor({ id, spec }: DecisionVersion, rows: number) {
+    this.#most = Math.max(SKIPPED_MIN, Math.floor(rows * SKIPPED_SHARE));
+    this.#asked = `${id} (${spec.routes.map(({ provider, model }) => `${provider}/${model}`).join(", ")})`;
+  }
+
+  /** The lines in their order. */
+  rows(): { line: number; why: string }[] {
+    return [...this.#byLine].map(([line, why]) => ({ line, why })).sort((a, b) => a.line - b.line);
+  }
+
+  /** The result of `work`; undefined if the answer was unusable. Throws an Error when too many were. */
+  async unless<T>({ line, question }: LabelledRow, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof NonsenseAnswer)) throw error;
+      // In the file the question has no name.
+      const said = error.message.replace(new RegExp(`question ${JSON.stringify(question.key)}`, "i"), "the question");
+      const came = error.came === undefined ? "" : ` It came: ${JSON.stringify(error.came)}`;
+      const why = `${said.slice(0, 1).toUpperCase()}${said.slice(1)}${came}`;
+      this.#byLine.set(line, why);
+      if (this.#byLine.size <= this.#most) return undefined;
+      throw new Error(`line ${line}: no usable answer of ${this.#asked}, as for ${this.#most} other rows. ${why}`);
+    }
+  }
 }
 
 function datasetOf(rows: readonly LabelledRow[]): Dataset {
