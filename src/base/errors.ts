@@ -139,6 +139,8 @@ export interface ApiErrorDetail {
   readonly upstream?: { readonly code: string; readonly details?: unknown };
   /** Further top-level members of the body beside `error` (a job's `job_id`). */
   readonly body?: Readonly<Record<string, unknown>>;
+  /** The model that the client asked for, if it cannot have it; kept in the request log. */
+  readonly asked?: string;
   /** Logged under the request id, never shown. */
   readonly cause?: unknown;
 }

@@ -42,7 +42,7 @@ export function requireModel(catalog: Catalog, id: string, use: ModelUse): Resol
       throw new ApiError(
         "wrong_model_family",
         `${quoted(id)} is a decision model. Send it to POST /v1/systemone instead.`,
-        { param: "model" },
+        { param: "model", asked: id },
       );
     }
     throw modelNotFound(id);
@@ -54,7 +54,7 @@ export function requireModel(catalog: Catalog, id: string, use: ModelUse): Resol
     throw new ApiError(
       "tier_required",
       `The model ${quoted(model.id)} requires the ${model.tier} plan; your plan is ${use.tier}.`,
-      { param: "model" },
+      { param: "model", asked: id },
     );
   }
   if (model.kind !== (use.kind ?? "chat")) throw wrongKind(model);
@@ -66,7 +66,10 @@ function wrongKind({ id, kind }: CatalogModel): ApiError {
   const [endpoint] = endpoints;
   const instead =
     endpoint === undefined ? "No endpoint of this gateway accepts it." : `Send it to POST ${endpoint} instead.`;
-  return new ApiError("wrong_model_family", `${quoted(id)} is ${called} model. ${instead}`, { param: "model" });
+  return new ApiError("wrong_model_family", `${quoted(id)} is ${called} model. ${instead}`, {
+    param: "model",
+    asked: id,
+  });
 }
 
 /** The model as the catalog endpoint may show it to a caller: listed ones always, hidden ones within the plan. */
@@ -83,7 +86,7 @@ export function keyMayNotUse(id: string): ApiError {
   return new ApiError(
     "model_not_found",
     `The model ${quoted(id)} is not among those that this key may use; GET /v1/key names them.`,
-    { param: "model" },
+    { param: "model", asked: id },
   );
 }
 
@@ -92,9 +95,7 @@ export function modelNotFound(id: string): ApiError {
   return new ApiError(
     "model_not_found",
     `The model ${quoted(id)} does not exist or is not available to you; GET /v1/models lists yours.`,
-    {
-      param: "model",
-    },
+    { param: "model", asked: id },
   );
 }
 

@@ -137,7 +137,7 @@ function lineOf(row: LogRowView): string {
     `${row.created_at.slice(0, 19)}Z`,
     ending,
     row.repeats > 1 ? `x${row.repeats}` : "",
-    row.model || row.endpoint,
+    subjectOf(row),
     route,
     `${row.account || "-"}/${row.key || "-"}`,
     tokens,
@@ -148,6 +148,11 @@ function lineOf(row: LogRowView): string {
     .filter((part) => part !== "")
     .map(printable)
     .join("  ");
+}
+
+/** The model, or the name that was asked for in vain, or the endpoint. */
+function subjectOf({ model, asked_model: asked, endpoint }: LogRowView): string {
+  return model || (asked === "" ? endpoint : JSON.stringify(asked));
 }
 
 /** Replaces control characters, since a client's text could otherwise move the cursor. */

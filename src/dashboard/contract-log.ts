@@ -48,6 +48,8 @@ export interface LogRowView {
   readonly provider: string;
   /** The model's id at the provider. */
   readonly upstream_model: string;
+  /** The name that the client asked for, where it could not have such a model; "" otherwise. */
+  readonly asked_model: string;
   /** In the order of the attempts. Most requests have one attempt, which answered. */
   readonly tries: readonly TryView[];
   /** The number of requests that share this row: failures beyond 60 a minute and key are grouped. */

@@ -6,7 +6,8 @@ export interface UsageSumsView {
   readonly errors: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
-  readonly cost_usd: number;
+  /** Null where the price of a model is not known. */
+  readonly cost_usd: number | null;
 }
 
 /** Answer of `GET admin/usage?days=` for all accounts. Days are UTC days, such as `2030-12-31`. */

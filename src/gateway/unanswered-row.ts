@@ -6,7 +6,7 @@ import { STOPPED, type UsageRecord } from "../store/usage/record.ts";
 /** The usage row of a request that no upstream answered, or of a web tool. */
 export function unansweredRow(exchange: Exchange, end: { status: number; tookMs: number; nowMs: number }): UsageRecord {
   const { log, failedRoutes, caller } = exchange;
-  const { error, model, client_gone: gone } = log;
+  const { error, model, asked_model: asked, client_gone: gone } = log;
   const last = failedRoutes.at(-1);
   const code = typeof error === "string" ? error : null;
   return {
@@ -15,7 +15,7 @@ export function unansweredRow(exchange: Exchange, end: { status: number; tookMs:
     keyId: caller?.keyId ?? "",
     model: typeof model === "string" ? model : "",
     provider: last?.provider ?? "",
-    upstreamModel: last?.model ?? "",
+    upstreamModel: last?.model ?? (typeof asked === "string" ? asked : ""),
     endpoint: exchange.route,
     status: end.status,
     errorCode: gone === true ? STOPPED : code,

@@ -9,6 +9,7 @@ import { asApiError, errorResponse } from "./errors.ts";
 import { bindExchange, type Exchange } from "./exchange.ts";
 import { pathOf } from "./path.ts";
 import type { Peer } from "./peer.ts";
+import { noteError } from "./request-end.ts";
 
 /** A registered route, as the framework lists it: `/v1/models/:id`, `/dashboard/*`. */
 export interface RoutePattern {
@@ -97,7 +98,7 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     let error = asApiError(thrown);
     if (error.apiCode === "internal_error") deps.unexpected(exchange, error.detail.cause ?? thrown);
     if (error.apiCode === "route_not_found") error = methodError(exchange, matchers()) ?? error;
-    exchange.log["error"] = error.apiCode;
+    noteError(exchange, error);
     // Whatever the outcome, the client had left.
     if (request.signal.aborted) exchange.log["client_gone"] = true;
     // The text of a provider may quote the prompt, so it is not logged; the gateway's own texts never do.

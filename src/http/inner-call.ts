@@ -4,6 +4,7 @@
 import type { TraceSpan } from "../telemetry/span.ts";
 import { asApiError } from "./errors.ts";
 import { bindExchange, type Exchange } from "./exchange.ts";
+import { noteError } from "./request-end.ts";
 
 /** The caller of the endpoint. */
 export interface InnerCaller {
@@ -95,7 +96,7 @@ async function answerOf(request: Request, exchange: Exchange, deps: InnerCallDep
     const error = asApiError(thrown);
     status = error.status;
     if (error.apiCode === "internal_error") deps.unexpected(exchange, error.detail.cause ?? thrown);
-    exchange.log["error"] = error.apiCode;
+    noteError(exchange, error);
     if (error.status < 500 && error.detail.cause === undefined) exchange.log["reason"] = error.message;
     throw error;
   } finally {

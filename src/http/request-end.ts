@@ -1,5 +1,6 @@
 // What is reported of a finished request: the fields of its log line, and the end of its span.
 
+import type { ApiError } from "../base/errors.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** Maximum length of an id or path in the log, so that a client cannot fill it. */
@@ -16,6 +17,12 @@ export function endSpan({ span, log }: Exchange, status: number, errorCode: stri
   });
   if (errorCode !== null && (status >= 500 || status === 200)) span.fail(errorCode);
   span.end();
+}
+
+/** Notes how a request failed. */
+export function noteError({ log }: Exchange, { apiCode, detail }: ApiError): void {
+  log["error"] = apiCode;
+  if (detail.asked !== undefined) log["asked_model"] = detail.asked.slice(0, LOGGED_CHARS_MAX);
 }
 
 /** The fields of a request's log line. */

@@ -70,7 +70,7 @@ test("shows the latest, the oldest of them first, by filters, and no word of a r
   expect(lines[0]).toMatch(
     /^\S+Z {2}200 {2}demo-echo {2}demo {2}tester\/\S+ {2}\d+\+\d+ tokens {2}no price {2}\d+ ms {2}one$/,
   );
-  expect(lines[1]).toContain("404 model_not_found");
+  expect(lines[1]).toContain('404 model_not_found  "nowhere"');
   expect(out).not.toContain("secret word");
   expect(out).not.toContain("\u001b");
   const failed = JSON.parse((await run(["logs", "--status", "failed", "--json"])).out);

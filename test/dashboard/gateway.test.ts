@@ -41,8 +41,15 @@ beforeAll(async () => {
   const leaver = (await app.addAccount("leaver")).id;
   await spend(app, 0, { accountId, model: "alpha", inputTokens: 100, outputTokens: 10, costMicros: 2000 });
   await spend(app, 3, { accountId: leaver, model: "alpha", inputTokens: 50, outputTokens: 5, costMicros: 1000 });
-  await spend(app, 4, { accountId, model: "beta", errorCode: "provider_timeout", inputTokens: 0, outputTokens: 0 });
-  await spend(app, 9, { accountId, model: "beta", inputTokens: 1, outputTokens: 1 });
+  await spend(app, 4, {
+    accountId,
+    model: "beta",
+    errorCode: "provider_timeout",
+    inputTokens: 0,
+    outputTokens: 0,
+    costMicros: 0,
+  });
+  await spend(app, 9, { accountId, model: "beta", inputTokens: 1, outputTokens: 1, costMicros: 0 });
 });
 afterAll(() => app.stop());
 
@@ -121,6 +128,14 @@ test("usage is everybody's, a deleted account's included", async () => {
   expect(
     before.cells.find(({ day, model }: { day: string; model: string }) => model === "alpha" && day === before.days[3]),
   ).toMatchObject({ requests: 1, input_tokens: 50 });
+  // The words for a cost are those of every page: nothing to pay for, or no price known.
+  const costs = Object.fromEntries(
+    before.cells.map(({ model, cost_usd }: { model: string; cost_usd: number | null }) => [model, cost_usd]),
+  );
+  expect([costs["beta"], costs["alpha"]]).toEqual([0, 0.002]);
+  const wide = (await boss.get("/admin/usage?days=30")).json;
+  const beta = wide.models.find(({ model }: { model: string }) => model === "beta");
+  expect(beta).toMatchObject({ input_tokens: 1, cost_usd: null });
   const other = await signedIn("leaver");
   await other.post("/account/delete", { username: "leaver" });
   expect(ours(await read())).toEqual(ours(before));

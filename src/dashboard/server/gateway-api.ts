@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
-import { dayOf, type UsageSums } from "../../store/usage/record.ts";
+import { dayOf } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
 import type { ProviderSnapshot } from "../../upstream/breakers.ts";
 import type { GatewayView } from "../contract-admin.ts";
@@ -16,6 +16,7 @@ import {
   isoDay,
   type LatencyBucket,
   latencyView,
+  type ModelSums,
   sumsView,
 } from "./usage-figures.ts";
 
@@ -58,15 +59,16 @@ export interface GatewayApiDeps {
   readonly clock: Clock;
   readonly usage: Pick<UsageStore, "sumsOfDay" | "sumsOfHour" | "latencyByModel" | "sumsBySlot">;
   readonly gateway: GatewayFigures;
+  /** Whether a price of the model is known. */
+  isPriced(model: string): boolean;
 }
-
-type Sums = UsageSums & { readonly model: string };
 
 /** The number of past days whose sums are cached: two spans of the greatest length. */
 const PAST_DAYS_MAX = 732;
 
 /** The endpoints of the gateway page. */
 export function gatewayApi(deps: GatewayApiDeps): Endpoint[] {
+  const { isPriced } = deps;
   const sumsOf = dayByDay((day) => deps.usage.sumsOfDay(day));
   const latencyOf = dayByDay((day) => deps.usage.latencyByModel({ unit: "day", from: day, to: day }));
 
@@ -77,33 +79,33 @@ export function gatewayApi(deps: GatewayApiDeps): Endpoint[] {
       const span = daysOf(query);
       const today = dayOf(deps.clock.now());
       const days = Array.from({ length: span }, (_, index) => today - span + 1 + index);
-      const cells: (Sums & { day: number })[] = [];
+      const cells: (ModelSums & { day: number })[] = [];
       for (const day of days) cells.push(...(await sumsOf(day, today)).map((sums) => ({ ...sums, day })));
-      const before: Sums[] = [];
+      const before: ModelSums[] = [];
       for (const day of days) before.push(...(await sumsOf(day - span, today)));
       const latency: LatencyBucket[] = [];
       for (const day of days) latency.push(...(await latencyOf(day, today)));
       const models = Map.groupBy(cells, ({ model }) => model);
       return {
         days: days.map(isoDay),
-        total: sumsView(cells),
-        before: sumsView(before),
-        cells: cells.map((cell) => ({ day: isoDay(cell.day), model: cell.model, ...sumsView([cell]) })),
-        models: [...models].map(([model, sums]) => ({ model, ...sumsView(sums) })),
+        total: sumsView(cells, isPriced),
+        before: sumsView(before, isPriced),
+        cells: cells.map((cell) => ({ day: isoDay(cell.day), model: cell.model, ...sumsView([cell], isPriced) })),
+        models: [...models].map(([model, sums]) => ({ model, ...sumsView(sums, isPriced) })),
         latency: latencyView(latency),
       };
     }),
 
     admin("GET", "/admin/usage/hours", async ({ query }): Promise<HourlyReport> => {
       const range = hourRange(deps.clock, hoursOf(query));
-      const cells: (Sums & { hour: number })[] = [];
+      const cells: (ModelSums & { hour: number })[] = [];
       const latency: LatencyBucket[] = [];
       for (let hour = range.fromHour; hour <= range.toHour; hour++) {
         await othersTurn();
         cells.push(...(await deps.usage.sumsOfHour(hour)).map((sums) => ({ ...sums, hour })));
         latency.push(...(await deps.usage.latencyByModel({ unit: "hour", from: hour, to: hour })));
       }
-      return hourlyReport(range, cells, latency);
+      return hourlyReport(range, cells, { latency, isPriced });
     }),
   ];
 }

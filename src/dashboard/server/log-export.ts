@@ -65,7 +65,7 @@ async function* json(read: ReadPage): AsyncGenerator<string, void> {
 const COLUMNS = [
   ...(["created_at", "request_id", "account", "key", "endpoint", "model", "provider", "upstream_model"] as const),
   ...(["status", "error", "stopped", "stream", "repeats", "input_tokens", "output_tokens", "cached_tokens"] as const),
-  ...(["reasoning_tokens", "estimated", "cost_usd", "latency_ms", "ttft_ms"] as const),
+  ...(["reasoning_tokens", "estimated", "cost_usd", "latency_ms", "ttft_ms", "asked_model"] as const),
 ] satisfies readonly (keyof LogRowView)[];
 
 async function* csv(read: ReadPage): AsyncGenerator<string, void> {

@@ -6,9 +6,8 @@ import { STOPPED } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
 import { ANSWERED } from "../../telemetry/attempt.ts";
 import type { LogRowView, TryView } from "../contract-log.ts";
+import { knownCost } from "./cost.ts";
 import { loggedEndpoint } from "./playground-paths.ts";
-
-const MICROS_PER_USD = 1_000_000;
 
 export interface LogViewDeps {
   readonly usage: Pick<UsageStore, "namesOfKeys">;
@@ -40,7 +39,8 @@ export async function logRowViews(
       error: row.errorCode === STOPPED ? null : row.errorCode,
       stopped: row.errorCode === STOPPED,
       provider: row.provider,
-      upstream_model: row.upstreamModel,
+      upstream_model: row.provider === "" ? "" : row.upstreamModel,
+      asked_model: row.provider === "" ? row.upstreamModel : "",
       tries: triesOf(row),
       repeats: row.repeats,
       input_tokens: row.inputTokens,
@@ -48,19 +48,13 @@ export async function logRowViews(
       cached_tokens: row.cachedTokens,
       reasoning_tokens: row.reasoningTokens,
       estimated: row.estimated,
-      cost_usd: costOf(row, isPriced),
+      cost_usd: knownCost(row.costMicros, row.inputTokens + row.outputTokens, () => isPriced(row.model)),
       latency_ms: row.latencyMs,
       ttft_ms: row.ttfbMs,
       stream: row.stream,
       debugged: key?.debugUntilMs != null && key.debugUntilMs > nowMs,
     };
   });
-}
-
-/** A cost of zero is known when no tokens were used; the cost of tokens without a price is not known. */
-function costOf({ costMicros, inputTokens, outputTokens, model }: LogRow, isPriced: (model: string) => boolean) {
-  const unknown = costMicros === 0 && inputTokens + outputTokens > 0 && !isPriced(model);
-  return unknown ? null : costMicros / MICROS_PER_USD;
 }
 
 function triesOf({ attempts, provider, upstreamModel, errorCode, latencyMs }: LogRow): TryView[] {

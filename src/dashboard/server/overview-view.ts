@@ -4,6 +4,7 @@ import { percentileMs } from "../../store/usage/latency.ts";
 import type { SlotLatency, SlotSpan, SlotSums } from "../../store/usage/overview.ts";
 import type { LogRowView } from "../contract-log.ts";
 import type { OverviewSums, OverviewView, Speed } from "../contract-overview.ts";
+import { knownCost } from "./cost.ts";
 import type { Figures, MinuteSlots } from "./overview-figures.ts";
 
 interface Shown {
@@ -17,7 +18,6 @@ interface Shown {
 }
 
 const SLOT_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
-const MICROS_PER_USD = 1_000_000;
 /** Latency is measured on this class of status only, since failed and cancelled requests would distort it. */
 const ANSWERED = 2;
 /** The limit of rows in a table. */
@@ -82,7 +82,7 @@ function sumsOf(rows: readonly SlotSums[], priced: boolean): OverviewSums {
     input_tokens: input,
     output_tokens: output,
     cached_tokens: sum(({ cachedTokens }) => cachedTokens),
-    cost_usd: micros === 0 && input + output > 0 && !priced ? null : micros / MICROS_PER_USD,
+    cost_usd: knownCost(micros, input + output, () => priced),
   };
 }
 

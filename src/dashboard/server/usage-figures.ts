@@ -6,6 +6,7 @@ import { percentileMs } from "../../store/usage/latency.ts";
 import { hourOf, type UsageSums } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
 import type { HourlyReport, LatencyView, UsageSumsView } from "../contract-usage.ts";
+import { knownCost } from "./cost.ts";
 
 const DAYS_MAX = 366;
 const DAYS = 30;
@@ -14,7 +15,6 @@ const HOURS_MAX = 168;
 const HOURS = 24;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-const MICROS_PER_USD = 1_000_000;
 
 /** Whole UTC hours since the epoch, both ends included. */
 interface HourRange {
@@ -31,13 +31,13 @@ export function hourRange(clock: Clock, hours: number): HourRange {
 /** The answer for a span. */
 export function hourlyReport(
   { fromHour, toHour }: HourRange,
-  cells: readonly (UsageSums & { readonly hour: number; readonly model: string })[],
-  latency: readonly LatencyBucket[],
+  cells: readonly (ModelSums & { readonly hour: number })[],
+  { latency, isPriced }: { latency: readonly LatencyBucket[]; isPriced(model: string): boolean },
 ): HourlyReport {
   return {
     hours: Array.from({ length: toHour - fromHour + 1 }, (_, index) => isoHour(fromHour + index)),
-    total: sumsView(cells),
-    cells: cells.map((cell) => ({ hour: isoHour(cell.hour), model: cell.model, ...sumsView([cell]) })),
+    total: sumsView(cells, isPriced),
+    cells: cells.map((cell) => ({ hour: isoHour(cell.hour), model: cell.model, ...sumsView([cell], isPriced) })),
     latency: latencyView(latency),
   };
 }
@@ -61,15 +61,23 @@ export function latencyView(rows: readonly LatencyBucket[]): LatencyView {
   };
 }
 
+/** Sums of one model. */
+export type ModelSums = UsageSums & { readonly model: string };
+
 /** Sums of rows in the form that pages show. */
-export function sumsView(rows: readonly UsageSums[]): UsageSumsView {
+export function sumsView(rows: readonly ModelSums[], isPriced: (model: string) => boolean): UsageSumsView {
   const sum = (pick: (row: UsageSums) => number) => rows.reduce((total, row) => total + pick(row), 0);
+  const [input, output] = [sum(({ inputTokens }) => inputTokens), sum(({ outputTokens }) => outputTokens)];
   return {
     requests: sum(({ requests }) => requests),
     errors: sum(({ errors }) => errors),
-    input_tokens: sum(({ inputTokens }) => inputTokens),
-    output_tokens: sum(({ outputTokens }) => outputTokens),
-    cost_usd: sum(({ costMicros }) => costMicros) / MICROS_PER_USD,
+    input_tokens: input,
+    output_tokens: output,
+    cost_usd: knownCost(
+      sum(({ costMicros }) => costMicros),
+      input + output,
+      () => rows.every(({ model }) => model === "" || isPriced(model)),
+    ),
   };
 }
 

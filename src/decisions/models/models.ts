@@ -136,13 +136,13 @@ export class DecisionModels {
       throw new ApiError(
         "model_not_found",
         `There is no decision model ${quoted(id)}; GET /v1/systemone/models lists yours.`,
-        { param: "model" },
+        { param: "model", asked: id },
       );
     }
     if (!keyMayUse(models, this.namesOf(version))) throw keyMayNotUse(id);
     if (!tierIncludes(tier, version.tier)) {
       const message = `The model ${quoted(version.id)} requires the ${version.tier} plan; your plan is ${tier}.`;
-      throw new ApiError("tier_required", message, { param: "model" });
+      throw new ApiError("tier_required", message, { param: "model", asked: id });
     }
     return version;
   }

@@ -16,6 +16,7 @@ export interface UsageRecord {
   readonly model: string;
   /** The provider that answered, or the last one that failed; "" if none was called. */
   readonly provider: string;
+  /** Where no provider was called, the name that the client asked for in vain; "" if it asked for none. */
   readonly upstreamModel: string;
   /** The path of the request, such as `/v1/chat/completions`. */
   readonly endpoint: string;

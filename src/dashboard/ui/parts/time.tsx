@@ -72,14 +72,17 @@ export function usd(amount: number): string {
   return `$${amount.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
 }
 
-/** A cost; a dash where tokens cost nothing, since their price may not be known. */
-export function costOf(sums: { cost_usd: number; input_tokens: number; output_tokens: number }): string {
-  return sums.cost_usd === 0 && sums.input_tokens + sums.output_tokens > 0 ? "–" : usd(sums.cost_usd);
+/** Figures with a cost. */
+interface Costing {
+  readonly cost_usd: number | null;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
 }
 
-/** A cost, if the price is known. */
-export function priceOf({ cost_usd: cost }: { cost_usd: number | null }): string {
-  return cost === null ? "no price" : usd(cost);
+/** The cost of requests, in the same words on every page; a dash where there was nothing to pay for. */
+export function costText({ cost_usd: cost, input_tokens: input, output_tokens: output }: Costing): string {
+  if (cost === null) return "no price";
+  return cost === 0 && input + output === 0 ? "–" : usd(cost);
 }
 
 /** 0.1234 as "12.3 %". */

@@ -3,7 +3,7 @@
 import type { EverybodysUsage, LatencyView, UsageSumsView } from "../../../contract-usage.ts";
 import { Bars, type Series } from "../../parts/chart.tsx";
 import { choose } from "../../parts/span.tsx";
-import { costOf, short, usd } from "../../parts/time.tsx";
+import { costText, short, usd } from "../../parts/time.tsx";
 import { query } from "../../router.ts";
 
 const SPANS = [7, 30, 90] as const;
@@ -12,10 +12,10 @@ const DAYS = 30;
 const SERIES_MAX = 5;
 
 const MEASURES = {
-  Tokens: { of: (sums: UsageSumsView) => sums.input_tokens + sums.output_tokens, format: short, whole: true },
   Requests: { of: (sums: UsageSumsView) => sums.requests, format: short, whole: true },
+  Tokens: { of: (sums: UsageSumsView) => sums.input_tokens + sums.output_tokens, format: short, whole: true },
   Errors: { of: (sums: UsageSumsView) => sums.errors, format: short, whole: true },
-  Cost: { of: (sums: UsageSumsView) => sums.cost_usd, format: usd, whole: false },
+  Cost: { of: (sums: UsageSumsView) => sums.cost_usd ?? 0, format: usd, whole: false },
 } as const;
 
 /** Web tools, and requests that were refused before their model was known. */
@@ -50,7 +50,7 @@ type Report = Omit<EverybodysUsage, "latency"> & { readonly latency?: LatencyVie
 /** The chart of the selected measure. */
 export function ByDay({ report }: { report: Report | undefined }) {
   const asked = query.value.get("measure") ?? "";
-  const measure: Measure = Object.hasOwn(MEASURES, asked) ? (asked as Measure) : "Tokens";
+  const measure: Measure = Object.hasOwn(MEASURES, asked) ? (asked as Measure) : "Requests";
   const { of, format, whole } = MEASURES[measure];
   return (
     <section class="card chart-card" aria-label="By day">
@@ -89,7 +89,7 @@ export function UsageTotals({ report }: { report: Report | undefined }) {
       {tile("Errors", ({ errors }) => errors)}
       {tile("Input tokens", ({ input_tokens }) => input_tokens)}
       {tile("Output tokens", ({ output_tokens }) => output_tokens)}
-      {tile("Cost", ({ cost_usd }) => cost_usd, costOf)}
+      {tile("Cost", ({ cost_usd }) => cost_usd ?? 0, costText)}
       {latency !== undefined && (
         <div>
           <dt>Latency, p50 · p99</dt>
@@ -162,7 +162,7 @@ export function Sums({ title, rows }: { title: string; rows: readonly (UsageSums
                   {short(row.input_tokens + row.output_tokens)}
                 </td>
                 <td class="number" data-label="Cost">
-                  {costOf(row)}
+                  {costText(row)}
                 </td>
               </tr>
             ))}

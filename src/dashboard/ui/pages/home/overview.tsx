@@ -8,8 +8,9 @@ import { Bars, type Series } from "../../parts/chart.tsx";
 import { Lines } from "../../parts/lines.tsx";
 import { Empty, FailureBadge, Notice } from "../../parts/notice.tsx";
 import { choose, isEverybody, spanShown } from "../../parts/span.tsx";
-import { durationText, exactTime, percent, priceOf, short, usd } from "../../parts/time.tsx";
+import { costText, durationText, exactTime, percent, short, usd } from "../../parts/time.tsx";
 import { hrefOf, query } from "../../router.ts";
+import { subjectOf } from "../log/subject.ts";
 
 const REFRESH_MS = 15_000;
 /** Short, so that a first request appears soon. */
@@ -83,7 +84,7 @@ function Totals({ view }: { view: OverviewView | undefined }) {
       />
       <Tile
         name="Cost"
-        text={total && priceOf(total)}
+        text={total && costText(total)}
         more={total?.cost_usd === null ? "of these models is known" : change(({ cost_usd }) => cost_usd ?? 0)}
       />
       <Tile
@@ -224,7 +225,7 @@ function Sums({ title, lines, everybody }: { title: string; lines: readonly Line
                 <Cell name="Tokens in" text={short(line.input_tokens)} />
                 <Cell name="Cached" text={short(line.cached_tokens)} />
                 <Cell name="Tokens out" text={short(line.output_tokens)} />
-                <Cell name="Cost" text={line.input_tokens + line.output_tokens === 0 ? "–" : priceOf(line)} />
+                <Cell name="Cost" text={costText(line)} />
                 <Cell name="p50" text={durationText(line.p50_ms)} />
                 <Cell name="p95" text={durationText(line.p95_ms)} />
                 <Cell name="First byte" text={durationText(line.first_p50_ms)} />
@@ -239,7 +240,7 @@ function Sums({ title, lines, everybody }: { title: string; lines: readonly Line
 
 function Cell({ name, text }: { name: string; text: string }) {
   return (
-    <td class="number" data-label={name}>
+    <td class={text === "–" ? "number nil" : "number"} data-label={name}>
       {text}
     </td>
   );
@@ -260,7 +261,7 @@ function Failures({ view, everybody }: { view: OverviewView; everybody: boolean 
           {view.failures.map((row) => (
             <li key={row.id}>
               <a href={hrefOf(`/log?open=${row.id}&request=${encodeURIComponent(row.request_id)}${scope}`)}>
-                <time dateTime={row.created_at}>{exactTime(row.created_at)}</time> {row.model || row.endpoint}
+                <time dateTime={row.created_at}>{exactTime(row.created_at)}</time> {subjectOf(row)}
               </a>
               <span>
                 {row.key || "a deleted key"}

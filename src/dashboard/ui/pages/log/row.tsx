@@ -4,8 +4,9 @@ import type { LogRowView, TryView } from "../../../contract-log.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Badge, FailureBadge } from "../../parts/notice.tsx";
-import { durationText, exactTime, priceOf, short } from "../../parts/time.tsx";
+import { costText, durationText, exactTime, short } from "../../parts/time.tsx";
 import { hrefOf } from "../../router.ts";
+import { subjectOf } from "./subject.ts";
 import { Wire } from "./wire.tsx";
 
 /** The number of cells in a row, which the details span. */
@@ -28,8 +29,8 @@ export function LogLine(props: { row: LogRowView; open: boolean; toggle(): void;
         <td data-label="Status">
           <Outcome of={row} />
         </td>
-        <td class="cut model" title={row.model || row.endpoint}>
-          {row.model || row.endpoint}
+        <td class="cut model" title={subjectOf(row)}>
+          {subjectOf(row)}
           {row.tries.length > 0 && <small>{routeOf(row)}</small>}
         </td>
         <td data-label="Key" class="cut" title={row.key}>
@@ -38,15 +39,15 @@ export function LogLine(props: { row: LogRowView; open: boolean; toggle(): void;
             {row.account !== "" && <small> {row.account}</small>}
           </span>
         </td>
-        <td class="number" data-label="Tokens">
+        <td class="number aside-phone" data-label="Tokens">
           {row.input_tokens + row.output_tokens === 0
             ? "–"
             : `${short(row.input_tokens)} / ${short(row.output_tokens)}`}
         </td>
-        <td class="number" data-label="Cost">
-          {row.input_tokens + row.output_tokens + (row.cost_usd ?? 0) === 0 ? "–" : priceOf(row)}
+        <td class="number aside-phone" data-label="Cost">
+          {costText(row)}
         </td>
-        <td class="number" data-label="First byte">
+        <td class="number aside-phone" data-label="First byte">
           {durationText(row.ttft_ms)}
         </td>
         <td class="number" data-label="Duration">
@@ -125,6 +126,7 @@ function factsOf(row: LogRowView): [string, string][] {
   return [
     ["Endpoint", row.endpoint + (row.stream ? " (stream)" : "")],
     ...(row.model === "" ? [] : ([["Model", row.model]] as [string, string][])),
+    ...(row.asked_model === "" ? [] : ([["Asked for", row.asked_model]] as [string, string][])),
     ["Key", row.key || "a deleted key"],
     ...(row.upstream_model !== "" ? ([["Model at the provider", row.upstream_model]] as [string, string][]) : []),
     ...(tokens
@@ -142,7 +144,8 @@ function factsOf(row: LogRowView): [string, string][] {
     ...(row.estimated && tokens
       ? ([["Counted", "by the gateway, since the provider reported no usage"]] as [string, string][])
       : []),
-    ...(tokens ? ([["Cost", priceOf(row)]] as [string, string][]) : []),
+    ...(tokens ? ([["Cost", costText(row)]] as [string, string][]) : []),
+    ...(row.ttft_ms === null ? [] : ([["First byte", durationText(row.ttft_ms)]] as [string, string][])),
     ...(speed > 0 ? ([["Speed", `${speed.toFixed(0)} tokens/s`]] as [string, string][]) : []),
   ];
 }
