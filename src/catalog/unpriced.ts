@@ -74,5 +74,5 @@ const NAMED_MAX = 5;
 /** A sentence about them; undefined if there are none. */
 export function unpricedNote(ids: readonly string[]): string | undefined {
   if (ids.length === 0) return undefined;
-  return `no price is known for ${named(ids)}: requests to them do not count against a budget; set models[].prices or providers.NAME.model_defaults.prices`;
+  return `no price is known for ${named(ids)}: requests to ${ids.length === 1 ? "it" : "them"} do not count against a budget; set models[].prices or providers.NAME.model_defaults.prices`;
 }

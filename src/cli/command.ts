@@ -29,6 +29,8 @@ export interface Io {
   readonly interactive: boolean;
   /** Width of the terminal on stderr; undefined if stderr is not a terminal. */
   readonly columns: number | undefined;
+  /** Width of the terminal on stdout; undefined if stdout is not a terminal. */
+  readonly outColumns: number | undefined;
   /**
    * Calls `stop` on Ctrl-C or SIGTERM instead of ending immediately; a second signal ends immediately. The result undoes
    * this.

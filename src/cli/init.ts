@@ -39,6 +39,7 @@ unless there is an account. Password and key are shown once.`,
     const config = context.config();
     // If there is an account, no name and address are needed.
     const who = (await hasAccount(config)) ? undefined : await askWho(context, asks);
+    if (who === undefined) noteUnused(context);
     const store = await openDatabase(config);
     try {
       const first = who === undefined ? undefined : await createFirstAccount(store, config, who);
@@ -58,6 +59,15 @@ async function hasAccount(config: Config): Promise<boolean> {
   } finally {
     await store.close();
   }
+}
+
+/** The flags for the first account are not for a store that has accounts. */
+function noteUnused(context: Context): void {
+  const unused = ["email", "username"].filter((name) => context.flags.text(name) !== undefined);
+  for (const name of unused)
+    context.err(
+      `sallyport: --${name} ${context.flags.text(name)} was not used: there are accounts already; \`sallyport account create\` makes another\n`,
+    );
 }
 
 function writeFiles(file: string, text: string): void {

@@ -29,6 +29,9 @@ export function processIo(): Io {
     get columns() {
       return process.stderr.isTTY === true ? process.stderr.columns || COLUMNS : undefined;
     },
+    get outColumns() {
+      return process.stdout.isTTY === true ? process.stdout.columns || COLUMNS : undefined;
+    },
     onInterrupt,
   };
 }

@@ -82,7 +82,7 @@ const list: Command = {
     const rows = await withStore(context, { create: false }, async (store) =>
       keyStore(store).listKeys((await accountOf(store, email)).id),
     );
-    printRows(context, rows.map(shown), { none: `${email} has no keys yet.` });
+    printRows(context, rows.map(shown), { none: `${email} has no keys yet.`, forPeople });
     return 0;
   },
 };
@@ -163,7 +163,24 @@ function budgetOf(flags: Flags): { budgetMicros: number | null; budgetPeriodMs: 
   return { budgetMicros: microsOf("budget", usd), budgetPeriodMs: periodOf("budget-period", period) };
 }
 
-function shown(row: KeyInfo): Readonly<Record<string, unknown>> {
+/** The budget in one column, with its period in the form of `--budget-period`. */
+function forPeople(row: ReturnType<typeof shown>) {
+  const { budget_usd: budget, spent_usd: spent, budget_period_seconds: seconds, key, id, name, rpm, ...rest } = row;
+  const period = seconds === null ? "" : ` / ${periodText(seconds)}`;
+  return {
+    ...{ id, name, key, rpm },
+    budget: budget === null ? null : `$${budget}${period}`,
+    spent: spent === null || spent === 0 ? null : `$${spent}`,
+    ...rest,
+  };
+}
+
+function periodText(seconds: number): string {
+  if (seconds % 86_400 === 0) return `${seconds / 86_400}d`;
+  return seconds % 3600 === 0 ? `${seconds / 3600}h` : `${seconds}s`;
+}
+
+function shown(row: KeyInfo) {
   const usd = (micros: number | null) => (micros === null ? null : micros / MICROS_PER_USD);
   return {
     id: row.id,

@@ -142,6 +142,9 @@ function ioOf(io: Io): Io {
     get columns() {
       return io.columns;
     },
+    get outColumns() {
+      return io.outColumns;
+    },
     onInterrupt: (stop) => io.onInterrupt(stop),
     out: (text) => io.out(text),
     err: (text) => io.err(text),

@@ -8,6 +8,7 @@ import type { Store } from "../store/engine/store.ts";
 import type { Context } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import type { Flags } from "./flags.ts";
+import { rowsText, type TableRow } from "./rows.ts";
 
 /** A server writes in short batches; a command can wait for several of them. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -68,38 +69,17 @@ export function printRecord(context: Context, record: Readonly<Record<string, un
 }
 
 /**
- * Prints rows: a JSON array with `--json`, else a table without empty columns. If there are no rows, `none` goes to stderr,
- * so that stdout only has data.
+ * Prints rows: a JSON array with `--json`, else a table for a person, with the values of `forPeople` if given. If there are no rows,
+ * `none` goes to stderr, so that stdout only has data.
  */
-export function printRows(
+export function printRows<R extends TableRow>(
   context: Context,
-  rows: readonly Readonly<Record<string, unknown>>[],
-  options: { readonly none: string },
+  rows: readonly R[],
+  options: { readonly none: string; forPeople?(row: R): TableRow },
 ): void {
-  if (context.flags.has("json")) {
-    context.out(`${JSON.stringify(rows)}\n`);
-    return;
-  }
-  if (rows.length === 0) {
-    context.err(`${options.none}\n`);
-    return;
-  }
-  const names = Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => (row[name] ?? "") !== ""));
-  const lines = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
-  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  for (const line of lines)
-    context.out(
-      `${line
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join("  ")
-        .trimEnd()}\n`,
-    );
-}
-
-/** A value in a table: times are cut to minutes. */
-function cell(value: unknown): string {
-  const text = String(value ?? "-");
-  return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? `${text.slice(0, 10)} ${text.slice(11, 16)}Z` : text;
+  if (context.flags.has("json")) context.out(`${JSON.stringify(rows)}\n`);
+  else if (rows.length === 0) context.err(`${options.none}\n`);
+  else context.out(rowsText(options.forPeople === undefined ? rows : rows.map(options.forPeople), context.outColumns));
 }
 
 /** A future time; a UsageError if it has passed. */

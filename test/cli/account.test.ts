@@ -260,7 +260,7 @@ test("an end that has passed is refused, and an empty list says so on stderr", a
   expect(await run([...key, "--expires", "2020-01-01"])).toMatchObject({ code: 2, out: "" });
   await json([...key, "--expires", "2099-01-01"]);
   const { out } = await run(["key", "list", "--account", "ann@x.example"]);
-  expect(out.split("\n")[0]).not.toContain("revoked_at");
+  expect(out.split("\n")[0]).not.toContain("revoked");
   expect(out).toContain("2099-01-01 00:00Z");
 });
 

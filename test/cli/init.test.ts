@@ -55,6 +55,17 @@ describe("init", () => {
     expect(readFileSync(join(cwd, "sallyport.yaml"), "utf8")).toBe(before);
   });
 
+  test("a second time says which flags it did not use", async () => {
+    const { cwd } = await init(["--yes"]);
+    const { code, out, err } = await init(["--yes", "--email", "b@x.example", "--username", "b"], { cwd });
+    expect([code, out]).toEqual([0, expect.stringContaining("Kept the existing accounts")]);
+    expect(err.split("\n").map((line) => line.slice(0, line.indexOf(":", 11)))).toEqual([
+      "sallyport: --email b@x.example was not used",
+      "sallyport: --username b was not used",
+      "",
+    ]);
+  });
+
   test("a second time asks for no name that nobody would use", async () => {
     const { cwd } = await init(["--yes"]);
     const { code, err } = await init([], { cwd, answers: [] });

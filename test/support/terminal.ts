@@ -9,15 +9,19 @@ export class FakeTerminal implements Io {
   stderr = "";
   readonly interactive: boolean;
   readonly columns: number | undefined;
+  readonly outColumns: number | undefined;
   readonly #stops = new Set<() => void>();
   readonly #stdin: string;
   readonly #answers: string[];
 
-  constructor(options: { stdin?: string; answers?: string[]; interactive?: boolean; columns?: number } = {}) {
+  constructor(
+    options: { stdin?: string; answers?: string[]; interactive?: boolean; columns?: number; outColumns?: number } = {},
+  ) {
     this.#stdin = options.stdin ?? "";
     this.#answers = [...(options.answers ?? [])];
     this.interactive = options.interactive ?? false;
     this.columns = options.columns;
+    this.outColumns = options.outColumns;
   }
   onInterrupt(stop: () => void): () => void {
     this.#stops.add(stop);
