@@ -199,6 +199,11 @@ async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
 async function readDocument(at: Load, answer: Fetched, kind: DocumentKind | undefined): Promise<LoadedPage> {
   const isUnwanted = kind === "pdf" && at.request.pdf === false;
   if (kind === undefined || !at.request.documents || isUnwanted) {
+    // What a page with an error holds is not what was wanted.
+    if (answer.status >= 400)
+      throw new PageError("not_html", `The page answered ${answer.status}, with ${nameOf(answer, kind)}.`, {
+        status: answer.status,
+      });
     const hint = kind === undefined || isUnwanted ? "" : " (documents: true reads it)";
     const text = `The address holds ${nameOf(answer, kind)}, not an HTML page${hint}.`;
     throw new PageError("not_html", text, { status: answer.status });

@@ -65,6 +65,8 @@ function answer(request: Request): Response | Promise<Response> {
   if (kind === "long")
     return html(`<p>${"Much to read. ".repeat(80)}</p><a href="/on">On</a>`, { headers: { refresh: "1; url=/page" } });
   if (kind === "to-private") return Response.redirect("http://127.0.0.2:9/", 302);
+  if (kind === "missing")
+    return new Response("nothing here", { status: 404, headers: { "content-type": "text/plain" } });
   if (kind === "json") return Response.json({ a: 1 });
   if (kind === "image")
     return new Response(new Uint8Array([0x89, 0x50, 0, 1, 2]), { headers: { "content-type": "image/png" } });
@@ -142,6 +144,10 @@ describe("statuses", () => {
   test("an empty page has empty Markdown", async () => expect((await loader()(request("/empty"))).markdown).toBe(""));
   test("documents on request", async () =>
     expect((await loader()(request("/json", { documents: true }))).markdown).toContain('"a": 1'));
+  test("an error that is no page is told by its status, without the advice to read it", async () => {
+    const error = await loader()(request("/missing")).catch((thrown: unknown) => thrown);
+    expect((error as Error).message).toBe("The page answered 404, with text/plain.");
+  });
   test("images are no documents", async () =>
     expect(await fault(loader()(request("/image", { documents: true })))).toBe("not_html"));
   test("a closed port", async () => {

@@ -230,6 +230,11 @@ describe("the file", () => {
     expect([await verdict(robots), asked.length]).toEqual(["robots", 2]);
   });
 
+  test("that cannot be read is named after the cause", async () => {
+    const found = await over("dns").robots.rulesFor(page);
+    await expect(found.check(page, never)).rejects.toThrow("no So the site's robots.txt could not be read.");
+  });
+
   test("is loaded again at once if the host was unreachable, because its address may have changed", async () => {
     const { robots } = over("connect", "blocked");
     expect([await verdict(robots), await verdict(robots)]).toEqual(["upstream", "allowed"]);

@@ -184,7 +184,7 @@ function asFound({ allows, crawlDelayMs, sitemaps, bytes }: JudgedFile, keptMs: 
 
 /** The rules of a site whose robots.txt cannot be fetched: nothing may be read. */
 function unread({ fault, why }: Pick<SiteFile & { kind: "unread" }, "fault" | "why">, keptMs: number): Found {
-  return refusing(new PageError(fault, `The site's robots.txt could not be read: ${why}`), keptMs);
+  return refusing(new PageError(fault, `${why} So the site's robots.txt could not be read.`), keptMs);
 }
 
 function refusing(error: unknown, keptMs: number): Found {
