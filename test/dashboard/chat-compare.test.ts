@@ -95,6 +95,8 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
     upstream.release();
     await ask("before");
     await page.getByText("in total").waitFor();
+    // On a phone the settings are behind a button.
+    if (look.width < 761) await page.getByText("Settings", { exact: true }).click();
     await page.getByLabel("Compare with").selectOption("slow");
     return { ...visitor, ask, lane };
   }

@@ -127,6 +127,8 @@ describe.skipIf(isMissing)("in a browser", () => {
     async (width, dark) => {
       const { page, complaints, context } = await playing(`talker-${width}`, { width, dark });
       await sound(page);
+      // On a phone the settings are behind a button.
+      if (width < 761) await page.getByText("Settings", { exact: true }).click();
       await page.getByText("Tools, response format and more").click();
       await page.getByLabel("Tools", { exact: true }).fill("{");
       await ask(page, "hello");

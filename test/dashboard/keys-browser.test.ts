@@ -9,6 +9,7 @@ import { dashboardClient } from "./support.ts";
 
 const SLOW_MS = 90_000;
 const ROWS = 30;
+const LONG = "a-long-name-without-any-space-that-is-wider-than-the-column-would-be-66";
 const isMissing = CHROMIUM === undefined;
 
 let app: AccountsApp;
@@ -20,7 +21,9 @@ beforeAll(async () => {
   await app.addAccount("holder", { admin: true });
   const client = dashboardClient(app);
   await client.post("/login", { username_or_email: "holder", password: PASSWORD });
-  for (let n = 0; n < ROWS; n++) await client.post("/keys", { name: `key-${n}` });
+  for (let n = 1; n < ROWS; n++) await client.post("/keys", { name: `key-${n}` });
+  await client.post("/keys", { name: LONG });
+  await client.post("/keys", { name: "key-0" });
 }, SLOW_MS);
 afterAll(async () => {
   await browser?.close();
@@ -68,7 +71,7 @@ describe.skipIf(isMissing)("in a browser", () => {
     "a secret that is shown once has the focus, and its button to copy is the next stop",
     async () => {
       const { page, complaints, context } = await open("/keys");
-      await page.getByRole("button", { name: "Rotate key-1", exact: true }).click();
+      await page.getByRole("button", { name: "Rotate key-29", exact: true }).click();
       await page.getByRole("button", { name: "Rotate key", exact: true }).click();
       const copies = async (section: string, copy: string) => {
         await page.getByRole("region", { name: section }).waitFor();
@@ -95,6 +98,55 @@ describe.skipIf(isMissing)("in a browser", () => {
         await copies("The new invitation", "Copy the link");
       }
       expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test.each([1440, 390])(
+    "at %i px many keys are shown in parts and can be searched, and a long name leaves the actions in a row",
+    async (width) => {
+      const { page, complaints, context } = await open("/keys", width);
+      const rows = page.locator("table.keys tbody tr");
+      await rows.nth(19).waitFor();
+      expect(await rows.count()).toBe(20);
+      await page.getByRole("button", { name: /^Show more keys/ }).click();
+      await rows.nth(ROWS - 1).waitFor();
+      await page.getByLabel("Find a key").fill("LONG");
+      await page.waitForFunction(() => document.querySelectorAll("table.keys tbody tr").length === 1);
+      const tops = await rows
+        .getByRole("button")
+        .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+      expect(new Set(tops).size).toBe(1);
+      expect([
+        await faults(page),
+        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+      ]).toEqual([[], true]);
+      await page.reload();
+      await page.getByRole("button", { name: `Edit ${LONG}` }).waitFor();
+      expect(await rows.count()).toBe(1);
+      await page.getByLabel("Find a key").fill("nothing like it");
+      await page.getByText("No key has").waitFor();
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "the message about an ended session is gone after the sign-in",
+    async () => {
+      const { page, context } = await open("/keys");
+      await page.getByRole("button", { name: "Create key" }).waitFor();
+      await context.clearCookies();
+      await page.getByRole("link", { name: "Jobs", exact: true }).click();
+      const message = page.getByText("You are signed out.");
+      await message.waitFor();
+      await page.getByLabel("Username or e-mail").fill("holder");
+      await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("heading", { name: "Jobs", level: 1 }).waitFor();
+      expect(await message.count()).toBe(0);
       await context.close();
     },
     SLOW_MS,

@@ -1,7 +1,8 @@
 // The page and its files: headers, caching and size.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type AccountsApp, startAccountsApp } from "../accounts/support.ts";
+import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { dashboardClient } from "./support.ts";
 
 let app: AccountsApp;
 
@@ -46,6 +47,30 @@ test("everything says what a browser may do with it, refusals too", async () => 
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("access-control-allow-origin")).toBeNull();
   }
+});
+
+test("the answers of the API are compressed for who takes it", async () => {
+  await app.addAccount("reader", { admin: true });
+  const client = dashboardClient(app);
+  await client.post("/login", { username_or_email: "reader", password: PASSWORD });
+  const read = async (path: string, coding: string) => {
+    const response = await fetch(`${app.app.url}/dashboard/api${path}`, {
+      headers: { cookie: client.cookie, "accept-encoding": coding },
+      decompress: false,
+    } as RequestInit);
+    const { headers } = response;
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const coded = headers.get("content-encoding");
+    const json = new TextDecoder().decode(coded === "gzip" ? Bun.gunzipSync(bytes) : bytes);
+    const kept = [headers.get("vary"), headers.get("cache-control"), headers.get("content-type")];
+    return { coded, size: bytes.length, data: JSON.parse(json), kept };
+  };
+  const [packed, plain] = [await read("/admin/config", "gzip, br"), await read("/admin/config", "identity")];
+  expect([packed.coded, plain.coded]).toEqual(["gzip", null]);
+  expect(packed.kept).toEqual(["Accept-Encoding", "no-store", "application/json;charset=utf-8"]);
+  expect(packed.data).toEqual(plain.data);
+  expect(packed.size).toBeLessThan(plain.size / 4);
+  expect((await read("/keys", "gzip")).coded).toBeNull();
 });
 
 test("over HTTPS other windows are kept apart too", async () => {

@@ -1,6 +1,7 @@
 // The one HTML page and the files it loads, with headers that let a browser run only those files.
 
 import { noEndpoint } from "../../http/errors.ts";
+import { takesGzip } from "../../http/packed.ts";
 import { BASE, type Boot } from "../contract.ts";
 import type { Bundle } from "./bundle.ts";
 
@@ -96,14 +97,14 @@ export async function assetFile(request: Request, bundle: Bundle, name: string):
   const file = bundle.files.get(name);
   if (file === undefined) throw noEndpoint(request);
   const packed = await file.bytes();
-  const takesGzip = /\bgzip\b/i.test(request.headers.get("accept-encoding") ?? "");
-  const body = takesGzip ? packed : Bun.gunzipSync(packed as Uint8Array<ArrayBuffer>);
+  const isPacked = takesGzip(request);
+  const body = isPacked ? packed : Bun.gunzipSync(packed as Uint8Array<ArrayBuffer>);
   return new Response(body as Uint8Array<ArrayBuffer>, {
     headers: {
       "content-type": file.type,
       "cache-control": "public, max-age=31536000, immutable",
       vary: "Accept-Encoding",
-      ...(takesGzip ? { "content-encoding": "gzip" } : {}),
+      ...(isPacked ? { "content-encoding": "gzip" } : {}),
     },
   });
 }

@@ -14,6 +14,7 @@ import { cookiesOf } from "../../http/cookies.ts";
 import { noEndpoint } from "../../http/errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { refuseForeignHost } from "../../http/host-name.ts";
+import { packedResponse } from "../../http/packed.ts";
 import { pathOf } from "../../http/path.ts";
 import type { Account } from "../../store/access/accounts.ts";
 import { API, BASE, type Boot, type ModelChoice, type Profile } from "../contract.ts";
@@ -77,6 +78,7 @@ export interface DashboardDeps
 /** Well above the size of the largest form. */
 const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024 };
 
+const JSON_TYPE = { "content-type": "application/json;charset=utf-8" };
 const NO_STORE = { "cache-control": "no-store" };
 
 const PROVIDER_NAMES: Readonly<Record<string, string>> = { github: "GitHub", google: "Google", gitlab: "GitLab" };
@@ -204,7 +206,8 @@ async function answer(
     }
     given = await endpoint.run({ ...visit, who });
   }
-  const response = given instanceof Response ? given : Response.json(given);
+  const response =
+    given instanceof Response ? given : packedResponse(request, JSON.stringify(given), { headers: JSON_TYPE });
   for (const cookie of visit.cookies) response.headers.append("set-cookie", cookie);
   return response;
 }

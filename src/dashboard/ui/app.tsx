@@ -18,7 +18,7 @@ import { LoginPage } from "./pages/login.tsx";
 import { SignupPage } from "./pages/signup.tsx";
 import { ConfirmDialog } from "./parts/confirm.tsx";
 import { ErrorBoundary } from "./parts/error-boundary.tsx";
-import { Messages, say } from "./parts/notice.tsx";
+import { Messages, say, unsay } from "./parts/notice.tsx";
 import { Title } from "./parts/title.tsx";
 import { navigate, path, query, safeNext } from "./router.ts";
 import { forgetSession, profile, refreshSession } from "./session.ts";
@@ -163,6 +163,12 @@ signedOut.handler = () => {
   if (profile.value === null) return;
   forgetSession();
   say("You are signed out. Sign in again to continue.", "warn");
+  const stop = profile.subscribe((who) => {
+    if (who === null) return;
+    unsay();
+    // The subscription calls this at once too, when it has no handle yet.
+    queueMicrotask(() => stop());
+  });
 };
 
 /** The whole app. */

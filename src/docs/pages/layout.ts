@@ -1,6 +1,7 @@
 // The frame of every documentation page, and its headers: it only loads the two files that it names, and sends requests to
 // this gateway only.
 
+import { packedResponse } from "../../http/packed.ts";
 import style from "./page.docs.css" with { type: "text" };
 import client from "./try.client.js" with { type: "text" };
 
@@ -101,8 +102,8 @@ function packed(
   text: string,
   { status, type, cache }: { status: number; type: string; cache: string },
 ): Response {
-  const takesGzip = /\bgzip\b/i.test(request.headers.get("accept-encoding") ?? "");
-  const headers = { ...HEADERS, "content-type": type, "cache-control": cache, vary: "Accept-Encoding" };
-  if (!takesGzip) return new Response(text, { status, headers });
-  return new Response(Bun.gzipSync(Buffer.from(text)), { status, headers: { ...headers, "content-encoding": "gzip" } });
+  return packedResponse(request, text, {
+    status,
+    headers: { ...HEADERS, "content-type": type, "cache-control": cache },
+  });
 }

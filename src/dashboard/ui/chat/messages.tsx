@@ -6,7 +6,7 @@ import type { ModelChoice } from "../../contract.ts";
 import type { LogPageView } from "../../contract-log.ts";
 import { forget, keep, recall } from "../kept.ts";
 import { useLoad } from "../load.ts";
-import { Code } from "../parts/copy.tsx";
+import { Code, CopyButton } from "../parts/copy.tsx";
 import { Markdown } from "../parts/markdown.tsx";
 import { Empty, Notice } from "../parts/notice.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -150,6 +150,11 @@ function ReplyView({ answer, model, isComing }: { answer: Answer; model: ModelCh
         </Notice>
       )}
       <p class="figures">{[answer.model, ...figuresOf(answer, model), ...(stopped ? ["stopped"] : [])].join(" · ")}</p>
+      {!isComing && reply.text !== "" && (
+        <div class="row">
+          <CopyButton text={reply.text} what="the answer" />
+        </div>
+      )}
       {!isComing && <Raw answer={answer} />}
     </div>
   );

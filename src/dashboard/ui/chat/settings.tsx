@@ -1,5 +1,6 @@
 // The settings of a chat: the model, the format, and the parameters of the request.
 
+import { useRef } from "preact/hooks";
 import type { ModelChoice } from "../../contract.ts";
 import { short } from "../parts/time.tsx";
 import { navigate, query } from "../router.ts";
@@ -21,10 +22,13 @@ export function chosenModel(list: readonly ModelChoice[], settings: Settings): M
   );
 }
 
+/** On a phone, the settings would fill the screen above the conversation. */
+const isWide = () => matchMedia("(min-width: 761px)").matches;
+
 /** The settings of a chat. */
 export function ChatSettings(props: { chat: ChatState; list: readonly ModelChoice[]; model: ModelChoice | undefined }) {
   const { chat, list, model } = props;
-  const { temperature, maxTokens, system, compare } = chat.settings.value;
+  const isOpen = useRef(isWide() || chat.settings.peek().compare !== "").current;
   return (
     <section class="card" aria-label="Settings">
       <div class="grid">
@@ -40,6 +44,23 @@ export function ChatSettings(props: { chat: ChatState; list: readonly ModelChoic
             if (query.peek().has("model")) navigate("/playground", { replace: true });
           }}
         />
+      </div>
+      <details class="only-phone-closed" open={isOpen}>
+        <summary>Settings</summary>
+        <div class="page">
+          <Parameters chat={chat} list={list} />
+        </div>
+      </details>
+    </section>
+  );
+}
+
+/** Everything but the model. */
+function Parameters({ chat, list }: { chat: ChatState; list: readonly ModelChoice[] }) {
+  const { temperature, maxTokens, system, compare } = chat.settings.value;
+  return (
+    <>
+      <div class="grid">
         <ModelSelect
           id="compare"
           label="Compare with"
@@ -81,7 +102,7 @@ export function ChatSettings(props: { chat: ChatState; list: readonly ModelChoic
         change={(value) => chat.change({ system: value })}
       />
       <More chat={chat} />
-    </section>
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 // API keys: create one (it is shown once), list, change, rotate, revoke.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import type { KeyView, Listing } from "../../contract.ts";
 import { call } from "../api.ts";
 import { forget, recall } from "../kept.ts";
@@ -11,11 +11,17 @@ import { confirmed } from "../parts/confirm.tsx";
 import { EndDebug } from "../parts/end-debug.tsx";
 import { focusBack } from "../parts/focus.ts";
 import { Badge, Empty, Notice, say } from "../parts/notice.tsx";
+import { choose as select } from "../parts/span.tsx";
 import { Spark } from "../parts/spark.tsx";
 import { exactTime, usd, When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
+import { query } from "../router.ts";
 import { profile } from "../session.ts";
 import { CreateKey, EditKey, editForm, RotateKey, unpricedText } from "./key-forms.tsx";
+
+/** The keys that are shown at first; with more of them there is a search. */
+const PAGE = 20;
+const MORE = 100;
 
 /** The page. */
 export function KeysPage() {
@@ -23,6 +29,9 @@ export function KeysPage() {
   const list = keys.value.value?.data;
   const live = list?.filter((key) => key.revoked_at === null) ?? [];
   const revoked = list?.filter((key) => key.revoked_at !== null) ?? [];
+  const most = useSignal(PAGE);
+  const sought = query.value.get("find") ?? "";
+  const found = live.filter((key) => hasText(key, sought.trim().toLowerCase()));
   const showRevoked = useSignal(false);
   const isThere = list !== undefined;
   useEffect(() => {
@@ -61,14 +70,23 @@ export function KeysPage() {
       )}
       {keys.problem.value !== undefined && <Notice kind="danger">{keys.problem.value}</Notice>}
       {list !== undefined && live.length === 0 && <Empty>You have no keys. A program needs one to use the API.</Empty>}
-      {live.length > 0 && (
+      {live.length > PAGE && <FindKey />}
+      {live.length > 0 && found.length === 0 && <Empty>No key has “{sought}” in its name.</Empty>}
+      {found.length > 0 && (
         <KeyTable
-          keys={live}
+          keys={found.slice(0, most.value)}
           path="/keys"
           changed={keys.reload}
           revoke={(key) => revokeKey(key, { path: "/keys", changed: keys.reload })}
           choose={choose}
         />
+      )}
+      {found.length > most.value && (
+        <div class="row">
+          <button type="button" onClick={() => (most.value += MORE)}>
+            Show more keys ({found.length - most.value})
+          </button>
+        </div>
       )}
       {revoked.length > 0 && (
         <details onToggle={(event) => (showRevoked.value = event.currentTarget.open)}>
@@ -79,6 +97,30 @@ export function KeysPage() {
         </details>
       )}
     </>
+  );
+}
+
+function hasText({ name, key }: KeyView, text: string): boolean {
+  return name.toLowerCase().includes(text) || key.toLowerCase().includes(text);
+}
+
+/** What is sought is in the query, so that a reload shows the same keys. */
+function FindKey() {
+  const id = useId();
+  return (
+    <search class="field">
+      <label for={id}>Find a key</label>
+      <input
+        id={id}
+        type="search"
+        defaultValue={query.peek().get("find") ?? ""}
+        placeholder="Part of its name"
+        maxLength={100}
+        spellcheck={false}
+        autocomplete="off"
+        onInput={(event) => select({ find: event.currentTarget.value })}
+      />
+    </search>
   );
 }
 
@@ -97,7 +139,7 @@ export function KeyTable({ keys, path, changed, revoke, choose }: KeyTableProps)
   const hasSparks = keys.some(({ requests_by_day: days }) => days.length > 0);
   return (
     <div class="table-card">
-      <table class="stacks">
+      <table class="stacks keys">
         <thead>
           <tr>
             <th>Name</th>

@@ -5,6 +5,7 @@ import { useSignal } from "@preact/signals";
 import type { Token, Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { Code } from "./copy.tsx";
 import { markdownTokens } from "./markdown-tokens.ts";
 
 /** Only this much of a longer text is rendered at first, since megabytes would take a browser seconds. */
@@ -50,12 +51,7 @@ function Block({ token, place }: { token: Token; place: Place }): ComponentChild
     case "paragraph":
       return <p>{inline(token.tokens, place)}</p>;
     case "code":
-      return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: only a focused element can be scrolled by keyboard.
-        <pre tabIndex={0}>
-          <code>{(token as Tokens.Code).text}</code>
-        </pre>
-      );
+      return <Code text={(token as Tokens.Code).text} what="the code" />;
     case "blockquote":
       return <blockquote>{blocks(token.tokens ?? [], place)}</blockquote>;
     case "list":

@@ -47,6 +47,12 @@ export function say(text: string, kind: Kind = "ok"): void {
   timer = setTimeout(() => (message.value = undefined), SHOWN_MS);
 }
 
+/** Removes the message, because what it says is no longer so. */
+export function unsay(): void {
+  clearTimeout(timer);
+  message.value = undefined;
+}
+
 /** Shows the messages of `say`. The app renders it once. */
 export function Messages() {
   const said = message.value;
