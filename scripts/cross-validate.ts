@@ -8,15 +8,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Weights } from "../src/pages/content/choose.ts";
-import { fillFromState } from "../src/pages/content/embedded.ts";
 import { keepMainContent } from "../src/pages/content/main-content.ts";
-import { tidy } from "../src/pages/content/tidy.ts";
 import { createTrace } from "../src/pages/content/trace.ts";
-import { needsScript } from "../src/pages/convert/needs-script.ts";
-import { parsePage } from "../src/pages/dom/parse.ts";
 import { toMarkdown } from "../src/pages/markdown/markdown.ts";
 import type { Truth } from "./fit/label.ts";
-import { ADDRESS, type LabelledPage, readHtml, readPages } from "./fit/labelled-pages.ts";
+import { type LabelledPage, readHtml, readPages } from "./fit/labelled-pages.ts";
+import { ADDRESS, readPage } from "./fit/read-page.ts";
 import { lookFirst, trainFolds } from "./fit/train.ts";
 
 interface Score {
@@ -98,11 +95,8 @@ function keyOf({ set, id }: LabelledPage): string {
 
 /** The extracted text in the form that the scorer expects. */
 function textOf(page: LabelledPage, weights: Weights, truth: Truth): string {
-  const document = parsePage(readHtml(root, page.set, page.id));
-  if (needsScript(document) !== undefined) fillFromState(document);
-  const trace = createTrace(false);
-  tidy(document, ADDRESS, trace);
-  keepMainContent(document, { url: ADDRESS, weights, trace });
+  const document = readPage(readHtml(root, page.set, page.id));
+  keepMainContent(document, { url: ADDRESS, weights, trace: createTrace(false) });
   const markdown = toMarkdown(document.body);
   return scorer.stripMarkdown(scorer.withoutTitle(markdown, document.title, truth.text ?? ""));
 }

@@ -2,20 +2,16 @@
 
 import { type Block, cutBlocks } from "../../src/pages/content/blocks.ts";
 import { judgeBlocks } from "../../src/pages/content/choose.ts";
-import { fillFromState } from "../../src/pages/content/embedded.ts";
 import { chooseMain, keepMainContent } from "../../src/pages/content/main-content.ts";
-import { tidy } from "../../src/pages/content/tidy.ts";
 import { createTrace } from "../../src/pages/content/trace.ts";
 import { loadWeights } from "../../src/pages/content/weights.ts";
-import { needsScript } from "../../src/pages/convert/needs-script.ts";
 import { closest, type PageElement, type PageText } from "../../src/pages/dom/node.ts";
-import { parsePage } from "../../src/pages/dom/parse.ts";
 import { tabPanels } from "../../src/pages/dom/parts.ts";
 import { isIcon } from "../../src/pages/markdown/inline-joins.ts";
 import { toMarkdown } from "../../src/pages/markdown/markdown.ts";
 import { isWayBack } from "../../src/pages/markdown/notes.ts";
+import { ADDRESS, readPage } from "./read-page.ts";
 
-const ADDRESS = "http://127.0.0.1/page";
 /**
  * Elements whose text is written as separate characters or in another notation, or left out because it serves only the
  * screen.
@@ -63,17 +59,11 @@ interface Rule {
 
 /** Compares the kept blocks of a page with its Markdown. */
 export function checkFidelity(html: string): Fidelity {
-  const read = () => {
-    const document = parsePage(html);
-    if (needsScript(document) !== undefined) fillFromState(document);
-    tidy(document, ADDRESS, createTrace(false));
-    return document;
-  };
-  const judged = read();
+  const judged = readPage(html);
   const blocks = cutBlocks(judged.body);
   const weights = loadWeights();
   const kept = chooseMain(judged, blocks, judgeBlocks(judged, blocks, { url: ADDRESS, weights }));
-  const document = read();
+  const document = readPage(html);
   keepMainContent(document, { url: ADDRESS, weights, trace: createTrace(false) });
   const shown = lettersOf(plain(toMarkdown(document.body)));
   const missing: string[] = [];

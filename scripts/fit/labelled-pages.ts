@@ -5,15 +5,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { type Block, cutBlocks } from "../../src/pages/content/blocks.ts";
-import { fillFromState } from "../../src/pages/content/embedded.ts";
 import { captionsOf, headlineOf, pricesBeside, referencedNotes } from "../../src/pages/content/expected-parts.ts";
 import { readFeatures } from "../../src/pages/content/features.ts";
-import { tidy } from "../../src/pages/content/tidy.ts";
-import { createTrace } from "../../src/pages/content/trace.ts";
 import { decodeHtml } from "../../src/pages/convert/charset.ts";
-import { needsScript } from "../../src/pages/convert/needs-script.ts";
-import { type PageDocument, parsePage } from "../../src/pages/dom/parse.ts";
+import type { PageDocument } from "../../src/pages/dom/parse.ts";
 import { type Label, labelByPieces, labelByText, type Truth, tokensOf } from "./label.ts";
+import { ADDRESS, readPage } from "./read-page.ts";
 
 /** One page. */
 export interface LabelledPage {
@@ -28,9 +25,6 @@ export interface LabelledPage {
   readonly labels: readonly Label[];
 }
 
-/** The address with which pages are read; their own addresses are taken from the pages. */
-export const ADDRESS = "http://127.0.0.1/page";
-
 /** The HTML of a page. */
 export function readHtml(root: string, set: string, id: string): string {
   return decodeHtml(gunzipSync(readFileSync(join(root, set, "html", `${id}.html.gz`))), null);
@@ -44,9 +38,7 @@ export function readPages(root: string): LabelledPage[] {
     const truths = JSON.parse(readFileSync(join(root, set, "ground-truth.json"), "utf8")) as Record<string, Truth>;
     const ids = (JSON.parse(readFileSync(join(root, set, "split.json"), "utf8")) as { dev: string[] }).dev;
     for (const id of ids) {
-      const document = parsePage(readHtml(root, set, id));
-      if (needsScript(document) !== undefined) fillFromState(document);
-      tidy(document, ADDRESS, createTrace(false));
+      const document = readPage(readHtml(root, set, id));
       const blocks = cutBlocks(document.body);
       const truth = truths[id] as Truth;
       // An empty reference does not mean that the page has no text, so nothing is known about it.

@@ -4,6 +4,7 @@
 import { hasUnseenText, hidingOf, isOnlyInvisible, isShownAgain, UNSEEN_ATTRIBUTE } from "../dom/hidden.ts";
 import { closest, elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
+import { applyStyleRules } from "./style-rules.ts";
 import type { Trace } from "./trace.ts";
 
 /** Words that name a part which the reader can open. */
@@ -25,12 +26,24 @@ const WHOLE_SHARE = 0.8;
 /** A page with more transparent parts, or with more of its text in one, shows them later. */
 const TRANSPARENT_MAX = 3;
 const TRANSPARENT_SHARE = 0.2;
+/** A page with more of its text in parts without height, and with more than some sentences in them, unfolds them later. */
+const FOLDED_SHARE = 0.05;
+const FOLDED_CHARS_MIN = 1000;
+/** Of so few parts without height, a larger share of the text is taken for hidden text. */
+const FOLDED_FEW = 3;
+const FOLDED_FEW_SHARE = 0.2;
 const NEVER_CONTENT = new Set(["select", "template", "textarea", "datalist", "svg", "noscript"]);
 
-/** Removes invisible text in place. A page that would lose every word is left unchanged. */
-export function removeInvisible({ body }: PageDocument, trace: Trace): void {
+/**
+ * Removes invisible text in place, also what the page's own style sheets hide. A page that would lose every word is left
+ * unchanged.
+ */
+export function removeInvisible(document: PageDocument, trace: Trace): void {
+  applyStyleRules(document);
+  const { body } = document;
   const found = new Set<PageElement>();
   const transparent = new Set<PageElement>();
+  const folded = new Set<PageElement>();
   const small: PageElement[] = [];
   let controlled: ReadonlySet<string> | undefined;
   let chars: number | undefined;
@@ -45,11 +58,13 @@ export function removeInvisible({ body }: PageDocument, trace: Trace): void {
       chars ??= body.textContent.length;
       if (isWholePage(element, chars)) continue;
     }
-    if (hiding !== "transparent") found.add(element);
+    if (hiding === "folded") folded.add(element);
+    else if (hiding !== "transparent") found.add(element);
     else if (isLeftTransparent(element, chars ?? 0)) transparent.add(element);
   }
   // Pages that fade in their parts while the reader scrolls have many.
   if (transparent.size <= TRANSPARENT_MAX) for (const element of transparent) found.add(element);
+  if (areLeftFolded(folded, chars ?? 0)) for (const element of folded) found.add(element);
   for (const element of small) if (!isWithin(element, found)) removeTinyText(element);
   if (found.size === 0 || !hasWords(body, found)) return;
   for (const element of found) removeHidden(element, trace);
@@ -59,6 +74,13 @@ export function removeInvisible({ body }: PageDocument, trace: Trace): void {
 function isLeftTransparent(element: PageElement, chars: number): boolean {
   if (element.textContent.length >= chars * TRANSPARENT_SHARE) return false;
   return element.getElementsByTagName("img").length === 0;
+}
+
+/** Whether the parts without height have so little text that no script need unfold them. */
+function areLeftFolded(folded: ReadonlySet<PageElement>, chars: number): boolean {
+  let inside = 0;
+  for (const element of folded) if (!isWithin(element, folded)) inside += element.textContent.trim().length;
+  return inside <= Math.max(FOLDED_CHARS_MIN, chars * (folded.size > FOLDED_FEW ? FOLDED_SHARE : FOLDED_FEW_SHARE));
 }
 
 /** Removes the part, except for descendants that are made visible again. */

@@ -12,7 +12,6 @@ import {
   readAttributes,
   readImages,
 } from "../content/picks.ts";
-import { applyStyleRules } from "../content/style-rules.ts";
 import { tidy } from "../content/tidy.ts";
 import { createTrace, type Removal, type TracedPart } from "../content/trace.ts";
 import { loadWeights } from "../content/weights.ts";
@@ -107,7 +106,6 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
   const navigation = options.navigation === true ? readNavigation(document, options.url) : undefined;
   const found = options.picks === undefined ? undefined : readPicked(document, options.picks, options.url);
   // Before anything else is read, so that no reader sees what the page does not show.
-  applyStyleRules(document);
   removeInvisible(document, trace);
   const metadata = readMetadata(document, options.url);
   const structured = options.structured === true ? structuredData(document, options.url) : undefined;

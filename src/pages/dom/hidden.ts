@@ -31,11 +31,14 @@ const TRANSPARENT = /(?:^|[;\s])opacity\s*:\s*0?\.?0*\s*(?:%\s*)?(?:!important\s
 const ANIMATED = /(?:^|[;\s])(?:transform|transition|animation|will-change|translate)\b/i;
 const ANIMATED_NAME = /fade|reveal|anim|aos|wow|appear|motion|scroll|slide|lazy|load|carousel|swiper|invisible/i;
 
+/** Signs that a part without height is opened: its height changes slowly. */
+const OPENS = /(?:^|[;\s])transition(?:-property)?\s*:/i;
+
 /**
  * How an element is hidden: `unseen` parts cannot be shown; `hidden` ones may be parts that a reader can open; `transparent` ones
- * may become visible when a reader scrolls to them.
+ * may become visible when a reader scrolls to them, and `folded` ones, without height, when a script gives them one.
  */
-export type Hiding = "unseen" | "hidden" | "transparent" | undefined;
+export type Hiding = "unseen" | "hidden" | "transparent" | "folded" | undefined;
 
 /** Whether the element hides what is in it, apart from the size of its text. */
 export function hidingOf(element: PageElement): Hiding {
@@ -48,7 +51,8 @@ export function hidingOf(element: PageElement): Hiding {
   if (attributes[UNSEEN_ATTRIBUTE] === "all") return "hidden";
   if (style === "") return undefined;
   if (NOT_DISPLAYED.test(style) || NOT_VISIBLE.test(style) || NOT_DRAWN.test(style)) return "hidden";
-  if (NO_HEIGHT.test(style) && CUT_OFF.test(style) && !HAS_EXTENT.test(style)) return "hidden";
+  if (NO_HEIGHT.test(style) && CUT_OFF.test(style) && !HAS_EXTENT.test(style))
+    return OPENS.test(style) ? undefined : "folded";
   return isTransparent(element, style) ? "transparent" : undefined;
 }
 
