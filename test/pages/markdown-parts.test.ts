@@ -56,6 +56,16 @@ const TABS: readonly Case[] = [
     "**Linux**\n\nFetch it.",
   ],
   [
+    "whose panel begins with a listing that begins with the name",
+    `<div role="tablist"><a role="tab" id="t1" href="#a">npm</a><a role="tab" id="t2" href="#b">pnpm</a></div><div id="a" role="tabpanel" aria-labelledby="t1"><pre><code><span>npm</span><span> install</span></code></pre></div><div id="b" role="tabpanel" aria-labelledby="t2"><pre><code><span>pnpm</span><span> add</span></code></pre></div>`,
+    "**npm**\n\n```\nnpm install\n```\n\n**pnpm**\n\n```\npnpm add\n```",
+  ],
+  [
+    "of sphinx-design, whose labels are between the panels",
+    `<div class="sd-tab-set"><input type="radio" id="s0"><label class="sd-tab-label" for="s0">Linux</label><div class="sd-tab-content">${PANELS[0]}</div><input type="radio" id="s1"><label class="sd-tab-label" for="s1">macOS</label><div class="sd-tab-content">${PANELS[1]}</div></div>`,
+    NAMED,
+  ],
+  [
     "whose panels are not there",
     '<ul role="tablist"><li role="tab" aria-controls="a">Linux</li><li role="tab">macOS</li></ul><p>Text</p>',
     "- Linux\n- macOS\n\nText",
@@ -175,4 +185,64 @@ describe("line breaks and paragraphs", () => {
       "<p>Used <meter value=6>60%</meter>, done <progress>30%</progress>, sum <output>7</output> in all.</p>";
     expect(convert(html)).toBe("Used 60%, done 30%, sum 7 in all.");
   });
+});
+
+/** Each is read by a CommonMark reader as the same emphasis that the page has. */
+const EMPHASIS: readonly Case[] = [
+  ["pieces beside each other", "<p><b>bold <i>both</i></b><i>italic</i> end</p>", "**bold *both***<em>italic</em> end"],
+  ["a second piece that begins with another", "<p><i>a</i><b><i>b</i> c</b></p>", "*a*<strong>*b* c</strong>"],
+  ["two simple pieces", "<p><b>Im</b><i>portant</i></p>", "**Im***portant*"],
+  ["brackets within a Japanese sentence", "<p>は<b>「新規」</b>の</p>", "は<strong>「新規」</strong>の"],
+  ["words within a Japanese sentence", "<p>は<b>新規</b>の</p>", "は**新規**の"],
+  ["brackets at the end of a sentence", "<p>これは<i>「新規」</i>。</p>", "これは<em>「新規」</em>。"],
+  ["a sign before a word", "<p><b>Note:</b>text</p>", "<strong>Note:</strong>text"],
+  ["a sign before a space", "<p><b>Note:</b> text</p>", "**Note:** text"],
+  ["a space within", "<p><b>Note: </b>text</p>", "**Note:** text"],
+  ["a struck out price within a word", "<p>a<s>(b)</s>c</p>", "a<del>(b)</del>c"],
+  ["brackets alone", "<p><b>(b)</b></p>", "**(b)**"],
+  ["one in another", "<p><b><i>both</i></b></p>", "***both***"],
+];
+
+describe("emphasis", () => {
+  for (const [name, html, markdown] of EMPHASIS) test(name, () => expect(convert(html)).toBe(markdown));
+  test("is read as it was on the page", () => {
+    const { markdown } = Bun as unknown as { markdown: { html(text: string): string } };
+    for (const [name, html] of EMPHASIS) {
+      const read = markdown.html(convert(html)).trim();
+      const same = html
+        .replace(/<(\/?)b>/g, "<$1strong>")
+        .replace(/<(\/?)i>/g, "<$1em>")
+        .replace(/<(\/?)s>/g, "<$1del>");
+      // A reader may nest two tags in either order.
+      const flat = (text: string) =>
+        text
+          .replace(/ (?=<\/)|(?<=<\/\w+>) /g, "")
+          .replace(/<em><strong>(.*?)<\/strong><\/em>/g, "<strong><em>$1</em></strong>");
+      expect([name, flat(read)]).toEqual([name, flat(same)]);
+    }
+  });
+});
+
+const BLOCKS: readonly Case[] = [
+  [
+    "a link around a heading and its text",
+    '<a href="/c"><h3>Card heading</h3><p>Card text.</p></a>',
+    "### [Card heading](https://site.example/c)\n\nCard text.",
+  ],
+  [
+    "a link around a picture, a heading and its text",
+    '<a href="/c"><img src="/1.jpg" alt="Pump"><div><h3>Card heading</h3><p>Card text.</p></div></a>',
+    "![Pump](https://site.example/1.jpg)\n\n### [Card heading](https://site.example/c)\n\nCard text.",
+  ],
+  ["a link around a heading alone", '<a href="/c"><h2>Head</h2></a>', "## [Head](https://site.example/c)"],
+  [
+    "a listing that says its language as GitHub does",
+    '<pre lang="mermaid"><code>graph TD</code></pre>',
+    "```mermaid\ngraph TD\n```",
+  ],
+  ["a listing in a spoken language", '<pre lang="en">some text</pre>', "```\nsome text\n```"],
+];
+
+describe("cards and listings", () => {
+  for (const [name, html, markdown] of BLOCKS) test(name, () => expect(convert(html)).toBe(markdown));
 });

@@ -31,7 +31,7 @@ const CASES: [name: string, html: string, markdown: string][] = [
   ["a base address", '<base href="/base/"><a href="x">b</a>', "[b](https://site.example/base/x)"],
   ["links that lead nowhere", '<a href="javascript:void(0)">text</a> <a>bare</a>', "text bare"],
   ["links with brackets and blanks", '<a href="/a b(c)">t</a>', "[t](https://site.example/a%20b%28c%29)"],
-  ["a link around blocks", '<a href="/x"><h3>Head</h3><p>Text</p></a>', "[Head Text](https://site.example/x)"],
+  ["a link around blocks", '<a href="/x"><h3>Head</h3><p>Text</p></a>', "### [Head](https://site.example/x)\n\nText"],
   ["images", '<img src="/i.png" alt="An [image]">', "![An \\[image\\]](https://site.example/i.png)"],
   ["lazy images", '<img src="data:image/gif;base64,AA" data-src="/l.jpg">', "![](https://site.example/l.jpg)"],
   ["srcset", '<img srcset="/s.jpg 100w, /b.jpg 800w, /m.jpg 400w">', "![](https://site.example/b.jpg)"],
@@ -48,7 +48,11 @@ const CASES: [name: string, html: string, markdown: string][] = [
   ["rules and breaks", "a<br>b<hr>c", "a\nb\n\n---\n\nc"],
   ["rules that part nothing", "<hr><p>a</p><hr><div><hr></div><p>b</p><hr>", "a\n\n---\n\nb"],
   ["rules in code", "<pre>---\n---</pre>", "```\n---\n---\n```"],
-  ["a link around a card", '<a href="/x">New<h3>Head</h3><p>Text</p></a>', "[New Head Text](https://site.example/x)"],
+  [
+    "a link around a card",
+    '<a href="/x">New<h3>Head</h3><p>Text</p></a>',
+    "New\n\n### [Head](https://site.example/x)\n\nText",
+  ],
   [
     "words that only style parts",
     '<h4><span class="name">amount</span><span class="type">integer</span></h4><p><a href="/a">One</a><a href="/b">Two</a></p>',

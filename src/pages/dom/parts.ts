@@ -1,7 +1,7 @@
 // Recognises parts for which HTML has no element, by role or by the class names of page generators: tabs and their panels, titles
 // of notes, tables made of div elements, embedded players.
 
-import { closest, elementsOf, type PageElement } from "./node.ts";
+import { closest, elementsOf, PageElement } from "./node.ts";
 
 /** Class names that documentation generators use for the title of a note. */
 const NOTE_TITLE =
@@ -41,6 +41,12 @@ const PANEL_LEVELS = 3;
 export function tabPanels(root: PageElement): ReadonlyMap<PageElement, PageElement> {
   const pairs = new Map<PageElement, PageElement>();
   const elements = elementsOf(root);
+  for (const tab of elements) {
+    if (pairs.size >= TABS_MAX || !/(?:^|\s)sd-tab-label(?:\s|$)/.test(tab.className)) continue;
+    // The labels of sphinx-design are between the panels.
+    const panel = nextElement(tab);
+    if (panel !== undefined && /(?:^|\s)sd-tab-content(?:\s|$)/.test(panel.className)) pairs.set(tab, panel);
+  }
   const lists = elements.filter(isTabList).slice(0, LISTS_MAX);
   if (lists.length === 0) return pairs;
   const panels = outermost(elements.filter(isPanel).slice(0, PANELS_MAX));
@@ -62,6 +68,12 @@ export function tabPanels(root: PageElement): ReadonlyMap<PageElement, PageEleme
     });
   }
   return pairs;
+}
+
+function nextElement(element: PageElement): PageElement | undefined {
+  let next = element.nextSibling;
+  while (next !== null && !(next instanceof PageElement)) next = next.nextSibling;
+  return next ?? undefined;
 }
 
 function isTabList({ attributes, className }: PageElement): boolean {

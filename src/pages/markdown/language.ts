@@ -10,7 +10,7 @@ const NAMED =
 const LANGUAGES = new Set(
   (
     "bash c clojure cmake console cpp c++ csharp c# css dart diff dockerfile elixir elm erlang fsharp go graphql groovy haskell hcl html http ini " +
-    "java javascript js json jsx julia kotlin latex less lua makefile markdown matlab nginx nim objectivec ocaml perl php powershell protobuf " +
+    "java javascript js json jsx julia kotlin latex less lua makefile markdown matlab mermaid nginx nim objectivec ocaml perl php powershell protobuf " +
     "python py r ruby rust sass scala scss sh shell sql swift terraform toml ts tsx typescript vb vue xml yaml yml zig"
   ).split(" "),
 );
@@ -55,6 +55,9 @@ function languageOf({ attributes, className, tag }: PageElement): string | undef
     if (name !== undefined) return name;
   }
   if (tag !== "pre" && tag !== "code") return undefined;
+  // GitHub names the language of a fence so. Short names are mostly those of the languages that people speak.
+  const { lang = "" } = attributes;
+  if (LANGUAGES.has(lang.toLowerCase()) || /^[a-z]{4,}$/i.test(lang)) return accepted(lang);
   return className
     .toLowerCase()
     .split(/\s+/)

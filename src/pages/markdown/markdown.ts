@@ -5,6 +5,7 @@ import TurndownService from "turndown";
 import { closest, PageElement, PageText } from "../dom/node.ts";
 import { Omissions } from "../dom/omissions.ts";
 import { isPlayerFrame } from "../dom/parts.ts";
+import { emphasisMarkdown, isEmphasis } from "./emphasis.ts";
 import { escapeMarkdown } from "./escape.ts";
 import { languageAround } from "./language.ts";
 import { linesOfListing } from "./listings.ts";
@@ -31,8 +32,6 @@ function createService(): TurndownService {
     headingStyle: "atx",
     bulletListMarker: "-",
     codeBlockStyle: "fenced",
-    emDelimiter: "*",
-    strongDelimiter: "**",
     hr: RULE,
     br: "",
   });
@@ -132,9 +131,9 @@ function addInline(turndown: TurndownService): void {
     filter: ["video", "audio", "iframe"],
     replacement: (_, node) => playerLink(fromDom(node)),
   });
-  turndown.addRule("strikethrough", {
-    filter: (node) => /^(?:DEL|S|STRIKE)$/.test(node.nodeName),
-    replacement: (content) => (content.trim() === "" ? content : `~~${content.trim()}~~`),
+  turndown.addRule("emphasised", {
+    filter: (node) => isEmphasis(node.nodeName.toLowerCase()),
+    replacement: (content, node) => emphasisMarkdown(content, fromDom(node)),
   });
   turndown.addRule("tex", {
     filter: (node) => node.nodeName === "TEX",

@@ -1,6 +1,6 @@
 // Rewrites parts for which HTML has no element, or which pages build without it, to elements that the conversion rules know.
 
-import { elementsOf, PageElement, type PageNode, PageText, walk } from "../dom/node.ts";
+import { closest, elementsOf, PageElement, type PageNode, PageText, walk } from "../dom/node.ts";
 import { isNoteTitle, isTable, tabPanels } from "../dom/parts.ts";
 
 /** Rewrites a tree in place. */
@@ -11,9 +11,24 @@ export function reshape(root: PageElement): void {
     else if ((element.tag === "ul" || element.tag === "ol") && isList(element.parentNode)) intoItem(element);
     else if (isNoteTitle(element)) boldTitle(element);
     else if (element.tag === "rt") bracketReading(element);
+    else if (element.tag === "a") openCard(element);
     else if (element.tag === "blockquote" && FORUM_POST.test(element.className)) renamed(element, "div");
   }
   for (const [tab, panel] of tabPanels(root)) nameAbove(panel, tab);
+}
+
+/**
+ * Moves a link around a heading and other parts, as around a card, into the heading: a link in Markdown is part of one line, which
+ * would join the heading and its text.
+ */
+function openCard(link: PageElement): void {
+  const headings = elementsOf(link).filter(({ tag }) => /^h[1-6]$/.test(tag));
+  const [heading] = headings;
+  if (heading === undefined || headings.length > 1 || heading.textContent.trim() === "") return;
+  const inner = new PageElement("a", link.attributes);
+  while (heading.firstChild !== null) inner.appendChild(heading.firstChild);
+  heading.appendChild(inner);
+  link.unwrap();
 }
 
 /** Puts the pronunciation of a word in brackets after it. Without markup it would become part of the word. */
@@ -33,7 +48,7 @@ function nameAbove(panel: PageElement, tab: PageElement): void {
   const first = [...walk(panel)].find((node) => node instanceof PageText && node.data.trim() !== "");
   if (name === "" || first === undefined || tab.parentNode === null) return;
   tab.remove();
-  if (first.textContent.trim() === name) return;
+  if (isNamedBy(first, name, panel)) return;
   const bold = new PageElement("strong");
   for (const link of tab.getElementsByTagName("a")) link.unwrap();
   while (tab.firstChild !== null) bold.appendChild(tab.firstChild);
@@ -41,6 +56,17 @@ function nameAbove(panel: PageElement, tab: PageElement): void {
   line.appendChild(bold);
   panel.insertBefore(line, panel.firstChild);
 }
+
+/** Whether the first line of a panel is its name already. The first word of a listing is not. */
+function isNamedBy(first: PageNode, name: string, panel: PageElement): boolean {
+  if (first.textContent.trim() !== name) return false;
+  let line = first.parentNode;
+  while (line !== null && line !== panel && WITHIN_LINE.test(line.tag)) line = line.parentNode;
+  const isListing = line !== null && closest(first, ({ tag }) => tag === "pre") !== undefined;
+  return !isListing && line?.textContent.trim() === name;
+}
+
+const WITHIN_LINE = /^(?:a|b|code|em|font|i|label|mark|small|span|strong|u)$/;
 
 function isList({ tag }: PageElement): boolean {
   return tag === "ul" || tag === "ol";
