@@ -167,8 +167,13 @@ function breakersOf({ own, routes }: Group): Breaker[] {
 }
 
 function snapshotOf({ own, routes }: Group): ProviderSnapshot {
-  const models = [...routes].map(([name, { model }]) => [name, model.snapshot()] as const);
-  const all = [own.snapshot(), ...models.map(([, one]) => one)];
+  const provider = own.snapshot();
+  // A provider that cannot be reached is open for all its models.
+  const models = [...routes].map(([name, { model }]) => {
+    const one = model.snapshot();
+    return [name, RANK[provider.state] > RANK[one.state] ? { ...one, state: provider.state } : one] as const;
+  });
+  const all = [provider, ...models.map(([, one]) => one)];
   const worst = all.reduce((a, b) => (RANK[b.state] > RANK[a.state] ? b : a));
   const differ = all.some(({ state }) => state !== worst.state);
   return {
