@@ -21,7 +21,7 @@ export interface WatchRow {
 /** The result of a comparison. */
 export interface Watch {
   rows: WatchRow[];
-  /** Written verdicts on names that no SDK has any more, or that the code decides. */
+  /** Written verdicts on names that no SDK has any more, or that the code decides, and types that cannot be found any more. */
   stale: string[];
 }
 
@@ -36,7 +36,14 @@ export function compare(
     const key = `${sdk} ${kind}`;
     const known = KNOWN[key];
     const written = writtenVerdicts(decided[key]);
-    const inSdk = new Set(names(types));
+    let inSdk: Set<string>;
+    try {
+      inSdk = new Set(names(types));
+    } catch (error) {
+      // A type was moved or renamed: the other kinds are still compared.
+      stale.push(`${key}: ${(error as Error).message}`);
+      continue;
+    }
     for (const name of inSdk) {
       const own = known?.(name);
       const { verdict, note = "" } = own ?? written.get(name) ?? { verdict: undefined };

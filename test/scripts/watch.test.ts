@@ -76,6 +76,16 @@ describe("of another version", () => {
     ]);
   });
 
+  test("a type that was moved is reported, and the others are compared", () => {
+    const subjects = [
+      { sdk: "openai", kind: "effort", names: (sdk: SdkTypes) => sdk.words(file, "Gone") },
+      { sdk: "openai", kind: "chat finish reason", names: () => ["stop"] },
+    ] as const;
+    const found = compare(types, { subjects, decided: {} });
+    expect(found.rows).toMatchObject([{ name: "stop", verdict: "translated" }]);
+    expect(found.stale).toEqual([`openai effort: ${file} has no Gone any more`]);
+  });
+
   test("words are read from literals, unions, namespaces, enumerations, other files and inherited members", () => {
     expect(types.members(file, "Params")).toEqual(["temperature", "planted"]);
     expect(types.words(file, "Params", { path: ["kind"] })).toEqual(["a", "b"]);
