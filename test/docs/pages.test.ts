@@ -138,8 +138,10 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.keyboard.press("Enter");
       await section.locator("output p", { hasText: /^200 after/ }).waitFor();
       expect(await section.locator("output pre").textContent()).toContain('"object": "chat.completion"');
-      // The typed text is not stored anywhere.
-      expect(await page.evaluate(() => localStorage.length + sessionStorage.length)).toBe(0);
+      // The key stays for the other pages of this tab, and nothing else is stored.
+      expect(await page.evaluate(() => [localStorage.length, Object.values(sessionStorage)])).toEqual([0, [app.key]]);
+      await page.goto(`${app.url}/docs/api/web`);
+      expect(await page.getByLabel("API key", { exact: true }).first().inputValue()).toBe(app.key);
       expect(complaints).toEqual([]);
       await context.close();
     },

@@ -1,14 +1,17 @@
-// Lets a reader of the reference send requests to this gateway. The key stays in this page's memory: nothing is stored, and
-// it goes nowhere but to the address that the form names. Without scripts the forms stay hidden.
+// Lets a reader of the reference send requests to this gateway. The key is kept for the other pages of the documents until the tab is
+// closed, and goes nowhere but to the address that the form names. Without scripts the forms stay hidden.
 
 const forms = document.querySelectorAll("form.send");
-let key = "";
+const KEPT = "sallyport_docs_key";
+let key = sessionStorage.getItem(KEPT) ?? "";
 
 for (const form of forms) {
   form.closest("details").hidden = false;
   const keyField = form.elements.namedItem("key");
+  if (keyField !== null) keyField.value = key;
   keyField?.addEventListener("input", () => {
     key = keyField.value;
+    sessionStorage.setItem(KEPT, key);
     for (const other of forms) {
       const field = other.elements.namedItem("key");
       if (field !== null && field !== keyField) field.value = key;
