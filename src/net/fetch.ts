@@ -56,6 +56,8 @@ export interface Fetched {
   readonly headers: Headers;
   /** The decompressed body. */
   readonly body: Uint8Array;
+  /** Whether the body ended before its compression did, so that only a part of it is known. */
+  readonly isCut?: boolean;
   /** Every URL that was requested, in order. */
   readonly chain: readonly string[];
   /** Whether headers of the caller were not sent because the host is only allowed for pages. */
@@ -131,7 +133,7 @@ async function followChain(guard: AddressGuard, input: string, { options, signal
         url: href,
         status: response.status,
         headers: response.headers,
-        body: decoded,
+        ...decoded,
         chain,
         ...(heldBack && { heldBack }),
       };
@@ -196,46 +198,63 @@ function redirectTarget(response: WireResponse, from: URL): URL | undefined {
   return next;
 }
 
-async function decode(response: WireResponse, bytesMax: number): Promise<Uint8Array> {
+async function decode(response: WireResponse, bytesMax: number): Promise<{ body: Uint8Array; isCut?: boolean }> {
   const encodings = (response.headers.get("content-encoding") ?? "")
     .toLowerCase()
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "" && part !== "identity");
   // Values that are not compressions ("none", "utf-8") are mistakes, which browsers ignore too.
-  if (!encodings.every((encoding) => Object.hasOwn(DECOMPRESSORS, encoding))) return response.body;
+  if (!encodings.every((encoding) => Object.hasOwn(DECOMPRESSORS, encoding))) return { body: response.body };
   if (encodings.length > ENCODINGS_MAX) throw new FetchError("encoding", "The answer is compressed too many times.");
   let body = response.body;
+  let isCut = false;
+  const onCut = () => {
+    isCut = true;
+  };
   for (const encoding of encodings.reverse()) {
-    if (body.byteLength === 0) return body;
+    if (body.byteLength === 0) break;
     // The server declares a compression that it does not apply.
     if (/gzip/.test(encoding) && !isGzip(body)) continue;
-    body = await decompress(encoding, body, bytesMax);
+    body = await decompress(encoding, body, bytesMax, onCut);
   }
-  return body;
+  return isCut ? { body, isCut } : { body };
 }
 
-type Decompressor = (input: Uint8Array, bytesMax: number) => Promise<Uint8Array>;
+type Decompressor = (input: Uint8Array, bytesMax: number, onCut: () => void) => Promise<Uint8Array>;
+type Done = (error: Error | null, output: Buffer) => void;
 
-/** With a sync flush, a truncated body gives the part that arrived, as in browsers. */
-const zlibOptions = (maxOutputLength: number) => ({ maxOutputLength, finishFlush: nodeZlib().constants.Z_SYNC_FLUSH });
+/** Decompresses a body. A truncated one gives the part that arrived, as in browsers, and is reported. */
+async function untilCut(
+  start: (options: { maxOutputLength: number; finishFlush?: number }, done: Done) => void,
+  { maxOutputLength, flush, onCut }: { maxOutputLength: number; flush: number; onCut: () => void },
+): Promise<Uint8Array> {
+  try {
+    return await run((done) => start({ maxOutputLength }, done));
+  } catch (error) {
+    if ((error as { code?: string }).code !== "Z_BUF_ERROR") throw error;
+    onCut();
+    return run((done) => start({ maxOutputLength, finishFlush: flush }, done));
+  }
+}
+
+function withZlib(method: "gunzip" | "inflate" | "inflateRaw" | "brotliDecompress"): Decompressor {
+  return (input, maxOutputLength, onCut) => {
+    const zlib = nodeZlib();
+    const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = zlib.constants;
+    const flush = method === "brotliDecompress" ? BROTLI_OPERATION_FLUSH : Z_SYNC_FLUSH;
+    const start = zlib[method] as (bytes: Uint8Array, options: object, done: Done) => void;
+    return untilCut((options, done) => start(input, options, done), { maxOutputLength, flush, onCut });
+  };
+}
 
 const DECOMPRESSORS: Readonly<Record<string, Decompressor>> = {
-  gzip: (input, max) => run((done) => nodeZlib().gunzip(input, zlibOptions(max), done)),
-  "x-gzip": (input, max) => run((done) => nodeZlib().gunzip(input, zlibOptions(max), done)),
+  gzip: withZlib("gunzip"),
+  "x-gzip": withZlib("gunzip"),
   // In the standard, "deflate" means zlib, but some servers send raw deflate.
-  deflate: (input, max) =>
-    ((input[0] ?? 0) & 0x0f) === 8
-      ? run((done) => nodeZlib().inflate(input, zlibOptions(max), done))
-      : run((done) => nodeZlib().inflateRaw(input, zlibOptions(max), done)),
-  br: (input, max) =>
-    run((done) =>
-      nodeZlib().brotliDecompress(
-        input,
-        { maxOutputLength: max, finishFlush: nodeZlib().constants.BROTLI_OPERATION_FLUSH },
-        done,
-      ),
-    ),
+  deflate: (input, max, onCut) =>
+    withZlib(((input[0] ?? 0) & 0x0f) === 8 ? "inflate" : "inflateRaw")(input, max, onCut),
+  br: withZlib("brotliDecompress"),
   zstd: async (input, max) => {
     const output = await run((done) => nodeZlib().zstdDecompress(input, { maxOutputLength: max }, done));
     // For a truncated frame, the decompressor returns nothing and no error.
@@ -253,11 +272,16 @@ export function isGzip(bytes: Uint8Array): boolean {
 }
 
 /** Removes one layer of compression, up to a limit. Throws `FetchError` `too_large` or `encoding`. */
-export async function decompress(encoding: string, input: Uint8Array, bytesMax: number): Promise<Uint8Array> {
+export async function decompress(
+  encoding: string,
+  input: Uint8Array,
+  bytesMax: number,
+  onCut: () => void = () => undefined,
+): Promise<Uint8Array> {
   const decompressor = entryOf(DECOMPRESSORS, encoding);
   if (decompressor === undefined) throw new FetchError("encoding", "The answer's compression is unknown.");
   try {
-    return await decompressor(input, bytesMax);
+    return await decompressor(input, bytesMax, onCut);
   } catch (error) {
     if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE")
       throw new FetchError("too_large", "The answer is larger than allowed.", error);
@@ -265,7 +289,7 @@ export async function decompress(encoding: string, input: Uint8Array, bytesMax: 
   }
 }
 
-function run(start: (done: (error: Error | null, output: Buffer) => void) => void): Promise<Uint8Array> {
+function run(start: (done: Done) => void): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   start((error, output) => (error === null || error === undefined ? resolve(output) : reject(error)));
   return promise;

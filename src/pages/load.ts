@@ -89,6 +89,9 @@ export interface LoaderSettings {
 const TRIES_MAX = 3;
 /** Maximum number of <meta refresh> redirects that are followed without a browser. */
 const REFRESHES_MAX = 3;
+/** The text of a page, if it was requested. */
+const textOf = ({ markdown, html }: Extracted) => markdown ?? html?.replace(/<[^<>]*>/g, "");
+const CUT = "The server's answer ended too early: the end of the page may be missing.";
 /** Time limit of one conversion. The slowest real pages take a second. */
 const CONVERT_TIMEOUT_MS = 20_000;
 /** Time limit of a conversion with the caller's own selectors, whose cost is unknown. */
@@ -158,7 +161,11 @@ async function load(at: Load): Promise<LoadedPage> {
       continue;
     }
     const wantsBrowser = page.needsScript !== undefined && settings.render === "auto" && at.deps.renderer !== undefined;
-    return wantsBrowser ? ((await renderBetter(at, answer, page)) ?? finish(answer, page)) : finish(answer, page);
+    const shown = wantsBrowser ? await renderBetter(at, answer, page) : undefined;
+    if (shown !== undefined) return shown;
+    if (page.refreshUrl !== undefined && textOf(page)?.trim() === "")
+      throw new PageError("upstream", "The page refreshes to other pages without end.", { status: answer.status });
+    return finish(answer, page);
   }
 }
 
@@ -280,7 +287,7 @@ async function renderUnlessLost(at: Load, answer: Fetched): Promise<LoadedPage |
  */
 async function orAsSent(at: Load, answer: Fetched, shown: LoadedPage | undefined): Promise<LoadedPage> {
   if (shown === undefined) return finish(answer, await convert(at, answer));
-  const text = shown.markdown ?? shown.html?.replace(/<[^<>]*>/g, "");
+  const text = textOf(shown);
   if (text === undefined || text.trim() !== "") return shown;
   const { url, status, rendered, screenshot, acted } = shown;
   const page = { ...(await convert(at, answer)), url, status, rendered };
@@ -337,7 +344,8 @@ async function finishRendered(at: Load, rendered: Rendered, status: number): Pro
 
 function finish(answer: Fetched, page: Extracted): LoadedPage {
   const contentType = answer.headers.get("content-type") ?? undefined;
-  return { ...page, url: answer.url, status: answer.status, rendered: false, contentType };
+  const omissions = answer.isCut === true ? { omissions: [...(page.omissions ?? []), CUT] } : {};
+  return { ...page, ...omissions, url: answer.url, status: answer.status, rendered: false, contentType };
 }
 
 function source(answer: Fetched): { bytes: Uint8Array; contentType: string | null } {

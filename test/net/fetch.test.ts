@@ -103,7 +103,10 @@ describe("bodies", () => {
   for (const [name, , , gives] of cut)
     test(`${name}, cut off`, async () => {
       const got = await open(`${base}/odd/${name}`, LIMITS).then(
-        ({ body }) => text(body),
+        ({ body, isCut }) => {
+          expect(isCut).toBe(true);
+          return text(body);
+        },
         (error: FetchError) => error.fault,
       );
       expect(got).toMatch(gives);

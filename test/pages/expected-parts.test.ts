@@ -130,3 +130,11 @@ describe("notes that kept text points to are kept", () => {
       expect(read("<title>A pump</title>", main)).toContain("Records of the town.");
     });
 });
+
+test("what can be chosen of a product is kept with its label", () => {
+  const text =
+    "The pump is made of brass and lasts for many years in salt water, as tests on boats of the coast guard show.";
+  const html = `<title>Pump</title><main><h1>Pump</h1><p>€ 119.00</p><form action="/cart"><label for="c">Colour</label><select id="c"><option>Navy<option>Yellow (+€5.00)</select><button>Add to cart</button></form><h2>Description</h2>${`<p>${text}</p>`.repeat(4)}</main>`;
+  const options = { url: "https://site.example/p", onlyMainContent: true, markdown: true, html: false, links: false };
+  expect(extractPage(html, options).markdown).toContain("Colour\n\nNavy, Yellow (+€5.00)");
+});

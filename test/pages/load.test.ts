@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
 import { FakeClock } from "../../src/base/clock.ts";
 import { BlockedAddress, createAddressGuard } from "../../src/net/address-guard.ts";
 import { createFetch } from "../../src/net/fetch.ts";
@@ -62,6 +63,11 @@ function answer(request: Request): Response | Promise<Response> {
     return html("<title>Just a moment...</title>", { status: 403, headers: { "cf-mitigated": "challenge" } });
   if (kind === "shell") return html(SHELL);
   if (kind === "refresh") return html('<meta http-equiv="refresh" content="0; url=/page">');
+  if (kind === "loop") return html(`<meta http-equiv="refresh" content="0; url=/loop/${value === "a" ? "b" : "a"}">`);
+  if (kind === "cut")
+    return html(gzipSync(PAGE + "<p>More.</p>".repeat(9)).subarray(0, -12) as unknown as string, {
+      headers: { "content-encoding": "gzip" },
+    });
   if (kind === "long")
     return html(`<p>${"Much to read. ".repeat(80)}</p><a href="/on">On</a>`, { headers: { refresh: "1; url=/page" } });
   if (kind === "to-private") return Response.redirect("http://127.0.0.2:9/", 302);
@@ -272,6 +278,13 @@ describe("rendering", () => {
   test("a refresh is followed without one", async () => {
     const page = await loader()(request("/refresh"));
     expect([page.url, page.rendered]).toEqual([`${base}/page`, false]);
+  });
+  test("two pages that refresh to each other are an error", async () =>
+    expect(await fault(loader()(request("/loop/a")))).toBe("upstream"));
+  test("a compressed page that was cut off says so", async () => {
+    const { markdown, omissions } = await loader()(request("/cut"));
+    expect(markdown).toContain("A paragraph of text");
+    expect(omissions).toEqual(["The server's answer ended too early: the end of the page may be missing."]);
   });
   test("a refresh is not followed on a page with much text, whatever is requested", async () => {
     for (const markdown of [true, false]) {

@@ -240,6 +240,35 @@ const BLOCKS: readonly Case[] = [
     '<pre lang="mermaid"><code>graph TD</code></pre>',
     "```mermaid\ngraph TD\n```",
   ],
+  [
+    "the parts of a frameset",
+    '<frameset cols="20%,80%"><frame src="/menu" name="menu"><frame src="text"><noframes>None</noframes></frameset>',
+    "[menu](https://site.example/menu)\n\n[https://site.example/dir/text](https://site.example/dir/text)",
+  ],
+  [
+    "an embedded page",
+    '<p>A</p><iframe src="/map" title="Map of the mill"></iframe><iframe src="https://maps.example/x"></iframe><p>B</p>',
+    "A\n\n[Map of the mill](https://site.example/map)\n\n[maps.example](https://maps.example/x)\n\nB",
+  ],
+  [
+    "frames of advertisements, measurements and hidden ones",
+    '<p>A</p><iframe src="https://a.doubleclick.net/x"></iframe><iframe src="/t" width="1" height="1"></iframe><iframe src="/h" style="display:none"></iframe>',
+    "A",
+  ],
+  [
+    "the choices of a product",
+    '<label for="c">Colour</label><select id="c"><option value="">Choose…<option>Navy<option>Yellow (+€5.00)</select>',
+    "Colour\n\nNavy, Yellow (+€5.00)",
+  ],
+  ["choices within their label", "<label>Size <select><option>S<option>M</select></label>", "Size: S, M"],
+  [
+    "choices of which only a spoken name tells",
+    '<div><select aria-label="Finish"><option>Matt<option>Gloss</select></div>',
+    "Finish: Matt, Gloss",
+  ],
+  ["choices of a listing", '<label>Sort <select name="sort"><option>Size<option>Price</select></label>', "Sort"],
+  ["a rating as stars", '<p>Rated <span aria-label="4.6 out of 5">★★★★★</span> by 12</p>', "Rated 4.6 out of 5 by 12"],
+  ["stars with another name", '<p><span aria-label="Rating">★★★★☆</span></p>', "★★★★☆"],
   ["a listing in a spoken language", '<pre lang="en">some text</pre>', "```\nsome text\n```"],
 ];
 

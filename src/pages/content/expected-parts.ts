@@ -7,6 +7,7 @@ import type { PageDocument } from "../dom/parse.ts";
 import { BLOCK_TAGS, type Block } from "./blocks.ts";
 import { headingLevel, isInFrame, type JudgedPage, shareOfKept } from "./judged.ts";
 import { metaContent, saysProduct } from "./page-traits.ts";
+import { isChoices } from "./spoken.ts";
 
 /** Longer headings are paragraphs that are marked up as headings. */
 const HEADLINE_CHARS_MAX = 300;
@@ -124,8 +125,11 @@ const TILES_MIN = 3;
 
 /** Keeps the price beside a product's headline. */
 export function keepPrice({ document, blocks, kept }: JudgedPage): void {
-  if (kept.size > 0) for (const block of pricesBeside(document, blocks)) kept.add(block);
+  if (kept.size === 0) return;
+  for (const block of [...pricesBeside(document, blocks), ...choicesBeside(document, blocks)]) kept.add(block);
 }
+
+const CHOICES_MAX = 6;
 
 /** The blocks of the price beside the headline of a product page. */
 export function pricesBeside(document: PageDocument, blocks: readonly Block[]): readonly Block[] {
@@ -146,6 +150,17 @@ export function pricesBeside(document: PageDocument, blocks: readonly Block[]): 
   const isPart = ({ element, text }: Block) =>
     element.tag !== "button" && (AMOUNT.test(text) || text.length < PRICE_CHARS_MAX / 4);
   return parts.length <= PRICE_PARTS_MAX ? parts.filter(isPart) : [found];
+}
+
+/** The blocks of what can be chosen of the product of a page, with their labels. */
+function choicesBeside(document: PageDocument, blocks: readonly Block[]): readonly Block[] {
+  const found = blocks.filter(({ element }) => isChoices(element) || element.children.some(isChoices));
+  // Listings offer the choices of every product.
+  if (found.length === 0 || found.length > CHOICES_MAX || headlineOf(document, blocks).length === 0) return [];
+  return found.flatMap((block) => {
+    const label = blocks[block.index - 1];
+    return label?.element.tag === "label" ? [label, block] : [block];
+  });
 }
 
 /** Whether the block is in one of several similar parts that each have a price and do not contain the headline. */

@@ -4,7 +4,7 @@
 import { closest, elementsOf, type PageElement, PageText, walk } from "../dom/node.ts";
 import type { Omissions } from "../dom/omissions.ts";
 import type { PageDocument } from "../dom/parse.ts";
-import { isPlayerFrame, isTable } from "../dom/parts.ts";
+import { isContentFrame, isTable } from "../dom/parts.ts";
 import { type Block, cutBlocks } from "./blocks.ts";
 import { bestThreshold, judgeBlocks, type Weights } from "./choose.ts";
 import { dropButtons, keepAttributions, keepAuthors, keepFigures, keepTitles } from "./companions.ts";
@@ -349,7 +349,7 @@ function isAvatar({ className }: PageElement): boolean {
 }
 
 function isMedia(element: PageElement): boolean {
-  return /^(?:img|video|audio|math)$/.test(element.tag) || isPlayerFrame(element);
+  return /^(?:img|video|audio|math)$/.test(element.tag) || isContentFrame(element);
 }
 
 /** Inline elements. Around white space or a line break they only keep words apart. */

@@ -1,12 +1,13 @@
 // Prepares a parsed tree: opens shadow roots, removes elements that are never content, resolves lazy images, and makes addresses
 // absolute. This runs before anything is chosen, with or without main-content extraction.
 
-import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
+import { elementsOf, PageElement, type PageNode, PageText } from "../dom/node.ts";
 import type { Omissions } from "../dom/omissions.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import { plainListing } from "../markdown/listings.ts";
 import { plainTextOf } from "../words/plain-text.ts";
 import { dropListingSigns, isCopyButton } from "./listing-signs.ts";
+import { sayRating, showChoices } from "./spoken.ts";
 import type { Trace } from "./trace.ts";
 
 /** Elements that are never content. */
@@ -52,6 +53,8 @@ export function tidy(
     if (element.parentNode === null) continue;
     if (element.tag === "template" && element.attributes["shadowrootmode"] !== undefined) element.unwrap();
     else if (element.tag === "noscript") tidyNoscript(element, base);
+    else if (element.tag === "select" && showChoices(element)) continue;
+    else if (element.tag === "frame") linkFrame(element, base);
     else if (NO_CONTENT.has(element.tag) || isCopyButton(element)) trace.remove(element, "not-content");
     else if (element.tag === "img") tidyImage(element, base, keepsDataImages);
     else if (element.tag === "a") tidyLink(element, { base, url, omissions });
@@ -62,9 +65,24 @@ export function tidy(
     else if (element.tag === "pre" || element.tag === "table") plainListing(element);
     // Their text is what the bar or the form shows. As elements of their own they would part the sentence.
     else if (element.tag === "meter" || element.tag === "progress" || element.tag === "output") element.unwrap();
+    else if (element.attributes["aria-label"] !== undefined && sayRating(element)) continue;
     else if (element.attributes["src"] !== undefined)
       element.attributes["src"] = absolute(element.attributes["src"], base) ?? "";
   }
+}
+
+/** Replaces a part of a frameset by a link to its page. */
+function linkFrame(frame: PageElement, base: string): void {
+  const { attributes } = frame;
+  const address = absolute(attributes["src"] ?? "", base);
+  if (address !== undefined) {
+    const link = new PageElement("a", { href: address });
+    link.appendChild(new PageText(attributes["title"]?.trim() || attributes["name"]?.trim() || address));
+    const line = new PageElement("p");
+    line.appendChild(link);
+    frame.parentNode?.insertBefore(line, frame);
+  }
+  frame.remove();
 }
 
 /** The address against which relative addresses are resolved. */

@@ -1,6 +1,7 @@
 // Recognises parts for which HTML has no element, by role or by the class names of page generators: tabs and their panels, titles
 // of notes, tables made of div elements, embedded players.
 
+import { hidingOf } from "./hidden.ts";
 import { closest, elementsOf, PageElement } from "./node.ts";
 
 /** Class names that documentation generators use for the title of a note. */
@@ -19,13 +20,27 @@ export function isTable({ tag, attributes }: PageElement): boolean {
   return tag === "table" || TABLE_ROLES.has(attributes["role"] ?? "");
 }
 
-/** Matches frames that play media. Other frames are parts of the page or advertisements. */
+/** Matches frames that play media. */
 const PLAYER =
   /^https?:\/\/(?:[\w-]+\.)*(?:youtube(?:-nocookie)?\.com\/embed|vimeo\.com\/video|dailymotion\.com\/embed|soundcloud\.com\/player|spotify\.com\/embed|codepen\.io\/[^/]+\/embed|ted\.com\/talks)\b/;
 
-/** Whether the element is an embedded player. */
+/** Matches frames of advertisements, measurements, buttons of social networks and checks for robots. */
+const BESIDE =
+  /^https?:\/\/(?:[\w-]+\.)*(?:2mdn|adform|adnxs|addthis|amazon-adsystem|cookiebot|criteo|demdex|disqus|doubleclick|facebook|googleadservices|googlesyndication|googletagmanager|googletagservices|hcaptcha|hotjar|linkedin|onetrust|outbrain|pinterest|recaptcha|sharethis|stripe|taboola|twitter|x)\.(?:com|net|org)\/|\/(?:recaptcha|pixel|ads?|widgets?|like|share)\b/i;
+
+/** Whether the element embeds a player. */
 export function isPlayerFrame({ tag, attributes }: PageElement): boolean {
   return tag === "iframe" && PLAYER.test(attributes["src"] ?? "");
+}
+
+/** Whether the element embeds another page that can belong to the content. */
+export function isContentFrame(element: PageElement): boolean {
+  const { tag, attributes } = element;
+  if (tag !== "iframe") return false;
+  if (isPlayerFrame(element)) return true;
+  const address = attributes["src"] ?? "";
+  const isSmall = [attributes["width"], attributes["height"]].some((size) => /^\d{1,2}(?:px)?$/.test(size ?? ""));
+  return /^https?:/.test(address) && !isSmall && !BESIDE.test(address) && hidingOf(element) === undefined;
 }
 
 /** The maximum number of tabs, since more are a list of links; also the limit for lists and panels that are examined. */

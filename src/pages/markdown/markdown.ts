@@ -4,7 +4,7 @@
 import TurndownService from "turndown";
 import { closest, PageElement, PageText } from "../dom/node.ts";
 import { Omissions } from "../dom/omissions.ts";
-import { isPlayerFrame } from "../dom/parts.ts";
+import { isContentFrame, isPlayerFrame } from "../dom/parts.ts";
 import { emphasisMarkdown, isEmphasis } from "./emphasis.ts";
 import { escapeMarkdown } from "./escape.ts";
 import { languageAround } from "./language.ts";
@@ -276,13 +276,15 @@ function withoutLooseBrackets(text: string): string {
   return text.replace(/[[\]]/g, (sign, index: number) => (loose.has(index) ? `\\${sign}` : sign));
 }
 
-/** Writes a player as a link to its media; "" if it has no address. */
+/** Writes a player or an embedded page as a link to it; "" if it has no address. */
 function playerLink(player: PageElement): string {
   const { tag, attributes } = player;
   const address = attributes["src"] ?? "";
-  if (!/^https?:/.test(address) || (tag === "iframe" && !isPlayerFrame(player))) return "";
+  if (!/^https?:/.test(address) || (tag === "iframe" && !isContentFrame(player))) return "";
   const name = (attributes["title"] ?? attributes["aria-label"] ?? "").replace(/\s+/g, " ").trim();
-  const shown = name === "" ? (tag === "audio" ? "Audio" : "Video") : escapeMarkdown(name, { isAmidLine: true });
+  const isPage = tag === "iframe" && !isPlayerFrame(player);
+  const kind = isPage ? new URL(address).hostname : tag === "audio" ? "Audio" : "Video";
+  const shown = escapeMarkdown(name === "" ? kind : name, { isAmidLine: true });
   return `\n\n[${shown}](${destination(address)})\n\n`;
 }
 
