@@ -26,6 +26,8 @@ export interface ProtocolFacts {
   readonly auth: CredentialScheme;
   /** What servers of unknown vendors take. */
   readonly quirks?: Quirks;
+  /** Routers that speak it publish limits, modalities and prices with their lists. */
+  readonly routersPublish?: boolean;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** `gen_ai.provider.name` for servers of unknown vendors. */
@@ -41,9 +43,10 @@ export const PROTOCOLS: Readonly<Record<DialectName, ProtocolFacts>> = {
     auth: BEARER,
     // Open models lose their plan between tool calls without it.
     quirks: { loop_reasoning: true },
+    routersPublish: true,
     traceName: "openai",
   },
-  "openai-responses": { generic: "openai-responses", auth: BEARER, traceName: "openai" },
+  "openai-responses": { generic: "openai-responses", auth: BEARER, routersPublish: true, traceName: "openai" },
   "anthropic-messages": {
     generic: "anthropic-compatible",
     auth: { header: "x-api-key" },

@@ -3,7 +3,7 @@
 
 import { createTurns } from "../../base/turns.ts";
 import type { Entry, Piece } from "../../chat/entries.ts";
-import { type FoundNames, findNames } from "./names.ts";
+import type { FoundNames } from "./names.ts";
 
 /** The names of a conversation, oldest first. */
 export interface Ledger {
@@ -49,6 +49,7 @@ export async function enterAll(
   entries: readonly Entry[],
   signal?: AbortSignal | undefined,
 ): Promise<Ledger> {
+  const { findNames } = await import("./names.ts");
   const turn = createTurns();
   const newest: Record<keyof FoundNames, Set<string>> = {
     paths: new Set(),

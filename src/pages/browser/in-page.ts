@@ -2,7 +2,7 @@
 // program. The page is untrusted and may have replaced anything that these functions use, so none returns more than it must.
 // Functions that wait return nothing or a boolean; text is measured last, by its own length, which no page can replace.
 
-import { UNSEEN_ATTRIBUTE } from "../dom/hidden.ts";
+import { UNSEEN_ATTRIBUTE } from "../dom/unseen-attribute.ts";
 
 /** Whether the document has been parsed completely. */
 export const IS_WHOLE = `() => document.readyState === "complete"`;

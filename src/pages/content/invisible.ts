@@ -1,9 +1,10 @@
 // Removes text that a page does not show: no reader has seen it, and instructions for language models are often hidden there.
 // Parts that a reader can open (panels, tabs, accordions) are content, whether or not they are open.
 
-import { hasUnseenText, hidingOf, isOnlyInvisible, isShownAgain, UNSEEN_ATTRIBUTE } from "../dom/hidden.ts";
+import { hasUnseenText, hidingOf, isOnlyInvisible, isShownAgain } from "../dom/hidden.ts";
 import { closest, elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
+import { UNSEEN_ATTRIBUTE } from "../dom/unseen-attribute.ts";
 import { applyStyleRules } from "./style-rules.ts";
 import type { Trace } from "./trace.ts";
 

@@ -2,9 +2,7 @@
 // before (content/style-rules.ts), and a browser marks what it does not show (browser/in-page.ts).
 
 import type { PageElement } from "./node.ts";
-
-/** The attribute by which the browser's reader marks elements that are not shown: with all in them, or with their own text. */
-export const UNSEEN_ATTRIBUTE = "data-unseen-in-browser";
+import { UNSEEN_ATTRIBUTE } from "./unseen-attribute.ts";
 
 /** Class names of text that is only for screen readers. */
 const SCREEN_READER =

@@ -2,7 +2,6 @@
 // closer vectors, and rank higher.
 
 import { countTokens } from "../../tokens/count.ts";
-import { demoDecisions } from "./demo-decide.ts";
 import { demoImageEdits, demoImages } from "./demo-image.ts";
 import { demoSpeech } from "./demo-speak.ts";
 import { demoTranscription } from "./demo-transcribe.ts";
@@ -25,7 +24,10 @@ const json =
 const ANSWERS: Readonly<Record<string, NonNullable<ReturnType<typeof demoEndpoint>>>> = {
   "/embeddings": json(embeddings),
   "/rerank": json(rerank),
-  "/systemone": json(demoDecisions),
+  "/systemone": async ({ body }) => {
+    const { demoDecisions } = await import("./demo-decide.ts");
+    return demoDecisions(JSON.parse(String(body)) as Json);
+  },
   "/audio/transcriptions": demoTranscription,
   "/audio/translations": demoTranscription,
   "/audio/speech": json(demoSpeech),

@@ -72,7 +72,7 @@ const DETAILS = {
 };
 
 const GENERIC = Object.fromEntries(
-  Object.entries(PROTOCOLS).map(([dialect, { generic, auth, headers, quirks = {} }]) => [
+  Object.entries(PROTOCOLS).map(([dialect, { generic, auth, headers, quirks = {}, routersPublish }]) => [
     dialect,
     {
       name: generic,
@@ -82,7 +82,7 @@ const GENERIC = Object.fromEntries(
       quirks,
       modelsPath: USUAL_LIST.path,
       parseModels: (body: unknown) => readModels(body, USUAL_LIST),
-      ...(dialect.startsWith("openai") ? { details: DETAILS } : {}),
+      ...(routersPublish === true ? { details: DETAILS } : {}),
     },
   ]),
 ) as Readonly<Record<DialectName, ProviderCard>>;
