@@ -37,6 +37,7 @@ async function open(path: string, width = 1440) {
   await page.getByLabel("Username or e-mail").fill("holder");
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("navigation", { name: "Pages" }).waitFor();
   return visitor;
 }
 
@@ -81,7 +82,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       };
       await copies("The new key", "Copy the key");
       await page.getByRole("button", { name: "Done" }).click();
-      await page.getByLabel("Name").fill("fresh");
+      await page.getByLabel("Name", { exact: true }).fill("fresh");
       await page.keyboard.press("Enter");
       await copies("The new key", "Copy the key");
       await page.getByRole("button", { name: "Done" }).click();
@@ -156,7 +157,7 @@ describe.skipIf(isMissing)("in a browser", () => {
     "at %i px a new key stands in its examples, and its first request is told",
     async (width) => {
       const { page, complaints, context } = await open("/keys", width);
-      await page.getByLabel("Name").fill("first");
+      await page.getByLabel("Name", { exact: true }).fill("first");
       await page.getByRole("button", { name: "Create key" }).click();
       await page.getByText("Waiting for the first request").waitFor();
       const key = (await page.getByTestId("new-key").textContent()) ?? "";
