@@ -37,7 +37,8 @@ async function open(path: string, width = 1440) {
   await page.getByLabel("Username or e-mail").fill("holder");
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  // On a phone the menu is closed.
+  await page.locator("#main").waitFor();
   return visitor;
 }
 
