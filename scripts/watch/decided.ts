@@ -139,7 +139,7 @@ export const DECIDED: Decided = {
         compaction_incomplete_turn compaction_nothing_to_summarize compaction_signature_invalid
         compaction_too_many_tool_references compaction_tool_changes_mismatch thread_already_continued
         thread_continue_in_flight thread_fingerprint_mismatch thread_unsupported_request tool_name_conflict
-        tool_reference_unresolved thread_not_found`,
+        tool_reference_unresolved thread_not_found workspace_human_review_disabled`,
     },
     translated: {
       "`provider_auth_failed`": `linked_organization_billing_unavailable linked_organization_spend_limit_reached

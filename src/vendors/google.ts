@@ -85,6 +85,13 @@ export const GEMINI_ENDS = [
     source: "ai.google.dev/api/generate-content (FinishReason)",
     seen: "2026-11",
   },
+  {
+    // The answer is withheld by a policy of the vendor or of its customer.
+    word: /^(?:ESCALATION|PUP_LIMITED_DISABLED|MODEL_ARMOR)$/,
+    means: "content_filter",
+    source: "@google/genai 3.3.0 FinishReason",
+    seen: "2026-11",
+  },
 ] as const;
 
 /** Gemini's `responseJsonSchema`. */
