@@ -59,7 +59,7 @@ test.each(["", "/typesafe"])("TypeSafe's own SDK at %p", async (prefix) => {
 test("its list of models", async () => {
   const client = new TypeSafeClient({ apiKey: key, baseURL: `${gateway.url}/typesafe` });
   const models = await client.models.list();
-  expect(models.map(({ name }) => name)).toEqual(["jev-1.13.0", "jev-latest"]);
+  expect(models.map(({ name }) => name)).toEqual(["jev-1.13.0", "jev-latest", "demo-decide"]);
 });
 
 test("the AI SDK's decide", async () => {

@@ -107,7 +107,12 @@ test("what is asked of the account", async () => {
 
 test("what only the hosted service has says so in words", async () => {
   await expect(client.startAgent({ prompt: "Find it." })).rejects.toThrow("does not exist here");
-  await expect(client.crawlParamsPreview(site.url, "All posts")).rejects.toThrow("does not exist here");
+});
+
+test("the options of a crawl from a prompt are the defaults, which a warning says", async () => {
+  const { warning, ...options } = await client.crawlParamsPreview(site.url, "All posts");
+  expect(warning).toBeString();
+  expect(options).toMatchObject({ url: site.url });
 });
 
 test("watcher", async () => {

@@ -96,6 +96,8 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
   "POST /v1/compat/openwebui/load": [{ urls: URLS }],
   "POST /v2/scrape": SCHEMAS.map((schema) => ({ url: ADDRESS, formats: [{ type: "json", prompt: "x", schema }] })),
   "POST /v2/crawl": [{ url: ADDRESS, includePaths: PATTERNS, excludePaths: PATTERNS }],
+  "POST /v2/crawl/params-preview": [{ url: ADDRESS, prompt: long("word ", MIB) }],
+  "POST /v1/batch/scrape": [{ urls: URLS }],
   "POST /v2/batch/scrape": [{ urls: URLS }],
   "POST /v2/map": [{ url: ADDRESS, search: long("word ", MIB) }],
   "POST /v2/search": [{ query: long("word ", MIB), limit: 3 }],

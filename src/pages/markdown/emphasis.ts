@@ -1,6 +1,7 @@
 // Writes emphasis so that CommonMark reads it: its marks open and close only beside certain characters, so elsewhere, as within a
 // word, beside brackets of Chinese and Japanese texts, or between two pieces of emphasis, HTML tags are used.
 
+import { entryOf } from "../../base/json-object.ts";
 import { PageElement, type PageNode } from "../dom/node.ts";
 
 const MARKS: Readonly<Record<string, readonly [mark: string, tag: string]>> = {
@@ -24,7 +25,7 @@ export function isEmphasis(tag: string): boolean {
 /** The Markdown of emphasis with this content. */
 export function emphasisMarkdown(content: string, element: PageElement): string {
   const text = content.trim();
-  const [mark, tag] = MARKS[element.tag] ?? ["", ""];
+  const [mark, tag] = entryOf(MARKS, element.tag) ?? ["", ""];
   if (text === "") return content;
   return isRead(text, element) ? `${mark}${text}${mark}` : `<${tag}>${text}</${tag}>`;
 }
