@@ -162,6 +162,21 @@ describe.skipIf(server === undefined)("PostgreSQL", () => {
     expect(heard.slice(2).sort()).toEqual(["deleted", "released"]);
   });
 
+  test("deletes an account whose rows take longer than other statements may", async () => {
+    const waitMs = 300;
+    const store = await openPostgres({ url: await database(), dataDir: tmpdir(), connections: 2, waitMs });
+    open.push(store);
+    const verbs = accountStore(store);
+    const made = await verbs.createAccount({ username: "ann", email: "ann@x.example", tier: "free" });
+    const accountId = "id" in made ? made.id : "";
+    for (const text of [
+      "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.6); RETURN OLD; END $$",
+      "CREATE TRIGGER slow BEFORE DELETE ON accounts FOR EACH ROW EXECUTE FUNCTION slow()",
+    ])
+      await store.pool.query(text, []);
+    expect(await verbs.deleteAccount(accountId)).toBe(true);
+  });
+
   test("takes a claim away when a program that knows no tokens claims the job", async () => {
     const store = await connect(await database());
     const jobs = jobStore(store);

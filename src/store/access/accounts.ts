@@ -246,14 +246,17 @@ function changingAccounts(store: Store, parts: Parts) {
 
     /** Deletes the account and all its data, including uploads; its tokens stay in the totals. True if it existed. */
     async deleteAccount(id: string): Promise<boolean> {
-      const existed = await store.transaction(function* (): Work<boolean> {
-        if ((yield* step(() => parts.byId().get({ key: id }))) === undefined) return false;
-        yield* unattribute(store, id);
-        yield* step(() => db.delete(usage).where(eq(usage.accountId, id)).run());
-        // Keys, sessions, files, jobs, threads and responses are deleted by cascade.
-        yield* step(() => db.delete(accounts).where(eq(accounts.id, id)).run());
-        return true;
-      });
+      const existed = await store.transaction(
+        function* (): Work<boolean> {
+          if ((yield* step(() => parts.byId().get({ key: id }))) === undefined) return false;
+          yield* unattribute(store, id);
+          yield* step(() => db.delete(usage).where(eq(usage.accountId, id)).run());
+          // Keys, sessions, files, jobs, threads and responses are deleted by cascade.
+          yield* step(() => db.delete(accounts).where(eq(accounts.id, id)).run());
+          return true;
+        },
+        { isLong: true },
+      );
       if (existed) await uploads.dropAll(id);
       return existed;
     },

@@ -42,6 +42,8 @@ export interface TransactionOptions {
   readonly sees?: "alone" | "row";
   /** It has the same effect however often it is committed, so it is repeated where it is unknown whether it was. */
   readonly isRepeatable?: boolean;
+  /** Its statements change as many rows as there are, and may take longer than others. */
+  readonly isLong?: boolean;
 }
 
 /** An open database. */
