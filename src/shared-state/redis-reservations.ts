@@ -63,10 +63,13 @@ export function sharedReservations(options: SharedReservationsOptions): SharedRe
 
   /** Decides without Redis: by this node's share, or by refusing the request. */
   const alone = async ({ budgets, micros, within }: Wish, entry: BudgetEntry): Promise<Hold | BudgetRefusal> => {
-    if (options.onFailure() === "closed")
+    if (options.onFailure() === "closed") {
+      // The question may have reached Redis, though its answer came too late.
+      await entries.drop(entry);
       throw new ApiError("server_busy", "Budgets cannot be checked at the moment. Try again shortly.", {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
+    }
     // Without the database too, the share of what was left last counts.
     await refreshed(budgets).catch(() => undefined);
     const decided = await local.reserve(budgets.map(shares.of), micros, within);

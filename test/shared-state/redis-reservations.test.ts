@@ -245,6 +245,29 @@ describe.skipIf(!HAS_REDIS)("over a real Redis", () => {
     expect(isHold(await one!.reserve([budget], 10))).toBe(true);
   });
 
+  test("a request that is refused because the answer came too late reserves nothing", async () => {
+    const connection = connectRedis({ url: redis.url, changed: () => undefined, problem: () => undefined });
+    await connection.settled();
+    let asked = 0;
+    const late: SharedRedis = {
+      ...connection,
+      run: async (...question) => {
+        const reply = await connection.run(...question);
+        if (asked++ === 0) throw new Error("Command timed out");
+        return reply;
+      },
+    };
+    const reservations = sharedReservations({
+      ...{ redis: late, onFailure: () => "closed", liveNodes: () => 3, node: "late", unwritten: NOTHING },
+    });
+    open.push({ redis: connection, reservations });
+    const budget = budgetOf(() => 10);
+    expect(await reservations.reserve([budget], 10).catch((error: unknown) => error)).toMatchObject({
+      apiCode: "server_busy",
+    });
+    expect(await redis.ask("ZCARD", `sallyport:reserved:${budget.id}`)).toBe(0);
+  });
+
   test("while it is gone each node spends its share, or none", async () => {
     const [local, closed] = [await node(), await node({ onFailure: "closed" })];
     await redis.kill();
