@@ -240,7 +240,8 @@ export class Breaker {
     this.#failedBeside = this.#recent(this.#failedBeside);
     this.#failedBeside.push(failure);
     const sinceMs = this.#openedAtMs ?? failure.atMs;
-    const works = this.only !== undefined && this.#othersSucceededSince(sinceMs, this.only);
+    // One failure after many successes of others is no sign that the model fails for all.
+    const works = this.only !== undefined && (this.#isFine || this.#othersSucceededSince(sinceMs, this.only));
     if (works && this.#failedBeside.length < this.settings.failures) return;
     this.#open(undefined, false);
     this.peers?.opened();

@@ -246,13 +246,15 @@ describe.skipIf(isMissing)("in a browser", () => {
       const { page, complaints, context } = await visitor({ width: 390, dark: true });
       await signIn(page, "player");
       await page.goto(`${base}/playground`);
+      // On a phone the settings are behind a button.
+      await page.getByText("Settings", { exact: true }).click();
       await page.getByLabel("System prompt").fill("Be brief.");
-      await page.getByLabel("Model").selectOption("demo-echo");
+      await page.getByLabel("Model", { exact: true }).selectOption("demo-echo");
       await page.getByLabel("Message").fill("first words");
       await page.keyboard.press("Enter");
       await page.locator(".reply").getByText("first words").waitFor();
       await page.getByText(/\d+ in, \d+ out/).waitFor();
-      await page.getByLabel("Model").selectOption("endless");
+      await page.getByLabel("Model", { exact: true }).selectOption("endless");
       await page.getByLabel("Message").fill("never mind");
       await page.getByRole("button", { name: "Send" }).click();
       await page.getByText("and so on").waitFor();
@@ -311,9 +313,11 @@ describe.skipIf(isMissing)("in a browser", () => {
   test(
     "over plain HTTP on a network: signs in, and copies a key without the browser's clipboard",
     async () => {
-      await app.addAccount("neighbour");
+      // On a loopback address the gateway answers only under this machine's names and its configured ones.
+      const open = await startAccountsApp({ config: { server: { dashboard_url: `http://${LAN_HOST}/dashboard` }, providers: { demo: {} } } });
+      await open.addAccount("neighbour");
       const { page, complaints, context } = await visitor();
-      await page.goto(`${base.replace("127.0.0.1", LAN_HOST)}/keys`);
+      await page.goto(`http://${LAN_HOST}:${new URL(open.app.url).port}/dashboard/keys`);
       expect(await page.evaluate(() => isSecureContext)).toBe(false);
       await page.getByLabel("Username").fill("neighbour");
       await page.getByLabel("Password").fill(PASSWORD);
@@ -331,6 +335,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       expect(await page.getByLabel("Name").inputValue()).toBe(key);
       expect(complaints).toEqual([]);
       await context.close();
+      await open.stop();
     },
     SLOW_MS,
   );

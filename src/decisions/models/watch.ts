@@ -269,9 +269,11 @@ export class DecisionWatch {
  */
 export function isOtherVersion(pinned: string, named: string): boolean {
   const [own, other] = [pinned, named].map((name) => PLAIN_VERSION.exec(name.toLowerCase())?.groups);
-  // A number without points is a version only where the names are the same but for it.
+  // A number without points is a version only where the names are the same but for it. Some hosts leave the points out
+  // (`gpt-35-turbo` for `gpt-3.5-turbo`).
   if (own !== undefined && other !== undefined && own["name"] === other["name"] && own["major"] !== other["major"]) {
-    return true;
+    const [mine, theirs] = [own, other].map(({ major, rest }) => `${major}${rest}`.replaceAll(".", ""));
+    return mine !== theirs;
   }
   const [mine, theirs] = [pinned, named].map((name) => VERSION.exec(name)?.[0].split("."));
   if (mine === undefined || theirs === undefined) return false;
@@ -279,7 +281,7 @@ export function isOtherVersion(pinned: string, named: string): boolean {
 }
 
 /** Matches `jev-1`, `maker/jev-1` and `jev-1.13.0`: a name, and the first number of its version. */
-const PLAIN_VERSION = /^(?:.*\/)?(?<name>[a-z][a-z_-]*-v?)(?<major>\d+)(?:\.\d+)*(?:$|-)/;
+const PLAIN_VERSION = /^(?:.*\/)?(?<name>[a-z][a-z_-]*-v?)(?<major>\d+)(?<rest>(?:\.\d+)*)(?:$|-)/;
 
 /** Matches the version in a model's name: numbers separated by points, at the end or before a `-`. */
 const VERSION = /(?<![\d.])\d+(?:\.\d+)+(?=$|-)/;
