@@ -7,12 +7,13 @@ import type { CatalogModel } from "../catalog/models.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { TOKEN_BYTES_MAX } from "../tokens/ranks.ts";
 
-/** Parameters with which providers shorten a prompt that is too long, or ignore a part of it. */
+/** Parameters with which providers shorten a prompt that is too long, ignore a part of it, or take another model for it. */
 const SHORTENING = [
   "context_management",
   "compaction",
   "transforms",
   "plugins",
+  "models",
   "truncate_prompt_tokens",
   "prompt_truncate_len",
   "context_length_exceeded_behavior",
@@ -25,17 +26,16 @@ type Body = Readonly<Record<string, unknown>>;
 
 /**
  * Throws 400 `context_length_exceeded` if the texts of the messages have more tokens than the context of the model, in case it is
- * known. `betas`: the header `anthropic-beta`.
+ * known. `betas`: the headers in which a larger context may be requested.
  */
 export function refuseTooLong(
   chat: ChatRequest,
-  { body, betas = "" }: { body: Body; betas?: string | undefined },
+  { body, betas }: { body: Body; betas: () => string },
   { id, known, contextLength }: Pick<CatalogModel, "id" | "known" | "contextLength">,
 ): void {
   if (!known.contextLength || !mayExceed(chat, contextLength) || isShortened(chat, body)) return;
-  if (LARGER_CONTEXT.test(betas)) return;
   const least = leastTokens(chat);
-  if (least <= contextLength) return;
+  if (least <= contextLength || LARGER_CONTEXT.test(betas())) return;
   // Coding agents recognise these words and then shorten the conversation.
   const message = `The prompt is too long: at least ${least} tokens > ${contextLength} tokens, the context length of "${id}".`;
   throw new ApiError("context_length_exceeded", message, {

@@ -171,7 +171,8 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
   const asked = deps.conversations?.asked(body, format, { routes: left, conversation });
   const open = asked?.routes ?? left;
   // A conversation that may be shortened is counted when it is.
-  if (conversation === undefined && asked === undefined) refuseTooLong(chat, { body, betas: options.betas }, model);
+  if (conversation === undefined && asked === undefined)
+    refuseTooLong(chat, { body, betas: () => betasOf(deps, options, open) }, model);
   const { accountId, budgets } = caller;
   const isOrdered = (wishes?.providers?.order.length ?? 0) > 0;
   const stay = isOrdered ? undefined : deps.affinity.stayOf({ accountId, chat, body, model, routes: open });
@@ -214,6 +215,12 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
     ...changes(prepared, { low, wishes }),
     ...(prepared?.keep === undefined ? {} : { keep: prepared.keep }),
   };
+}
+
+/** The client's betas, and the operator's headers, in which there may be further ones. */
+function betasOf(deps: GatewayDeps, { betas = "" }: DecodeOptions, routes: readonly ModelRoute[]): string {
+  const headers = routes.flatMap(({ provider }) => Object.values(deps.provider(provider)?.extraHeaders ?? {}));
+  return [betas, ...headers].join();
 }
 
 /** The members to change in the forwarded body, and those that are reported as dropped. */

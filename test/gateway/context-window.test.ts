@@ -11,15 +11,17 @@ type Json = Record<string, unknown>;
 const WINDOW = 2000;
 const upstream = startUpstream((received) => say(received, { text: "ok" }));
 const routes = [{ provider: "openai-chat", model: "up-model" }];
+const reached = { base_url: upstream.baseUrl, api_key: "k", discover: false, retry: { attempts: 1 } };
 const app = await startTestApp({
   config: {
-    providers: Object.fromEntries(
-      DIALECTS.map((name) => [
-        name,
-        { kind: KINDS[name], base_url: upstream.baseUrl, api_key: "k", discover: false, retry: { attempts: 1 } },
-      ]),
-    ),
+    providers: {
+      ...Object.fromEntries(DIALECTS.map((name) => [name, { kind: KINDS[name], ...reached }])),
+      router: { preset: "openrouter", ...reached },
+      enlarged: { kind: "anthropic", ...reached, headers: { "Anthropic-Beta": "context-1m-2025-08-07" } },
+    },
     models: [
+      { id: "routed", context_length: WINDOW, routes: [{ provider: "router", model: "up-model" }] },
+      { id: "enlarged", context_length: WINDOW, routes: [{ provider: "enlarged", model: "up-model" }] },
       ...DIALECTS.map((id) => ({ id, context_length: WINDOW, routes: [{ provider: id, model: "up-model" }] })),
       { id: "unknown", routes },
       { id: "large", context_length: 100_000, routes },
@@ -117,7 +119,9 @@ const PASSED: [string, string, Json, string?][] = [
     { input: words(3000), truncation: "auto", model: "openai-responses" },
   ],
   ["a list of the router's transforms", "/v1/chat/completions", { messages, transforms: ["middle-out"] }],
+  ["a router's list of models", "/v1/chat/completions", { messages, models: ["a/large"], model: "routed" }],
   ["a larger context on demand", "/v1/messages", { messages, max_tokens: 5 }, "context-1m-2025-08-07"],
+  ["a larger context by the operator's header", "/v1/messages", { messages, max_tokens: 5, model: "enlarged" }],
   ["white space between the members", "/v1/chat/completions", { messages: split(1), note: words(3000) }],
 ];
 
