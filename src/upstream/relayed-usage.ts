@@ -30,6 +30,8 @@ export class RelayedUsage {
     if (usage === undefined) return;
     this.#told = laterUsage(this.#told, usage);
     this.#raw = raw;
+    // What was settled before is out of date.
+    this.#settled = undefined;
     if (usage.outputTokens > 0) {
       this.#isNew = true;
       this.#writtenThen = this.output.written;

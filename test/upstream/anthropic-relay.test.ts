@@ -36,6 +36,18 @@ const argumentsIn = (text: string) =>
 const lastData = (text: string) => JSON.parse(parseFrames(text).at(-1)?.data ?? "");
 
 describe("relay", () => {
+  test("figures after those of the first closing frame take precedence", () => {
+    const one = relay();
+    const stopped = (usage: unknown) => event("message_delta", { delta: { stop_reason: "end_turn" }, usage });
+    const figures = { input_tokens: 900, output_tokens: 77 };
+    const text = relayStream(
+      one,
+      bytesOf(start + stopped({ output_tokens: 0 }) + stopped(figures) + event("message_stop", {})),
+    );
+    expect(parseFrames(text).map((frame) => JSON.parse(frame.data).usage)).toContainEqual(figures);
+    expect(one.usage).toEqual({ inputTokens: 900, outputTokens: 77 });
+  });
+
   test.each(["anthropic-text", "anthropic-tools-parallel", "anthropic-thinking", "anthropic-server-tools"])(
     "%s passes byte for byte but for id and model",
     (name) => {
