@@ -96,7 +96,8 @@ export function fittedEffort(asked: string, taken: readonly Effort[]): EffortCho
 
 /**
  * The level to send instead of one that the client of the same protocol asks for; undefined if it can be sent. Only known
- * models are treated so, and no provider that chooses among models itself.
+ * models of vendors that speak OpenAI's protocols are treated so, since a proxy before others gives the words its own meaning, and
+ * no provider that chooses among models itself.
  */
 export function refusedEffort(
   ctx: Pick<RequestContext, "model" | "quirks">,
@@ -106,7 +107,7 @@ export function refusedEffort(
   if (typeof asked !== "string" || ctx.quirks.route_wishes === true) return undefined;
   const facts = factsOf(ctx.model);
   const taken = protocol === "chat" ? facts.chatEfforts : facts.efforts;
-  if (taken.length === 0 || !statesEfforts(taken)) return undefined;
+  if (taken.length === 0 || !statesEfforts(facts.chatEfforts)) return undefined;
   const { effort, changed } = fittedEffort(asked, taken);
   return changed ? effort : undefined;
 }

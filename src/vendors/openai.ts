@@ -225,7 +225,7 @@ export const openai = {
   name: "openai",
   title: "OpenAI",
   importNames: ["text-completion-openai"],
-  families: [gptOss, codex, gpt, oSeries],
+  families: [gptOss, gpt, codex, oSeries],
   api: {
     kind: "openai",
     baseUrl: "https://api.openai.com/v1",

@@ -4,11 +4,11 @@ import { type ModelFamily, version } from "./model-family.ts";
 import type { Vendor } from "./vendor.ts";
 
 const REASONING = "docs.x.ai/developers/model-capabilities/text/reasoning";
-const TAKES: Pick<ModelFamily["rules"][number]["facts"], "efforts" | "chatEfforts" | "refuses"> = {
+const TAKES = {
   efforts: ["low", "medium", "high"],
   chatEfforts: ["low", "medium", "high"],
   refuses: [],
-};
+} satisfies ModelFamily["rules"][number]["facts"];
 
 const grok: ModelFamily = {
   name: "grok",
@@ -30,8 +30,8 @@ const grok: ModelFamily = {
     {
       from: version(4, 3),
       before: version(4, 4),
-      facts: TAKES,
-      source: "mnfst/modelparams.dev#330",
+      facts: { ...TAKES, efforts: ["none", ...TAKES.efforts], chatEfforts: ["none", ...TAKES.chatEfforts] },
+      source: `${REASONING} (none turns reasoning off)`,
       seen: "2026-11",
     },
     {

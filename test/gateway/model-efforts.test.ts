@@ -2,6 +2,7 @@
 // another one. The efforts are those of the vendors' model pages.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { refusedEffort } from "../../src/upstream/quirks.ts";
 import { EFFORTS } from "../../src/vendors/model-family.ts";
 import { startTestApp } from "../support/app.ts";
 import { dialectOf, say } from "../support/fake-model.ts";
@@ -137,6 +138,19 @@ describe.each(Object.keys(CLIENTS))("%s clients", (client) => {
       if (!isOff && !takes.includes(effort)) expect([effort, dropped]).toEqual([effort, expect.stringMatching(name)]);
     }
   });
+});
+
+test("efforts are left to a proxy that speaks OpenAI's protocols before models of other vendors", () => {
+  const ctx = (model: string) => ({ model, quirks: {} });
+  for (const model of ["claude-opus-4-6", "gemini-3.1-pro", "prod-chat"]) {
+    for (const effort of EFFORTS) {
+      for (const by of ["chat", "responses"] as const)
+        expect([by, model, refusedEffort(ctx(model), effort, by)]).toEqual([by, model, undefined]);
+    }
+  }
+  expect(refusedEffort(ctx("grok-4.3"), "none", "chat")).toBeUndefined();
+  expect(refusedEffort(ctx("gpt-5.1-codex-max"), "xhigh", "responses")).toBeUndefined();
+  expect(refusedEffort(ctx("gpt-6-astra"), "none", "responses")).toBe("low");
 });
 
 describe("parameters beside an effort that cannot be turned off", () => {
