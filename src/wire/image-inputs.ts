@@ -11,11 +11,13 @@ export const UPLOADED_ID = /^file-[0-9a-f]{32}$/;
 const TOP = ["messages", "input", "system", "prompt"] as const;
 
 /**
- * Members that are not searched: arguments of calls are text that a model wrote, and schemas describe values that need not exist.
+ * Members that are not searched: arguments of calls are text that a model wrote, the action of a search also names the pages that
+ * were found, and schemas describe values that need not exist.
  */
 const SKIPPED: ReadonlySet<string> = new Set([
   "input",
   "arguments",
+  "action",
   "tools",
   "parameters",
   "input_schema",
@@ -35,6 +37,11 @@ const TEXTS: ReadonlySet<string> = new Set([
   "refusal",
   "reasoning",
   "reasoning_content",
+  "code",
+  "logs",
+  "stdout",
+  "stderr",
+  "diff",
 ]);
 
 /** The types of parts and items that are images: `image`, `input_image`, `image_url`, `image_generation_call` … */

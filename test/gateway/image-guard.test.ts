@@ -303,7 +303,21 @@ const SCHEMA = {
   type: "object",
   properties: { image_url: { type: "string", default: DATA }, images: { enum: [{ type: "image" }] } },
 };
+const hello = { role: "user", content: "b" };
 const NOT_IMAGES: [string, string, Json][] = [
+  [
+    "a page that a search found",
+    "/v1/responses",
+    items(
+      { type: "web_search_call", id: "ws_1", action: { type: "search", sources: [{ type: "url", url: HTTP }] } },
+      hello,
+    ),
+  ],
+  [
+    "code and its output",
+    "/v1/responses",
+    items({ type: "code_interpreter_call", id: "ci_1", code: DATA, outputs: [{ type: "logs", logs: DATA }] }, hello),
+  ],
   ["a data URL in a text", "/v1/chat/completions", { messages: [{ role: "user", content: DATA }] }],
   [
     "a data URL in a part",
