@@ -314,7 +314,9 @@ describe.skipIf(isMissing)("in a browser", () => {
     "over plain HTTP on a network: signs in, and copies a key without the browser's clipboard",
     async () => {
       // On a loopback address the gateway answers only under this machine's names and its configured ones.
-      const open = await startAccountsApp({ config: { server: { dashboard_url: `http://${LAN_HOST}/dashboard` }, providers: { demo: {} } } });
+      const open = await startAccountsApp({
+        config: { server: { dashboard_url: `http://${LAN_HOST}/dashboard` }, providers: { demo: {} } },
+      });
       await open.addAccount("neighbour");
       const { page, complaints, context } = await visitor();
       await page.goto(`http://${LAN_HOST}:${new URL(open.app.url).port}/dashboard/keys`);

@@ -30,6 +30,9 @@ test.each([
   ["jev-1", "typesafe/jev-1", false],
   ["jev-1", "jev-1.13.0", false],
   ["gpt-5", "gpt-5-2025-08-07", false],
+  ["gpt-35-turbo", "gpt-3.5-turbo-0125", false],
+  ["llama-33-70b", "llama-3.3-70b", false],
+  ["gpt-4", "gpt-41", true],
   ["prod-1", "gpt-4o-2024-08-06", false],
 ])("requested as %s, it reports %s: a different version: %p", (pinned, named, other) => {
   expect(isOtherVersion(pinned, named)).toBe(other);

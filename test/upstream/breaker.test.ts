@@ -252,6 +252,17 @@ describe("several models and accounts", () => {
     expect([may("good"), may("third")]).toEqual([false, false]);
   });
 
+  test("one failure of another account whose calls succeed does not open it for all", () => {
+    const { clock, breakers, fail, may } = started();
+    fail("bad", 1);
+    clock.advance(1);
+    settled(breakers, "up", "m1", "ok", "good");
+    fail("bad", SETTINGS.failures - 1);
+    clock.advance(1);
+    fail("good", 1);
+    expect([may("bad"), may("good"), may("third")]).toEqual([false, true, true]);
+  });
+
   test("failures of several accounts open it for all", () => {
     const { fail, may } = started();
     fail("a", 1);
