@@ -5,7 +5,7 @@ import { pdfMarkdown } from "../../src/pages/convert/pdf-markdown.ts";
 import { createPdfReader } from "../../src/pages/convert/pdf-reader.ts";
 import { unpacksToMore } from "../../src/pages/convert/pdf-streams.ts";
 import { readPdf } from "../../src/pages/convert/pdf-text.ts";
-import { pdfOf, placed, shown, twiceDeflated } from "../support/pdf.ts";
+import { linkedFrom, pdfOf, placed, shown, twiceDeflated } from "../support/pdf.ts";
 
 const MIB = 1024 * 1024;
 const reader = createPdfReader();
@@ -43,6 +43,35 @@ test("a PDF that takes too long is given up", async () => {
   const reading = reader.read(pdfOf(shown("Late")), { account: "", bytesMax: MIB, timeoutMs: 1 });
   await expect(reading).rejects.toMatchObject({ fault: "conversion" });
 }, 60_000);
+
+test("links whose edges stand within words", async () => {
+  const url = "https://example.com/";
+  const text = shown("see the manual for more");
+  const linked = async (...places: [string, number, number][]) =>
+    ((await readPdf(pdfOf(text, "", linkedFrom(...places)), MIB)) as { text: string }).text;
+  // From before the line into the first word, and from the first word into the second.
+  expect(await linked([url, 0, 14])).toBe("see the manual for more");
+  expect(await linked([url, 10, 38])).toBe(`[see](${url}) the manual for more`);
+  // The link that stands first on the page need not be listed first.
+  expect(await linked(["https://two.example/", 52, 91], [url, 10, 28])).toBe(
+    `[see](${url}) the [manual](https://two.example/) for more`,
+  );
+}, 60_000);
+
+test("a line of very many pieces takes no longer than many lines", () => {
+  const pieces = Array.from({ length: 100_000 }, (_, at) => ({
+    text: "a",
+    x: at,
+    y: 0,
+    width: 1,
+    size: 10,
+    font: "",
+    isCode: false,
+  }));
+  const started = performance.now();
+  expect(pdfLinesOf(pieces)).toHaveLength(1);
+  expect(performance.now() - started).toBeLessThan(3000);
+});
 
 describe("Markdown", () => {
   type Text = readonly [string, number, number, number?];
@@ -84,6 +113,7 @@ describe("Markdown", () => {
         ["Another paragraph.", 10, 114],
       ],
     ],
+    ["a date behind a bullet", "- 24\\. May", [["\\267 24. May", 10, 150]]],
     [
       "lists",
       "- One that is long enough for two lines\n- Two\n\nText",

@@ -58,13 +58,16 @@ const PRESENTED = /[\ufb00-\ufb4f\ufb50-\ufdff\ufe70-\ufefc]/;
 export function pdfLinesOf(pieces: readonly PdfPiece[]): PdfLine[] {
   const lines: PdfPiece[][] = [];
   let line: PdfPiece[] = [];
+  // The largest piece of the line. It is kept, since one line may have all pieces of a page.
+  let base: PdfPiece | undefined;
   for (const piece of pieces) {
-    const base = largest(line);
     if (base !== undefined && !continues(line, base, piece)) {
       lines.push(line);
       line = [];
+      base = undefined;
     }
     line.push(piece);
+    if (base === undefined || piece.size > base.size) base = piece;
   }
   if (line.length > 0) lines.push(line);
   return lines.map(lineOf).filter(({ text }) => text !== "");

@@ -162,7 +162,8 @@ class Writer {
     }
     const text = joined(open.lines.map((line) => line.text));
     const { kind, mark } = open;
-    const body = kind === "item" ? text.replace(BULLET, "").replace(NUMBER, "") : text;
+    // The text behind a bullet may begin with a number, as a date does.
+    const body = kind === "item" ? text.replace(BULLET.test(text) ? BULLET : NUMBER, "") : text;
     this.#write(kind === "heading" ? mark + body : mark + startEscaped(body), kind);
   }
 

@@ -106,6 +106,8 @@ function parted(piece: PdfPiece, links: readonly Link[]): PdfPiece[] {
   });
   if (link === undefined) return [piece];
   const [left, , right] = link.rect;
+  // Edges are estimates: the link may end within a word that is left over, which must not be cut by it again.
+  const others = links.filter((one) => one !== link);
   const at = (edge: number) => Math.round(Math.min(1, Math.max(0, (edge - x) / Math.max(1, width))) * text.length);
   const [start, end] = [wordEdge(text, at(left)), wordEdge(text, at(right))];
   const cut = (from: number, to: number, url?: string): PdfPiece[] => {
@@ -114,9 +116,9 @@ function parted(piece: PdfPiece, links: readonly Link[]): PdfPiece[] {
     return [{ ...piece, text: text.slice(from, to), x: x + from * share, width: (to - from) * share, link: url }];
   };
   return [
-    ...cut(0, start),
+    ...cut(0, start).flatMap((rest) => parted(rest, others)),
     ...cut(start, end, link.url),
-    ...cut(end, text.length).flatMap((rest) => parted(rest, links)),
+    ...cut(end, text.length).flatMap((rest) => parted(rest, others)),
   ];
 }
 
