@@ -344,6 +344,11 @@ describe("the time is linear in the size of the page", () => {
       "hidden parts in hidden parts",
       `<p>${text}</p>${"<div class=tab hidden>".repeat(190)}${`<p hidden>${text}</p>`.repeat(2000)}`,
     ],
+    [
+      "rules for one name",
+      `<style>${".a{height:1px}".repeat(4999)}.a{opacity:0}</style>${"<p class=a>xy</p>".repeat(4000)}`,
+    ],
+    ["breaks in a listing", `<p>${text}</p><pre>${"<br>".repeat(60_000)}x</pre>`],
     ["the same two paragraphs", `<div>${`<p>${text}</p><p>${text}!</p>`.repeat(2000)}</div>`],
     ["blanks", `<p>${text}</p><p>a${" ".repeat(300_000)}b</p>`],
     ["tildes", `<p>${text}</p><p>${"~a ".repeat(60_000)}</p>`],

@@ -26,6 +26,8 @@ const SHARE_MAX = 0.05;
 const CHARS_MIN = 400;
 /** Rules of one page that are read. */
 const RULES_MAX = 5000;
+/** Comparisons of a rule with an element. Hundreds of rules for one name and thousands of elements with it would take seconds. */
+const COMPARED_MAX = 1_000_000;
 /** Conditions within conditions. */
 const LEVELS_MAX = 5;
 const SIMPLE = /^(?:[a-z][a-z0-9-]*)?(?:[.#][\w-]+)*$/i;
@@ -58,11 +60,15 @@ export function applyStyleRules({ body, styles }: PageDocument): void {
   const charsMax = Math.max(CHARS_MIN, (sizes.get(body) ?? 0) * SHARE_MAX);
   const styled = new Map<PageElement, string>();
   let chars = 0;
+  let compared = 0;
   for (const element of elements) {
     const size = sizes.get(element) ?? 0;
     if (size === 0 || size > charsMax) continue;
     const names = [element.tag, `#${element.id}`, ...classesOf(element).map((one) => `.${one}`)];
-    const found = names.flatMap((name) => byName.get(name) ?? []).filter((rule) => fits(rule, element));
+    const named = names.flatMap((name) => byName.get(name) ?? []);
+    compared += named.length;
+    if (compared > COMPARED_MAX) break;
+    const found = named.filter((rule) => fits(rule, element));
     const style = found.length === 0 ? undefined : hidingStyle(element, found);
     if (style === undefined) continue;
     if (closest(element, (above) => styled.has(above) || isFrame(above)) === undefined && !isFrame(element))

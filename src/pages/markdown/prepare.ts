@@ -27,6 +27,7 @@ export function prepare(root: PageElement): void {
 
 /** Replaces two or more line breaks by a break between paragraphs, which old pages and forums write so. */
 function partParagraphs(first: PageElement): void {
+  if (closest(first, ({ tag }) => tag === "pre") !== undefined) return;
   const run: PageNode[] = [];
   let count = 1;
   for (let next = first.nextSibling; next !== null; next = next.nextSibling) {
@@ -35,7 +36,7 @@ function partParagraphs(first: PageElement): void {
     run.push(next);
     if (isBreak) count++;
   }
-  if (count < 2 || closest(first, ({ tag }) => tag === "pre") !== undefined) return;
+  if (count < 2) return;
   const parting = new PageElement("paragraph-break");
   // Without text, the converter would drop the element as blank.
   parting.appendChild(new PageText("break"));

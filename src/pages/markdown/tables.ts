@@ -126,7 +126,7 @@ export function tableMarkdown(
   const title = caption === undefined ? "" : cellText(inline(caption));
   if (filled.length === 0) return title;
   const columns = filledColumns(filled, width);
-  const [first, second] = filled.map((row) => rows[texts.indexOf(row)]);
+  const [first, second] = filled.slice(0, 2).map((row) => rows[texts.indexOf(row)]);
   const hasHeader = isHeader(first) || (isBold(first) && second !== undefined && !isBold(second));
   const header = hasHeader ? (filled[0] as string[]) : Array<string>(width).fill("");
   const body = hasHeader ? filled.slice(1) : filled;
