@@ -138,7 +138,8 @@ export class Reader {
       const result = interpolate(raw, this.#surroundings);
       if (typeof result === "string") {
         this.#reportUnresolved(path, result);
-        return node.default;
+        // Commands without providers go on with it.
+        return node.default === undefined ? undefined : this.#fallback(node, path);
       }
       value = result.text;
       loose = result.changed;

@@ -33,8 +33,9 @@ function isRepeated(text: string, { path, line }: RepeatedKey): boolean {
   const written = lines[line - 1] ?? "";
   const name = String(path.at(-1)).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return [...written.matchAll(new RegExp(`(?<=^|[\\s{,])(["']?)${name}\\1(?=\\s*:)`, "g"))].some(
-    ({ index, 0: { length } }) => {
-      lines[line - 1] = `${written.slice(0, index)}${RENAMED}${written.slice(index + length)}`;
+    ({ index, 0: { length }, 1: quote }) => {
+      // With its quotes, since in braces a value may follow a quoted key without a space.
+      lines[line - 1] = `${written.slice(0, index)}${quote}${RENAMED}${quote}${written.slice(index + length)}`;
       try {
         const group = path.slice(0, -1).reduce<unknown>(memberOf, Bun.YAML.parse(lines.join("\n")));
         return memberOf(group, RENAMED) !== undefined && memberOf(group, path.at(-1) ?? "") !== undefined;

@@ -200,3 +200,11 @@ describe("problems", () => {
     ]);
   });
 });
+
+test("a value that no provider needs has its default while its variable is missing", () => {
+  const text = `providers: { openai: { timeout: { idle: "\${NO_IDLE}" }, retry: { base: "\${NO_BASE}" } } }`;
+  const [provider] = good(text, { providers: "unused" }).providers;
+  const [usual] = good("providers: { openai: {} }").providers;
+  expect(provider?.timeoutMs).toEqual(usual?.timeoutMs as NonNullable<typeof usual>["timeoutMs"]);
+  expect(provider?.retry).toEqual(usual?.retry as NonNullable<typeof usual>["retry"]);
+});

@@ -70,6 +70,7 @@ describe("each rule says what was expected", () => {
     ["models:\n  - id: a\n    id: b", "line 3: models[0].id stands twice (first on line 2)"],
     ['"server": {}\nserver: {}', "line 2: server stands twice (first on line 1)"],
     ['{"server": {"port": 1},\n "server": {"port": 2}}', "line 2: server stands twice (first on line 1)"],
+    ['{"server":{"port":1,\n"port":2}}', "line 2: server.port stands twice (first on line 1)"],
     // Formats.
     ["server: {public_url: foo}", 'server.public_url: expected a URL, got "foo"'],
     ["server: {public_url: 'ftp://x'}", 'server.public_url: expected a URL, got "ftp://x"'],
