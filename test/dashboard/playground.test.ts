@@ -176,6 +176,8 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByLabel("Model", { exact: true }).selectOption("demo-echo");
+    // On a phone the settings are behind a button.
+    await page.getByText("Settings", { exact: true }).click();
     await page.getByLabel("Temperature").fill("0.2");
     await page.getByLabel("Message").fill("stays here");
     await page.keyboard.press("Enter");
