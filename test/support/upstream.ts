@@ -41,6 +41,8 @@ export function startUpstream(
     error: () => new Response(null, { status: 500 }),
     async fetch(request) {
       const { pathname } = new URL(request.url);
+      // What a proxy tells of its models; this is none.
+      if (request.method === "GET" && pathname.endsWith("/model/info")) return new Response(null, { status: 404 });
       if (request.method === "GET" && pathname.endsWith("/models")) {
         return Response.json({ object: "list", data: models.map((id) => ({ id, object: "model" })) });
       }
