@@ -36,7 +36,9 @@ function writeNginx(place: string, code: string): void {
   writeFileSync(join(place, "fullchain.pem"), TEST_CERT);
   writeFileSync(join(place, "privkey.pem"), TEST_KEY);
   const here = code.replaceAll("/etc/letsencrypt/live/ai.example.com", place);
-  const text = `pid ${place}/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n${here}}\n`;
+  // Its own folders for bodies are there only where the package was installed.
+  const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((of) => `${of}_temp_path ${place}/${of};`);
+  const text = `pid ${place}/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n${folders.join("\n")}\n${here}}\n`;
   writeFileSync(join(place, "nginx.conf"), text);
 }
 
