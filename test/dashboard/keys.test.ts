@@ -166,7 +166,9 @@ test.skipIf(CHROMIUM === undefined)(
     await page.getByLabel("Username or e-mail").fill("maker");
     await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByLabel("Name").fill("bounded");
+    // On the page before, "Name" would be part of the label "Username".
+    await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
+    await page.getByLabel("Name", { exact: true }).fill("bounded");
     await page.getByText("Limits", { exact: true }).first().click();
     await page.getByLabel("Budget in USD").fill("1");
     await page.getByRole("button", { name: "Create key" }).click();
