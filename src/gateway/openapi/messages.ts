@@ -229,7 +229,7 @@ const COUNT: ApiEndpoint = {
     schema: Type.Object({ input_tokens: Type.Integer() }, { $id: "TokenCount", additionalProperties: true }),
     headers: MODEL_HEADERS,
   },
-  errors: [...CHAT_ERRORS, "trial_expired", "subscription_inactive"],
+  errors: [...CHAT_ERRORS, "rate_limit_exceeded", "trial_expired", "subscription_inactive"],
 };
 
 const COMPLETION = Type.Object(

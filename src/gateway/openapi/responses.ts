@@ -371,7 +371,13 @@ const INPUT_TOKENS: ApiEndpoint = {
     ),
     headers: MODEL_HEADERS,
   },
-  errors: [...CHAT_ERRORS, "previous_response_not_found", "trial_expired", "subscription_inactive"],
+  errors: [
+    ...CHAT_ERRORS,
+    "previous_response_not_found",
+    "rate_limit_exceeded",
+    "trial_expired",
+    "subscription_inactive",
+  ],
 };
 
 /** The endpoints of the Responses API. */
