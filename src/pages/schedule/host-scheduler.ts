@@ -1,7 +1,7 @@
-// Schedules requests to hosts for the whole program. It limits the concurrent requests to one host, keeps the delay between
-// requests that the host demands, and limits the pages of jobs in progress. Accounts get equal shares however many jobs they
-// have, and the jobs of an account get equal shares whatever their size. A page for which someone waits goes before all jobs.
-// With several nodes, a host's turns are those of all of them.
+// Schedules requests to hosts for the whole program. It limits the concurrent requests to one host, in total and for one account,
+// keeps the delay between requests that the host demands, and limits the pages of jobs in progress. Accounts get equal shares
+// however many jobs they have, and the jobs of an account get equal shares whatever their size. A page for which someone waits
+// goes before all jobs. With several nodes, a host's turns are those of all of them.
 
 import type { Clock } from "../../base/clock.ts";
 import type { HostTurns } from "../../shared-state/host-turns.ts";
@@ -51,6 +51,11 @@ export interface HostScheduler {
 
 /** Maximum number of concurrent requests to one host. */
 const PER_HOST_MAX = 4;
+/**
+ * With one more place at a host, used only by an account that has no request there: the pages of one account at a slow host do
+ * not block a page of another.
+ */
+const PER_HOST_WITH_NEWCOMER_MAX = PER_HOST_MAX + 1;
 /** Maximum number of waiting requests. A job has only a few of its pages waiting at a time. */
 const WAITING_MAX = 5000;
 /** How many of these may be pages for which someone waits, in total and for one account, so that others have room. */
@@ -67,6 +72,8 @@ const HOSTS_MAX = 5000;
 
 interface Host {
   active: number;
+  /** The requests in progress of each account. */
+  readonly accounts: Map<string, number>;
   /** When the last request started, and how long the next one must wait from then. */
   lastMs: number;
   delayMs: number;
@@ -88,6 +95,8 @@ interface Waiter {
   readonly lane: Lane | undefined;
   /** The owners whose shares it counts towards: the account, then its job. */
   readonly owners: readonly string[];
+  /** The account that uses the host; "" for requests of the program, such as for robots.txt. */
+  readonly accountId: string;
   readonly claim: Claim | undefined;
   readonly go: () => void;
 }
@@ -104,15 +113,15 @@ export function createHostScheduler(
   const turns = new Turns(clock, placesMax, shared);
   return {
     ask: async (claim, signal) => {
-      await turns.wait({ lane: undefined, owners: [], claim }, signal);
-      return once(() => turns.leave(claim.host));
+      await turns.wait({ lane: undefined, owners: [], accountId: "", claim }, signal);
+      return once(() => turns.leave(claim.host, ""));
     },
     work: ({ accountId, id }, claim, signal) =>
-      turns.take({ lane: "jobs", owners: [accountId, `${accountId} ${id}`], claim }, signal),
+      turns.take({ lane: "jobs", owners: [accountId, `${accountId} ${id}`], accountId, claim }, signal),
     visit: (accountId, claim, signal) =>
-      turns.take({ lane: "singles", owners: [`singles of ${accountId}`], claim }, signal),
+      turns.take({ lane: "singles", owners: [`singles of ${accountId}`], accountId, claim }, signal),
     show: (accountId, claim, signal) =>
-      turns.take({ lane: "browser", owners: [`browser of ${accountId}`], claim }, signal),
+      turns.take({ lane: "browser", owners: [`browser of ${accountId}`], accountId, claim }, signal),
     load: () => ({ running: turns.working.jobs, waiting: turns.waiting.size }),
     singles: () => ({ running: turns.working.singles, waiting: turns.waitingSingles() }),
   };
@@ -149,14 +158,14 @@ class Turns {
     this.#shares.change(what.owners, (share) => share.waiting++);
     signal?.addEventListener("abort", stop, { once: true });
     // If the new request cannot run now, no other waiting request can either.
-    if (this.#isFree(waiter) && Number.isFinite(this.#hosts.waitMs(what.claim))) this.#pump();
+    if (this.#isFree(waiter) && Number.isFinite(this.#hosts.waitMs(what))) this.#pump();
     await promise.finally(() => signal?.removeEventListener("abort", stop));
   }
 
   /** Waits in the same way, for a page that keeps its slot until its end. */
   async take(what: Omit<Waiter, "go"> & { lane: Lane }, signal?: AbortSignal): Promise<PageTurn> {
     await this.wait(what, signal);
-    const leaveHost = once(() => this.leave(what.claim?.host));
+    const leaveHost = once(() => this.leave(what.claim?.host, what.accountId));
     return {
       leaveHost,
       end: once(() => {
@@ -169,8 +178,8 @@ class Turns {
   }
 
   /** Called when the request to the host is over. */
-  leave(host: string | undefined): void {
-    if (host !== undefined && this.#hosts.leave(host)) this.#pump();
+  leave(host: string | undefined, accountId: string): void {
+    if (host !== undefined && this.#hosts.leave(host, accountId)) this.#pump();
   }
 
   waitingSingles(): number {
@@ -186,7 +195,7 @@ class Turns {
       let soonestMs = Number.POSITIVE_INFINITY;
       for (const waiter of this.waiting) {
         if (!this.#isFree(waiter)) continue;
-        const ms = this.#hosts.waitMs(waiter.claim);
+        const ms = this.#hosts.waitMs(waiter);
         if (ms > 0) soonestMs = Math.min(soonestMs, ms);
         else if (first === undefined || this.#goesBefore(waiter, first)) first = waiter;
       }
@@ -199,7 +208,7 @@ class Turns {
     }
   }
 
-  #start({ lane, owners, claim, go }: Waiter): void {
+  #start({ lane, owners, accountId, claim, go }: Waiter): void {
     this.#turns++;
     if (lane !== undefined) this.working[lane]++;
     this.#shares.change(owners, (share) => {
@@ -207,7 +216,7 @@ class Turns {
       share.active++;
       share.served = this.#turns;
     });
-    if (claim !== undefined) this.#hosts.enter(claim);
+    if (claim !== undefined) this.#hosts.enter(claim, accountId);
     go();
   }
 
@@ -271,36 +280,41 @@ class Hosts {
   /**
    * How long a request that could start now must wait; infinite while too many are in progress, or while other nodes are asked.
    */
-  waitMs(claim: Claim | undefined): number {
+  waitMs({ claim, accountId }: Pick<Waiter, "claim" | "accountId">): number {
     if (claim === undefined) return 0;
-    const ownMs = this.#ownWaitMs(claim);
+    const ownMs = this.#ownWaitMs(claim, accountId);
     if (ownMs > 0 || this.#shared === undefined) return ownMs;
-    return this.#shared.waitMs(claim.host, { delayMs: claim.delayMs, most: PER_HOST_MAX });
+    return this.#shared.waitMs(claim.host, { delayMs: claim.delayMs, most: PER_HOST_WITH_NEWCOMER_MAX });
   }
 
-  #ownWaitMs(claim: Claim): number {
+  #ownWaitMs(claim: Claim, accountId: string): number {
     const host = this.#hosts.get(claim.host);
     if (host === undefined) return 0;
-    if (host.active >= PER_HOST_MAX) return Number.POSITIVE_INFINITY;
+    const most = host.accounts.has(accountId) ? PER_HOST_MAX : PER_HOST_WITH_NEWCOMER_MAX;
+    if (host.active >= most) return Number.POSITIVE_INFINITY;
     // If the clock was set back, a host must not be blocked until that time has passed again.
     host.lastMs = Math.min(host.lastMs, this.#clock.now());
     return Math.max(0, host.lastMs + Math.max(host.delayMs, claim.delayMs) - this.#clock.now());
   }
 
-  enter({ host, delayMs }: Claim): void {
+  enter({ host, delayMs }: Claim, accountId: string): void {
     this.#shared?.enter(host);
-    const active = (this.#hosts.get(host)?.active ?? 0) + 1;
+    const { active = 0, accounts = new Map<string, number>() } = this.#hosts.get(host) ?? {};
+    accounts.set(accountId, (accounts.get(accountId) ?? 0) + 1);
     this.#hosts.delete(host);
-    this.#hosts.set(host, { active, lastMs: this.#clock.now(), delayMs });
+    this.#hosts.set(host, { active: active + 1, accounts, lastMs: this.#clock.now(), delayMs });
     if (this.#hosts.size > HOSTS_MAX) this.#forgetOne();
   }
 
   /** Ends a request to a host. Returns false if none was in progress. */
-  leave(name: string): boolean {
+  leave(name: string, accountId: string): boolean {
     this.#shared?.leave(name);
     const host = this.#hosts.get(name);
     if (host === undefined) return false;
     host.active--;
+    const left = (host.accounts.get(accountId) ?? 0) - 1;
+    if (left > 0) host.accounts.set(accountId, left);
+    else host.accounts.delete(accountId);
     if (host.active === 0 && host.delayMs === 0) this.#hosts.delete(name);
     return true;
   }
