@@ -1,4 +1,4 @@
-// Names the tests of a source file: `bun scripts/tests-of.ts src/gateway/admit.ts`. Tests with its name come first,
+// Names the tests of a source file: `bun scripts/tests-of.ts src/gateway/admission/admit.ts`. Tests with its name come first,
 // then those that run it in a browser or as a process, then those that import it, the closest first.
 
 import { join } from "node:path";

@@ -5,9 +5,9 @@ import { systemClock } from "../base/clock.ts";
 import { addressesOf } from "../config/addresses.ts";
 import { secretsOf } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import type { Caller } from "../gateway/caller.ts";
+import type { Caller } from "../gateway/admission/caller.ts";
+import type { WebModelChoice } from "../gateway/inner/web-model.ts";
 import { createFleet } from "../gateway/providers.ts";
-import type { WebModelChoice } from "../gateway/web-model.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 

@@ -8,7 +8,7 @@ import { systemClock } from "../base/clock.ts";
 import { resolveModel } from "../catalog/resolve.ts";
 import type { Config } from "../config/schema.ts";
 import { createDecisions } from "../decisions/assemble.ts";
-import { createWebModels } from "../gateway/web-model.ts";
+import { createWebModels } from "../gateway/inner/web-model.ts";
 import { createInnerCalls } from "../http/inner-call.ts";
 import { openStore } from "../store/engine/open.ts";
 import { type Verbs, verbsOf } from "../store/verbs.ts";

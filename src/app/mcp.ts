@@ -3,7 +3,7 @@
 
 import type { AnyElysia } from "elysia";
 import { tierIncludes } from "../catalog/tiers.ts";
-import { hasWebModel, type WebModelChoice } from "../gateway/web-model.ts";
+import { hasWebModel, type WebModelChoice } from "../gateway/inner/web-model.ts";
 import { createInnerCalls, type InnerCallDeps } from "../http/inner-call.ts";
 import { joinRoutes } from "../http/join-routes.ts";
 import { createMcp } from "../mcp/routes.ts";

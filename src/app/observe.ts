@@ -5,7 +5,7 @@ import { ERRORS } from "../base/errors.ts";
 import { COMMIT, VERSION } from "../base/version.ts";
 import type { ModelRoute } from "../catalog/models.ts";
 import { environment } from "../config/load.ts";
-import { unansweredRow } from "../gateway/unanswered-row.ts";
+import { unansweredRow } from "../gateway/usage/unanswered-row.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { endSpan, logFields } from "../http/request-end.ts";
 import { createOutcomes } from "../status/outcomes.ts";

@@ -1,7 +1,7 @@
 // What the edge must know about paths: which belong to the API, which maintenance closes, and which response headers browsers
 // may read.
 
-import { edgeTraits } from "../gateway/endpoints.ts";
+import { edgeTraits } from "../gateway/admission/endpoints.ts";
 import type { PathRules } from "../http/edge.ts";
 import { FIRECRAWL_TRAITS } from "../web/firecrawl/failure.ts";
 import { aliasOf } from "./aliases.ts";

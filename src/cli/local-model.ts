@@ -2,7 +2,7 @@
 // environment directly. Nobody is billed and nothing is recorded.
 
 import { createLocalFleet, OPERATOR } from "../app/local-fleet.ts";
-import { createWebModels, type WebModel } from "../gateway/web-model.ts";
+import { createWebModels, type WebModel } from "../gateway/inner/web-model.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import type { Context } from "./command.ts";
 import { failure } from "./workspace.ts";

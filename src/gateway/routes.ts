@@ -5,12 +5,12 @@ import { ApiError } from "../base/errors.ts";
 import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
 import { WIRE_FORMATS } from "../wire/index.ts";
-import { NOT_OFFERED_PATHS, refuseNotOffered } from "./not-offered.ts";
-import type { Gateway } from "./run.ts";
-import type { StoredResponses } from "./stored-responses.ts";
-import type { ConversationEndpoints } from "./threads/conversation-endpoints.ts";
-import type { StoredThreads } from "./threads/stored-threads.ts";
-import type { Uploads } from "./uploads.ts";
+import type { Gateway } from "./centre/run.ts";
+import type { ConversationEndpoints } from "./endpoints/conversations/conversation-endpoints.ts";
+import type { StoredThreads } from "./endpoints/conversations/stored-threads.ts";
+import type { Uploads } from "./endpoints/files/uploads.ts";
+import { NOT_OFFERED_PATHS, refuseNotOffered } from "./endpoints/not-offered.ts";
+import type { StoredResponses } from "./endpoints/responses/stored-responses.ts";
 
 /**
  * The chat endpoints for requests that do not go through the router, which would take a tenth of a request's time. The handlers

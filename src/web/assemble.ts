@@ -3,7 +3,7 @@
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
-import type { FindWebModel } from "../gateway/web-model.ts";
+import type { FindWebModel } from "../gateway/inner/web-model.ts";
 import { type BodyLimits, readJsonBody } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import { readForm } from "../http/form.ts";

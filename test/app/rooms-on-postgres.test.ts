@@ -7,11 +7,11 @@ import { HAS_POSTGRES } from "../support/postgres.ts";
 /** One or two files of each room that stores something, which together take less than a minute. */
 const FILES = [
   "test/accounts/sessions.test.ts",
-  "test/gateway/conversations.test.ts",
-  "test/gateway/files.test.ts",
-  "test/gateway/no-store.test.ts",
-  "test/gateway/storage.test.ts",
-  "test/gateway/threads.test.ts",
+  "test/gateway/stages/history/conversations.test.ts",
+  "test/gateway/stages/files/files.test.ts",
+  "test/gateway/admission/no-store.test.ts",
+  "test/gateway/admission/storage.test.ts",
+  "test/gateway/stages/threads/threads.test.ts",
   "test/web/crawl.test.ts",
 ];
 

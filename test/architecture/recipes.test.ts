@@ -220,10 +220,10 @@ test(
 test(
   "an endpoint is not taken without a fixture, and has everything that a chat's request has",
   async () => {
-    const suite = ["test", "test/gateway/model-endpoints.test.ts", "-t", "/v1/toy/rank"];
+    const suite = ["test", "test/gateway/endpoints/models/model-endpoints.test.ts", "-t", "/v1/toy/rank"];
     const without = await copy.bun(...suite);
     expect([without.ok, without.text]).toEqual([false, expect.stringContaining("/v1/toy/rank has no fixture")]);
-    copy.add("test/gateway/endpoints/toy-rank.ts", ENDPOINT_FIXTURE);
+    copy.add("test/gateway/endpoints/models/toy-rank.ts", ENDPOINT_FIXTURE);
     await run(...suite);
   },
   TIMEOUT_MS,

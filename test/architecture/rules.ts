@@ -2,6 +2,7 @@
 
 import { posix } from "node:path";
 import { functionsOf, usesBeforeDeclaration } from "./functions.ts";
+import { centreKnowsNoStage } from "./gateway-rules.ts";
 import { importStyle } from "./import-rules.ts";
 import { codeOf, type FileMap, type Import, importsOf } from "./source.ts";
 import { vendorNames } from "./vendor-names.ts";
@@ -354,6 +355,7 @@ export const RULES: readonly Rule[] = [
   importStyle,
   circles,
   wireMeetsUpstream,
+  centreKnowsNoStage,
   sql,
   engines,
   elysia,

@@ -7,7 +7,7 @@ import { PATHS } from "../../src/app/paths.ts";
 import { ERROR_HELP } from "../../src/base/error-help.ts";
 import { ERRORS, type ErrorCode } from "../../src/base/errors.ts";
 import { errorsOf } from "../../src/docs/errors.ts";
-import { NOT_OFFERED_PATHS } from "../../src/gateway/not-offered.ts";
+import { NOT_OFFERED_PATHS } from "../../src/gateway/endpoints/not-offered.ts";
 import type { ApiEndpoint } from "../../src/http/endpoint.ts";
 import { HOSTED_ADDRESSES, HOSTED_PATHS } from "../../src/web/firecrawl/hosted.ts";
 import { CHAT } from "../gateway/parameters/chat.ts";

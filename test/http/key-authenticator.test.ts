@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
-import type { Caller } from "../../src/gateway/caller.ts";
+import type { Caller } from "../../src/gateway/admission/caller.ts";
 import { createKeyAuthenticator } from "../../src/http/key-authenticator.ts";
 
 const CALLER: Caller = {

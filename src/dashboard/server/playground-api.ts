@@ -4,8 +4,8 @@
 import { ApiError } from "../../base/errors.ts";
 import { isTierId, tierIncludes } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
-import type { createSpenders } from "../../gateway/budgets.ts";
-import type { Caller } from "../../gateway/caller.ts";
+import type { createSpenders } from "../../gateway/admission/budgets.ts";
+import type { Caller } from "../../gateway/admission/caller.ts";
 import type { Account } from "../../store/access/accounts.ts";
 import type { KeyStore } from "../../store/access/keys.ts";
 import type { DecisionChoice, Listing } from "../contract.ts";

@@ -1,7 +1,7 @@
 // An account's own conversations: list, show one, delete.
 
 import { ApiError } from "../../base/errors.ts";
-import type { OwnedThreads } from "../../gateway/threads/owned-threads.ts";
+import type { OwnedThreads } from "../../gateway/endpoints/conversations/owned-threads.ts";
 import type { ThreadKind, ThreadRow, ThreadView } from "../contract-threads.ts";
 import { type Endpoint, type MemberRequest, member } from "./endpoint.ts";
 

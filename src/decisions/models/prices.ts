@@ -1,7 +1,7 @@
 // The cost of a decision: its input tokens at the version's own price, or else at the upstream's public price. Output is free.
 
 import { costMicros, type Prices } from "../../catalog/prices.ts";
-import { worstCostMicros } from "../../gateway/worst-case.ts";
+import { worstCostMicros } from "../../gateway/usage/worst-case.ts";
 import { vendorAt } from "../../vendors/look-up.ts";
 import { measure } from "../api/budget.ts";
 import type { DecisionCost } from "../api/decide.ts";

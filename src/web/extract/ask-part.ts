@@ -6,7 +6,7 @@ import { ApiError } from "../../base/errors.ts";
 import { sha256Hex } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";
 import { pause } from "../../base/retry.ts";
-import type { WebModel, WebQuestion } from "../../gateway/web-model.ts";
+import type { WebModel, WebQuestion } from "../../gateway/inner/web-model.ts";
 import type { PartAnswer } from "./check-part.ts";
 import { halvesOf } from "./chunks.ts";
 import { answerFormat, type PagePart, questionOf, type Wish } from "./prompt.ts";

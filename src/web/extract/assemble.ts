@@ -1,6 +1,6 @@
 // Connects extraction in a running gateway: its kind of job, and what its endpoints need.
 
-import type { FindWebModel } from "../../gateway/web-model.ts";
+import type { FindWebModel } from "../../gateway/inner/web-model.ts";
 import type { JobKind } from "../../jobs/kind.ts";
 import type { WaitedJobsDeps } from "../waited-jobs.ts";
 import type { ExtractJobsDeps } from "./jobs.ts";

@@ -1,7 +1,7 @@
 // Starts, polls and cancels extractions, and builds the responses about them.
 
 import { ApiError } from "../../base/errors.ts";
-import type { FindWebModel } from "../../gateway/web-model.ts";
+import type { FindWebModel } from "../../gateway/inner/web-model.ts";
 import type { AddressGuard } from "../../net/address-guard.ts";
 import { asWebError } from "../failure.ts";
 import type { Body } from "../params.ts";

@@ -1,7 +1,7 @@
 // The kind of job for extractions: runs the extraction with its caller's model, and maps the outcome to the job's state.
 
 import { ApiError } from "../../base/errors.ts";
-import type { FindWebModel } from "../../gateway/web-model.ts";
+import type { FindWebModel } from "../../gateway/inner/web-model.ts";
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../../jobs/kind.ts";
 import { asWebError, endsWorker } from "../failure.ts";
 import { type ExtractInput, schemaRefused } from "./input.ts";

@@ -2,7 +2,7 @@
 // of other pages, and values without a quote from this page are not taken.
 
 import { isRecord } from "../../base/json-object.ts";
-import type { WebModel } from "../../gateway/web-model.ts";
+import type { WebModel } from "../../gateway/inner/web-model.ts";
 import type { StructuredData } from "../../pages/structured/structured.ts";
 import { type AskPartDeps, askPart } from "./ask-part.ts";
 import type { AnsweredPage } from "./check-part.ts";

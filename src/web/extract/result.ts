@@ -3,7 +3,7 @@
 
 import { ApiError, type ErrorCode } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
-import type { WebModel } from "../../gateway/web-model.ts";
+import type { WebModel } from "../../gateway/inner/web-model.ts";
 import { fieldNames } from "./fields.ts";
 import type { ExtractInput } from "./input.ts";
 import { put, type Sources } from "./quotes.ts";

@@ -3,7 +3,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { pageKey } from "../../base/page-key.ts";
-import type { WebModel } from "../../gateway/web-model.ts";
+import type { WebModel } from "../../gateway/inner/web-model.ts";
 import type { LoadedPage, LoadPage } from "../../pages/load.ts";
 import type { Robots } from "../../pages/robots/robots.ts";
 import type { FrontierEntry } from "../../store/work/frontier.ts";

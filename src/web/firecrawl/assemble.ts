@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/schema.ts";
-import type { FindWebModel } from "../../gateway/web-model.ts";
+import type { FindWebModel } from "../../gateway/inner/web-model.ts";
 import type { JobKind } from "../../jobs/kind.ts";
 import type { SitemapOptions } from "../../pages/sitemap.ts";
 import type { CrawlDeps, FirecrawlCrawling } from "../crawl.ts";

@@ -3,7 +3,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { randomText } from "../../base/ids.ts";
-import type { FindWebModel, WebModel, WebPayer } from "../../gateway/web-model.ts";
+import type { FindWebModel, WebModel, WebPayer } from "../../gateway/inner/web-model.ts";
 import type { LoadedPage } from "../../pages/load.ts";
 import { CHARS_PER_TOKEN_MAX } from "../extract/chunks.ts";
 import { answerPage } from "../extract/page-answer.ts";

@@ -1,7 +1,7 @@
 // Lets a model describe pages that have no description of their own. The text of a page is only data for the model, and the
 // answer is only taken if it is one short, plain line. Otherwise the page's own first sentence is used.
 
-import type { WebModel } from "../../gateway/web-model.ts";
+import type { WebModel } from "../../gateway/inner/web-model.ts";
 import type { PageNote } from "./page-note.ts";
 import { plainLine } from "./plain.ts";
 

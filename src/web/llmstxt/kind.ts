@@ -4,7 +4,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { pageKey, siteKey } from "../../base/page-key.ts";
-import type { FindWebModel, WebModel } from "../../gateway/web-model.ts";
+import type { FindWebModel, WebModel } from "../../gateway/inner/web-model.ts";
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../../jobs/kind.ts";
 import { BlockedAddress } from "../../net/address-guard.ts";
 import type { Converter } from "../../pages/convert/convert.ts";

@@ -1,0 +1,85 @@
+// Admits a request by key, plan, rate limit and budget, in this order and before its body is read (so 401 comes before 400).
+
+import { type AtOnce, whenThere } from "../../base/at-once.ts";
+import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import { requireActivePlan } from "../../catalog/tiers.ts";
+import type { TierId } from "../../config/schema.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import type { RateLimiter, Verdict } from "../../shared-state/rate-windows.ts";
+import type { Budgets } from "./budgets.ts";
+import type { Caller } from "./caller.ts";
+
+export interface AdmitDeps {
+  authenticate(request: Request): AtOnce<Caller>;
+  limiter: RateLimiter;
+  clock: Clock;
+  /** The requests per minute that a plan allows. */
+  tierRpm(tier: TierId): number;
+  requireVerifiedEmail(): boolean;
+  budgets: Pick<Budgets, "admit">;
+  rejected?(): void;
+  /** Copies the messages of a request whose key is being debugged. */
+  debug?(request: Request, exchange: Exchange, caller: Caller): void;
+}
+
+/**
+ * Admits a request, synchronously if its key is cached, or throws. `free`: the request costs nothing and does not count against
+ * the rate limit.
+ */
+export type Admit = (request: Request, exchange: Exchange, options?: { free?: boolean }) => AtOnce<Caller>;
+
+/** The same as `authenticate`, but refuses keys of accounts with an unverified address while `mustVerify` returns true. */
+export function verifiedCallers<C extends Caller>(
+  authenticate: (request: Request) => AtOnce<C>,
+  mustVerify: () => boolean,
+): (request: Request) => AtOnce<C> {
+  const verified = (caller: C): C => {
+    if (mustVerify()) requireVerified(caller);
+    return caller;
+  };
+  return (request) => whenThere(authenticate(request), verified);
+}
+
+function requireVerified({ account }: Pick<Caller, "account">): void {
+  if (!account.emailVerified) throw new ApiError("email_not_verified", "Verify your e-mail address first.");
+}
+
+/** The admission of every endpoint that counts against the rate limit. It adds the three rate-limit headers to the response. */
+export function createAdmission(deps: AdmitDeps): Admit {
+  const letIn = (caller: Caller, exchange: Exchange, free: boolean): AtOnce<Caller> => {
+    const { log } = exchange;
+    log["key_id"] = caller.keyId;
+    log["account_id"] = caller.accountId;
+    if (!free) exchange.caller = caller;
+    exchange.holder = caller.accountId;
+    requireActivePlan(caller.account, deps.clock.now());
+    if (deps.requireVerifiedEmail()) requireVerified(caller);
+    if (free) return caller;
+    const verdict = deps.limiter.admit(caller.keyId, caller.rpm ?? deps.tierRpm(caller.account.tier));
+    return whenThere(verdict, (known) => within(known, caller, exchange));
+  };
+  const within = (verdict: Verdict, caller: Caller, { headers }: Exchange): Caller => {
+    headers["x-ratelimit-limit"] = String(verdict.limit);
+    headers["x-ratelimit-remaining"] = String(verdict.remaining);
+    headers["x-ratelimit-reset"] = String(verdict.resetSeconds);
+    if (!verdict.admitted) {
+      deps.rejected?.();
+      throw new ApiError(
+        "rate_limit_exceeded",
+        `This key may send ${verdict.limit} requests a minute. Try again in ${Math.max(1, verdict.resetSeconds)} s.`,
+        {
+          retryAfterSeconds: Math.max(1, verdict.resetSeconds),
+        },
+      );
+    }
+    deps.budgets.admit(caller);
+    return caller;
+  };
+  return (request, exchange, { free = false } = {}) =>
+    whenThere(deps.authenticate(request), (caller) => {
+      // Refused requests are copied too, as they help to find a mistake.
+      if (caller.debugUntilMs !== null) deps.debug?.(request, exchange, caller);
+      return letIn(caller, exchange, free);
+    });
+}

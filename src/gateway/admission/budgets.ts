@@ -1,0 +1,175 @@
+// The budgets against which a caller's requests count, and the errors for requests that exceed them.
+
+import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import type { TierBudget } from "../../catalog/tiers.ts";
+import type { TierId } from "../../config/schema.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import type { Budget, BudgetRefusal, Hold, Reservations } from "../../shared-state/reservations.ts";
+import type { AccountBudget, AccountBudgetStore } from "../../store/access/account-budgets.ts";
+import type { KeyStore } from "../../store/access/keys.ts";
+import {
+  afterSpending,
+  leftMicros,
+  resetsAtMs,
+  type Spending,
+  type SpendingWindow,
+} from "../../store/usage/spending.ts";
+
+/** The members of a caller that budgets need. */
+export interface Spender {
+  /** The budgets of the key and the account; undefined for most callers, which have none. */
+  readonly budgets?: readonly Budget[] | undefined;
+}
+
+/** Enforces the budgets of callers. */
+export interface Budgets {
+  /** Throws 402 or 429 if no request of this caller can be admitted. */
+  admit(caller: Spender): void;
+  /**
+   * Reserves the maximum cost of a request until its exchange ends. Throws 402 or 429 if that exceeds a budget. Call it only for
+   * callers with budgets. If the answer continues after the exchange, share the hold. `within`: the reservation of the request to
+   * which this one belongs.
+   */
+  reserve(budgets: readonly Budget[], exchange: Pick<Exchange, "atEnd">, micros: number, within?: Hold): Promise<Hold>;
+}
+
+/** Seconds in Retry-After of a temporary refusal, as most answers take a few seconds. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** Creates the budgets over the given reservations. */
+export function createBudgets(reservations: Reservations): Budgets {
+  return {
+    admit({ budgets }) {
+      const refusal = budgets === undefined ? undefined : reservations.refusal(budgets);
+      if (refusal !== undefined) throw errorOf(refusal);
+    },
+    async reserve(budgets, exchange, micros, within) {
+      const hold = await reservations.reserve(budgets, micros, within);
+      if ("why" in hold) throw errorOf(hold);
+      exchange.atEnd(() => hold.release());
+      return hold;
+    },
+  };
+}
+
+function errorOf({ budget, why }: BudgetRefusal): ApiError {
+  if (why === "spent") return usedUp(budget);
+  return new ApiError(
+    "rate_limit_exceeded",
+    `Requests in progress may use up the budget of this ${budget.of}. Try again when they have ended.`,
+    { retryAfterSeconds: RETRY_AFTER_SECONDS },
+  );
+}
+
+const MICROS_PER_USD = 1_000_000;
+/** Who may raise a budget. */
+const RAISED_BY = { key: "the key's owner", account: "the operator" };
+
+/** Tells whose budget is used up, how much of how much was spent, and when it is full again. */
+function usedUp(budget: Budget): ApiError {
+  const { of } = budget;
+  const terms = budget.terms?.();
+  if (terms === undefined) return new ApiError("budget_exceeded", `The budget of this ${of} is used up.`);
+  const limit = terms.limitMicros / MICROS_PER_USD;
+  const spent = (terms.limitMicros - budget.leftMicros()) / MICROS_PER_USD;
+  const resets = terms.resetsAtMs === null ? null : new Date(terms.resetsAtMs).toISOString();
+  const renewal = resets === null ? "It is never reset" : `It is reset on ${resets.slice(0, 16).replace("T", " ")} UTC`;
+  const message = `The budget of this ${of} is used up: $${spent} of $${limit}. ${renewal}; ${RAISED_BY[of]} can raise it.`;
+  return new ApiError("budget_exceeded", message, { details: { scope: of, spent, limit, resets_at: resets } });
+}
+
+/** How the budgets of callers are found. */
+export interface SpendersDeps {
+  readonly keys: Pick<KeyStore, "findKeyBudget">;
+  readonly accounts: Pick<AccountBudgetStore, "openAccountBudget">;
+  readonly clock: Clock;
+  /** The budget of accounts on a plan. */
+  planBudget(tier: TierId): TierBudget | undefined;
+  /** The spending of a key or an account that is not yet written to the database. */
+  pendingMicros(id: string): number;
+  /** Calls `listener` with the amounts at the moment at which they are no longer pending. */
+  whenWritten(listener: (spent: readonly Spending[]) => void): void;
+  /** Runs `read` at a time when no spending is being written. */
+  readBetweenWrites<T>(read: () => Promise<T>): Promise<T>;
+}
+
+/** A key and its account. */
+interface SpendingKey {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly budgetMicros: number | null;
+  readonly account: { readonly tier: TierId };
+}
+
+/** Maximum number of cached budgets, far more than the cached callers with two budgets each. */
+const WINDOWS_MAX = 40_000;
+
+/**
+ * Finds the budgets of a caller, when its key is looked up rather than for each request. The spending is cached from then on and
+ * updated with every write, so that a request is checked without a query.
+ */
+export function createSpenders({
+  keys,
+  accounts,
+  clock,
+  planBudget,
+  pendingMicros,
+  whenWritten,
+  readBetweenWrites,
+}: SpendersDeps) {
+  const windows = new Map<string, SpendingWindow>();
+  whenWritten((spent) => {
+    for (const one of spent) {
+      const window = windows.get(one.id);
+      if (window !== undefined) windows.set(one.id, afterSpending(window, one));
+    }
+  });
+  const read = async (id: string, look: () => Promise<SpendingWindow | undefined>) => {
+    // Most keys and accounts have no budget and need not wait for a write.
+    if ((await look()) === undefined) {
+      windows.delete(id);
+      return undefined;
+    }
+    return readBetweenWrites(async () => {
+      const window = await look();
+      windows.delete(id);
+      if (window === undefined) return undefined;
+      if (windows.size >= WINDOWS_MAX) windows.delete(windows.keys().next().value as string);
+      windows.set(id, window);
+      return window;
+    });
+  };
+  type Look = () => Promise<SpendingWindow | undefined>;
+  const budget = (id: string, of: Budget["of"], { known, look }: { known: SpendingWindow; look: Look }): Budget => ({
+    id,
+    of,
+    refresh: () => read(id, look),
+    terms: () => {
+      const window = windows.get(id) ?? known;
+      return { limitMicros: window.limitMicros, resetsAtMs: resetsAtMs(window, clock.now()) };
+    },
+    leftMicros: () => leftMicros(windows.get(id) ?? known, clock.now()) - pendingMicros(id),
+  });
+  return async (key: SpendingKey): Promise<readonly Budget[] | undefined> => {
+    const { keyId, accountId, budgetMicros, account } = key;
+    const lookAtKey = () => keys.findKeyBudget(keyId);
+    const lookAtAccount = async () => windowOf(await accounts.openAccountBudget(accountId, planBudget(account.tier)));
+    const [ofKey, ofAccount] = await Promise.all([
+      budgetMicros === null ? undefined : read(keyId, lookAtKey),
+      read(accountId, lookAtAccount),
+    ]);
+    const budgets = [
+      ...(ofKey === undefined ? [] : [budget(keyId, "key", { known: ofKey, look: lookAtKey })]),
+      ...(ofAccount === undefined ? [] : [budget(accountId, "account", { known: ofAccount, look: lookAtAccount })]),
+    ];
+    return budgets.length === 0 ? undefined : budgets;
+  };
+}
+
+function windowOf(budget: AccountBudget | undefined): SpendingWindow | undefined {
+  if (budget === undefined) return undefined;
+  const { limitMicros, periodMs, spentMicros, resetsAtMs } = budget;
+  const windowStartMs = periodMs === null || resetsAtMs === null ? null : resetsAtMs - periodMs;
+  return { limitMicros, periodMs, windowStartMs, spentMicros };
+}

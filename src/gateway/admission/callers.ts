@@ -1,0 +1,103 @@
+// Authentication and admission of callers: keys with the budgets against which they count, and accounts for which the dashboard
+// acts.
+
+import type { Clock } from "../../base/clock.ts";
+import type { TierGrant } from "../../catalog/tiers.ts";
+import type { TierId } from "../../config/schema.ts";
+import { createKeyAuthenticator } from "../../http/key-authenticator.ts";
+import type { RateLimiter } from "../../shared-state/rate-windows.ts";
+import type { Reservations } from "../../shared-state/reservations.ts";
+import type { AccountBudgetStore } from "../../store/access/account-budgets.ts";
+import type { KeyStore, LiveKey } from "../../store/access/keys.ts";
+import type { Spending } from "../../store/usage/spending.ts";
+import { createAdmission, verifiedCallers } from "./admit.ts";
+import { createBudgets, createSpenders } from "./budgets.ts";
+import type { Caller } from "./caller.ts";
+import { takesXApiKey } from "./endpoints.ts";
+import type { DebugRequest } from "./key-debugging.ts";
+
+export interface CallersDeps {
+  keys: Pick<KeyStore, "findLiveKey" | "findLiveKeyById" | "findKeyBudget">;
+  accountBudgets: Pick<AccountBudgetStore, "openAccountBudget">;
+  /** Counts the writes to the database by other processes. */
+  changeCounter(): number;
+  clock: Clock;
+  limiter: RateLimiter;
+  reservations: Reservations;
+  grants(): Readonly<Record<TierId, TierGrant>>;
+  requireVerifiedEmail(): boolean;
+  /** The spending of a key or an account that is not yet written to the database. */
+  pendingMicros(id: string): number;
+  /** Calls `listener` with the amounts at the moment at which they are no longer pending. */
+  whenWritten(listener: (spent: readonly Spending[]) => void): void;
+  /** Runs `read` at a time when no spending is being written. */
+  readBetweenWrites<T>(read: () => Promise<T>): Promise<T>;
+  /** Measures the time of a database look-up. */
+  time<T>(operation: string, work: () => Promise<T>): Promise<T>;
+  /** Copies the messages of requests whose key is being debugged. */
+  debug?: DebugRequest;
+  /** Called for a request that exceeded its rate limit. */
+  rejected(): void;
+}
+
+/** Creates authentication and admission. */
+export function createCallers({
+  keys,
+  accountBudgets,
+  clock,
+  limiter,
+  reservations,
+  grants,
+  pendingMicros,
+  time,
+  ...deps
+}: CallersDeps) {
+  const budgets = createBudgets(reservations);
+  const budgetsOf = createSpenders({
+    keys,
+    accounts: accountBudgets,
+    clock,
+    planBudget: (tier) => grants()[tier].budget,
+    pendingMicros,
+    whenWritten: deps.whenWritten,
+    readBetweenWrites: deps.readBetweenWrites,
+  });
+  const withBudgets = async (key: LiveKey | undefined): Promise<Caller | undefined> =>
+    key && { ...key, budgets: await budgetsOf(key) };
+  const authenticator = createKeyAuthenticator<Caller>({
+    findLiveKey: async (hash) => withBudgets(await time("find_live_key", () => keys.findLiveKey(hash))),
+    changeCounter: deps.changeCounter,
+    clock,
+    takesXApiKey,
+  });
+  const changed = () => authenticator.invalidate();
+  /** The callers of requests that the dashboard makes for a session. */
+  const vouched = new WeakMap<Request, Caller>();
+  return {
+    /** Called when keys or accounts have changed, so that cached copies are dropped. */
+    changed,
+    /** Called after a configuration change, as the plans' limits may be different. */
+    reconfigure: changed,
+    /** The caller of an endpoint that costs nothing. Other endpoints use `admit`. */
+    authenticate: verifiedCallers((request) => authenticator.authenticate(request), deps.requireVerifiedEmail),
+    budgets,
+    budgetsOf,
+    /** The holder of a key, for work that continues after its request; undefined once the key is revoked or expired. */
+    callerOf: async (keyId: string) => withBudgets(await keys.findLiveKeyById(keyId)),
+    /** Runs `answer` for a caller that is known without a key; `admit` then admits the request as this caller's. */
+    vouched: (answer: (request: Request) => Promise<Response>) => (request: Request, caller: Caller) => {
+      vouched.set(request, caller);
+      return answer(request);
+    },
+    admit: createAdmission({
+      authenticate: (request) => vouched.get(request) ?? authenticator.authenticate(request),
+      limiter,
+      clock,
+      tierRpm: (tier) => grants()[tier].rpm,
+      requireVerifiedEmail: deps.requireVerifiedEmail,
+      budgets,
+      rejected: deps.rejected,
+      ...(deps.debug === undefined ? {} : { debug: deps.debug }),
+    }),
+  };
+}

@@ -1,0 +1,208 @@
+// Tries a model's routes until one succeeds: each once in order, then again after a pause, within the providers' retry settings
+// and the request's deadline. The breaker of a route is asked before every call and updated after it.
+
+import type { AtOnce } from "../../base/at-once.ts";
+import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import { pause, retryWaitMs } from "../../base/retry.ts";
+import type { ModelRoute } from "../../catalog/models.ts";
+import type { ChatRequest } from "../../chat/request.ts";
+import { outcomeOfFault, type Permit } from "../../upstream/breaker.ts";
+import type { Breakers } from "../../upstream/breakers.ts";
+import { UpstreamFault } from "../../upstream/fault.ts";
+import type { Provider } from "../../upstream/provider.ts";
+import { spokenFor } from "../../upstream/spoken.ts";
+import { orderRoutes } from "./order.ts";
+import { clientError, mayRetry, mayTryElsewhere } from "./policy.ts";
+import { type CallTrace, RouteAttempt } from "./route-call.ts";
+
+export interface AttemptDeps {
+  clock: Clock;
+  provider(name: string): Provider | undefined;
+  breakers: Breakers;
+  random(): number;
+  scrub(text: string): string;
+  /** Called when a call failed; another may follow. */
+  failed?(route: ModelRoute, fault: UpstreamFault): void;
+  /** Called when a call is over, with `ok` or the reason why it ended. */
+  called?(provider: string, outcome: string, seconds: number): void;
+  /** Called when a failed call is followed by another. */
+  retried?(provider: string): void;
+}
+
+export interface TryOptions<T> {
+  signal: AbortSignal;
+  remainingMs(): number;
+  /** Makes one call. If it throws, `tryRoutes` ends the attempt; otherwise the code that reads the answer does. */
+  attempt(attempt: RouteAttempt): Promise<T>;
+  trace?: CallTrace;
+  /** The route to try first, while its provider is healthy. */
+  first?: Pick<ModelRoute, "provider" | "model"> | undefined;
+  /** The request's content, if it determines with which protocol a provider is called. */
+  chat?: ChatRequest;
+  /** The client's protocol, if some provider speaks it too. */
+  family?: string | undefined;
+  /** The account that the calls are made for; absent: the gateway itself. */
+  account?: string | undefined;
+}
+
+interface Candidate {
+  readonly route: ModelRoute;
+  readonly provider: Provider;
+  tries: number;
+  over: boolean;
+  /** The time, by `performance.now()`, until which the route's provider asked not to be called. */
+  restsUntilMs: number;
+}
+
+/** The latest failure of a request's calls. */
+interface Failure {
+  fault: UpstreamFault;
+  provider: string;
+}
+
+/**
+ * Calls `attempt` for the routes in order and returns the first success. If none succeeds, throws the `ApiError` for the client,
+ * or the signal's reason if it aborted.
+ */
+export async function tryRoutes<T>(
+  routes: readonly ModelRoute[],
+  deps: AttemptDeps,
+  options: TryOptions<T>,
+): Promise<T> {
+  const candidates = candidatesOf(routes, deps, options);
+  let last: Failure | undefined;
+  for (let round = 0; ; round++) {
+    for (const candidate of candidates) {
+      if (candidate.over || candidate.tries > round || performance.now() + TIMER_SLACK_MS < candidate.restsUntilMs)
+        continue;
+      const tried = await tryCandidate(candidate, deps, options, last);
+      if (tried === undefined) continue;
+      if ("answer" in tried) return tried.answer;
+      last = tried;
+    }
+    const { account } = options;
+    const waitMs = waitBeforeNext(candidates, deps, { round, remainingMs: options.remainingMs(), account });
+    if (waitMs === undefined) {
+      throw last === undefined
+        ? circuitOpen(candidates, deps, account)
+        : clientError(last.fault, deps.scrub, options.family);
+    }
+    await pause(waitMs, options.signal);
+  }
+}
+
+/** Tries one route with each of its provider's credentials that is not suspended. Undefined if the breaker is open. */
+async function tryCandidate<T>(
+  candidate: Candidate,
+  deps: AttemptDeps,
+  options: TryOptions<T>,
+  before: Failure | undefined,
+): Promise<{ answer: T } | Failure | undefined> {
+  const { route, provider } = candidate;
+  let last = before;
+  for (let keys = 1; ; keys++) {
+    const permitted = permitOf(candidate, deps, options.account);
+    // It is only asynchronous if other nodes are asked.
+    const permit = permitted instanceof Promise ? await permitted : permitted;
+    if (permit === undefined) {
+      if (keys === 1) return undefined;
+      break;
+    }
+    if (last !== undefined) deps.retried?.(last.provider);
+    const attempt = new RouteAttempt({ route, provider, permit, trace: options.trace, called: deps.called });
+    try {
+      return { answer: await options.attempt(attempt) };
+    } catch (error) {
+      if (!(error instanceof UpstreamFault)) {
+        const late = error instanceof ApiError && error.apiCode === "provider_timeout";
+        attempt.end(late ? { outcome: "failed", label: "timeout" } : { outcome: "unknown", label: "abandoned" });
+        throw error;
+      }
+      attempt.end({ outcome: outcomeOfFault(error), label: error.kind, status: error.status });
+      deps.failed?.(route, error);
+      if (!mayTryElsewhere(error.kind)) throw clientError(error, deps.scrub, options.family);
+      last = { fault: error, provider: provider.name };
+      const keyFailed = error.kind === "auth" || error.kind === "rate_limited";
+      if (!keyFailed || keys >= provider.keys.size || !provider.keys.hasFresh(deps.clock.now())) break;
+    }
+  }
+  candidate.tries++;
+  const askedMs = (last?.fault.retryAfterSeconds ?? 0) * 1000;
+  candidate.restsUntilMs = performance.now() + askedMs;
+  // If a provider asks for a longer wait than the operator allows, the client decides what to do.
+  candidate.over =
+    !mayRetry(last!.fault) || candidate.tries >= provider.retry.attempts || askedMs > provider.retry.maxMs;
+  return last;
+}
+
+/** Milliseconds until a route may be tried again; undefined if none may, or none in time. */
+function waitBeforeNext(
+  candidates: readonly Candidate[],
+  deps: AttemptDeps,
+  { round, remainingMs, account }: { round: number; remainingMs: number; account: string | undefined },
+): number | undefined {
+  const open = candidates.filter(({ over, route }) => !over && !refuses(deps, route, account));
+  const first = open[0];
+  if (first === undefined) return undefined;
+  // The breakers have just ended their suspension and nothing was tried, so there is no need to wait.
+  if (open.every(({ tries }) => tries === 0)) return 0;
+  const restMs = Math.min(...open.map(({ restsUntilMs }) => restsUntilMs)) - performance.now();
+  return retryWaitMs(round, first.provider.retry, {
+    random: deps.random,
+    remainingMs,
+    retryAfterSeconds: restMs / 1000,
+  });
+}
+
+/** Timers may fire this much too early. */
+const TIMER_SLACK_MS = 5;
+
+/** The permit for providers without a breaker, which are built into the gateway. */
+const FREE: Permit = { settle() {} };
+
+function permitOf({ route }: Candidate, deps: AttemptDeps, account = ""): AtOnce<Permit | undefined> {
+  const breaker = deps.breakers.of(route.provider, route.model);
+  return breaker === undefined ? FREE : breaker.acquire(account);
+}
+
+/** Whether a route's breaker is open for the account. */
+function refuses({ breakers }: AttemptDeps, { provider, model }: Pick<ModelRoute, "provider" | "model">, account = "") {
+  return breakers.of(provider, model)?.refuses(account) === true;
+}
+
+function candidatesOf(
+  routes: readonly ModelRoute[],
+  deps: AttemptDeps,
+  { chat, first, trace, account }: Pick<TryOptions<unknown>, "chat" | "first" | "trace" | "account">,
+): Candidate[] {
+  const out: Candidate[] = [];
+  let ordered = routes.length === 1 ? routes : orderRoutes(routes, { random: deps.random });
+  if (first !== undefined && routes.length > 1 && !refuses(deps, first, account)) {
+    const isFirst = ({ provider, model }: ModelRoute) => provider === first.provider && model === first.model;
+    ordered = [...ordered.filter(isFirst), ...ordered.filter((route) => !isFirst(route))];
+  }
+  for (const route of ordered) {
+    const named = deps.provider(route.provider);
+    if (named === undefined) continue;
+    const spoken = chat === undefined ? named : spokenFor(named, route.model, chat);
+    const wire = trace?.wire;
+    const provider =
+      wire === undefined ? spoken : { ...spoken, transport: wire.transport(spoken.name, spoken.transport) };
+    out.push({ route, provider, tries: 0, over: false, restsUntilMs: 0 });
+  }
+  if (out.length === 0) throw new ApiError("provider_unavailable", "No provider of this model is configured.");
+  return out;
+}
+
+/** The error if the breakers of all routes are open. It tells the client when the first route may be tried. */
+function circuitOpen(candidates: readonly Candidate[], deps: AttemptDeps, account = ""): ApiError {
+  const waits = candidates.map(({ route }) => deps.breakers.of(route.provider, route.model)?.waitMs(account) ?? 0);
+  return new ApiError(
+    "provider_circuit_open",
+    "All providers of this model have failed and are suspended for a short time. Try again later.",
+    {
+      retryAfterSeconds: Math.min(...waits) / 1000,
+    },
+  );
+}

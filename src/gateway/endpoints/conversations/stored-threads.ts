@@ -1,0 +1,71 @@
+// GET and DELETE of threads. A thread belongs to an account; for other accounts it does not exist.
+
+import type { AtOnce } from "../../../base/at-once.ts";
+import { ApiError } from "../../../base/errors.ts";
+import type { CompactionMemory } from "../../stages/compaction/memory.ts";
+import type { KeptThreads } from "../../stages/threads/kept.ts";
+
+export interface StoredThreadsDeps {
+  threads: KeptThreads;
+  memory: CompactionMemory;
+  /** The setting `compaction.enabled`. */
+  enabled(): boolean;
+  /** Identifies the caller. Throws 401. */
+  authenticate(request: Request): AtOnce<{ accountId: string }>;
+}
+
+export type StoredThreads = ReturnType<typeof createStoredThreads>;
+
+/** Creates the functions behind the routes. */
+export function createStoredThreads({ threads, memory, enabled, authenticate }: StoredThreadsDeps) {
+  return {
+    async get(request: Request, threadId: string): Promise<Response> {
+      const { accountId } = await authenticate(request);
+      const name = { accountId, kind: "thread" as const, threadId };
+      const found = enabled() ? await threads.find(name) : undefined;
+      if (found === undefined) throw threadNotFound(threadId);
+      const { row, text } = found;
+      const compactions = await threads.load(name);
+      const { searchParams } = new URL(request.url);
+      const withText = [...searchParams.getAll("include"), ...searchParams.getAll("include[]")].includes("messages");
+      return Response.json({
+        id: threadId,
+        object: "thread",
+        model: row.model,
+        created_at: seconds(row.createdAtMs),
+        updated_at: seconds(row.updatedAtMs),
+        messages: row.messages,
+        tokens: row.tokens,
+        bytes: row.state.length,
+        summaries: compactions
+          .filter(({ record }) => record !== undefined)
+          .map(({ createdAtMs, tokens, record }) => ({
+            created_at: seconds(createdAtMs),
+            tokens,
+            ...(withText ? { text: record } : {}),
+          })),
+        // The items are in the format of the client that sent them.
+        ...(withText ? { format: text.format, items: text.messages } : {}),
+      });
+    },
+
+    async remove(request: Request, threadId: string): Promise<Response> {
+      const { accountId } = await authenticate(request);
+      memory.forget({ accountId, threadId, opening: "" });
+      if (!(await threads.remove({ accountId, kind: "thread", threadId }))) throw threadNotFound(threadId);
+      return Response.json({ id: threadId, object: "thread", deleted: true });
+    },
+  };
+}
+
+function seconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}
+
+/** The 404 for a thread that this account does not have. */
+export function threadNotFound(threadId: string): ApiError {
+  return new ApiError(
+    "thread_not_found",
+    `There is no thread '${threadId.slice(0, 100)}': it may have been deleted or have expired.`,
+  );
+}

@@ -1,0 +1,237 @@
+// Calls one route for an endpoint of models that do not chat, and interprets its answer.
+
+import { parseOutline } from "../../../base/json-outline.ts";
+import { type MemberSpan, spliceMembers, topLevelMembers } from "../../../base/json-splice.ts";
+import type { JsonObject, ModelEndpoint, OtherWords } from "../../../catalog/endpoints/endpoint.ts";
+import { settledMeasure } from "../../../catalog/endpoints/endpoint-usage.ts";
+import type { Measured } from "../../../catalog/prices.ts";
+import type { Upload } from "../../../http/upload.ts";
+import { openAnswer } from "../../../upstream/ask.ts";
+import { outcomeOfFault } from "../../../upstream/breaker.ts";
+import { readAnswer, readAnswerBytes } from "../../../upstream/call.ts";
+import { UpstreamFault } from "../../../upstream/fault.ts";
+import type { Provider } from "../../../upstream/provider.ts";
+import { PROTOCOLS } from "../../../vendors/protocols.ts";
+import { headerText } from "../../centre/accounting.ts";
+import { clientError } from "../../centre/policy.ts";
+import type { RequestDeadline } from "../../centre/request-deadline.ts";
+import type { RouteAttempt } from "../../centre/route-call.ts";
+import { usageRecord } from "../../usage/meter.ts";
+import type { Asked, EndpointDeps, Settled } from "./endpoint-job.ts";
+import { relayAnswer } from "./endpoint-relay.ts";
+
+/** Whether a provider has the endpoint. */
+export function hasEndpoint(endpoint: ModelEndpoint, provider: Provider): boolean {
+  return endpoint.dialects.includes(provider.dialect.name) || otherWords(endpoint, provider) !== undefined;
+}
+
+/** Calls a route. Throws `UpstreamFault` if another route may be tried, and `ApiError` if not. */
+export async function askRoute(
+  deps: EndpointDeps,
+  attempt: RouteAttempt,
+  asked: Asked,
+  deadline: RequestDeadline,
+): Promise<Response> {
+  const { upload } = asked;
+  try {
+    return await answerOf(deps, attempt, asked, deadline);
+  } catch (error) {
+    if (!(error instanceof UpstreamFault) || upload === undefined || upload.canBeSentAgain) throw error;
+    // The file is not kept in memory, so a second route cannot get it.
+    attempt.end({ outcome: outcomeOfFault(error), label: error.kind, status: error.status });
+    deps.failed?.(attempt.route, error);
+    throw clientError(error, deps.scrub);
+  }
+}
+
+async function answerOf(
+  deps: EndpointDeps,
+  attempt: RouteAttempt,
+  asked: Asked,
+  { signal, restart }: RequestDeadline,
+): Promise<Response> {
+  const { endpoint, exchange, upload } = asked;
+  const { provider, route } = attempt;
+  const words = otherWords(endpoint, provider);
+  const path = words?.path(route.model) ?? endpoint.upstreamPath;
+  const body = upload === undefined ? bodyFor(asked, words, route.model) : "";
+  const call = { path, headers: {}, body, dropped: [] };
+  const response = await openAnswer(provider, call, {
+    ...{ clock: deps.clock, signal, headers: attempt.headers },
+    upload: upload === undefined ? undefined : () => watched(upload.body(route.model), restart),
+  });
+  const settle = (usage: Measured, end: Partial<Settled>) => settleCall(deps, attempt, asked, { usage, ...end });
+  const type = typeOf(response);
+  const isJson = type === "" || /^application\/(?:[\w.-]+\+)?json$/.test(type);
+  if (endpoint.gives === "any" && words === undefined && !isJson) {
+    return relayAnswer(deps, { attempt, asked, response, type, signal, settle });
+  }
+  const isRelayed = words === undefined && endpoint.relaysLists?.(asked.body) === true;
+  const whole = isRelayed
+    ? await readAnswerBytes(provider, response, signal)
+    : await readAnswer(provider, response, signal);
+  const ttfbMs = performance.now() - exchange.startedMs;
+  const { usage, said } = typeof whole === "string" ? readWhole(whole, asked, words) : readLists(whole, asked);
+  settle(usage, { ttfbMs });
+  return new Response(said as string | Uint8Array<ArrayBuffer>, { headers: { "content-type": "application/json" } });
+}
+
+/** An upstream's answer, and the answer that the client gets. */
+interface ReadAnswer {
+  readonly usage: Measured;
+  readonly said: string | Uint8Array;
+}
+
+function bodyFor({ text, body }: Asked, words: OtherWords | undefined, model: string): string {
+  return words === undefined ? spliceMembers(text, { model }) : JSON.stringify(words.body(body, model));
+}
+
+type UploadBody = ReturnType<Upload["body"]>;
+
+/** Wraps an upload so that each piece restarts the deadline. The time for the answer thus begins when everything was sent. */
+function watched(body: UploadBody, restart: () => void): UploadBody {
+  const next = () => {
+    restart();
+    return body.next();
+  };
+  return { ...body, next };
+}
+
+/** The media type, in lower case and without parameters. */
+function typeOf({ headers }: Response): string {
+  return (headers.get("content-type") ?? "").split(";", 1)[0]!.trim().toLowerCase();
+}
+
+/** Records the cost of an answer, once for each request. */
+function settleCall(
+  deps: EndpointDeps,
+  attempt: RouteAttempt,
+  { exchange, caller, model }: Asked,
+  { usage, ttfbMs = null, errorCode = null, label = "ok" }: Partial<Settled> & Pick<Settled, "usage">,
+): void {
+  const { route } = attempt;
+  attempt.end({ outcome: OUTCOMES[label], label, usage });
+  exchange.headers["x-sallyport-route"] = headerText(`${route.provider}/${route.model}`);
+  exchange.recorded = true;
+  Object.assign(exchange.log, {
+    ...{ input_tokens: usage.inputTokens, output_tokens: usage.outputTokens, provider: route.provider },
+    ...(usage.seconds === undefined ? {} : { audio_seconds: usage.seconds }),
+    ...(usage.images === undefined ? {} : { images: usage.images }),
+    ...(usage.characters === undefined ? {} : { characters: usage.characters }),
+    ...(errorCode === null || label === "abandoned" ? {} : { error: errorCode }),
+  });
+  deps.record(
+    usageRecord(
+      { model, route, usage, status: 200, errorCode, ttfbMs },
+      {
+        ...{ requestId: exchange.requestId, accountId: caller.accountId, keyId: caller.keyId, endpoint: exchange.path },
+        ...{ stream: exchange.streaming, startedMs: exchange.startedMs, nowMs: deps.clock.now() },
+        ...{ failedRoutes: exchange.failedRoutes, askedMs: attempt.startedMs },
+      },
+    ),
+  );
+}
+
+const OUTCOMES = { ok: "ok", abandoned: "unknown", interrupted: "failed" } as const;
+
+function otherWords(endpoint: ModelEndpoint, { dialect, quirks }: Provider): OtherWords | undefined {
+  return endpoint.otherWords?.({ protocol: PROTOCOLS[dialect.name], quirks });
+}
+
+/** Reads an answer whose lists of numbers are passed on unchanged. Throws `UpstreamFault`. */
+function readLists(bytes: Uint8Array, asked: Asked): ReadAnswer {
+  try {
+    const read = readOutline(bytes, asked);
+    if (read !== undefined) return read;
+  } catch {
+    // The fault is reported when the whole text is parsed.
+  }
+  return readWhole(new TextDecoder().decode(bytes), asked, undefined);
+}
+
+/**
+ * Parses everything except the lists. Undefined if that is not enough: if the model occurs twice, or if the lists must change
+ * their form.
+ */
+function readOutline(bytes: Uint8Array, asked: Asked): ReadAnswer | undefined {
+  const { endpoint, body, model } = asked;
+  const outline = parseOutline(bytes);
+  if (outline === undefined || !isAnswer(outline.value)) return undefined;
+  const { text, offsetOf, value: read } = outline;
+  if (endpoint.answer?.(read, body) !== undefined) return undefined;
+  const members = topLevelMembers(text, 0, { model: true, usage: true });
+  const models = members.get("model") ?? [];
+  const usages = members.get("usage") ?? [];
+  if (models.length > 1 || usages.length > 1) return undefined;
+  const { usage, shown } = usageOf(asked, read);
+  const put = (span: MemberSpan, value: unknown) => ({
+    from: offsetOf(span.valueStart),
+    to: offsetOf(span.valueEnd),
+    text: JSON.stringify(value),
+  });
+  const edits = models.map((span) => put(span, model.id));
+  if (shown !== read["usage"]) {
+    const open = text.indexOf("{") + 1;
+    edits.push(
+      usages[0] === undefined
+        ? { from: open, to: open, text: `"usage":${JSON.stringify(shown)},` }
+        : put(usages[0], shown),
+    );
+  }
+  return { usage, said: edits.length === 0 ? bytes : withEdits(bytes, edits) };
+}
+
+/** The bytes with parts replaced. */
+function withEdits(bytes: Uint8Array, edits: { from: number; to: number; text: string }[]): Uint8Array {
+  const parts: Uint8Array[] = [];
+  let at = 0;
+  for (const { from, to, text } of edits.sort((a, b) => a.from - b.from)) {
+    parts.push(bytes.subarray(at, from), Buffer.from(text));
+    at = to;
+  }
+  return Buffer.concat([...parts, bytes.subarray(at)]);
+}
+
+/** The settled usage of an answer, and the usage object for the client; undefined if there is none. */
+function usageOf({ endpoint, measured, model }: Asked, read: JsonObject): { usage: Measured; shown: unknown } {
+  const text = endpoint.wrote?.(read) ?? "";
+  const usage = settledMeasure(endpoint.usage(read), { measured, text, prices: model.prices });
+  const raw = read["usage"];
+  return { usage, shown: raw == null && !endpoint.addsUsage ? raw : endpoint.shownUsage(raw, usage) };
+}
+
+/** Reads an answer, and the text of it for the client. Throws `UpstreamFault`. */
+function readWhole(text: string, asked: Asked, words: OtherWords | undefined): ReadAnswer {
+  const { endpoint, model, body } = asked;
+  try {
+    const read = words === undefined ? fieldsOf(text) : words.answer(JSON.parse(text));
+    const other = endpoint.answer?.(read, body);
+    const { usage, shown } = usageOf(asked, read);
+    if (other !== undefined || words !== undefined) {
+      return { usage, said: JSON.stringify({ ...(other ?? read), usage: shown, model: model.id }) };
+    }
+    const edits: Record<string, unknown> = read["model"] === undefined ? {} : { model: model.id };
+    if (shown !== read["usage"]) edits["usage"] = shown;
+    return { usage, said: Object.keys(edits).length === 0 ? text : spliceMembers(text, edits) };
+  } catch (cause) {
+    if (cause instanceof UpstreamFault) throw cause;
+    throw new UpstreamFault("unavailable", "The provider's answer has an unknown format.", { cause });
+  }
+}
+
+/** Parses the answer, which must be an object that reports no failure. Throws `UpstreamFault`, so that another route is tried. */
+function fieldsOf(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new UpstreamFault("unavailable", "The provider's answer is not JSON.", { cause });
+  }
+  if (isAnswer(value)) return value;
+  throw new UpstreamFault("unavailable", "The provider's answer is not a JSON object.");
+}
+
+/** Whether it is an object that does not report a failure. */
+function isAnswer(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !("error" in value && value.error);
+}

@@ -1,0 +1,148 @@
+// The description of a key for its holder.
+
+import type { Clock } from "../../../base/clock.ts";
+import type { KeyInfo } from "../../../store/access/keys.ts";
+import { leftMicros, resetsAtMs } from "../../../store/usage/spending.ts";
+import type { Caller } from "../../admission/caller.ts";
+
+const MICROS_PER_USD = 1_000_000;
+
+/** The body of `GET /v1/key`. Money is in US dollars, times are dates; null means none. */
+export interface OwnKeyView {
+  readonly id: string;
+  readonly name: string;
+  readonly tier: string;
+  /** Requests per minute: the key's own limit, or else the plan's. */
+  readonly rpm: number;
+  readonly budget: number | null;
+  /** The spending in the current period of the budget; of a key without a budget, all that it has spent. */
+  readonly spent: number;
+  readonly resets_at: string | null;
+  readonly expires_at: string | null;
+  /** Until then, requests and answers of the key are stored for its holder and the operator. Null: nothing is stored. */
+  readonly debug_until: string | null;
+  /** Patterns of the models that it may use. */
+  readonly models: readonly string[];
+}
+
+/** What a key has spent: in all, and since the beginning of the day, the week and the month in UTC. */
+export interface KeySpending {
+  readonly allMicros: number;
+  readonly dayMicros: number;
+  readonly weekMicros: number;
+  readonly monthMicros: number;
+}
+
+const DAY_MS = 86_400_000;
+/** The first day since the epoch that is a Monday. */
+const FIRST_MONDAY = 4;
+
+/** Adds up the spending of days since the epoch. `pendingMicros` is not written yet, and belongs to today. */
+export function keySpending(
+  days: readonly { readonly day: number; readonly costMicros: number }[],
+  { nowMs, pendingMicros }: { nowMs: number; pendingMicros: number },
+): KeySpending {
+  const today = Math.floor(nowMs / DAY_MS);
+  const now = new Date(nowMs);
+  const since = (first: number) =>
+    days.reduce((sum, { day, costMicros }) => sum + (day >= first ? costMicros : 0), pendingMicros);
+  return {
+    allMicros: since(0),
+    dayMicros: since(today),
+    weekMicros: since(today - ((today - FIRST_MONDAY) % 7)),
+    monthMicros: since(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()) / DAY_MS),
+  };
+}
+
+/** Describes a caller's own key. `planRpm`: the plan's rate limit. */
+export function ownKeyView(
+  caller: Pick<Caller, "rpm" | "account" | "budgets">,
+  row: KeyInfo,
+  { clock, planRpm, spending }: { clock: Clock; planRpm: number; spending: KeySpending },
+): OwnKeyView {
+  const spent = spentMicros(caller, row, clock) ?? spending.allMicros;
+  return {
+    id: row.id,
+    name: row.name,
+    tier: caller.account.tier,
+    rpm: caller.rpm ?? planRpm,
+    budget: row.budgetMicros === null ? null : row.budgetMicros / MICROS_PER_USD,
+    spent: spent / MICROS_PER_USD,
+    resets_at: isoTime(nextPeriodMs(row, clock)),
+    expires_at: isoTime(row.expiresAtMs),
+    debug_until: isoTime(debuggedUntilMs(row, clock.now())),
+    models: row.models ?? ["*"],
+  };
+}
+
+/** The spending in the current period, with amounts that are not yet written to the database; undefined without a budget. */
+function spentMicros({ budgets }: Pick<Caller, "budgets">, row: KeyInfo, clock: Clock): number | undefined {
+  const { budgetMicros: limitMicros } = row;
+  if (limitMicros === null) return undefined;
+  const met = budgets?.find(({ of }) => of === "key");
+  if (met !== undefined) return limitMicros - met.leftMicros();
+  const { budgetPeriodMs: periodMs, budgetWindowStartMs: windowStartMs } = row;
+  return limitMicros - leftMicros({ limitMicros, periodMs, windowStartMs, spentMicros: row.spentMicros }, clock.now());
+}
+
+/** When the next period of the budget begins. */
+function nextPeriodMs({ budgetMicros, budgetPeriodMs, budgetWindowStartMs, spentMicros }: KeyInfo, clock: Clock) {
+  if (budgetMicros === null) return null;
+  const [limitMicros, periodMs, windowStartMs] = [budgetMicros, budgetPeriodMs, budgetWindowStartMs];
+  return resetsAtMs({ limitMicros, periodMs, windowStartMs, spentMicros }, clock.now());
+}
+
+/** Until when requests and answers of the key are stored; null if nothing is stored. */
+function debuggedUntilMs({ debugUntilMs: untilMs }: KeyInfo, nowMs: number): number | null {
+  return untilMs !== null && untilMs > nowMs ? untilMs : null;
+}
+
+function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+/** The lengths of OpenRouter's periods; other periods have no name there. */
+const RESETS: Readonly<Record<number, string>> = {
+  [DAY_MS]: "daily",
+  [7 * DAY_MS]: "weekly",
+  [30 * DAY_MS]: "monthly",
+};
+
+/**
+ * The description in OpenRouter's format, with every member that its SDK requires
+ * (openrouter.ai/docs/api/api-reference/api-keys/get-current-key). What this gateway does not have is null or zero.
+ */
+export function openRouterKey(
+  { name, budget, spent, rpm, tier, expires_at }: OwnKeyView,
+  spending: KeySpending,
+  periodMs: number | null,
+) {
+  return {
+    data: {
+      label: name,
+      usage: spending.allMicros / MICROS_PER_USD,
+      usage_daily: spending.dayMicros / MICROS_PER_USD,
+      usage_weekly: spending.weekMicros / MICROS_PER_USD,
+      usage_monthly: spending.monthMicros / MICROS_PER_USD,
+      ...{ byok_usage: 0, byok_usage_daily: 0, byok_usage_weekly: 0, byok_usage_monthly: 0 },
+      limit: budget,
+      limit_remaining: budget === null ? null : Math.max(0, budget - spent),
+      limit_reset: budget === null || periodMs === null ? null : (RESETS[periodMs] ?? null),
+      include_byok_in_limit: false,
+      is_free_tier: tier === "free",
+      ...{ is_management_key: false, is_provisioning_key: false },
+      ...{ creator_user_id: null, organization_id: null, workspace_id: null },
+      allowed_data_regions: [],
+      free_model_daily_requests: { limit: 0, remaining: 0, used: 0 },
+      expires_at,
+      rate_limit: { requests: rpm, interval: "1m", note: "Requests per minute of this key." },
+    },
+  };
+}
+
+/** The key's budget and all that it has spent, as OpenRouter's credits. */
+export function openRouterCredits({ budget, spent }: OwnKeyView, { allMicros }: KeySpending) {
+  const total = allMicros / MICROS_PER_USD;
+  // What was spent in earlier periods was paid by earlier budgets, so that the difference is what is left.
+  return { data: { total_credits: budget === null ? 0 : budget + Math.max(0, total - spent), total_usage: total } };
+}

@@ -1,0 +1,80 @@
+// GET and DELETE of stored responses. A response belongs to an account; for other accounts it does not exist.
+
+import type { AtOnce } from "../../../base/at-once.ts";
+import { ApiError } from "../../../base/errors.ts";
+import { SSE_HEADERS } from "../../../http/sse-response.ts";
+import type { ResponseStore } from "../../../store/work/responses.ts";
+import { replayResponse } from "../../../wire/responses/replay.ts";
+import { ENCRYPTED_REASONING, shownAnswer, shownItem } from "../../../wire/responses/stored.ts";
+
+export interface StoredResponsesDeps {
+  store: Pick<ResponseStore, "findResponse" | "deleteResponse">;
+  /** Identifies the caller. Throws 401. */
+  authenticate(request: Request): AtOnce<{ accountId: string }>;
+}
+
+export type StoredResponses = ReturnType<typeof createStoredResponses>;
+
+/** Creates the functions behind the routes. */
+export function createStoredResponses({ store, authenticate }: StoredResponsesDeps) {
+  return {
+    async get(request: Request, id: string): Promise<Response> {
+      const { accountId } = await authenticate(request);
+      const found = await store.findResponse(accountId, id);
+      if (found === undefined) throw notFound(id);
+      const { searchParams } = new URL(request.url);
+      const answer = shownAnswer(found.body, { encrypted: asksEncrypted(searchParams) });
+      if (searchParams.get("stream") !== "true") return Response.json(answer);
+      const after = sequenceNumber(searchParams.get("starting_after"));
+      return new Response(replayResponse(answer, after === undefined ? {} : { after }), { headers: SSE_HEADERS });
+    },
+
+    /** Returns the input items of the answer's own request, newest first, as OpenAI lists them. */
+    async inputItems(request: Request, id: string): Promise<Response> {
+      const { accountId } = await authenticate(request);
+      const found = await store.findResponse(accountId, id);
+      if (found === undefined) throw notFound(id);
+      const { searchParams } = new URL(request.url);
+      const encrypted = asksEncrypted(searchParams);
+      const items = found.input.map((item, i) => ({
+        id: `${id}_${i}`,
+        ...shownItem(item as Record<string, unknown>, { encrypted }),
+      }));
+      const ascending = searchParams.get("order") === "asc";
+      const data = ascending ? items : items.reverse();
+      const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+      return Response.json({ object: "list", data, has_more: false, ...ends });
+    },
+
+    async remove(request: Request, id: string): Promise<Response> {
+      const { accountId } = await authenticate(request);
+      if (!(await store.deleteResponse(accountId, id))) throw notFound(id);
+      return Response.json({ id, object: "response", deleted: true });
+    },
+
+    /** The answer to `GET /v1/responses`: 426. Clients that prefer a WebSocket then use POST. */
+    refuseSocket(): never {
+      throw new ApiError("upgrade_required", "Responses over WebSocket are not supported. Use POST /v1/responses.");
+    },
+  };
+}
+
+/** Whether a query asks for encrypted reasoning. The SDKs write lists with brackets. */
+export function asksEncrypted(query: URLSearchParams): boolean {
+  return ["include", "include[]"].some((name) => query.getAll(name).includes(ENCRYPTED_REASONING));
+}
+
+function sequenceNumber(given: string | null): number | undefined {
+  if (given === null) return undefined;
+  if (/^\d{1,9}$/.test(given)) return Number(given);
+  throw new ApiError("invalid_request", "Invalid 'starting_after': expected a sequence number.", {
+    param: "starting_after",
+  });
+}
+
+function notFound(id: string): ApiError {
+  return new ApiError(
+    "response_not_found",
+    `There is no response '${id.slice(0, 100)}': it may have been deleted or have expired.`,
+  );
+}

@@ -1,0 +1,157 @@
+// Gets one complete model answer for the gateway's own use, for which a caller pays. The call goes through the model's routes
+// like any request, with its budgets and breakers, and has a usage row of its own.
+
+import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
+import type { Usage } from "../../chat/event.ts";
+import { fold } from "../../chat/fold.ts";
+import type { ChatMessage, ChatRequest, ResponseFormat } from "../../chat/request.ts";
+import type { Hold } from "../../shared-state/reservations.ts";
+import type { UsageRecord } from "../../store/usage/record.ts";
+import { fetchAnswer } from "../../upstream/ask.ts";
+import { UpstreamFault } from "../../upstream/fault.ts";
+import type { Budgets } from "../admission/budgets.ts";
+import type { Caller } from "../admission/caller.ts";
+import { type AttemptDeps, tryRoutes } from "../centre/attempts.ts";
+import { faultOfAnswer, faultOfReading } from "../centre/policy.ts";
+import type { RouteAttempt } from "../centre/route-call.ts";
+import { usageOfAnswer, usageRecord } from "../usage/meter.ts";
+import { worstCaseMicros } from "../usage/worst-case.ts";
+
+export interface ModelCallDeps extends AttemptDeps {
+  budgets: Pick<Budgets, "reserve">;
+  record(usage: UsageRecord): void;
+}
+
+/** A request to a model. */
+export interface Prompt {
+  model: CatalogModel;
+  routes: readonly ModelRoute[];
+  system: string;
+  user: string;
+  /** Further turns, oldest first, each with an answer of the model and the reply to it. */
+  turns?: readonly { readonly said: string; readonly reply: string }[];
+  /** The schema of the answer. Models without a parameter for it get it in the prompt. */
+  responseFormat?: ResponseFormat;
+  maxTokens: number;
+}
+
+/** The caller that pays, and the request for which the call is made. */
+export interface Payer {
+  caller: Caller;
+  requestId: string;
+  endpoint: string;
+  /** The caller's budget reservation, which includes this call. */
+  hold?: Hold | undefined;
+}
+
+/** The model's answer. */
+export interface ModelAnswer {
+  text: string;
+  /** False if the answer was cut off by an output limit. */
+  whole: boolean;
+  usage: Usage;
+}
+
+/** Output tokens added for reasoning models, whose limit includes the reasoning. */
+const REASONING_TOKENS = 8192;
+
+/** Asks a model. Throws `ApiError` if no route answers, or if the caller's budgets do not allow the call. */
+export async function askModel(
+  deps: ModelCallDeps,
+  question: Prompt,
+  { payer, timeoutMs, stopping }: { payer: Payer; timeoutMs: number; stopping: AbortSignal },
+): Promise<ModelAnswer> {
+  const { model, routes } = question;
+  const maxTokens = question.maxTokens + (model.supportsReasoning ? REASONING_TOKENS : 0);
+  const chat: ChatRequest = {
+    model: model.id,
+    messages: messagesOf(question),
+    stream: false,
+    includeUsage: false,
+    tools: [],
+    maxTokens: Math.min(maxTokens, model.known.maxOutputTokens ? model.maxOutputTokens : maxTokens),
+    ...(question.responseFormat === undefined ? {} : { responseFormat: question.responseFormat }),
+    extra: {},
+  };
+  const { budgets } = payer.caller;
+  const worst = worstCaseMicros(chat, model, {});
+  const hold = budgets && (await deps.budgets.reserve(budgets, { atEnd: () => undefined }, worst, payer.hold));
+  const deadlineMs = performance.now() + timeoutMs;
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]);
+  try {
+    return await tryRoutes(routes, deps, {
+      signal,
+      remainingMs: () => deadlineMs - performance.now(),
+      attempt: (attempt) => answerOf(deps, attempt, { chat, model, signal, payer }),
+      chat,
+      account: payer.caller.accountId,
+    });
+  } finally {
+    hold?.release();
+  }
+}
+
+function messagesOf({ system, user, turns = [] }: Prompt): ChatMessage[] {
+  const message = (role: "system" | "user" | "assistant", text: string): ChatMessage => ({
+    role,
+    content: [{ type: "text", text }],
+  });
+  return [
+    message("system", system),
+    message("user", user),
+    ...turns.flatMap(({ said, reply }) => [message("assistant", said), message("user", reply)]),
+  ];
+}
+
+async function answerOf(
+  deps: ModelCallDeps,
+  attempt: RouteAttempt,
+  { chat, model, signal, payer }: { chat: ChatRequest; model: CatalogModel; signal: AbortSignal; payer: Payer },
+): Promise<ModelAnswer> {
+  const startedMs = performance.now();
+  const { provider, route } = attempt;
+  const request = provider.dialect.request(
+    { ...chat, model: route.model },
+    {
+      model: route.model,
+      stream: false,
+      quirks: provider.quirks,
+      supportsReasoning: model.supportsReasoning,
+      maxOutputTokens: model.maxOutputTokens,
+      clientHeaders: {},
+    },
+  );
+  const { text } = await fetchAnswer(provider, request, { clock: deps.clock, signal });
+  const events = readEvents(() => provider.dialect.events(JSON.parse(text)));
+  const failure = events.find((event) => event.type === "error");
+  if (failure !== undefined) throw faultOfAnswer(failure);
+  const usage = usageOfAnswer(chat, events);
+  attempt.end({ outcome: "ok", label: "ok", usage });
+  const { caller, requestId, endpoint } = payer;
+  deps.record(
+    usageRecord(
+      { model, route, usage, status: 200, errorCode: null, ttfbMs: null, isCall: true },
+      {
+        requestId,
+        accountId: caller.accountId,
+        keyId: caller.keyId,
+        endpoint,
+        stream: false,
+        startedMs,
+        nowMs: deps.clock.now(),
+      },
+    ),
+  );
+  const choice = fold(events).choices[0];
+  const said = choice?.blocks.flatMap((block) => (block.type === "text" && block.refusal !== true ? [block.text] : []));
+  return { text: (said ?? []).join("\n"), whole: choice?.reason === "stop", usage };
+}
+
+function readEvents<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const fault = faultOfReading(error);
+    throw fault instanceof UpstreamFault ? fault : error;
+  }
+}

@@ -1,0 +1,94 @@
+// Creates the parts of compaction and connects them; this happens once per program.
+
+import type { AtOnce } from "../../../base/at-once.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { CatalogModel, ModelRoute } from "../../../catalog/models.ts";
+import type { Flights } from "../../../shared-state/flights.ts";
+import type { ThreadStore } from "../../../store/work/threads.ts";
+import { createOwnedThreads } from "../../endpoints/conversations/owned-threads.ts";
+import { createStoredThreads } from "../../endpoints/conversations/stored-threads.ts";
+import { askModel, type ModelCallDeps } from "../../inner/ask.ts";
+import { KeptConversations } from "../history/kept-conversations.ts";
+import { HeldThreads } from "../threads/held.ts";
+import { KeptThreads } from "../threads/kept.ts";
+import { Compactor } from "./compactor.ts";
+import { Conversations } from "./conversations.ts";
+import { TokenMemory } from "./measure.ts";
+import { CompactionMemory } from "./memory.ts";
+import { Sealer } from "./seal.ts";
+import { Windows } from "./windows.ts";
+
+export interface CompactionDeps {
+  clock: Clock;
+  store: ThreadStore & { makeRoom(accountId: string, bytes: number): Promise<boolean> };
+  /** The secret from which the key for stored and carried text is derived. */
+  secret: string;
+  /** The configuration section `compaction`. */
+  settings(): { enabled: boolean; threshold: number; keepLast: number; model: string; retentionMs: number };
+  /** Finds a model by its id. */
+  model(id: string): { model: CatalogModel; routes: readonly ModelRoute[] } | undefined;
+  /** What the call of the summarising model needs. */
+  flights: Flights;
+  ask: ModelCallDeps;
+  warn(message: string, fields: Record<string, unknown>): void;
+  /** Identifies the account of a request. Throws 401 without a valid key. */
+  authenticate(request: Request): AtOnce<{ accountId: string }>;
+}
+
+/** Creates compaction and the stored threads. */
+export function createCompaction(deps: CompactionDeps) {
+  const nowMs = () => deps.clock.now();
+  const stopping = new AbortController();
+  const sealer = new Sealer(deps.secret);
+  const threads = new KeptThreads({ store: deps.store, sealer, retentionMs: () => deps.settings().retentionMs, nowMs });
+  const held = new KeptConversations({
+    store: deps.store,
+    sealer,
+    retentionMs: () => deps.settings().retentionMs,
+    nowMs,
+  });
+  const tokens = new TokenMemory();
+  const memory = new CompactionMemory(threads, nowMs);
+  const compactor = new Compactor({
+    tokens,
+    memory,
+    flights: deps.flights,
+    nowMs,
+    failed: (error) => deps.warn("a conversation could not be summarised; its oldest messages are left out", { error }),
+  });
+  const conversations = new Conversations({
+    compactor,
+    memory,
+    tokens,
+    windows: new Windows(),
+    threads,
+    sealer,
+    settings: deps.settings,
+    provider: deps.ask.provider,
+    model: deps.model,
+    ask: (question, options) => askModel(deps.ask, question, { ...options, stopping: stopping.signal }),
+    keepFailed: (error, requestId) => deps.warn("a thread could not be stored", { request_id: requestId, error }),
+  });
+  const stored = createStoredThreads({
+    threads,
+    memory,
+    enabled: () => deps.settings().enabled,
+    authenticate: deps.authenticate,
+  });
+  return {
+    conversations,
+    stored,
+    held: new HeldThreads({ threads, enabled: () => deps.settings().enabled }),
+    heldConversations: held,
+    owned: createOwnedThreads({ threads, conversations: held, memory }),
+    forgetConversation: (accountId: string, threadId: string) =>
+      memory.forget({ accountId, threadId, keeps: "conversation", opening: "" }),
+    sealer,
+    threads,
+    /** Aborts summaries that are being made in advance. */
+    async stop() {
+      stopping.abort(new Error("The program stops."));
+      await compactor.idle();
+    },
+  };
+}

@@ -1,0 +1,76 @@
+// Seals text that leaves the process: records that clients carry, and texts stored in the database. It uses AES-256-GCM with a
+// key derived from one secret, bound to the account and the purpose. Text sealed for one account and purpose cannot be opened for
+// another.
+
+import { lazily } from "../../../base/lazily.ts";
+import { nodeCrypto } from "../../../base/node-modules.ts";
+
+/** The account and the purpose for which a text is sealed. */
+export interface SealedFor {
+  accountId: string;
+  purpose: "item" | "thread" | "summary";
+}
+
+/** The prefix of sealed texts. No vendor's value can begin like this, since no base64 alphabet contains the dot. */
+const MARK = "sallyport.c1.";
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Seals and opens texts. */
+export class Sealer {
+  readonly #key: () => Buffer;
+
+  constructor(secret: string) {
+    this.#key = lazily(() => Buffer.from(nodeCrypto().hkdfSync("sha256", secret, "", "sallyport compaction 1", 32)));
+  }
+
+  /** Seals a text as bytes that only this gateway can open. */
+  seal(text: string, bound: SealedFor): Buffer {
+    const iv = crypto.getRandomValues(Buffer.alloc(IV_BYTES));
+    const cipher = nodeCrypto().createCipheriv("aes-256-gcm", this.#key(), iv).setAAD(boundTo(bound));
+    const packed = Bun.zstdCompressSync(Buffer.from(text));
+    const sealed = Buffer.concat([cipher.update(packed), cipher.final()]);
+    return Buffer.concat([iv, sealed, cipher.getAuthTag()]);
+  }
+
+  /** Opens sealed bytes; undefined if they were not sealed for this account and purpose. */
+  open(bytes: Uint8Array, bound: SealedFor): string | undefined {
+    if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
+    const end = bytes.length - TAG_BYTES;
+    const decipher = nodeCrypto()
+      .createDecipheriv("aes-256-gcm", this.#key(), bytes.subarray(0, IV_BYTES))
+      .setAAD(boundTo(bound))
+      .setAuthTag(bytes.subarray(end));
+    try {
+      const packed = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, end)), decipher.final()]);
+      return new TextDecoder().decode(Bun.zstdDecompressSync(packed));
+    } catch {
+      // Decryption fails if the account or the secret differs, or if the value was changed.
+      return undefined;
+    }
+  }
+
+  /** Seals a text as a string that a client can carry. */
+  sealText(text: string, accountId: string): string {
+    return MARK + this.seal(text, { accountId, purpose: "item" }).toString("base64url");
+  }
+
+  /** Opens a text that `sealText` sealed for this account; undefined for any other text. */
+  openText(sealed: string, accountId: string): string | undefined {
+    if (!isSealedHere(sealed)) return undefined;
+    const text = sealed.slice(MARK.length);
+    const bytes = Buffer.from(text, "base64url");
+    // Decoding skips invalid base64 characters, so a changed text could pass without this check.
+    if (bytes.toString("base64url") !== text) return undefined;
+    return this.open(bytes, { accountId, purpose: "item" });
+  }
+}
+
+/** Whether a text has the gateway's prefix, even if it cannot be opened. */
+export function isSealedHere(text: string): boolean {
+  return text.startsWith(MARK);
+}
+
+function boundTo({ accountId, purpose }: SealedFor): Buffer {
+  return Buffer.from(`${purpose}\u0000${accountId}`);
+}

@@ -1,0 +1,105 @@
+// Builds a request with a shorter list of messages, and reports the shortening to the client.
+
+import { ApiError } from "../../../base/errors.ts";
+import type { Usage } from "../../../chat/event.ts";
+import type { ChatRequest } from "../../../chat/request.ts";
+import type { AdmittedRequest, ConversationState } from "../../centre/chat-exchange.ts";
+import type { Shortened } from "./compactor.ts";
+import { DOCUMENT_TOKENS, type Sender } from "./measure.ts";
+import type { Space } from "./space.ts";
+import type { SummaryWork } from "./summarise.ts";
+
+/**
+ * Whether the size of a request alone shows that it has fewer tokens than this. A token has at least one byte. `ratio`: the model's
+ * tokens per token counted by the gateway.
+ */
+export function isSurelyBelow({ text, members, chat }: AdmittedRequest, tokens: number, ratio: number): boolean {
+  // The gateway inserted stored history or files, which the client's text does not contain.
+  if (members?.["messages"] !== undefined || members?.["input"] !== undefined) return false;
+  if (text.length * ratio >= tokens) return false;
+  const media = chat.messages.reduce((sum, { content }) => sum + content.filter(isMedia).length, 0);
+  return (Buffer.byteLength(text) + media * DOCUMENT_TOKENS) * ratio < tokens;
+}
+
+/** Whether a request has images or files, whose tokens are only assumed. */
+export function hasMedia({ messages }: ChatRequest): boolean {
+  return messages.some(({ content }) => content.some(isMedia));
+}
+
+/** Whose request to which model. */
+export function senderOf({ caller, model }: Pick<AdmittedRequest, "caller" | "model">): Sender {
+  return { accountId: caller.accountId, model: model.id };
+}
+
+function isMedia({ type }: { type: string }): boolean {
+  return type === "image" || type === "file";
+}
+
+/** The request as it was before shortening, with all of the client's messages. */
+export function wholeOf<J extends Pick<AdmittedRequest, "conversation">>(admitted: J): J | AdmittedRequest {
+  const { shortened, edited } = admitted.conversation ?? {};
+  return shortened?.original ?? edited?.original ?? admitted;
+}
+
+/** Reports a compaction in the response header and in the log line. */
+export function note(
+  { exchange }: Pick<AdmittedRequest, "exchange">,
+  { action, before, after }: Pick<Shortened, "action" | "before" | "after">,
+): void {
+  exchange.headers["x-sallyport-compaction"] = `${action}; before=${before}; after=${after}`;
+  exchange.log["compaction"] = `${action} ${before}>${after}`;
+}
+
+/** The request with a shorter list of messages. `more`: further members of the conversation's state. */
+export function withList(
+  admitted: AdmittedRequest,
+  short: Pick<Shortened, "list" | "strippedCalls" | "counted">,
+  { atWall, ...more }: { atWall: boolean } & Partial<ConversationState>,
+): AdmittedRequest {
+  const { format, chat } = admitted;
+  const member = format.entries?.member ?? "messages";
+  const members = admitted.members === undefined ? undefined : { ...admitted.members, [member]: short.list };
+  const body: Record<string, unknown> = { ...admitted.body, ...admitted.members, [member]: short.list };
+  for (const [name, value] of Object.entries(body)) if (value === undefined) delete body[name];
+  const read = format.decode(body, admitted.options);
+  return {
+    ...admitted,
+    chat: { ...read, ...(chat.store === undefined ? {} : { store: chat.store }) },
+    members,
+    conversation: {
+      threadId: admitted.conversation?.threadId,
+      keeps: admitted.conversation?.keeps,
+      since: admitted.conversation?.since,
+      ...more,
+      shortened: { original: admitted, strippedCalls: short.strippedCalls, counted: short.counted, atWall },
+    },
+  };
+}
+
+/** The request without a certain top-level member of its body. */
+export function withoutMember(admitted: AdmittedRequest, name: string): AdmittedRequest {
+  const { [name]: _chat, ...extra } = admitted.chat.extra;
+  const members = admitted.members === undefined ? undefined : { ...admitted.members, [name]: undefined };
+  return { ...admitted, chat: { ...admitted.chat, extra }, members };
+}
+
+/** The error for a request that cannot be shortened enough. */
+export function doesNotFit(admitted: AdmittedRequest, { after }: Shortened, { window }: Space): ApiError {
+  const message = `Even when shortened, this conversation takes about ${after} tokens, and the context of "${admitted.model.id}" has ${window}. Shorten its longest messages.`;
+  return new ApiError("context_length_exceeded", message, {
+    details: { input_tokens: after, context_window: window },
+  });
+}
+
+/** The same summary calls, which add their usage to `usage`. */
+export function withCountedUsage(work: SummaryWork, usage: Usage): SummaryWork {
+  return {
+    ...work,
+    ask: async (prompt, maxTokens) => {
+      const said = await work.ask(prompt, maxTokens);
+      usage.inputTokens += said.usage?.inputTokens ?? 0;
+      usage.outputTokens += said.usage?.outputTokens ?? 0;
+      return said;
+    },
+  };
+}

@@ -1,0 +1,120 @@
+// Records the usage of a request once, after the answer: what the upstream reported, or otherwise what the gateway counted.
+
+import { lazily } from "../../base/lazily.ts";
+import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
+import { costMicros, type Measured } from "../../catalog/prices.ts";
+import type { ChatEvent, Usage } from "../../chat/event.ts";
+import type { ChatRequest } from "../../chat/request.ts";
+import { settledUsage } from "../../chat/usage.ts";
+import type { UsageRecord } from "../../store/usage/record.ts";
+import type { FailedRoute } from "../../telemetry/attempt.ts";
+import { countTokens } from "../../tokens/count.ts";
+import { type OutputText, writtenOutput } from "../../upstream/output-text.ts";
+import { mediaTokens } from "./media-tokens.ts";
+
+/** The recorded facts about one upstream call. */
+export interface CallUsage {
+  model: CatalogModel;
+  route: ModelRoute;
+  usage: Measured;
+  status: number;
+  errorCode: string | null;
+  ttfbMs: number | null;
+  /** Present if the call failed and the request continues. */
+  isCall?: true;
+}
+
+/** The caller to whom the usage belongs, and the time. */
+export interface UsageOwner {
+  requestId: string;
+  accountId: string;
+  keyId: string;
+  endpoint: string;
+  stream: boolean;
+  startedMs: number;
+  nowMs: number;
+  failedRoutes?: readonly FailedRoute[];
+  /** When the route that answered was called. */
+  askedMs?: number;
+}
+
+const NO_ROUTES: readonly FailedRoute[] = [];
+
+/** The usage row of one upstream call. */
+export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord {
+  const { usage, model, route } = spent;
+  return {
+    requestId: account.requestId,
+    accountId: account.accountId,
+    keyId: account.keyId,
+    model: model.id,
+    provider: route.provider,
+    upstreamModel: route.model,
+    endpoint: account.endpoint,
+    status: spent.status,
+    errorCode: spent.errorCode,
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    cachedTokens: usage.cachedTokens ?? 0,
+    cacheWriteTokens: usage.cacheWriteTokens ?? 0,
+    reasoningTokens: usage.reasoningTokens ?? 0,
+    estimated: usage.estimated === true,
+    costMicros: costMicros(model.prices, usage),
+    latencyMs: Math.round(performance.now() - account.startedMs),
+    ttfbMs: spent.ttfbMs === null ? null : Math.round(spent.ttfbMs),
+    stream: account.stream,
+    createdAtMs: account.nowMs,
+    attempts: account.failedRoutes ?? NO_ROUTES,
+    arrivedMs: account.startedMs,
+    ...(account.askedMs === undefined ? {} : { askedMs: account.askedMs }),
+    ...(spent.isCall === true ? { isCall: true } : {}),
+  };
+}
+
+/** Settles the usage of one request, of which the prompt is counted at most once. */
+export type SettleUsage = (told: Usage | undefined, output: OutputText) => Usage;
+
+/** Creates the function that settles the usage of a request (`settledUsage`). */
+export function usageSettler(chat: ChatRequest): SettleUsage {
+  const input = lazily(() => countTokens(promptText(chat)) + mediaTokens(chat));
+  return (told, output) => settledUsage(told, { input, output: () => outputTokens(output) });
+}
+
+/** The settled usage of a whole answer. */
+export function usageOfAnswer(chat: ChatRequest, events: readonly ChatEvent[]): Usage {
+  const told = events.findLast((event) => event.type === "finish")?.usage;
+  return usageSettler(chat)(told, writtenOutput(events));
+}
+
+/** The tokens of an answer. Text that was not kept is extrapolated. */
+function outputTokens(output: OutputText): number {
+  const kept = output.toString();
+  const text = kept === "" ? 0 : Math.ceil((countTokens(kept) * output.chars) / kept.length);
+  return text + output.pictures * PICTURE_TOKENS;
+}
+
+/** The tokens of a generated picture of medium quality and 1024 by 1024 pixels (platform.openai.com/docs/guides/image-generation). */
+const PICTURE_TOKENS = 1056;
+
+/** All text of a prompt, to be counted. Images and documents are counted by `mediaTokens`. */
+export function promptText(chat: ChatRequest): string {
+  const texts: string[] = [];
+  for (const message of chat.messages) {
+    for (const part of message.content) {
+      if (part.type === "text" || part.type === "reasoning" || part.type === "refusal") texts.push(part.text);
+      else if (part.type === "tool-call") texts.push(part.name, part.arguments);
+      else if (part.type === "tool-result") {
+        for (const inner of part.content) if (inner.type === "text") texts.push(inner.text);
+      }
+    }
+  }
+  for (const tool of chat.tools) {
+    if (tool.type === "server") continue;
+    texts.push(
+      tool.name,
+      tool.description ?? "",
+      tool.type === "function" ? JSON.stringify(tool.parameters ?? {}) : "",
+    );
+  }
+  return texts.join("\n");
+}

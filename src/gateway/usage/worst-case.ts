@@ -1,0 +1,69 @@
+// The maximum cost of a chat request before the call: its input is counted, and its output limit is assumed to be used up.
+
+import type { CatalogModel } from "../../catalog/models.ts";
+import { costMicros, type Measured, type Prices } from "../../catalog/prices.ts";
+import type { AudioPart, ChatRequest, FilePart, OpaquePart } from "../../chat/request.ts";
+import { countTokens } from "../../tokens/count.ts";
+import type { Defaults } from "../centre/policy.ts";
+import { promptText } from "./meter.ts";
+
+/** Other vendors' vocabularies split a text into up to this many times as many tokens. */
+const VOCABULARY_FACTOR = 1.5;
+/** Tokens of the role and the separators around a message. */
+const MESSAGE_TOKENS = 10;
+/** Tokens of the most expensive image, among vendors whose rules are public. */
+const IMAGE_TOKENS = 5000;
+/** Tokens of a document of unknown size, which is about twenty pages. */
+const FILE_TOKENS = 50_000;
+/** Base64 characters per token, for documents in plain text and well-compressed speech. */
+const FILE_CHARACTERS = 4;
+const AUDIO_CHARACTERS = 50;
+
+/** The maximum cost in micro-dollars; 0 if the model's prices are unknown. */
+export function worstCaseMicros(
+  chat: ChatRequest,
+  {
+    prices,
+    known,
+    contextLength,
+    maxOutputTokens,
+  }: Pick<CatalogModel, "prices" | "known" | "contextLength" | "maxOutputTokens">,
+  defaults: Defaults,
+): number {
+  if (prices === undefined) return 0;
+  const counted = worstInputTokens(chat);
+  const inputTokens = known.contextLength ? Math.min(counted, contextLength) : counted;
+  const outputTokens = (chat.maxTokens ?? defaults.maxTokens ?? maxOutputTokens) * Math.max(1, chat.n ?? 1);
+  return worstCostMicros(prices, { inputTokens, outputTokens });
+}
+
+/** The maximum cost of these tokens, if all were read again or all were written to a cache. */
+export function worstCostMicros(prices: Prices, usage: Measured): number {
+  return Math.max(costMicros(prices, usage), costMicros(prices, { ...usage, cacheWriteTokens: usage.inputTokens }));
+}
+
+function worstInputTokens(chat: ChatRequest): number {
+  let tokens = chat.messages.length * MESSAGE_TOKENS;
+  for (const message of chat.messages) {
+    for (const part of message.content) {
+      if (part.type === "tool-result") for (const inner of part.content) tokens += tokensOfPart(inner);
+      else tokens += tokensOfPart(part);
+    }
+  }
+  for (const tool of chat.tools) if (tool.type === "server") tokens += countTokens(JSON.stringify(tool.value));
+  return Math.ceil((tokens + countTokens(promptText(chat))) * VOCABULARY_FACTOR);
+}
+
+/** The tokens of a part that is not text of the prompt. */
+function tokensOfPart(part: { type: string } | FilePart | AudioPart | OpaquePart): number {
+  if (part.type === "image") return IMAGE_TOKENS;
+  if (part.type === "file" && "source" in part) return tokensOfFile(part);
+  if (part.type === "audio" && "data" in part) return Math.ceil(part.data.length / AUDIO_CHARACTERS);
+  if (part.type === "opaque" && "value" in part) return countTokens(JSON.stringify(part.value));
+  return 0;
+}
+
+function tokensOfFile({ source }: FilePart): number {
+  if (source.kind === "text") return countTokens(source.text);
+  return source.kind === "base64" ? Math.ceil(source.data.length / FILE_CHARACTERS) : FILE_TOKENS;
+}
