@@ -57,10 +57,11 @@ export function createWatch(deps: HealthWatchDeps) {
   });
   const modelHealth = createModelHealth({
     clock,
+    intervalMs: () => config().health.intervalMs,
     models: listed,
     recent: async (model, options) => observer.outcomes.recent(model, options),
     breakerOpen: (provider, model) => fleet.breakers.stateOf(provider, model) === "open",
-    listed: (provider, model) => (config().health.probe === "off" ? undefined : fleet.listed(provider, model)),
+    listed: fleet.listed,
     failed: complain,
     judged: (models) => healthDays.count(models),
     get probe() {
@@ -78,7 +79,7 @@ export function createWatch(deps: HealthWatchDeps) {
     }, JUDGE_AFTER_MS);
   });
   deps.modelsListed.listen(() => {
-    if (!stopped) modelHealth.start(config().health.intervalMs).catch(complain);
+    if (!stopped) modelHealth.start().catch(complain);
   });
   addGauges(deps);
   return {
@@ -102,6 +103,7 @@ export function createWatch(deps: HealthWatchDeps) {
       ...(node.state && { nodes: node.state }),
     } satisfies HealthDeps["subsystems"],
     start: () => healthDays.start(),
+    reconfigure: modelHealth.reschedule,
     async stop() {
       stopped = true;
       clearTimeout(soon);

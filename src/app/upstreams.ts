@@ -30,6 +30,7 @@ export function addUpstreams(base: Foundation) {
     catalogChanged: modelsChanged.fire,
     joinBreaker: base.shared.breakers?.join,
     flights: base.shared.flights,
+    watches: true,
   });
   base.shared.breakers?.onUnknown((name) => fleet.breakers.know(name));
   add("providers", {

@@ -1,4 +1,4 @@
-// Lists every provider's models at the start, every five minutes and on demand (SIGHUP). An unreachable provider keeps its
+// Lists every provider's models at the start, at intervals and on demand (SIGHUP). An unreachable provider keeps its
 // last list; one removed from the config loses it. Never throws, and rounds never overlap.
 
 import type { DiscoveredModel } from "../vendors/vendor.ts";
@@ -47,7 +47,7 @@ export interface ModelListing {
   readonly models: number;
 }
 
-/** Provider lists are fetched again after this time. */
+/** Provider lists are fetched again after this time, or earlier if the health of models depends on them. */
 export const LISTED_EVERY_MS = 5 * 60_000;
 /** A model list is small; a provider that needs longer counts as unreachable. */
 const LIST_TIMEOUT_MS = 15_000;
@@ -58,7 +58,7 @@ const ID_CHARS_MAX = 256;
 /** Creates a discovery, not yet started. */
 export function createDiscovery<P extends DiscoverySource>(
   deps: DiscoveryDeps<P>,
-  options: { intervalMs?: number; timeoutMs?: number } = {},
+  options: { intervalMs?(): number; timeoutMs?: number } = {},
 ): Discovery {
   const lists = new Map<string, readonly DiscoveredModel[]>();
   /** Lower-case ids of the last listing; undefined after a failure. */
@@ -96,19 +96,27 @@ export function createDiscovery<P extends DiscoverySource>(
 
   const rounds = oneAtATime(round, () => stopped);
 
+  /** The interval is read each time, so that a reload applies. */
+  function schedule(): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      schedule();
+      // A running round is enough; the timer must not queue another one.
+      if (!rounds.running()) void rounds.run();
+    }, options.intervalMs?.() ?? LISTED_EVERY_MS);
+    timer.unref();
+  }
+
   return {
     start() {
       stopped = false;
       abort = new AbortController();
-      timer ??= setInterval(() => {
-        // A running round is enough; the timer must not queue another one.
-        if (!rounds.running()) void rounds.run();
-      }, options.intervalMs ?? LISTED_EVERY_MS);
-      timer.unref();
+      schedule();
       return rounds.run();
     },
     refresh() {
       asked = true;
+      if (timer !== undefined) schedule();
       return rounds.run();
     },
     offers: (provider, model) =>
@@ -119,7 +127,7 @@ export function createDiscovery<P extends DiscoverySource>(
     },
     stop() {
       stopped = true;
-      clearInterval(timer);
+      clearTimeout(timer);
       timer = undefined;
       abort.abort();
     },

@@ -1,6 +1,9 @@
 // Types that the API shares with the operators' pages: gateway, providers, search engines, storage, audit and
 // configuration.
 
+/** The health of a model; unknown if nothing was seen of it. */
+export type HealthWord = "healthy" | "degraded" | "unavailable" | "unknown";
+
 /** The result of a test. `warning`: the service answered, but the answer does not show that it works. */
 export type TestStatus = "ok" | "warning" | "failed";
 
@@ -22,7 +25,7 @@ export interface ProviderView {
   /** The number of models in the catalog that have a route to it. */
   readonly models: number;
   /** The number of listed models in each state. */
-  readonly health: { readonly healthy: number; readonly degraded: number; readonly unavailable: number };
+  readonly health: Readonly<Record<HealthWord, number>>;
   /** Null for providers that are not watched. */
   readonly breaker: {
     readonly state: "closed" | "open" | "half_open";
@@ -142,7 +145,7 @@ export interface GatewayView {
   }[];
   readonly models: readonly {
     readonly id: string;
-    readonly status: "healthy" | "degraded" | "unavailable";
+    readonly status: HealthWord;
     readonly p50_ms: number | null;
     readonly p99_ms: number | null;
     readonly checked_at: string;

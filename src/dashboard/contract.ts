@@ -1,6 +1,6 @@
 // Types and plain values that the pages share with the API. Both sides import only this file and those beside it.
 
-import type { MarkedModel } from "./contract-admin.ts";
+import type { HealthWord, MarkedModel } from "./contract-admin.ts";
 
 /** The dashboard's path. */
 export const BASE = "/dashboard";
@@ -359,7 +359,7 @@ export interface AdminModelView extends MarkedModel {
   readonly tier: string;
   readonly listed: boolean;
   /** Null for models without a health check: hidden ones and new ones. */
-  readonly status: "healthy" | "degraded" | "unavailable" | null;
+  readonly status: HealthWord | null;
   /** Null where unknown. */
   readonly context_length: number | null;
   readonly max_output_tokens: number | null;

@@ -47,7 +47,11 @@ const DAY_MS = 86_400_000;
 /** Day → model → healthy, degraded, unavailable. */
 type Counts = Map<number, Map<string, [number, number, number]>>;
 
-const PLACES: Readonly<Record<ModelStatus, 0 | 1 | 2>> = { healthy: 0, degraded: 1, unavailable: 2 };
+const PLACES: Readonly<Record<Exclude<ModelStatus, "unknown">, 0 | 1 | 2>> = {
+  healthy: 0,
+  degraded: 1,
+  unavailable: 2,
+};
 
 /** Creates an empty record. */
 export function createHealthDays({ clock, store, problem }: HealthDaysDeps): HealthDays {
@@ -82,10 +86,12 @@ export function createHealthDays({ clock, store, problem }: HealthDaysDeps): Hea
   return {
     count(models) {
       const round = new Map(
-        models.slice(0, MODELS_MAX).map(({ id, status }) => {
+        models.slice(0, MODELS_MAX).flatMap(({ id, status }) => {
+          // A day of which nothing is known is shown as such.
+          if (status === "unknown") return [];
           const one: [number, number, number] = [0, 0, 0];
           one[PLACES[status]] = 1;
-          return [id, one];
+          return [[id, one] as const];
         }),
       );
       addTo(fresh, new Map([[today(), round]]));

@@ -5,12 +5,13 @@
 // 3. With less traffic, a one-token call decides about a chat model, if the operator pays for such calls: without an
 // answer the model is unavailable, with one it is degraded if any breaker is open, and otherwise healthy.
 // 4. Without such a call, a route is bad if its breaker is open, or if the provider's last model list failed or lacks
-// the model. If all routes are bad, the model is unavailable; if some are, it is degraded; otherwise it is healthy.
+// the model. If all routes are bad, the model is unavailable; if some are, it is degraded. Otherwise it is healthy if a list
+// has it or a request has succeeded, and unknown if nothing was seen of it.
 
 import type { Clock } from "../base/clock.ts";
 import type { ModelKind } from "../vendors/model-kind.ts";
 
-export type ModelStatus = "healthy" | "degraded" | "unavailable";
+export type ModelStatus = "healthy" | "degraded" | "unavailable" | "unknown";
 
 /** A model, as far as its health needs it. */
 export interface WatchedModel {
@@ -29,14 +30,15 @@ export interface RequestOutcome {
 
 export interface ModelHealthDeps {
   readonly clock: Clock;
+  /** The time between two rounds, read before each. */
+  intervalMs(): number;
   /** The currently listed models. */
   models(): readonly WatchedModel[];
   /** A model's requests since a time, newest first, at most `limit`. */
   recent(model: string, options: { sinceMs: number; limit: number }): Promise<readonly RequestOutcome[]>;
   breakerOpen(provider: string, model: string): boolean;
   /**
-   * The result of the provider's last listing for one of its models; undefined if models of this provider are not
-   * listed.
+   * The result of the provider's last listing for one of its models; undefined if it says nothing about the model.
    */
   listed(provider: string, model: string): boolean | undefined;
   /** Called when a scheduled round fails. */
@@ -58,7 +60,9 @@ interface ModelHealthEntry {
 /** Keeps the health of all listed models. */
 export interface ModelHealth {
   /** Judges now and at every interval. */
-  start(intervalMs: number): Promise<void>;
+  start(): Promise<void>;
+  /** Applies a changed interval. */
+  reschedule(): void;
   /** Judges now; joins a running round. */
   refresh(): Promise<void>;
   stop(): void;
@@ -102,7 +106,9 @@ export function createModelHealth(deps: ModelHealthDeps): ModelHealth {
     const batch = deps.probe === undefined ? BATCH : PROBES_AT_ONCE;
     for (let at = 0; at < models.length && !abort.signal.aborted; at += batch) {
       judged.push(
-        ...(await Promise.all(models.slice(at, at + batch).map((model) => judge(deps, model, abort.signal)))),
+        ...(await Promise.all(models.slice(at, at + batch).map((model) => judge(deps, model, abort.signal)))).map(
+          sinceKnown,
+        ),
       );
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -112,6 +118,12 @@ export function createModelHealth(deps: ModelHealthDeps): ModelHealth {
     deps.judged?.(judged);
   }
 
+  /** A model of which nothing is known was not checked now. */
+  function sinceKnown(entry: ModelHealthEntry): ModelHealthEntry {
+    const before = entry.status === "unknown" ? entries.find(({ id }) => id === entry.id) : undefined;
+    return before === undefined ? entry : { ...entry, checkedAtMs: before.checkedAtMs };
+  }
+
   function refresh(): Promise<void> {
     running ??= judgeAll().finally(() => {
       running = undefined;
@@ -119,17 +131,28 @@ export function createModelHealth(deps: ModelHealthDeps): ModelHealth {
     return running;
   }
 
-  return {
-    start(intervalMs) {
-      abort = new AbortController();
+  function schedule(): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      schedule();
       // If a round fails (for example because the database is down), the last result stays, with its time.
-      timer ??= setInterval(() => void refresh().catch(deps.failed), intervalMs);
-      timer.unref();
+      void refresh().catch(deps.failed);
+    }, deps.intervalMs());
+    timer.unref();
+  }
+
+  return {
+    start() {
+      abort = new AbortController();
+      schedule();
       return refresh();
+    },
+    reschedule() {
+      if (timer !== undefined) schedule();
     },
     refresh,
     stop() {
-      clearInterval(timer);
+      clearTimeout(timer);
       timer = undefined;
       abort.abort();
     },
@@ -158,7 +181,7 @@ async function judge(deps: ModelHealthDeps, model: WatchedModel, signal: AbortSi
   const traffic = telling.length >= REQUESTS_MIN ? failed / telling.length : undefined;
   return {
     id: model.id,
-    status: await statusOf(deps, model, { traffic, signal }),
+    status: await statusOf(deps, model, { traffic, answered: latencies.length > 0, signal }),
     checkedAtMs: deps.clock.now(),
     p50Ms: quantile(latencies, 0.5),
     p99Ms: quantile(latencies, 0.99),
@@ -168,7 +191,7 @@ async function judge(deps: ModelHealthDeps, model: WatchedModel, signal: AbortSi
 async function statusOf(
   deps: ModelHealthDeps,
   model: WatchedModel,
-  seen: { traffic: number | undefined; signal: AbortSignal },
+  seen: { traffic: number | undefined; answered: boolean; signal: AbortSignal },
 ): Promise<ModelStatus> {
   const bad = model.routes.filter((route) => deps.breakerOpen(route.provider, route.model)).length;
   if (bad === model.routes.length) return "unavailable";
@@ -185,7 +208,9 @@ async function statusOf(
     (route) => deps.breakerOpen(route.provider, route.model) || deps.listed(route.provider, route.model) === false,
   ).length;
   if (unfit === model.routes.length) return "unavailable";
-  return unfit > 0 ? "degraded" : "healthy";
+  if (unfit > 0) return "degraded";
+  const isListed = model.routes.some((route) => deps.listed(route.provider, route.model) === true);
+  return isListed || seen.answered ? "healthy" : "unknown";
 }
 
 async function probe(ask: NonNullable<ModelHealthDeps["probe"]>, model: string, signal: AbortSignal): Promise<boolean> {

@@ -110,14 +110,15 @@ export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
   }),
   get("/v1/status/models", "getModelStatus", {
     summary: "Health of each model",
-    description: "Judged every few minutes from traffic and from the providers' model lists.",
+    description:
+      "Judged at every `health.interval` from traffic and from the providers' model lists. `unknown`: nothing was seen of the model, and `last_checked` is the time since which this is so.",
     answer: "The models.",
     schema: Type.Object(
       {
         models: Type.Array(
           Type.Object({
             id: Type.String(),
-            status: oneOf(["healthy", "degraded", "unavailable"]),
+            status: oneOf(["healthy", "degraded", "unavailable", "unknown"]),
             last_checked: Type.String(),
             latency_p50_ms: Type.Optional(Type.Integer()),
             latency_p99_ms: Type.Optional(Type.Integer()),

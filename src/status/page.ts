@@ -73,17 +73,19 @@ ${totalsSection(facts)}
 `;
 }
 
-const WORST_FIRST: readonly ModelStatus[] = ["unavailable", "degraded", "healthy"];
+const WORST_FIRST: readonly ModelStatus[] = ["unavailable", "degraded", "unknown", "healthy"];
 const MARKS = { ok: "✓", warn: "⚠", danger: "✕", none: "◌" } as const;
 const KINDS: Readonly<Record<ModelStatus, keyof typeof MARKS>> = {
   healthy: "ok",
   degraded: "warn",
   unavailable: "danger",
+  unknown: "none",
 };
 const WORDS: Readonly<Record<ModelStatus, string>> = {
   healthy: "OK",
   degraded: "Degraded",
   unavailable: "Unavailable",
+  unknown: "Unknown",
 };
 
 function verdictOf({ models: { models, refreshed_at: at }, maintenance }: StatusPageFacts) {
@@ -96,6 +98,19 @@ function verdictOf({ models: { models, refreshed_at: at }, maintenance }: Status
   const of = models.length === 1 ? "The model" : `${down || degraded} of ${models.length} models`;
   if (down > 0) return say("danger", `${of} ${down === 1 ? "is" : "are"} unavailable`);
   if (degraded > 0) return say("warn", `${of} ${degraded === 1 ? "is" : "are"} degraded`);
+  const unknown = count("unknown");
+  if (unknown === models.length)
+    return say(
+      "none",
+      models.length === 1 ? "The health of the model is unknown" : "The health of the models is unknown",
+    );
+  if (unknown > 0) {
+    const known = models.length - unknown;
+    return say(
+      "ok",
+      `${known} of ${models.length} models ${known === 1 ? "answers" : "answer"}; the others are unknown`,
+    );
+  }
   return say("ok", models.length === 1 ? "The model answers" : `All ${models.length} models answer`);
 }
 
@@ -115,7 +130,7 @@ ${barOf(days)}
   const rest = more > 0 ? `<p class="hint">And ${number(more)} more that do no worse than these.</p>` : "";
   return `<section aria-labelledby="models">
 <h2 id="models">Models</h2>
-<p class="legend"><span><i class="key ok"></i> Fine</span> <span><i class="key warn"></i> Some checks failed</span> <span><i class="key danger"></i> Unavailable for a while</span> <span><i class="key none"></i> Not known</span></p>
+<p class="legend"><span><i class="key ok"></i> Fine</span> <span><i class="key warn"></i> Some checks failed</span> <span><i class="key danger"></i> Unavailable for a while</span> <span><i class="key none"></i> Unknown</span></p>
 <ul class="models">
 ${rows.join("\n")}
 </ul>

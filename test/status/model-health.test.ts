@@ -29,6 +29,7 @@ async function judged({ outcomes = [], open = [], listed = {}, routes = TWO, pro
   const clock = new FakeClock();
   const health = createModelHealth({
     clock,
+    intervalMs: () => 60_000,
     models: () => [{ id: "m", routes, kind }],
     recent: async (_model, { sinceMs, limit }) => {
       expect(clock.now() - sinceMs).toBe(15 * 60_000);
@@ -44,7 +45,8 @@ async function judged({ outcomes = [], open = [], listed = {}, routes = TWO, pro
 }
 
 test.each<[string, World, string]>([
-  ["nothing is known against it", {}, "healthy"],
+  ["nothing is known of it", {}, "unknown"],
+  ["one request was answered", { outcomes: [fine()] }, "healthy"],
   ["all breakers open, whatever the traffic said", { outcomes: many(9, fine()), open: ["a", "b"] }, "unavailable"],
   ["one breaker open, traffic fine", { outcomes: many(9, fine()), open: ["a"] }, "healthy"],
   ["one breaker open, no traffic", { open: ["a"] }, "degraded"],
@@ -52,8 +54,8 @@ test.each<[string, World, string]>([
   ["a tenth failed", { outcomes: [...many(9, fine()), failed()] }, "degraded"],
   ["half failed", { outcomes: [...many(2, fine()), ...many(2, failed())] }, "unavailable"],
   ["a stream broke off", { outcomes: many(3, failed("provider_stream_interrupted", 200)) }, "unavailable"],
-  ["two failures are too few to tell", { outcomes: many(2, failed()) }, "healthy"],
-  ["the client's mistakes do not count", { outcomes: many(9, failed("invalid_request", 400)) }, "healthy"],
+  ["two failures are too few to tell", { outcomes: many(2, failed()) }, "unknown"],
+  ["the client's mistakes do not count", { outcomes: many(9, failed("invalid_request", 400)) }, "unknown"],
   ["nor do its departures", { outcomes: [...many(3, fine()), ...many(9, failed(null, 499))] }, "healthy"],
   ["both listed", { listed: { "a/x": true, "b/y": true } }, "healthy"],
   ["one list without it", { listed: { "a/x": false, "b/y": true } }, "degraded"],
@@ -63,7 +65,7 @@ test.each<[string, World, string]>([
   ["the probe answers", { probe: async () => true, listed: { "a/x": false, "b/y": false } }, "healthy"],
   ["the probe fails", { probe: async () => false }, "unavailable"],
   ["the probe throws", { probe: () => Promise.reject(new Error("refused")) }, "unavailable"],
-  ["what cannot chat is not probed", { probe: async () => false, kind: "embedding" }, "healthy"],
+  ["what cannot chat is not probed", { probe: async () => false, kind: "embedding" }, "unknown"],
   ["its lists speak for it", { probe: async () => true, kind: "image", listed: { "a/x": false } }, "degraded"],
   ["traffic spares the probe", { probe: async () => false, outcomes: many(3, fine()) }, "healthy"],
 ])("%s", async (_name, world, status) => {
@@ -82,10 +84,30 @@ test("without answers there is no latency", async () => {
   expect(Object.keys((await judged({})).models[0]!)).toEqual(["id", "status", "last_checked"]);
 });
 
+test("a model of which nothing is known was not checked again", async () => {
+  const clock = new FakeClock();
+  const health = createModelHealth({
+    clock,
+    intervalMs: () => 60_000,
+    models: () => ["seen", "unseen"].map((id) => ({ id, routes: [{ provider: id, model: "x" }] })),
+    recent: async () => [],
+    failed: () => {},
+    breakerOpen: () => false,
+    listed: (provider) => (provider === "seen" ? true : undefined),
+  });
+  await health.refresh();
+  const before = health.view().models.map((model) => model.last_checked);
+  clock.advance(60_000);
+  await health.refresh();
+  const after = health.view().models.map((model) => model.last_checked);
+  expect(after.map((at, of) => Date.parse(at) - Date.parse(before[of]!))).toEqual([60_000, 0]);
+});
+
 test("before the first round there is nothing to show; a failing round leaves the last one standing", async () => {
   let down = false;
   const health = createModelHealth({
     clock: new FakeClock(),
+    intervalMs: () => 60_000,
     models: () => [{ id: "m", routes: TWO }],
     recent: () => (down ? Promise.reject(new Error("disk")) : Promise.resolve([])),
     failed: () => {},
@@ -105,6 +127,7 @@ test("parallel refreshes are one round; every model of a long list is judged", a
   const models = Array.from({ length: 120 }, (_, at) => ({ id: `m${at}`, routes: TWO }));
   const health = createModelHealth({
     clock: new FakeClock(),
+    intervalMs: () => 60_000,
     models: () => models,
     recent: async () => {
       asked++;

@@ -13,7 +13,11 @@ const NOW = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
 const SLOW_MS = 60_000;
 
-const model = (id: string, status: "healthy" | "degraded" | "unavailable") => ({ id, status, last_checked: "" });
+const model = (id: string, status: "healthy" | "degraded" | "unavailable" | "unknown") => ({
+  id,
+  status,
+  last_checked: "",
+});
 
 function facts(over: Partial<StatusPageFacts> = {}): StatusPageFacts {
   return {
@@ -36,6 +40,12 @@ test.each([
   [[model("a", "healthy"), model("b", "healthy")], "✓ All 2 models answer"],
   [[model("a", "healthy"), model("b", "degraded")], "⚠ 1 of 2 models is degraded"],
   [[model("a", "unavailable"), model("b", "unavailable"), model("c", "degraded")], "✕ 2 of 3 models are unavailable"],
+  [[model("a", "unknown"), model("b", "unavailable")], "✕ 1 of 2 models is unavailable"],
+  [
+    [model("a", "unknown"), model("b", "healthy"), model("c", "healthy")],
+    "✓ 2 of 3 models answer; the others are unknown",
+  ],
+  [[model("a", "unknown")], "◌ The health of the model is unknown"],
   [[], "◌ No models are offered"],
 ])("%j is said in the title and on top", (all, said) => {
   const html = statusHtml(facts({ models: models(...all) }));

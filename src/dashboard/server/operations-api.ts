@@ -117,7 +117,7 @@ function providerViews({ operations, gateway }: OperationsApiDeps): ProviderView
     const { name, kind, preset, baseUrl, apiKeys } = provider;
     const [breaker, fault] = [breakers.get(name), faults.get(name)];
     const models = catalog.filter(({ routes }) => routes.some((route) => route.provider === name));
-    const health = { healthy: 0, degraded: 0, unavailable: 0 };
+    const health = { healthy: 0, degraded: 0, unavailable: 0, unknown: 0 };
     for (const { id } of models) {
       const state = states.get(id);
       if (state !== undefined) health[state]++;

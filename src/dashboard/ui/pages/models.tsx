@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { Listing, MemberModelView } from "../../contract.ts";
 import { useLoad } from "../load.ts";
 import { CopyButton } from "../parts/copy.tsx";
+import { HealthBadge } from "../parts/model-health.tsx";
 import { Badge, Empty, Notice } from "../parts/notice.tsx";
 import { choose } from "../parts/span.tsx";
 import { short, usd } from "../parts/time.tsx";
@@ -153,6 +154,5 @@ function Price({ of: { prices } }: { of: MemberModelView }) {
 
 function Health({ status }: { status: MemberModelView["status"] }) {
   if (status === null) return <span>not checked</span>;
-  const kinds = { healthy: "ok", degraded: "warn", unavailable: "danger" } as const;
-  return <Badge kind={kinds[status]}>{status}</Badge>;
+  return <HealthBadge health={status} />;
 }

@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import type { GatewayView } from "../../../contract-admin.ts";
 import type { EverybodysUsage } from "../../../contract-usage.ts";
 import { useLoad } from "../../load.ts";
+import { HealthBadge } from "../../parts/model-health.tsx";
 import { Badge, Empty, Notice } from "../../parts/notice.tsx";
 import { formatBytes, lasting, When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
@@ -17,7 +18,6 @@ const REFRESH_MS = 15_000;
 
 const STATES = {
   ok: "ok",
-  healthy: "ok",
   closed: "ok",
   degraded: "warn",
   half_open: "warn",
@@ -190,7 +190,7 @@ function isRefused(breaker: NonNullable<ProviderRow["breaker"]>, last: ProviderR
 
 /** Models with problems come first, and only some of many healthy ones are shown at once. */
 const SHOWN = 20;
-const WORST_FIRST = ["unavailable", "degraded", "healthy"];
+const WORST_FIRST = ["unavailable", "degraded", "unknown", "healthy"];
 
 function Models({ models }: { models: GatewayView["models"] }) {
   const all = useSignal(false);
@@ -220,7 +220,7 @@ function Models({ models }: { models: GatewayView["models"] }) {
                     {model.id}
                   </th>
                   <td data-label="State">
-                    <Badge kind={STATES[model.status]}>{model.status}</Badge>
+                    <HealthBadge health={model.status} />
                   </td>
                   <td data-label="p50" class="number">
                     {milliseconds(model.p50_ms)}

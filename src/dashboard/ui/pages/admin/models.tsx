@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { AdminModelView, Listing } from "../../../contract.ts";
 import { useLoad } from "../../load.ts";
+import { HealthBadge } from "../../parts/model-health.tsx";
 import { Badge, Empty, Notice } from "../../parts/notice.tsx";
 import { choose } from "../../parts/span.tsx";
 import { short, usd } from "../../parts/time.tsx";
@@ -144,6 +145,5 @@ function ModelTable({ models }: { models: readonly AdminModelView[] }) {
 
 function Status({ of: { status } }: { of: AdminModelView }) {
   if (status === null) return null;
-  const kinds = { healthy: "ok", degraded: "warn", unavailable: "danger" } as const;
-  return <Badge kind={kinds[status]}>{status}</Badge>;
+  return <HealthBadge health={status} />;
 }

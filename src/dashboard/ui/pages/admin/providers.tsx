@@ -152,11 +152,12 @@ function keysText({ credentials, variable, base_url: address }: ProviderView): s
   return variable === null ? "None" : `None; ${variable} is not set`;
 }
 
-function healthText({ health: { healthy, degraded, unavailable } }: ProviderView): string {
+function healthText({ health: { healthy, degraded, unavailable, unknown } }: ProviderView): string {
   const parts = [
     ...(degraded > 0 ? [`${degraded} degraded`] : []),
     ...(unavailable > 0 ? [`${unavailable} unavailable`] : []),
   ];
   if (parts.length > 0) return ` (${parts.join(", ")})`;
+  if (unknown > 0) return ` (${unknown} unknown)`;
   return healthy > 0 ? " (all healthy)" : "";
 }
