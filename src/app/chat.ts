@@ -41,7 +41,7 @@ import { responsesFormat } from "../wire/responses/format.ts";
 
 /** What everything that calls providers for a request shares. */
 export type UpstreamCalls = Omit<AttemptDeps, "provider"> &
-  Pick<GatewayDeps, "admit" | "budgets" | "bodyLimits" | "requestTimeoutMs" | "record">;
+  Pick<GatewayDeps, "admit" | "budgets" | "bodyLimits" | "requestTimeoutMs" | "record" | "endUserOf">;
 
 export interface ChatDeps {
   readonly live: LiveConfig;

@@ -96,7 +96,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
   );
   add("account endpoints", { routes: accountRoutes({ accounts, urls: () => config().server, listeningUrl }) });
 
-  const { fleet, decisions, calls, ...models } = addUpstreams(base);
+  const { fleet, decisions, calls, ...models } = addUpstreams(base, await verbs.secrets.secret("end_users"));
   const { metrics } = observer;
   const isDecisionModel = decisions.has;
   const chat = add(

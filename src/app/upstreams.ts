@@ -5,6 +5,7 @@ import { resolveModel } from "../catalog/resolve.ts";
 import { addressesOf } from "../config/addresses.ts";
 import { secretsOf } from "../config/load.ts";
 import { createDecisions } from "../decisions/assemble.ts";
+import { createEndUsers } from "../gateway/admission/end-users.ts";
 import { createFleet } from "../gateway/providers.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
@@ -13,7 +14,7 @@ import type { Foundation } from "./foundation.ts";
 import { isListed } from "./health-watch.ts";
 
 /** Adds providers and decision models. */
-export function addUpstreams(base: Foundation) {
+export function addUpstreams(base: Foundation, endUserSecret: string) {
   const { add, config, log, clock, store, verbs, observer, callers } = base;
   /** A breaker, or the catalog's content, changed. */
   const modelsChanged = createSignal();
@@ -47,7 +48,7 @@ export function addUpstreams(base: Foundation) {
     stop: fleet.stop,
   });
 
-  const calls = upstreamCalls(base, fleet);
+  const calls = { ...upstreamCalls(base, fleet), endUserOf: createEndUsers(endUserSecret) };
   const decisions = createDecisions({
     ...calls,
     config,
@@ -71,7 +72,7 @@ export function addUpstreams(base: Foundation) {
 }
 
 /** What everything that calls providers for a request shares. */
-function upstreamCalls(base: Foundation, fleet: ReturnType<typeof createFleet>): UpstreamCalls {
+function upstreamCalls(base: Foundation, fleet: ReturnType<typeof createFleet>): Omit<UpstreamCalls, "endUserOf"> {
   const { live, config, clock, writer, observer, callers } = base;
   const redact = live.derive((now) => makeRedactor(secretsOf(now), addressesOf(now)));
   return {

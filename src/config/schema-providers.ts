@@ -100,6 +100,11 @@ export const ProviderSection = section("An upstream that serves models.", {
   discover: flag("Whether the models it lists are offered.", true),
   discover_tier: choice("The tier of the models that it lists.", "free", TIER_IDS),
   model_defaults: section("Defaults for listed models about which nothing is known.", metadata),
+  end_users: choice(
+    "Whether the provider is told which user a request is from, as a keyed hash that is the same in all of the user's requests: account, key, off, or auto, which is account where the vendor acts against single users (OpenAI, Azure OpenAI) and off elsewhere. Sent where the client gives none, as `safety_identifier`, `user` or `metadata.user_id`.",
+    "auto",
+    ["auto", "account", "key", "off"],
+  ),
   retry: section("Retries of calls that fail before the first byte.", {
     attempts: integer("Number of attempts on each route, including the first.", 2, { minimum: 1, maximum: 10 }),
     base: duration("Delay before the second attempt; it doubles each time.", "1s"),

@@ -21,6 +21,7 @@ export const SECRET_NAMES = [
   "setup_token",
   "compaction",
   "webhooks",
+  "end_users",
 ] as const;
 
 /** The name of a secret. */

@@ -7,6 +7,7 @@ import type { Quirks } from "../vendors/quirks.ts";
 import type { Dialect } from "./dialect.ts";
 import { DIALECTS } from "./dialects/index.ts";
 import { openaiResponses } from "./dialects/responses/dialect.ts";
+import { endUserScope } from "./end-user.ts";
 import { CredentialPool, type Provider, type ProviderCard, type Transport } from "./provider.ts";
 import { cardFor, embeddedCard } from "./providers/index.ts";
 
@@ -28,6 +29,7 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
     minter: minterOf(config, card),
     baseUrl: config.baseUrl,
     quirks,
+    endUsers: endUserScope(config.endUsers, quirks),
     extraHeaders: config.headers,
     keys: new CredentialPool(config.apiKeys),
     timeoutsMs: config.timeoutMs,

@@ -5,6 +5,7 @@ import type { DialectName } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
 import type { DecisionFacts, DiscoveredModel, EmbeddedDecisionModel } from "../vendors/vendor.ts";
 import type { Dialect } from "./dialect.ts";
+import type { EndUserScope } from "./end-user.ts";
 
 /** The facts about a vendor for one of its protocols (created in providers/index.ts). */
 export interface ProviderCard {
@@ -43,6 +44,8 @@ export interface Provider {
   minter: string;
   baseUrl: string;
   quirks: Quirks;
+  /** Whose names the provider is told with requests. */
+  endUsers: EndUserScope;
   /** The operator's headers, which are set last so that they take precedence. */
   extraHeaders: Readonly<Record<string, string>>;
   keys: CredentialPool;

@@ -242,9 +242,10 @@ export const openai = {
         responses: true,
         refuses_reasoning: true,
         metadata_needs_store: true,
+        safety_identifier: true,
       },
       // An item of a response that was not stored is looked up by its id and not found.
-      "openai-responses": { plain_reasoning: false },
+      "openai-responses": { plain_reasoning: false, safety_identifier: true },
     },
     models: { path: "/models" },
     figures: {

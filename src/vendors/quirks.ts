@@ -53,6 +53,9 @@ export const QuirksSchema = Type.Object(
       "tei",
     ]),
     compaction: flag("false: the protocol's own compaction of conversations is not supported, so the gateway does it."),
+    safety_identifier: flag(
+      "true: end users are named in `safety_identifier`, and the vendor acts against single ones; otherwise `user` names them.",
+    ),
     threads: flag("false: Anthropic's `thread` is not supported, so the gateway stores the conversation."),
     decision_body: Type.Optional(
       Type.Unsafe<Readonly<Record<string, unknown>>>({

@@ -49,6 +49,8 @@ export interface ModelEndpoint {
   readonly file?: string;
   /** `any`: an answer may also be text, bytes or server-sent events, which are relayed unchanged. Absent: only JSON. */
   readonly gives?: "any";
+  /** Whether requests in JSON can name an end user, as chat completions do. */
+  readonly namesEndUser?: boolean;
   /** The operation in traces (OpenTelemetry's `gen_ai.operation.name`). */
   readonly operation: string;
   /** Throws `ApiError` 400 with the parameter's name. Of a form, only the fields before the first file are given. */

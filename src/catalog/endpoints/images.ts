@@ -26,6 +26,7 @@ export const imageGenerations: ModelEndpoint = {
   upstreamPath: "/images/generations",
   dialects: ["openai-chat", "openai-responses"],
   gives: "any",
+  namesEndUser: true,
   operation: "image_generation",
   check: checkImages,
   measure,

@@ -12,6 +12,7 @@ import type { AttemptEnd, CallTrace } from "../../gateway/centre/route-call.ts";
 import type { Permit } from "../../upstream/breaker.ts";
 import { fetchTransport } from "../../upstream/configure.ts";
 import type { Dialect, UpstreamRequest } from "../../upstream/dialect.ts";
+import { endUserScope } from "../../upstream/end-user.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import { CredentialPool, type Provider } from "../../upstream/provider.ts";
 import { decisionCard } from "../../upstream/providers/index.ts";
@@ -233,6 +234,7 @@ export function decisionProvider(config: ProviderConfig, chat: Dialect): Provide
     minter: config.name,
     baseUrl: config.baseUrl,
     quirks: {},
+    endUsers: endUserScope(config.endUsers, {}),
     extraHeaders: config.headers,
     keys: new CredentialPool(config.apiKeys),
     timeoutsMs: config.timeoutMs,

@@ -15,6 +15,7 @@ import type { Provider } from "../../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../../wire/format.ts";
 import { conversationOf } from "../../wire/responses/conversation.ts";
 import type { Caller } from "../admission/caller.ts";
+import type { EndUsers } from "../admission/end-users.ts";
 import { inClientTerms } from "../rules/client-terms.ts";
 import { refuseUntranslatable } from "../rules/untranslatable.ts";
 import type { Stay } from "../stages/affinity/affinity.ts";
@@ -172,7 +173,7 @@ interface ReasoningDeps {
 
 /** Builds the upstream request for one route. Throws `ApiError` 400 for content that the route's protocol cannot express. */
 export function buildRequest(
-  deps: ReasoningDeps,
+  deps: ReasoningDeps & { endUserOf: EndUsers },
   admitted: AdmittedRequest,
   { provider, route }: { provider: Provider; route: ModelRoute },
 ): UpstreamRequest {
@@ -182,6 +183,7 @@ export function buildRequest(
     provider,
     model: route.model,
     reader,
+    endUser: deps.endUserOf(admitted.caller, provider),
     storesAnswer: admitted.keep !== undefined && deps.reasoning.maySeal(provider.minter, route.model),
   });
   return refused ? withoutReasoning(request, admitted.format) : request;
@@ -215,9 +217,11 @@ function wholeMessages({ chat, conversation }: AdmittedRequest): readonly ChatMe
 
 function requestFor(
   admitted: AdmittedRequest,
-  target: { provider: Provider; model: string; reader: HistoryReader; storesAnswer: boolean },
+  target: { provider: Provider; model: string; reader: HistoryReader } & Pick<RequestContext, "endUser"> & {
+      storesAnswer: boolean;
+    },
 ): UpstreamRequest {
-  const { provider, model: upstreamModel, reader, storesAnswer } = target;
+  const { provider, model: upstreamModel, reader, endUser, storesAnswer } = target;
   const ctx: RequestContext = {
     model: upstreamModel,
     stream: admitted.chat.stream,
@@ -226,6 +230,7 @@ function requestFor(
     maxOutputTokens: admitted.model.maxOutputTokens,
     clientCaches: admitted.format.marksCaches === true,
     clientHeaders: admitted.clientHeaders,
+    endUser,
     storesAnswer,
   };
   const defaults = allowedDefaults(admitted.defaults, ctx, admitted.model);

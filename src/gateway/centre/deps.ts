@@ -11,6 +11,7 @@ import type { DecodeOptions, WireFormat } from "../../wire/format.ts";
 import type { Admit } from "../admission/admit.ts";
 import type { Budgets } from "../admission/budgets.ts";
 import type { Caller } from "../admission/caller.ts";
+import type { EndUsers } from "../admission/end-users.ts";
 import type { Affinity } from "../stages/affinity/affinity.ts";
 import type { Conversations } from "../stages/compaction/conversations.ts";
 import type { ReasoningMemory } from "../stages/reasoning/reasoning-memory.ts";
@@ -34,6 +35,8 @@ export interface GatewayDeps extends AttemptDeps {
   /** How long a stream's headers wait for the upstream's first event; 10 s except in tests. */
   peekMs?: number | undefined;
   record(usage: UsageRecord): void;
+  /** The name of a caller for a provider that is told who its requests are from. */
+  endUserOf: EndUsers;
   /** Remembers the reasoning of answers. */
   reasoning: ReasoningMemory;
   /** Remembers where conversations are served. */

@@ -11,6 +11,7 @@ import { fetchAnswer } from "../../upstream/ask.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Budgets } from "../admission/budgets.ts";
 import type { Caller } from "../admission/caller.ts";
+import type { EndUsers } from "../admission/end-users.ts";
 import { type AttemptDeps, tryRoutes } from "../centre/attempts.ts";
 import { faultOfAnswer, faultOfReading } from "../centre/policy.ts";
 import type { RouteAttempt } from "../centre/route-call.ts";
@@ -20,6 +21,8 @@ import { worstCaseMicros } from "../usage/worst-case.ts";
 export interface ModelCallDeps extends AttemptDeps {
   budgets: Pick<Budgets, "reserve">;
   record(usage: UsageRecord): void;
+  /** The name of a caller for a provider that is told who its requests are from; absent: there are no users. */
+  endUserOf?: EndUsers;
 }
 
 /** A request to a model. */
@@ -118,6 +121,7 @@ async function answerOf(
       quirks: provider.quirks,
       supportsReasoning: model.supportsReasoning,
       maxOutputTokens: model.maxOutputTokens,
+      endUser: deps.endUserOf?.(payer.caller, provider),
       clientHeaders: {},
     },
   );

@@ -9,6 +9,7 @@ import type { Upload } from "../../../http/upload.ts";
 import { openAnswer } from "../../../upstream/ask.ts";
 import { outcomeOfFault } from "../../../upstream/breaker.ts";
 import { readAnswer, readAnswerBytes } from "../../../upstream/call.ts";
+import { openaiEndUser } from "../../../upstream/end-user.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
 import type { Provider } from "../../../upstream/provider.ts";
 import { PROTOCOLS } from "../../../vendors/protocols.ts";
@@ -54,7 +55,8 @@ async function answerOf(
   const { provider, route } = attempt;
   const words = otherWords(endpoint, provider);
   const path = words?.path(route.model) ?? endpoint.upstreamPath;
-  const body = upload === undefined ? bodyFor(asked, words, route.model) : "";
+  const members = { model: route.model, ...endUserOf(deps, asked, provider) };
+  const body = upload === undefined ? bodyFor(asked, words, members) : "";
   const call = { path, headers: {}, body, dropped: [] };
   const response = await openAnswer(provider, call, {
     ...{ clock: deps.clock, signal, headers: attempt.headers },
@@ -82,8 +84,18 @@ interface ReadAnswer {
   readonly said: string | Uint8Array;
 }
 
-function bodyFor({ text, body }: Asked, words: OtherWords | undefined, model: string): string {
-  return words === undefined ? spliceMembers(text, { model }) : JSON.stringify(words.body(body, model));
+function bodyFor(
+  { text, body }: Asked,
+  words: OtherWords | undefined,
+  members: JsonObject & { model: string },
+): string {
+  return words === undefined ? spliceMembers(text, members) : JSON.stringify(words.body(body, members.model));
+}
+
+/** The member that tells the provider the end user, where its endpoint has one. Nothing is added to forms. */
+function endUserOf(deps: EndpointDeps, { endpoint, caller, body }: Asked, provider: Provider): Record<string, string> {
+  if (endpoint.namesEndUser !== true) return {};
+  return openaiEndUser(body, { quirks: provider.quirks, endUser: deps.endUserOf(caller, provider) });
 }
 
 type UploadBody = ReturnType<Upload["body"]>;

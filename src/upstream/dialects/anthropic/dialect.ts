@@ -4,6 +4,7 @@ import { spliceMembers } from "../../../base/json-splice.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
 import { shownUsage } from "../../../chat/shown-usage.ts";
 import type { Dialect, RequestContext, UpstreamRequest } from "../../dialect.ts";
+import { anthropicEndUser } from "../../end-user.ts";
 import { faultFromHttp, type UpstreamFault } from "../../fault.ts";
 import { withUsage, writtenOutput } from "../../output-text.ts";
 import { refusedFor } from "../../quirks.ts";
@@ -66,6 +67,8 @@ function losslessRequest(
     }
   }
   const edits = { ...set, ...members };
+  const named = anthropicEndUser(asRecord("metadata" in edits ? edits["metadata"] : body["metadata"]), ctx);
+  if (named !== undefined) edits["metadata"] = named;
   if (ctx.reasoningRemoved === true) stopThinking({ ...body, ...members }, edits, dropped);
   for (const name of refusedFor(ctx, chat.reasoning)) {
     if (name in body) dropped.push(name);

@@ -10,12 +10,13 @@ import { CLAUDE_SCHEMA } from "../../../vendors/anthropic.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
 import type { ModelTraits } from "../../../vendors/model-family.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
+import { anthropicEndUser } from "../../end-user.ts";
 import { inOwnWords, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
 import { fittedEffort, refusedFor, wantsNone } from "../../quirks.ts";
 import { fitSchema, toolSchema } from "../../schema-fit.ts";
 import { allowedInWords, forcedInWords } from "../../tool-choice.ts";
-import { asText } from "../loose.ts";
+import { asRecord, asText } from "../loose.ts";
 import { ANTHROPIC, type AnthropicBlock, type AnthropicMessage, anthropicTurns } from "./messages.ts";
 
 /** The smallest thinking budget that Anthropic accepts. */
@@ -80,6 +81,8 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   const [stop, cutAt] = parted(chat.stop ?? [], (text) => text.trim() !== "");
   if (stop.length > 0) body["stop_sequences"] = stop;
   addIdentity(body, chat, dropped);
+  const named = anthropicEndUser(asRecord(body["metadata"]), ctx);
+  if (named !== undefined) body["metadata"] = named;
   if (shouldCache(chat, ctx)) body["cache_control"] = { type: "ephemeral" };
   if (ctx.stream) body["stream"] = true;
   for (const name of refusedFor(ctx, chat.reasoning)) {

@@ -7,6 +7,7 @@ import type { ChatRequest } from "../../../chat/request.ts";
 import { shownUsage } from "../../../chat/shown-usage.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
 import type { Dialect, Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../../dialect.ts";
+import { openaiEndUser } from "../../end-user.ts";
 import { faultFromHttp, type UpstreamFault } from "../../fault.ts";
 import { withUsage, writtenOutput } from "../../output-text.ts";
 import { refusedEffort, refusedFor } from "../../quirks.ts";
@@ -58,7 +59,7 @@ function losslessRequest(
   members: Readonly<Record<string, unknown>>,
 ): UpstreamRequest {
   const body = ctx.body ?? (JSON.parse(text) as Readonly<Record<string, unknown>>);
-  const edits: Record<string, unknown> = { ...OURS, ...members, model: ctx.model };
+  const edits: Record<string, unknown> = { ...OURS, ...members, ...openaiEndUser(body, ctx), model: ctx.model };
   const dropped: string[] = [];
   for (const name of refusedFor(ctx, chat.reasoning)) {
     if (edits[name] === undefined && Object.hasOwn(body, name)) dropped.push(name);

@@ -15,6 +15,7 @@ import type {
 } from "../../../chat/request.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
+import { openaiEndUser } from "../../end-user.ts";
 import { documentName, ForeignMedia, ForeignPiece, inOwnWords, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
 import { effortFor, effortsFor, mayReason, refusedFor } from "../../quirks.ts";
@@ -117,6 +118,7 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
     set("parallel_tool_calls", chat.parallelToolCalls);
   }
   setResponseFormat(body, { chat, ctx, dropped });
+  Object.assign(body, openaiEndUser(body, ctx, refused));
   body["stream"] = chat.stream;
   if (chat.stream && ctx.quirks.stream_options !== false) body["stream_options"] = { include_usage: true };
   const request = { path: "/chat/completions", headers: {}, body: JSON.stringify(body), dropped };

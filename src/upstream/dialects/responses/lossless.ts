@@ -6,6 +6,7 @@ import { spliceMembers } from "../../../base/json-splice.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
 import { shownUsage } from "../../../chat/shown-usage.ts";
 import type { Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../../dialect.ts";
+import { openaiEndUser } from "../../end-user.ts";
 import { withUsage, writtenOutput } from "../../output-text.ts";
 import { mayReason, refusedEffort, refusedFor } from "../../quirks.ts";
 import { asList, asRecord, type Loose, parseRecord } from "../loose.ts";
@@ -51,7 +52,7 @@ function losslessRequest(
   const hidesEncrypted =
     ctx.storesAnswer === true && mayReason(ctx) && !refused.includes("include") && !wantsEncrypted(body["include"]);
   if (hidesEncrypted) set["include"] = [...asList(body["include"]), INCLUDE_ENCRYPTED_REASONING];
-  const edits = { ...members, ...set };
+  const edits = { ...members, ...openaiEndUser(body, ctx), ...set };
   for (const name of refused) {
     if (name in body) dropped.push(name);
     edits[name] = undefined;

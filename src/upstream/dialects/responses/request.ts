@@ -6,6 +6,7 @@ import { sha256Hex } from "../../../base/ids.ts";
 import type { ChatRequest, Tool } from "../../../chat/request.ts";
 import { flattenTools } from "../../../chat/tools.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
+import { openaiEndUser } from "../../end-user.ts";
 import { inOwnWords, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
 import { effortFor, effortsFor, mayReason, refusedFor } from "../../quirks.ts";
@@ -83,6 +84,7 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   if (include.length > 0) body["include"] = include;
   if (ctx.stream) body["stream"] = true;
   Object.assign(body, carried);
+  Object.assign(body, openaiEndUser(body, ctx, refused));
   for (const name of refused) {
     if (body[name] === undefined) continue;
     delete body[name];
