@@ -62,6 +62,12 @@ test("every migration file is listed, in order", () => {
   expect(MIGRATIONS.map((step) => `${step.name}.sql`)).toEqual(files.sort());
 });
 
+test("only the newest migration has a snapshot: `bun run migration` deletes the others", () => {
+  const snapshots = readdirSync(join(STORE, "migrations/meta")).filter((name) => name.endsWith("_snapshot.json"));
+  const newest = MIGRATIONS.at(-1)?.name.slice(0, 4);
+  expect(snapshots).toEqual([`${newest}_snapshot.json`]);
+});
+
 test("steps are applied once and in order", () => {
   const sqlite = new Database(":memory:");
   const steps: Migration[] = [
