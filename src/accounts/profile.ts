@@ -1,5 +1,6 @@
 // The account as its owner sees it (docs/reference/http-api.md#get-v1authme).
 
+import { isoTime } from "../base/iso-time.ts";
 import type { Account } from "../store/access/accounts.ts";
 import type { Identity } from "../store/access/identities.ts";
 
@@ -11,13 +12,9 @@ export function profileView(account: Account, identities: readonly Identity[]) {
     email: account.email,
     email_verified: account.emailVerified,
     tier: account.tier,
-    trial_ends_at: account.trialEndsAtMs === null ? null : isoTime(account.trialEndsAtMs),
+    trial_ends_at: isoTime(account.trialEndsAtMs),
     oauth_providers: identities.map(({ provider }) => provider),
     created_at: isoTime(account.createdAtMs),
     admin: account.admin,
   };
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

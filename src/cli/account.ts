@@ -3,6 +3,7 @@
 import { emailFault, planStart, usernameFault } from "../accounts/new-account.ts";
 import { hashPassword, passwordFault } from "../accounts/passwords/passwords.ts";
 import { randomText } from "../base/ids.ts";
+import { isoTime } from "../base/iso-time.ts";
 import { tierGrants } from "../catalog/from-config.ts";
 import { isTierId } from "../catalog/tiers.ts";
 import type { Config, TierConfig } from "../config/schema.ts";
@@ -17,7 +18,7 @@ import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags
 import type { Command, CommandGroup, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { CommandOption } from "./flags.ts";
-import { failure, futureFlag, isoTime, nowMs, printRecord, printRows, timeFlag, withStore } from "./workspace.ts";
+import { failure, futureFlag, nowMs, printRecord, printRows, timeFlag, withStore } from "./workspace.ts";
 
 /** 24 of 62 characters: 142 bits. */
 const GENERATED_PASSWORD_CHARS = 24;

@@ -1,12 +1,13 @@
 // `sallyport decisions …`: lists the versions of decision models and moves their aliases. A running server notices within a
 // second.
 
+import { isoTime } from "../base/iso-time.ts";
 import { PromotionRefused, promoteVersion } from "../decisions/models/promote.ts";
 import { isOutdatedVersion } from "../decisions/models/versions.ts";
 import { decisionStore } from "../store/decisions/decisions.ts";
 import { loadModels } from "./calibrate.ts";
 import type { Command, CommandGroup } from "./command.ts";
-import { failure, isoTime, printRecord, printRows, withStore } from "./workspace.ts";
+import { failure, printRecord, printRows, withStore } from "./workspace.ts";
 
 const list: Command = {
   summary: "list versions, their aliases and the measurements of their calibration",

@@ -1,6 +1,7 @@
 // `sallyport doctor --engines`: queries each search engine once, and reports which fail and since when. Reads what a server
 // recorded about them, and changes nothing.
 
+import { isoTime } from "../base/iso-time.ts";
 import type { Config } from "../config/schema.ts";
 import { whyOff } from "../search/chosen.ts";
 import { ENGINES } from "../search/engines/index.ts";
@@ -68,8 +69,8 @@ function asChecked(name: string, probe: Probe, known: Known | undefined): Checke
     ms: Math.round(ms),
     hits,
     ...(error === undefined ? {} : { error: `${error.kind}: ${error.message}` }),
-    ...(isFailing ? { failing_since: iso(known.failingSinceMs as number) } : {}),
-    ...(known?.lastOkAtMs === undefined ? {} : { last_ok: iso(known.lastOkAtMs) }),
+    ...(isFailing ? { failing_since: isoTime(known.failingSinceMs as number) } : {}),
+    ...(known?.lastOkAtMs === undefined ? {} : { last_ok: isoTime(known.lastOkAtMs) }),
   };
 }
 
@@ -84,10 +85,6 @@ function lineOf({ name, status, ms, hits, error, failing_since: since, last_ok: 
 function offLines(off: ReadonlyMap<string, readonly { readonly name: string }[]>): string {
   const lines = [...off].map(([why, engines]) => `  ${why}: ${engines.map(({ name }) => name).join(", ")}\n`);
   return lines.length === 0 ? "" : `\nNot asked:\n${lines.join("")}`;
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 /** The results that a server recorded; empty if no server has run yet. */

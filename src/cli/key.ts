@@ -1,6 +1,7 @@
 // `sallyport key …`: API keys. A running server notices a new or revoked key within a second.
 
 import { ApiError } from "../base/errors.ts";
+import { isoTime } from "../base/iso-time.ts";
 import { type KeyModels, keyModelsOf } from "../catalog/key-models.ts";
 import { type Account, accountStore } from "../store/access/accounts.ts";
 import { DEBUG_BYTES_MAX, DEBUG_REQUESTS_MAX, keyDebugStore } from "../store/access/key-debug.ts";
@@ -10,7 +11,7 @@ import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags
 import type { Command, CommandGroup } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { CommandOption, Flags } from "./flags.ts";
-import { failure, futureFlag, isoTime, nowMs, printRecord, printRows, withStore } from "./workspace.ts";
+import { failure, futureFlag, nowMs, printRecord, printRows, withStore } from "./workspace.ts";
 
 const NAME_CHARS_MAX = 100;
 

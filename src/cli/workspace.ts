@@ -47,11 +47,6 @@ export function timeFlag(flags: Flags, name: string): number | undefined {
   return timeMs;
 }
 
-/** ISO 8601 in UTC, or null. */
-export function isoTime(timeMs: number | null): string | null {
-  return timeMs === null ? null : new Date(timeMs).toISOString();
-}
-
 /** The current time, for rows that a command stores. */
 export function nowMs(): number {
   return systemClock.now();

@@ -2,6 +2,7 @@
 // command-line option, a preset, or the default. Computed on demand; never includes secrets.
 
 import type { TSchema } from "@sinclair/typebox";
+import { isRecord } from "../base/json-object.ts";
 import type { Annotations } from "./fields.ts";
 import { variableName } from "./overrides.ts";
 import { EMBEDDED_PRESETS, findPreset, isAddressed } from "./presets.ts";
@@ -131,7 +132,7 @@ function ownKeys(own: unknown): Readonly<Record<string, unknown>> {
 }
 
 function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExternalText);
+  return isRecord(value) && !(value instanceof ExternalText);
 }
 
 function childAt(value: unknown, path: Path): unknown {

@@ -2,6 +2,7 @@
 // before it is read, so they are validated like everything in it.
 
 import type { TSchema } from "@sinclair/typebox";
+import { isRecord } from "../base/json-object.ts";
 import type { Annotations } from "./fields.ts";
 import { ExternalText, parseJson } from "./read.ts";
 
@@ -86,7 +87,7 @@ function group(text: string, source: string): unknown {
 }
 
 function isGroup(raw: unknown): raw is Record<string, unknown> {
-  return typeof raw === "object" && raw !== null && !Array.isArray(raw) && !(raw instanceof ExternalText);
+  return isRecord(raw) && !(raw instanceof ExternalText);
 }
 
 function keysOf(raw: unknown): Record<string, unknown> {

@@ -2,6 +2,7 @@
 // (fields.ts). Every problem is collected; a value with a problem is read as its default so that reading can continue.
 
 import { OptionalKind, type TSchema } from "@sinclair/typebox";
+import { isRecord } from "../base/json-object.ts";
 import { parseDurationMs, parseSizeBytes } from "../base/quantity.ts";
 import type { Annotations, KnownNames } from "./fields.ts";
 import { VALUE_FORMATS } from "./formats.ts";
@@ -190,7 +191,7 @@ export class Reader {
     const given = this.#wholeValue(raw, path);
     if (given === undefined) return {};
     const value = given instanceof ExternalText ? parseJson(given.text) : given;
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (isRecord(value)) return value as Record<string, unknown>;
     this.#report(
       path,
       `expected a group of keys, got ${kindOfValue(value)}`,

@@ -2,6 +2,7 @@
 // subsystem fails. A missing optional part, such as a browser, is shown but does not fail the check. The answer names
 // no model, key or address.
 
+import { isoTime } from "../base/iso-time.ts";
 import type { BreakerSnapshot } from "../upstream/breaker.ts";
 
 /** The state of a subsystem; further members are shown unchanged. */
@@ -65,7 +66,7 @@ function providerView({
 
 function breakerView(snapshot: BreakerSnapshot) {
   const { state, failures, openedAtMs } = snapshot;
-  return { state, failures, opened_at: openedAtMs === null ? null : new Date(openedAtMs).toISOString() };
+  return { state, failures, opened_at: isoTime(openedAtMs) };
 }
 
 async function check(ask: () => Promise<SubsystemState> | SubsystemState): Promise<SubsystemState> {

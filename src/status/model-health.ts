@@ -9,6 +9,7 @@
 // has it or a request has succeeded, and unknown if nothing was seen of it.
 
 import type { Clock } from "../base/clock.ts";
+import { isoTime } from "../base/iso-time.ts";
 import type { ModelKind } from "../vendors/model-kind.ts";
 
 export type ModelStatus = "healthy" | "degraded" | "unavailable" | "unknown";
@@ -160,11 +161,11 @@ export function createModelHealth(deps: ModelHealthDeps): ModelHealth {
       models: entries.map(({ id, status, checkedAtMs, p50Ms, p99Ms }) => ({
         id,
         status,
-        last_checked: new Date(checkedAtMs).toISOString(),
+        last_checked: isoTime(checkedAtMs),
         ...(p50Ms === undefined ? {} : { latency_p50_ms: p50Ms }),
         ...(p99Ms === undefined ? {} : { latency_p99_ms: p99Ms }),
       })),
-      refreshed_at: refreshedAtMs === undefined ? null : new Date(refreshedAtMs).toISOString(),
+      refreshed_at: refreshedAtMs === undefined ? null : isoTime(refreshedAtMs),
     }),
   };
 }

@@ -1,6 +1,7 @@
 // Public token totals and the leaderboard. Users have stable pseudonyms that cannot be reversed; models are named only while
 // they are publicly listed.
 
+import { isoTime } from "../base/iso-time.ts";
 import type { TokenTotals } from "../store/usage/usage.ts";
 
 export interface StatsDeps {
@@ -29,8 +30,8 @@ export async function tokenStats(deps: Pick<StatsDeps, "tokenTotals">) {
     input_tokens: totals.inputTokens,
     output_tokens: totals.outputTokens,
     requests: totals.requests,
-    since: iso(totals.sinceMs),
-    updated_at: iso(totals.updatedAtMs),
+    since: isoTime(totals.sinceMs),
+    updated_at: isoTime(totals.updatedAtMs),
   };
 }
 
@@ -51,7 +52,7 @@ export async function leaderboard(deps: StatsDeps) {
       total_tokens: totalTokens,
     })),
     total_tokens: totals.inputTokens + totals.outputTokens,
-    updated_at: iso(totals.updatedAtMs),
+    updated_at: isoTime(totals.updatedAtMs),
   };
 }
 
@@ -62,8 +63,4 @@ export function pseudonym(accountId: string, secret: string): string {
   // 256 is a multiple of 32, so every letter is equally likely.
   for (const byte of digest.subarray(0, PSEUDONYM_CHARS)) name += PSEUDONYM_ALPHABET[byte % 32];
   return name;
-}
-
-function iso(timeMs: number | null): string | null {
-  return timeMs === null ? null : new Date(timeMs).toISOString();
 }

@@ -35,7 +35,7 @@ const NO_FIELDS: LogFields = {};
 /** A JSON line with its newline. */
 export function jsonLine(record: LogRecord, redact: Redact): string {
   const message = quote(safeText(record.message, redact));
-  let line = `{"time":"${isoTime(record.timeMs)}","level":"${record.level}","msg":${message}`;
+  let line = `{"time":"${cachedIsoTime(record.timeMs)}","level":"${record.level}","msg":${message}`;
   const { fields = NO_FIELDS } = record;
   for (const name in fields) {
     const value = safeValue(name, readMember(fields, name), redact);
@@ -55,7 +55,7 @@ const COLOURS: Readonly<Record<LogLevel, string>> = { debug: "90", info: "32", w
 /** A line for a terminal, with its newline; stack frames follow, indented. */
 export function prettyLine(record: LogRecord, redact: Redact, options: { colour: boolean }): string {
   const paint = (text: string, code: string) => (options.colour ? `\x1b[${code}m${text}\x1b[0m` : text);
-  const time = isoTime(record.timeMs).slice(11, 23);
+  const time = cachedIsoTime(record.timeMs).slice(11, 23);
   const word = paint(record.level.toUpperCase().padEnd(5), COLOURS[record.level]);
   let line = "";
   let frames: readonly unknown[] = [];
@@ -200,7 +200,7 @@ let lastSecond = Number.NaN;
 let lastPrefix = "";
 
 /** `2026-11-21T14:52:52.123Z`; the part up to the second is cached. */
-function isoTime(timeMs: number): string {
+function cachedIsoTime(timeMs: number): string {
   const second = Math.floor(timeMs / 1000);
   if (second !== lastSecond) {
     lastPrefix = new Date(second * 1000).toISOString().slice(0, 20);

@@ -1,6 +1,7 @@
 // Converts a JSON Schema to one that a vendor accepts. Unsupported keywords move into the description, where the model reads
 // them. A schema whose structure cannot be expressed is not replaced by a different one; the caller is told instead.
 
+import { isRecord } from "../base/json-object.ts";
 import { OPENAI_STRICT_SCHEMA } from "../vendors/openai.ts";
 import { SCHEMA_NOTES, type SchemaRules } from "../vendors/schema-rules.ts";
 
@@ -115,7 +116,7 @@ class Fit {
 }
 
 function isSchema(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(value);
 }
 
 function isTyped(schema: Schema, depth: number): boolean {

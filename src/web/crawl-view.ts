@@ -1,5 +1,6 @@
 // The response about a crawl, during and after its run.
 
+import { isoTime } from "../base/iso-time.ts";
 import type { Body } from "./params.ts";
 
 /** The members of a stored job that the response needs. */
@@ -41,7 +42,7 @@ export function crawlView(
   const completed = Number(job.progress["completed"] ?? 0);
   const after = window.offset + figures.pages.length;
   // While the job runs: the latest time at which it will be deleted.
-  const expires = new Date(job.expiresAtMs ?? job.deadlineAtMs + ttlMs).toISOString();
+  const expires = isoTime(job.expiresAtMs ?? job.deadlineAtMs + ttlMs);
   return {
     success: true,
     job_id: job.id,
@@ -53,7 +54,7 @@ export function crawlView(
     creditsUsed: Number(job.progress["credits"] ?? 0),
     data: figures.pages.map(({ body }) => withoutKeys(body)),
     errors: figures.failures.map(({ url, body }) => ({ url, code: body["code"], message: body["message"] })),
-    created_at: new Date(job.createdAtMs).toISOString(),
+    created_at: isoTime(job.createdAtMs),
     expires_at: expires,
     expiresAt: expires,
     ...(job.error === null ? {} : { error: job.error["message"], error_code: job.error["code"] }),

@@ -5,6 +5,7 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
+import { isoTime } from "../base/iso-time.ts";
 import type { StoredJob } from "./crawl-view.ts";
 import { checkJobRoom } from "./job-room.ts";
 import type { Body } from "./params.ts";
@@ -112,13 +113,13 @@ export async function cancelWaited(
 /** The members of every response about such a job. */
 export function jobView(job: EndingJob, { limits }: Pick<WaitedJobsDeps, "limits">): Record<string, unknown> {
   // While the job runs: the latest time at which it will be deleted.
-  const expires = new Date(job.expiresAtMs ?? job.deadlineAtMs + limits().jobTtlMs).toISOString();
+  const expires = isoTime(job.expiresAtMs ?? job.deadlineAtMs + limits().jobTtlMs);
   return {
     success: job.state !== "failed",
     job_id: job.id,
     id: job.id,
     status: isOpen(job) ? "processing" : job.state,
-    created_at: new Date(job.createdAtMs).toISOString(),
+    created_at: isoTime(job.createdAtMs),
     expires_at: expires,
     expiresAt: expires,
     ...(job.error === null ? {} : { error: job.error["message"], error_code: job.error["code"] }),

@@ -2,6 +2,7 @@
 // path as `param`, so that all formats report errors in the same way.
 
 import { ApiError } from "../base/errors.ts";
+import { isRecord } from "../base/json-object.ts";
 
 /** A JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -18,11 +19,6 @@ export function reject(path: string, message: string): never {
 export function at(path: string, key: string | number): string {
   if (typeof key === "number") return `${path}[${key}]`;
   return path === "" ? key : `${path}.${key}`;
-}
-
-/** Whether a value is a JSON object. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function expected(path: string, what: string, value: unknown): never {
@@ -42,7 +38,7 @@ export const expectBoolean: Check<boolean> = (value, path) =>
   typeof value === "boolean" ? value : expected(path, "a boolean", value);
 
 export const expectFields: Check<Fields> = (value, path) =>
-  isFields(value) ? value : expected(path, "an object", value);
+  isRecord(value) ? value : expected(path, "an object", value);
 
 export const expectList: Check<readonly unknown[]> = (value, path) =>
   Array.isArray(value) ? value : expected(path, "an array", value);

@@ -1,7 +1,7 @@
 // Parameter names in the client's own format, for `x-sallyport-dropped` and for the `param` of errors. Dialects use the names of
 // chat completions.
 
-import { isFields } from "./check.ts";
+import { isRecord } from "../base/json-object.ts";
 
 /** The paths in the body at which each parameter may be. With "", it is only reported if one of its other paths exists. */
 export type ClientNames = Readonly<Record<string, readonly string[]>>;
@@ -28,7 +28,7 @@ export function clientName({ turns, names }: NamedFormat, name: string, body: Bo
 
 function isThere(body: Body, path: string): boolean {
   let value: unknown = body;
-  for (const key of path.split(".")) value = isFields(value) ? value[key] : undefined;
+  for (const key of path.split(".")) value = isRecord(value) ? value[key] : undefined;
   return value !== undefined && value !== null;
 }
 
@@ -40,7 +40,7 @@ export function locate(piece: object, body: unknown, path = ""): string | undefi
       const found = typeof element === "object" ? locate(piece, element, `${path}[${i}]`) : undefined;
       if (found !== undefined) return found;
     }
-  } else if (isFields(body)) {
+  } else if (isRecord(body)) {
     for (const [key, value] of Object.entries(body)) {
       if (typeof value !== "object") continue;
       const found = locate(piece, value, path === "" ? key : `${path}.${key}`);

@@ -1,9 +1,9 @@
 // Functions that the formats share to read elements: names of media, and texts of parts. They validate nothing, since the body
 // was validated before; an unknown part becomes its JSON text.
 
+import { isRecord } from "../base/json-object.ts";
 import type { Element, Piece } from "../chat/entries.ts";
 import { HISTORY_BINDER } from "../chat/seals.ts";
-import { isFields } from "./check.ts";
 import { uncarry } from "./seal-envelopes.ts";
 
 /** The member as text; "" if it is not a text. */
@@ -18,7 +18,7 @@ export function mediaLabel(part: Element): string {
     textIn(part, "type")
       .replace(/^input_/, "")
       .replace(/_url$/, "") || "file";
-  const source = isFields(part["source"]) ? part["source"] : isFields(part["image_url"]) ? part["image_url"] : part;
+  const source = isRecord(part["source"]) ? part["source"] : isRecord(part["image_url"]) ? part["image_url"] : part;
   const address = [source["url"], part["image_url"], part["file_url"]].find((one) => typeof one === "string");
   const name = [part["filename"], part["title"], part["file_id"], source["file_id"]].find(
     (one) => typeof one === "string",
@@ -51,7 +51,7 @@ export function contentPieces(content: unknown): Piece[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   if (!Array.isArray(content)) return [];
   return content.map((part: unknown): Piece => {
-    if (!isFields(part)) return unknownPiece(part);
+    if (!isRecord(part)) return unknownPiece(part);
     if (MEDIA.has(part["type"])) return { type: "media", label: mediaLabel(part) };
     for (const name of ["text", "refusal"])
       if (typeof part[name] === "string") return { type: "text", text: part[name] };
@@ -83,7 +83,7 @@ export function listIn(value: Element, name: string): readonly unknown[] {
 export function parsedFields(text: string): Element | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isFields(value) ? value : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -2,7 +2,8 @@
 // screenshots, results of tools that a provider ran. It reads the body as it was sent, since a part that the gateway does not know
 // may contain an image too.
 
-import { type Fields, isFields } from "./check.ts";
+import { isRecord } from "../base/json-object.ts";
+import type { Fields } from "./check.ts";
 
 /** Ids of files that were uploaded to this gateway, all of which are images. */
 export const UPLOADED_ID = /^file-[0-9a-f]{32}$/;
@@ -74,7 +75,7 @@ function imageWithin(value: unknown): string | undefined {
     }
     return undefined;
   }
-  if (!isFields(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   if (isImage(value)) return "";
   for (const name in value) {
     const member = value[name];
@@ -132,6 +133,6 @@ function isImageText(name: string, value: string, type: unknown): boolean {
 }
 
 function isImageMember(name: string, value: unknown): boolean {
-  if (name === "image_url") return isFields(value);
+  if (name === "image_url") return isRecord(value);
   return name === "images" && Array.isArray(value) && value.length > 0;
 }

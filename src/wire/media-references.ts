@@ -1,7 +1,8 @@
 // Finds the images and files to which a request refers, by ids of uploaded files and by URLs, and replaces them in the client's
 // body. It knows their forms in all formats, so that relayed and translated requests are treated alike.
 
-import { type Fields, isFields } from "./check.ts";
+import { isRecord } from "../base/json-object.ts";
+import type { Fields } from "./check.ts";
 
 /** The bytes of an image or document, in base64. */
 export interface Media {
@@ -70,7 +71,7 @@ function walk(value: unknown, sources: MediaSources, depth: number): unknown {
     }
     return changed ?? value;
   }
-  if (!isFields(value)) return value;
+  if (!isRecord(value)) return value;
   const part = replacePart(value, sources);
   if (part !== undefined) return part;
   let out = value;
@@ -114,8 +115,8 @@ function dataUrl(media: Media | undefined): string | undefined {
 
 function chatImage(part: Fields, sources: MediaSources): Fields | undefined {
   const image = part["image_url"];
-  const url = fromUrl(isFields(image) ? image["url"] : image, sources);
-  return url === undefined ? undefined : { ...part, image_url: isFields(image) ? { ...image, url } : url };
+  const url = fromUrl(isRecord(image) ? image["url"] : image, sources);
+  return url === undefined ? undefined : { ...part, image_url: isRecord(image) ? { ...image, url } : url };
 }
 
 function responsesImage(part: Fields, sources: MediaSources): Fields | undefined {
@@ -129,7 +130,7 @@ function responsesImage(part: Fields, sources: MediaSources): Fields | undefined
 
 function chatFile(part: Fields, sources: MediaSources): Fields | undefined {
   const file = part["file"];
-  if (!isFields(file) || typeof file["file_id"] !== "string") return undefined;
+  if (!isRecord(file) || typeof file["file_id"] !== "string") return undefined;
   const url = dataUrl(sources.file?.(file["file_id"]));
   return url === undefined ? undefined : { type: "image_url", image_url: { url } };
 }
@@ -142,7 +143,7 @@ function responsesFile(part: Fields, sources: MediaSources): Fields | undefined 
 
 function messagesMedia(part: Fields, sources: MediaSources): Fields | undefined {
   const source = part["source"];
-  if (!isFields(source)) return undefined;
+  if (!isRecord(source)) return undefined;
   let media: Media | undefined;
   if (source["type"] === "file" && typeof source["file_id"] === "string") media = sources.file?.(source["file_id"]);
   else if (part["type"] === "image" && source["type"] === "url" && typeof source["url"] === "string") {

@@ -3,9 +3,10 @@
 // responses carry values of their own protocol without an envelope, except in stored responses. There, reasoning without a seal
 // from another protocol gets an envelope too, because clients only return reasoning that has a seal.
 
+import { isRecord } from "../base/json-object.ts";
 import type { ReasoningPart } from "../chat/request.ts";
 import { CALL_SIGNER } from "../chat/seals.ts";
-import { given, isFields } from "./check.ts";
+import { given } from "./check.ts";
 
 /** The content of an envelope. */
 export interface Carried {
@@ -46,7 +47,7 @@ export function uncarry(text: string): Carried | undefined {
   } catch {
     return undefined;
   }
-  if (!isFields(read) || typeof read["origin"] !== "string") return undefined;
+  if (!isRecord(read) || typeof read["origin"] !== "string") return undefined;
   const values: Carried = { origin: read["origin"] };
   for (const key of ["signature", "redacted", "encrypted", "itemId", "callId", "minter", "text"] as const) {
     const value = read[key];

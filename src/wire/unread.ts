@@ -1,7 +1,7 @@
 // Finds members inside of a request's parameters, messages and tools that have no neutral form. A translation drops them, so they
 // are reported. Unknown kinds of tools and content are handled as a whole and reported by their kind instead.
 
-import { isFields } from "./check.ts";
+import { isRecord } from "../base/json-object.ts";
 
 /** The members that are read of an object, or of each object in a list. */
 export interface ObjectShape {
@@ -51,7 +51,7 @@ function look(value: unknown, shape: Known, out: Set<string>): void {
     for (const element of value) look(element, shape, out);
     return;
   }
-  if (!isFields(value)) return;
+  if (!isRecord(value)) return;
   let own = shape;
   if (shape.kinds !== undefined) {
     const kind = shape.kinds.get(String(value["type"] ?? shape.kind));

@@ -1,6 +1,7 @@
 // Whether a client of the OpenAI formats wants usage at the end of a stream.
 
-import { expectBoolean, expectFields, type Fields, isFields, maybe } from "./check.ts";
+import { isRecord } from "../base/json-object.ts";
+import { expectBoolean, expectFields, type Fields, maybe } from "./check.ts";
 import type { DecodeOptions } from "./format.ts";
 
 /** OpenRouter always sends the usage in streams, so its provider for the AI SDK expects it without requesting it. */
@@ -11,5 +12,5 @@ export function wantsUsage(body: Fields, { userAgent = "" }: DecodeOptions): boo
   const options = maybe(body, "stream_options", expectFields);
   const asked = options && maybe(options, "include_usage", expectBoolean, "stream_options");
   const usage = body["usage"];
-  return asked ?? ((isFields(usage) && usage["include"] === true) || PRESUMES_USAGE.test(userAgent));
+  return asked ?? ((isRecord(usage) && usage["include"] === true) || PRESUMES_USAGE.test(userAgent));
 }

@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { readFiles } from "./source.ts";
-import { coinedWords, namesDeclaredTwice, numberedTests } from "./word-rules.ts";
+import { coinedWords, namesDeclaredTwice, numberedTests, writtenOut } from "./word-rules.ts";
 
 const root = join(import.meta.dir, "../..");
 const sources = await readFiles(root, ["src"]);
@@ -37,6 +37,25 @@ test("a coined word is noticed in a comment and a name, and not in a text", () =
   expect(coinedWords(planted).violations.map((one) => one.split(": say")[0])).toEqual([
     'src/http/a.ts:1: "of the house"',
     'src/http/a.ts:2: "politeness"',
+  ]);
+});
+
+test("what a function is there for is not written out again", () => {
+  const { looked, violations } = writtenOut(sources);
+  expect(looked).toBeGreaterThan(100);
+  expect(violations).toEqual([]);
+});
+
+test("what is written out is noticed, but for a part of a time and the pages of the dashboard", () => {
+  const time = "new Date(clock.now()).toISOString()";
+  const planted = new Map([
+    ["src/http/a.ts", `const at = ${time};\nconst day = ${time}.slice(0, 10);\n`],
+    ["src/http/b.ts", 'if (typeof body === "object" && body !== null && !Array.isArray(body)) read(body);\n'],
+    ["src/dashboard/ui/c.ts", `const at = ${time};\n`],
+  ]);
+  expect(writtenOut(planted).violations.map((one) => one.split(": ")[2])).toEqual([
+    "use isoTime of src/base/iso-time.ts",
+    "use isRecord of src/base/json-object.ts",
   ]);
 });
 

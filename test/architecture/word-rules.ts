@@ -61,6 +61,28 @@ export function coinedWords(files: FileMap): Finding {
   return { looked, violations };
 }
 
+/** Expressions that one function stands for, each with that function and its file. */
+const ONE_FUNCTION: readonly (readonly [pattern: RegExp, name: string, home: string])[] = [
+  [/\bnew Date\([^;]*?\)\.toISOString\(\)(?!\.)/g, "isoTime", "src/base/iso-time.ts"],
+  [/typeof (\w+) === "object" && \1 !== null && !Array\.isArray\(\1\)/g, "isRecord", "src/base/json-object.ts"],
+];
+
+/** Expressions that are written out although a function is there for them. The dashboard's pages may not import it. */
+export function writtenOut(files: FileMap): Finding {
+  let looked = 0;
+  const violations: string[] = [];
+  for (const [path, text] of files) {
+    if (!path.startsWith("src/") || path.startsWith("src/dashboard/ui/")) continue;
+    looked += 1;
+    for (const [pattern, name, home] of ONE_FUNCTION) {
+      if (path === home) continue;
+      for (const [found] of codeOf(text).matchAll(pattern))
+        violations.push(`${path}: ${found}: use ${name} of ${home}`);
+    }
+  }
+  return { looked, violations };
+}
+
 /** The names of tests: the first arguments of `test`, `describe` and their tables. */
 const TEST_NAME =
   /\b(?:test|it|describe)(?:\.(?:each|only|skip|todo|skipIf|if)\b[^"'`\n]*)?\(\s*("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)/g;

@@ -1,5 +1,6 @@
 // The sessions and security events of an account, as its owner sees them.
 
+import { isoTime } from "../../base/iso-time.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
 import type { Session } from "../../store/access/sessions.ts";
 
@@ -52,8 +53,4 @@ export function deviceOf(userAgent: string): string {
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];
   if (browser !== undefined) return system === undefined ? browser : `${browser} on ${system}`;
   return /^[\w.-]{1,40}/.exec(userAgent)?.[0] ?? "unknown";
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,11 +1,13 @@
 // Reads unvalidated values of another program's configuration.
 
+import { isRecord } from "../../base/json-object.ts";
+
 /** The members of a mapping. */
 export type Mapping = Readonly<Record<string, unknown>>;
 
 /** The value as a mapping; undefined if it is not one. */
 export function mappingOf(value: unknown): Mapping | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Mapping) : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 /** The value as a list; undefined if it is not one. */

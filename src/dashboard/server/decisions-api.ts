@@ -2,6 +2,7 @@
 
 import { requiredText } from "../../accounts/fields.ts";
 import { ApiError } from "../../base/errors.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import type {
   DecisionMetrics,
   DecisionReport,
@@ -101,7 +102,7 @@ function rowOf(version: ShownVersion): DecisionVersionRow {
   const { id, origin, name, tier, aliases, backend, routes, calibration, drifted, outdated, unfit, worse } = version;
   return {
     ...{ id, origin, name, tier, aliases, backend, routes, calibration, drifted, outdated, unfit, worse },
-    created_at: version.createdAtMs === null ? null : new Date(version.createdAtMs).toISOString(),
+    created_at: isoTime(version.createdAtMs),
     measured: version.measured === null ? null : metricsView(version.measured.after),
   };
 }
@@ -126,8 +127,8 @@ function viewOf(version: ShownVersion, all: readonly ShownVersion[]): DecisionVe
           },
     sightings: sightings.map(({ provider, upstreamModel, fingerprint, firstAtMs, lastAtMs }) => ({
       ...{ provider, model: upstreamModel, fingerprint },
-      first_at: new Date(firstAtMs).toISOString(),
-      last_at: new Date(lastAtMs).toISOString(),
+      first_at: isoTime(firstAtMs),
+      last_at: isoTime(lastAtMs),
     })),
     all_aliases: all
       .flatMap(({ id, origin, aliases }) =>

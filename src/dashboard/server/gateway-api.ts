@@ -1,6 +1,7 @@
 // The gateway as a whole, for operators: the current state of its parts, and the daily usage of all accounts.
 
 import type { Clock } from "../../base/clock.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
 import { dayOf } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
@@ -179,8 +180,4 @@ async function gatewayView({ version, gateway }: GatewayApiDeps): Promise<Gatewa
     untrusted_proxy: proxy ?? null,
     web: Object.entries(await gateway.web()).map(([what, { running, waiting }]) => ({ what, running, waiting })),
   };
-}
-
-function isoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

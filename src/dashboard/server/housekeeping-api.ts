@@ -1,5 +1,6 @@
 // Storage and retention, the audit log of all accounts, and the configuration, for operators.
 
+import { isoTime } from "../../base/iso-time.ts";
 import type { LiveConfig } from "../../config/live.ts";
 import type { AccountStore } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
@@ -51,9 +52,7 @@ export function housekeepingApi({ housekeeping, gateway, people }: HousekeepingA
         limit_bytes: housekeeping.storageLimitBytes(),
         retention: housekeeping.retention(),
         sweep:
-          sweep === undefined
-            ? null
-            : { at: new Date(sweep.endedAtMs).toISOString(), deleted: sweep.deleted, failed: sweep.failed },
+          sweep === undefined ? null : { at: isoTime(sweep.endedAtMs), deleted: sweep.deleted, failed: sweep.failed },
       };
     }),
 
@@ -75,7 +74,7 @@ export function housekeepingApi({ housekeeping, gateway, people }: HousekeepingA
           address: row.address,
           device: housekeeping.device(row.userAgent),
           detail: row.detail,
-          created_at: new Date(row.createdAtMs).toISOString(),
+          created_at: isoTime(row.createdAtMs),
         })),
       };
     }),

@@ -2,6 +2,7 @@
 // owner and progress, and can cancel them, but do not see their subject.
 
 import { ApiError } from "../../base/errors.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import type { JobListing, JobPageView, JobRow, JobView, OpenJobRow } from "../contract-jobs.ts";
 import { admin, type Endpoint, type MemberRequest, member } from "./endpoint.ts";
 import type { KeysApiDeps } from "./keys-api.ts";
@@ -150,7 +151,7 @@ function rowOf(job: Job): JobRow {
     failed_pages: job.failedPages,
     has_files: job.hasFiles,
     created_at: isoTime(job.createdAtMs),
-    finished_at: job.finishedAtMs === null ? null : isoTime(job.finishedAtMs),
+    finished_at: isoTime(job.finishedAtMs),
     expires_at: isoTime(job.expiresAtMs),
   };
 }
@@ -166,8 +167,4 @@ function openRowOf(job: Job & { readonly accountId: string; readonly username: s
 
 function notThere(): ApiError {
   return new ApiError("job_not_found", "There is no such job: it may have expired.");
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -3,6 +3,7 @@
 import { requiredText } from "../../accounts/fields.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import { keyMayUse, keyModelsOf } from "../../catalog/key-models.ts";
 import { isTierId, type TierGrant } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
@@ -112,7 +113,7 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
       if (made === undefined) throw noKey("It has expired or was revoked. Create a new key.");
       deps.keysChanged();
       await deps.note("key_rotated", visit, { key_id: made.id, name, replaces: id, hours });
-      return { ...made, name, old_until: new Date(deps.clock.now() + graceMs).toISOString() };
+      return { ...made, name, old_until: isoTime(deps.clock.now() + graceMs) };
     }),
 
     member("DELETE", "/keys/:id", async (visit) => {
@@ -245,15 +246,11 @@ function keyView(row: KeyInfo, unpriced: readonly string[]): KeyView {
     requests_by_day: [],
     expires_at: isoTime(row.expiresAtMs),
     revoked_at: isoTime(row.revokedAtMs),
-    created_at: new Date(row.createdAtMs).toISOString(),
+    created_at: isoTime(row.createdAtMs),
     last_used_at: isoTime(row.lastUsedAtMs),
     no_store: row.noStore,
     debug_until: isoTime(row.debugUntilMs),
     models: row.models,
     passthrough: row.passthrough,
   };
-}
-
-function isoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -1,6 +1,7 @@
 // Rows of the request log as pages and exports show them.
 
 import type { Clock } from "../../base/clock.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import type { LogRow } from "../../store/usage/log.ts";
 import { STOPPED } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
@@ -29,7 +30,7 @@ export async function logRowViews(
     return {
       id: row.id,
       request_id: row.requestId,
-      created_at: new Date(row.createdAtMs).toISOString(),
+      created_at: isoTime(row.createdAtMs),
       model: row.model,
       endpoint: loggedEndpoint(row.endpoint),
       key: key?.name ?? "",

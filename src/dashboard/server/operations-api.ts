@@ -1,6 +1,7 @@
 // Providers and search engines for operators: the state of each, a test that calls it now, and a reset.
 
 import { ApiError } from "../../base/errors.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
 import { findPreset } from "../../config/presets.ts";
 import type { ProviderConfig } from "../../config/schema.ts";
@@ -41,7 +42,7 @@ const KEYS_TESTED_MAX = 20;
 export function operationsApi(deps: OperationsApiDeps): Endpoint[] {
   const { operations, clock, note } = deps;
   const running = new Map<string, Promise<ProviderTest>>();
-  const at = () => new Date(clock.now()).toISOString();
+  const at = () => isoTime(clock.now());
 
   const find = (name: string | undefined): ProviderConfig => {
     const provider = operations.providers().find((one) => one.name === name);
@@ -190,8 +191,4 @@ function engineView({ name, categories, whyOff, suspended, ...health }: EngineSt
 function hitsText(hits: number): string {
   if (hits === 0) return "It answered without results.";
   return `It answered with ${hits} ${hits === 1 ? "hit" : "hits"}.`;
-}
-
-function isoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

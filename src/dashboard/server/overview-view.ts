@@ -1,5 +1,6 @@
 // Converts the figures of a span into the form that the overview shows.
 
+import { isoTime } from "../../base/iso-time.ts";
 import { percentileMs } from "../../store/usage/latency.ts";
 import type { SlotLatency, SlotSpan, SlotSums } from "../../store/usage/overview.ts";
 import type { LogRowView } from "../contract-log.ts";
@@ -35,7 +36,7 @@ export function overviewView(slots: SlotSpan | MinuteSlots, now: Figures, shown:
   const [ofModel, ofKey] = [now.latencyByModel, now.latencyByKey].map((rows) => Map.groupBy(rows, ({ name }) => name));
   return {
     unit,
-    starts: Array.from({ length }, (_, at) => new Date((from + at) * SLOT_MS[unit]).toISOString()),
+    starts: Array.from({ length }, (_, at) => isoTime((from + at) * SLOT_MS[unit])),
     total: sums(now.byModel, isPriced(now.byModel)),
     before: shown.before === undefined ? null : sums(shown.before.byModel, isPriced(shown.before.byModel)),
     speed: speedOf(now.latencyByModel),

@@ -7,6 +7,7 @@ import { sessionView } from "../../accounts/sessions/session-list.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { randomText, sha256Hex } from "../../base/ids.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import { isTierId } from "../../catalog/tiers.ts";
 import { TIER_IDS } from "../../config/schema-server.ts";
 import type { Account, AccountStore } from "../../store/access/accounts.ts";
@@ -195,7 +196,7 @@ async function rowsOf({ keys, usage }: PeopleApiDeps, accounts: readonly Account
     tier: account.tier,
     trial_ends_at: isoTime(account.trialEndsAtMs),
     subscription_until: isoTime(account.subscriptionUntilMs),
-    created_at: new Date(account.createdAtMs).toISOString(),
+    created_at: isoTime(account.createdAtMs),
     live_keys: live.get(account.id) ?? 0,
     total_tokens: tokens.get(account.id) ?? 0,
   }));
@@ -205,13 +206,9 @@ function inviteView({ id, note, createdAtMs, expiresAtMs, usedAtMs, usedBy }: In
   return {
     id,
     note,
-    created_at: new Date(createdAtMs).toISOString(),
+    created_at: isoTime(createdAtMs),
     expires_at: isoTime(expiresAtMs),
     used_at: isoTime(usedAtMs),
     used_by: usedBy,
   };
-}
-
-function isoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

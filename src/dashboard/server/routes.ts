@@ -5,6 +5,7 @@ import { Elysia } from "elysia";
 import { clientOf } from "../../accounts/client.ts";
 import { isSecure, placeOf } from "../../accounts/oauth/place.ts";
 import { ApiError } from "../../base/errors.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import { entryOf } from "../../base/json-object.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
 import { isTierId, tierIncludes } from "../../catalog/tiers.ts";
@@ -140,15 +141,12 @@ async function profileOf(deps: DashboardDeps, account: Account): Promise<Profile
   return {
     ...(await deps.accounts.profile(account)),
     storage: storageView(await deps.storageOf(account.id)),
-    subscription_until:
-      account.subscriptionUntilMs === null ? null : new Date(account.subscriptionUntilMs).toISOString(),
+    subscription_until: isoTime(account.subscriptionUntilMs),
     has_password: account.passwordHash !== null,
     tier_rpm: isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0,
     budget: budgetView(await deps.budgetOf(account)),
     debugged_keys: (await deps.keys.listKeys(account.id)).flatMap(({ id, name, debugUntilMs }) =>
-      debugUntilMs === null || debugUntilMs <= deps.clock.now()
-        ? []
-        : [{ id, name, until: new Date(debugUntilMs).toISOString() }],
+      debugUntilMs === null || debugUntilMs <= deps.clock.now() ? [] : [{ id, name, until: isoTime(debugUntilMs) }],
     ),
   };
 }

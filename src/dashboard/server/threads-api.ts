@@ -1,6 +1,7 @@
 // An account's own conversations: list, show one, delete.
 
 import { ApiError } from "../../base/errors.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import type { OwnedThreads } from "../../gateway/endpoints/conversations/owned-threads.ts";
 import type { ThreadKind, ThreadRow, ThreadView } from "../contract-threads.ts";
 import { type Endpoint, type MemberRequest, member } from "./endpoint.ts";
@@ -19,8 +20,8 @@ export function threadsApi({ threads }: ThreadsApiDeps): Endpoint[] {
       return {
         data: rows.map(({ createdAtMs, updatedAtMs, kind, id, model, messages, tokens, bytes }) => ({
           ...{ kind, id, model, messages, tokens, bytes },
-          created_at: isoTimeOf(createdAtMs),
-          updated_at: isoTimeOf(updatedAtMs),
+          created_at: isoTime(createdAtMs),
+          updated_at: isoTime(updatedAtMs),
         })),
       };
     }),
@@ -30,7 +31,7 @@ export function threadsApi({ threads }: ThreadsApiDeps): Endpoint[] {
       const said = await threads.read({ accountId, kind, threadId });
       if (said === undefined) throw notThere();
       const summaries = said.summaries.map(({ createdAtMs, tokens, text }) => ({
-        created_at: isoTimeOf(createdAtMs),
+        created_at: isoTime(createdAtMs),
         tokens,
         text,
       }));
@@ -52,8 +53,4 @@ function nameOf({ who, params }: MemberRequest): { accountId: string; kind: Thre
 
 function notThere(): ApiError {
   return new ApiError("thread_not_found", "There is no such conversation: it may have been deleted or have expired.");
-}
-
-function isoTimeOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -6,6 +6,7 @@ import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError, ERRORS } from "../../base/errors.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import { type KeyModels, keyMayUse } from "../../catalog/key-models.ts";
 import type { TierId } from "../../config/schema.ts";
 import type { Budgets, Spender } from "../../gateway/admission/budgets.ts";
@@ -94,7 +95,7 @@ export function decisionRoutes(deps: DecisionRoutesDeps) {
       const models = (await listed(deps, caller.models)).map(({ id, version }) => ({
         name: id,
         description: version.description,
-        release_date: new Date(version.createdAtMs ?? deps.clock.now()).toISOString(),
+        release_date: isoTime(version.createdAtMs ?? deps.clock.now()),
       }));
       return Response.json({ models });
     })

@@ -2,6 +2,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import type { TierBudget } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
 import type { Exchange } from "../../http/exchange.ts";
@@ -73,7 +74,7 @@ function usedUp(budget: Budget): ApiError {
   if (terms === undefined) return new ApiError("budget_exceeded", `The budget of this ${of} is used up.`);
   const limit = terms.limitMicros / MICROS_PER_USD;
   const spent = (terms.limitMicros - budget.leftMicros()) / MICROS_PER_USD;
-  const resets = terms.resetsAtMs === null ? null : new Date(terms.resetsAtMs).toISOString();
+  const resets = isoTime(terms.resetsAtMs);
   const renewal = resets === null ? "It is never reset" : `It is reset on ${resets.slice(0, 16).replace("T", " ")} UTC`;
   const message = `The budget of this ${of} is used up: $${spent} of $${limit}. ${renewal}; ${RAISED_BY[of]} can raise it.`;
   return new ApiError("budget_exceeded", message, { details: { scope: of, spent, limit, resets_at: resets } });

@@ -1,5 +1,6 @@
 // Reads hits from JSON by dotted paths. If the list at a path is missing, the response has changed; this is not an empty result.
 
+import { isRecord } from "../../base/json-object.ts";
 import type { EngineContext, EngineResponse, Hit, Parsed, SearchEngine } from "../engine.ts";
 import { isoDate } from "./date.ts";
 import { failed, statusFailure } from "./status.ts";
@@ -151,7 +152,7 @@ function inOrder(items: readonly unknown[], rank: string | undefined): readonly 
 
 /** The names of an object's members; undefined for other values. */
 export function namesOf(body: unknown): readonly string[] | undefined {
-  return typeof body === "object" && body !== null && !Array.isArray(body) ? Object.keys(body) : undefined;
+  return isRecord(body) ? Object.keys(body) : undefined;
 }
 
 /** The items of all the lists; undefined if one of the lists is missing. */

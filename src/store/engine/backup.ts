@@ -11,6 +11,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { extract, type Header, type Pack, pack } from "tar-stream";
 import { systemClock } from "../../base/clock.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import { SECRETS_FILE } from "../secrets.ts";
 import { UPLOADS_DIR } from "../work/upload-bytes.ts";
 import { DATABASE_FILE, openForUpgrade, type SqliteStore as Store } from "./open.ts";
@@ -117,7 +118,7 @@ async function entriesOf(store: Store, copy: string): Promise<Entries> {
 async function addEntries(archive: Pack, entries: Entries): Promise<void> {
   try {
     const { createdAtMs, secrets, uploads } = entries;
-    const manifest = JSON.stringify({ format: FORMAT, created_at: new Date(createdAtMs).toISOString() });
+    const manifest = JSON.stringify({ format: FORMAT, created_at: isoTime(createdAtMs) });
     archive.entry({ name: MANIFEST_FILE, mode: 0o600 }, manifest);
     await addFile(archive, DATABASE_FILE, entries.database);
     if (secrets !== undefined) await addFile(archive, SECRETS_FILE, secrets);

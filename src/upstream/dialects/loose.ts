@@ -1,12 +1,14 @@
 // Reads JSON of unknown form. A value of the wrong type is undefined and never an exception, since upstreams may not follow their
 // own protocol.
 
+import { isRecord } from "../../base/json-object.ts";
+
 /** A JSON object. */
 export type Loose = Readonly<Record<string, unknown>>;
 
 /** The value if it is an object, otherwise an empty object. */
 export function asRecord(value: unknown): Loose {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Loose) : {};
+  return isRecord(value) ? value : {};
 }
 
 /** The value if it is a list, otherwise an empty list. */
@@ -33,7 +35,7 @@ export function asCount(value: unknown): number | undefined {
 export function parseRecord(text: string): Loose | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Loose) : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 // Reads vendors' model lists as their files describe them: `{data:[…]}`, `{models:[…]}` or a plain list of objects with an id.
 // Other entries are skipped; a body that is not a list throws.
 
+import { isRecord } from "../../base/json-object.ts";
 import { kindByName, type ListedKind, MODEL_KINDS } from "../../vendors/model-kind.ts";
 import type { DiscoveredModel, ListedFact, ListedPrices, MemberPath, ModelList } from "../../vendors/vendor.ts";
 import { UpstreamFault } from "../fault.ts";
@@ -178,5 +179,5 @@ function truth(value: unknown): boolean | undefined {
 }
 
 function isEntry(value: unknown): value is Entry {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(value);
 }

@@ -1,5 +1,6 @@
 // Converts between pages and Firecrawl's request and response formats.
 
+import { isoTime } from "../../base/iso-time.ts";
 import type { Acted } from "../../pages/browser/browsing.ts";
 import type { LoadedPage, LoadRequest } from "../../pages/load.ts";
 import { creditsOf, pageWarnings } from "../page-view.ts";
@@ -101,7 +102,7 @@ export function documentOf(page: LoadedPage, facts: DocumentFacts): FirecrawlDoc
       scrapeId: facts.scrapeId,
       proxyUsed: "basic",
       ...(facts.cacheState === undefined ? {} : { cacheState: facts.cacheState }),
-      ...(facts.cachedAtMs === undefined ? {} : { cachedAt: new Date(facts.cachedAtMs).toISOString() }),
+      ...(facts.cachedAtMs === undefined ? {} : { cachedAt: isoTime(facts.cachedAtMs) }),
       creditsUsed: facts.cacheState === "hit" ? 0 : creditsOf(page),
       ...(page.status >= 400 ? { error: `The server answered ${page.status}.` } : {}),
     },

@@ -1,6 +1,7 @@
 // Answers questions of Firecrawl's clients about their account. The gateway counts no credits, so credits never run out. The
 // limits of requests are in GET /v1/key.
 
+import { isoTime } from "../../base/iso-time.ts";
 import type { FirecrawlJobsDeps } from "./jobs.ts";
 
 /** The largest number that these clients can read. */
@@ -43,7 +44,7 @@ export async function queueStatus(
     activeJobsInQueue: active,
     waitingJobsInQueue: waiting,
     maxConcurrency: limits().concurrency,
-    mostRecentSuccess: last === null ? null : new Date(last).toISOString(),
+    mostRecentSuccess: isoTime(last),
   };
 }
 

@@ -4,6 +4,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { prefixedId } from "../../base/ids.ts";
+import { isoTime } from "../../base/iso-time.ts";
 import { pageKey } from "../../base/page-key.ts";
 import type { AddressGuard, Purpose } from "../../net/address-guard.ts";
 import type { FrontierEntry } from "../../store/work/frontier.ts";
@@ -190,7 +191,7 @@ export async function jobStatus(
     status: mayGoOn(job) ? "scraping" : job.state,
     ...figuresOf(ref.sort, job, frontier.waiting + frontier.taken),
     creditsUsed: Number(job.progress["credits"] ?? 0),
-    expiresAt: new Date(job.expiresAtMs ?? job.deadlineAtMs + deps.limits().jobTtlMs).toISOString(),
+    expiresAt: isoTime(job.expiresAtMs ?? job.deadlineAtMs + deps.limits().jobTtlMs),
     next:
       after < counts.pages - counts.failed
         ? `${origin}${SORTS[ref.sort].path}/${ref.id}?skip=${after}&limit=${limit}`

@@ -3,6 +3,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { uuid } from "../../base/ids.ts";
+import { isRecord } from "../../base/json-object.ts";
 import type { SentForm } from "../../http/form.ts";
 import { PageError } from "../../pages/page-error.ts";
 import { type Body, invalid } from "../params.ts";
@@ -50,7 +51,7 @@ function optionsOf(form: SentForm): Body {
   const text = form.text("options");
   try {
     const options: unknown = text === undefined ? undefined : JSON.parse(text);
-    if (typeof options === "object" && options !== null && !Array.isArray(options)) return options as Body;
+    if (isRecord(options)) return options;
   } catch {
     // The error is reported below.
   }

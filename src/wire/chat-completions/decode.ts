@@ -1,6 +1,7 @@
 // Reads an OpenAI chat completions request (docs/reference/http-api.md#post-v1chatcompletions).
 
 import { prefixedId } from "../../base/ids.ts";
+import { isRecord } from "../../base/json-object.ts";
 import type {
   AssistantContent,
   ChatMessage,
@@ -30,7 +31,6 @@ import {
   expectText,
   type Fields,
   given,
-  isFields,
   maybe,
   need,
   reject,
@@ -310,7 +310,7 @@ const toolCallOf: Check<ToolCallPart> = (value, path) => {
 function callOf(fn: Fields, path: string, callId: string): ToolCallPart {
   const given = fn["arguments"];
   // Some clients return the arguments as a parsed object.
-  const text = isFields(given) ? JSON.stringify(given) : (maybe(fn, "arguments", expectString, path) ?? "{}");
+  const text = isRecord(given) ? JSON.stringify(given) : (maybe(fn, "arguments", expectString, path) ?? "{}");
   return { type: "tool-call", callId, name: need(fn, "name", expectText, path), kind: "function", arguments: text };
 }
 

@@ -2,9 +2,9 @@
 // `reasoning_details`, and a tool call's signature is written where Google's servers of this protocol write it. Clients return
 // both without reading them.
 
-import { entryOf } from "../../base/json-object.ts";
+import { entryOf, isRecord } from "../../base/json-object.ts";
 import type { AssistantContent } from "../../chat/request.ts";
-import { type Fields, isFields } from "../check.ts";
+import type { Fields } from "../check.ts";
 import {
   type CarriedPart,
   callSeal,
@@ -72,9 +72,9 @@ export function extraContentOf(
 
 /** Reads `extra_content.google.thought_signature` of a tool call. */
 export function signatureOfCall(call: unknown): string | undefined {
-  const extra = isFields(call) ? call["extra_content"] : undefined;
-  const google = isFields(extra) ? extra["google"] : undefined;
-  const signature = isFields(google) ? google["thought_signature"] : undefined;
+  const extra = isRecord(call) ? call["extra_content"] : undefined;
+  const google = isRecord(extra) ? extra["google"] : undefined;
+  const signature = isRecord(google) ? google["thought_signature"] : undefined;
   return typeof signature === "string" && signature !== "" ? signature : undefined;
 }
 
@@ -99,7 +99,7 @@ export function readReasoning(fields: Fields): AssistantContent[] {
   const details: readonly unknown[] = Array.isArray(fields["reasoning_details"]) ? fields["reasoning_details"] : [];
   const parts: CarriedPart[] = [];
   const raw: Fields[] = [];
-  for (const detail of details.filter(isFields)) {
+  for (const detail of details.filter(isRecord)) {
     const carried = envelopeOf(detail);
     if (carried === undefined) raw.push(detail);
     else parts.push(fromCarried(textOf(detail), carried));

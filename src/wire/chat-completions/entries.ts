@@ -1,7 +1,7 @@
 // The messages of a chat completions request, as compaction reads and changes them.
 
+import { isRecord } from "../../base/json-object.ts";
 import type { Element, Entry, EntryFormat, Piece, ResultPiece } from "../../chat/entries.ts";
-import { isFields } from "../check.ts";
 import { contentPieces, listIn, resultPiece, textIn } from "../entry-pieces.ts";
 
 /** Members in which clients return reasoning as text. */
@@ -10,7 +10,7 @@ const REASONING = ["reasoning_content", "reasoning"];
 /** The list of messages. */
 export const chatEntries: EntryFormat = {
   member: "messages",
-  list: (body) => (Array.isArray(body["messages"]) ? body["messages"].filter(isFields) : []),
+  list: (body) => (Array.isArray(body["messages"]) ? body["messages"].filter(isRecord) : []),
   fixed: (body) => JSON.stringify([body["tools"] ?? null, body["functions"] ?? null, body["response_format"] ?? null]),
   entry,
   withResults(element, say) {
@@ -34,7 +34,7 @@ export const chatEntries: EntryFormat = {
   record: ({ text }) => ({ role: "assistant", content: text }),
   answer(body) {
     const [choice] = listIn(body, "choices");
-    return isFields(choice) && isFields(choice["message"]) ? [choice["message"]] : [];
+    return isRecord(choice) && isRecord(choice["message"]) ? [choice["message"]] : [];
   },
   streamed: ofChunks,
 };
@@ -48,9 +48,9 @@ function entry(element: Element): Entry {
   pieces.push(...contentPieces(element["content"]));
   if (textIn(element, "refusal") !== "") pieces.push({ type: "text", text: textIn(element, "refusal") });
   for (const call of Array.isArray(element["tool_calls"]) ? (element["tool_calls"] as unknown[]) : []) {
-    if (isFields(call)) pieces.push(callPiece(call, textIn(call, "id")));
+    if (isRecord(call)) pieces.push(callPiece(call, textIn(call, "id")));
   }
-  if (isFields(element["function_call"]))
+  if (isRecord(element["function_call"]))
     pieces.push(callPiece({ function: element["function_call"] }, legacyId(element["function_call"])));
   if (role === "assistant") return { role, pieces };
   return { role: role === "user" ? "user" : "system", pieces };
@@ -70,7 +70,7 @@ function legacyId(named: Element): string {
 }
 
 function callPiece(call: Element, id: string): Piece {
-  const inner = isFields(call["function"]) ? call["function"] : isFields(call["custom"]) ? call["custom"] : {};
+  const inner = isRecord(call["function"]) ? call["function"] : isRecord(call["custom"]) ? call["custom"] : {};
   return { type: "call", id, name: textIn(inner, "name"), text: textIn(inner, "arguments") || textIn(inner, "input") };
 }
 
@@ -79,15 +79,15 @@ function ofChunks(frames: readonly Element[]): Element[] {
   const message: Record<string, unknown> = { role: "assistant", content: "" };
   const calls = new Map<number, { id: string; type: "function"; function: { name: string; arguments: string } }>();
   for (const frame of frames) {
-    const choice = listIn(frame, "choices").find((one) => isFields(one) && (one["index"] ?? 0) === 0);
-    const delta = isFields(choice) && isFields(choice["delta"]) ? choice["delta"] : undefined;
+    const choice = listIn(frame, "choices").find((one) => isRecord(one) && (one["index"] ?? 0) === 0);
+    const delta = isRecord(choice) && isRecord(choice["delta"]) ? choice["delta"] : undefined;
     if (delta === undefined) continue;
     for (const name of ["content", "refusal", "reasoning_content"]) {
       if (typeof delta[name] === "string") message[name] = `${message[name] ?? ""}${delta[name]}`;
     }
     for (const part of listIn(delta, "tool_calls")) {
-      if (!isFields(part)) continue;
-      const inner = isFields(part["function"]) ? part["function"] : {};
+      if (!isRecord(part)) continue;
+      const inner = isRecord(part["function"]) ? part["function"] : {};
       const at = Number(part["index"] ?? 0);
       const call = calls.get(at) ?? { id: "", type: "function", function: { name: "", arguments: "" } };
       if (typeof part["id"] === "string" && call.id === "") call.id = part["id"];

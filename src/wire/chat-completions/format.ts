@@ -1,9 +1,9 @@
 // The OpenAI chat completions format (docs/reference/http-api.md#post-v1chatcompletions).
 
 import { ERRORS } from "../../base/errors.ts";
+import { isRecord } from "../../base/json-object.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { ChatResult, ResultChoice } from "../../chat/result.ts";
-import { isFields } from "../check.ts";
 import type { AnswerContext, EventWriter, StreamError, WireFormat } from "../format.ts";
 import type { Source } from "../seal-envelopes.ts";
 import { decodeChatCompletions } from "./decode.ts";
@@ -122,9 +122,9 @@ function encodeChoice(choice: ResultChoice, source: Source | undefined): Json {
 
 /** Citations of pages, the only annotations of this format. The Responses API has the same ones in a flat form. */
 function annotationsOf(annotations: readonly unknown[] | undefined): Json[] {
-  return (annotations ?? []).filter(isFields).flatMap(({ type, ...rest }) => {
+  return (annotations ?? []).filter(isRecord).flatMap(({ type, ...rest }) => {
     if (type !== "url_citation") return [];
-    return [{ type, url_citation: isFields(rest["url_citation"]) ? rest["url_citation"] : rest }];
+    return [{ type, url_citation: isRecord(rest["url_citation"]) ? rest["url_citation"] : rest }];
   });
 }
 

@@ -2,8 +2,9 @@
 // accept is removed, and the gateway's envelopes are replaced by their content. A provider's own values stay unchanged.
 
 import type { JsonEdit } from "../../base/json-edit.ts";
+import { isRecord } from "../../base/json-object.ts";
 import { canRead, type HistoryReader, valueOfDetails } from "../../chat/seals.ts";
-import { type Fields, isFields } from "../check.ts";
+import type { Fields } from "../check.ts";
 import type { OpenedSeals } from "../format.ts";
 import { uncarry } from "../seal-envelopes.ts";
 import { CHAT_ORIGIN, envelopeOf, signatureOfCall } from "./details.ts";
@@ -16,7 +17,7 @@ export function openChat(body: Fields, reader: HistoryReader): OpenedSeals {
   const found: OpenedSeals = { edits: [], removed: false };
   const messages: readonly unknown[] = Array.isArray(body["messages"]) ? body["messages"] : [];
   messages.forEach((message, i) => {
-    if (!isFields(message) || message["role"] !== "assistant") return;
+    if (!isRecord(message) || message["role"] !== "assistant") return;
     const before = found.edits.length;
     openCalls(message, ["messages", i], reader, found.edits);
     if (reader.refusesReasoning) {
@@ -48,7 +49,7 @@ function openReasoning(message: Fields, path: Path, reader: HistoryReader, edits
 function textBehind(message: Fields, reader: HistoryReader): string | undefined {
   const calls: readonly unknown[] = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
   for (const call of calls) {
-    const thought = isFields(call) && typeof call["id"] === "string" ? reader.thoughtOf(call["id"]) : undefined;
+    const thought = isRecord(call) && typeof call["id"] === "string" ? reader.thoughtOf(call["id"]) : undefined;
     const text = thought?.parts.map((part) => part.text || (part.summary ?? []).join("\n")).join("");
     if (text) return text;
   }
@@ -57,7 +58,7 @@ function textBehind(message: Fields, reader: HistoryReader): string | undefined 
 
 /** The details that may be sent to the provider; undefined if none is left. */
 function openDetails(details: readonly unknown[], reader: HistoryReader): readonly unknown[] | undefined {
-  const envelopes = details.map((detail) => (isFields(detail) ? envelopeOf(detail) : undefined));
+  const envelopes = details.map((detail) => (isRecord(detail) ? envelopeOf(detail) : undefined));
   if (envelopes.every((one) => one === undefined)) {
     return canRead({ origin: CHAT_ORIGIN, value: valueOfDetails(details) }, reader) ? details : undefined;
   }

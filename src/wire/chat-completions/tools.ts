@@ -1,5 +1,6 @@
 // Reads the tools and the tool choice of a chat completions request.
 
+import { isRecord } from "../../base/json-object.ts";
 import type { FunctionTool, Tool, ToolChoice } from "../../chat/request.ts";
 import {
   at,
@@ -12,7 +13,6 @@ import {
   expectText,
   type Fields,
   given,
-  isFields,
   maybe,
   need,
 } from "../check.ts";
@@ -86,7 +86,7 @@ function allowedOf(fields: Fields, path: string): ToolChoice {
   const mode = maybe(fields, "mode", expectOneOf("auto", "required"), path) ?? "auto";
   const names = need(fields, "tools", expectListOf(expectFields), path).map((tool, i) => {
     const inner = `${path}.tools[${i}]`;
-    const holder = [tool["function"], tool["custom"]].find(isFields) ?? tool;
+    const holder = [tool["function"], tool["custom"]].find(isRecord) ?? tool;
     const type = tool["type"];
     // A tool that the provider runs is chosen by its type alone.
     const isServer = typeof type === "string" && type !== "function" && type !== "custom";

@@ -2,10 +2,11 @@
 // prompt becomes one user message. Only text is returned, without reasoning and calls.
 
 import { ERRORS } from "../../base/errors.ts";
+import { isRecord } from "../../base/json-object.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { ChatResult, ResultChoice } from "../../chat/result.ts";
 import { CHAT_NAMES } from "../chat-completions/members.ts";
-import { type Fields, given, isFields } from "../check.ts";
+import { type Fields, given } from "../check.ts";
 import type { AnswerContext, EventWriter, StreamError, WireFormat } from "../format.ts";
 import { known } from "../unread.ts";
 import { decodeCompletions, promptOf, severalPrompts } from "./decode.ts";
@@ -92,7 +93,7 @@ function usageMembers(usage: Usage | undefined): Json {
 
 /** The log probabilities of a chat answer in the legacy form, which has four parallel lists. */
 function legacyLogprobs(tokens: readonly unknown[], offset: number): Json {
-  const read = tokens.filter(isFields);
+  const read = tokens.filter(isRecord);
   let at = offset;
   return {
     tokens: read.map((token) => token["token"] ?? ""),
@@ -109,7 +110,7 @@ function legacyLogprobs(tokens: readonly unknown[], offset: number): Json {
 function topLogprobs(token: Fields): Json | null {
   const top = token["top_logprobs"];
   if (!Array.isArray(top) || top.length === 0) return null;
-  return Object.fromEntries(top.filter(isFields).map((one) => [String(one["token"]), one["logprob"]]));
+  return Object.fromEntries(top.filter(isRecord).map((one) => [String(one["token"]), one["logprob"]]));
 }
 
 class CompletionsWriter implements EventWriter {

@@ -1,6 +1,7 @@
 // Reads content blocks of the messages format into neutral parts. Unknown kinds of blocks become opaque parts, so that an
 // upstream of the same protocol gets them.
 
+import { isRecord } from "../../base/json-object.ts";
 import type {
   AssistantContent,
   CacheControl,
@@ -24,7 +25,6 @@ import {
   expectText,
   type Fields,
   given,
-  isFields,
   maybe,
   need,
   reject,
@@ -236,7 +236,7 @@ function opaque(block: Fields): OpaquePart {
 
 /** The prompt-cache marker of a block or tool. */
 export function cache(block: Fields, path: string): { cacheControl?: CacheControl } {
-  if (!isFields(block["cache_control"]))
+  if (!isRecord(block["cache_control"]))
     return given({ cacheControl: maybe(block, "cache_control", expectFields, path) });
   return { cacheControl: block["cache_control"] };
 }

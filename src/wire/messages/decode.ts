@@ -1,5 +1,6 @@
 // Reads requests of the messages format (docs/reference/http-api.md#post-v1messages).
 
+import { isRecord } from "../../base/json-object.ts";
 import { withDirections } from "../../chat/directions.ts";
 import type { ChatMessage, ChatRequest, ReasoningOptions, ResponseFormat, ToolChoice } from "../../chat/request.ts";
 import {
@@ -14,7 +15,6 @@ import {
   expectText,
   type Fields,
   given,
-  isFields,
   maybe,
   need,
   reject,
@@ -87,12 +87,12 @@ export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatReq
 function readMessages(body: Fields, options: DecodeOptions, directions: MessageDirections): ChatMessage[] {
   const list = need(body, "messages", expectList);
   // If the upstream holds the conversation, it can be continued without new messages.
-  const goesOn = isFields(body["thread"]) && body["thread"]["type"] === "continue";
+  const goesOn = isRecord(body["thread"]) && body["thread"]["type"] === "continue";
   if (list.length === 0 && !goesOn) reject("messages", "Invalid 'messages': at least one message is required.");
   const messages: ChatMessage[] = [];
   const system = body["system"] === undefined || body["system"] === null ? [] : readSystem(body["system"], "system");
   if (system.length > 0) messages.push({ role: "system", content: system });
-  const lastUser = list.findLastIndex((message) => isFields(message) && message["role"] === "user");
+  const lastUser = list.findLastIndex((message) => isRecord(message) && message["role"] === "user");
   list.forEach((element, i) => {
     const path = at("messages", i);
     const message = expectFields(element, path);

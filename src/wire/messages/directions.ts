@@ -1,9 +1,10 @@
 // Reads the directions of the messages format: changes of tools, effort and the time for which a system text is shown, all in
 // system messages (platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages and /effort-per-message).
 
+import { isRecord } from "../../base/json-object.ts";
 import type { Directions, ToolChange } from "../../chat/directions.ts";
 import type { SystemContent } from "../../chat/request.ts";
-import { at, expectFields, expectString, type Fields, isFields, maybe } from "../check.ts";
+import { at, expectFields, expectString, type Fields, maybe } from "../check.ts";
 import { readSystem } from "./blocks.ts";
 import { readTool, toolName } from "./tools.ts";
 
@@ -57,7 +58,7 @@ export class MessageDirections implements Directions {
   #change(block: Fields, path: string): boolean {
     const isAddition = block["type"] === "tool_addition";
     if (!isAddition && block["type"] !== "tool_removal") return false;
-    const tool = isFields(block["tool"]) ? block["tool"] : {};
+    const tool = isRecord(block["tool"]) ? block["tool"] : {};
     const { type, name, definition } = tool;
     if (type === "tool_definition" && isAddition) {
       const declared = readTool(definition, at(at(path, "tool"), "definition"));
@@ -73,5 +74,5 @@ export class MessageDirections implements Directions {
 }
 
 function fieldsIn(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : [];
+  return Array.isArray(value) ? value.filter(isRecord) : [];
 }

@@ -1,5 +1,6 @@
 // The messages of a messages request, as compaction reads and changes them.
 
+import { isRecord } from "../../base/json-object.ts";
 import type {
   CallPiece,
   CarriedRecord,
@@ -10,7 +11,6 @@ import type {
   Piece,
   ResultPiece,
 } from "../../chat/entries.ts";
-import { isFields } from "../check.ts";
 import {
   isBound,
   listIn,
@@ -26,7 +26,7 @@ import { messagesEdits } from "./context-edits.ts";
 /** The list of messages. */
 export const messagesEntries: EntryFormat = {
   member: "messages",
-  list: (body) => (Array.isArray(body["messages"]) ? body["messages"].filter(isFields) : []),
+  list: (body) => (Array.isArray(body["messages"]) ? body["messages"].filter(isRecord) : []),
   fixed: (body) => JSON.stringify([body["system"] ?? null, body["tools"] ?? null, body["output_config"] ?? null]),
   entry,
   withResults(element, say) {
@@ -34,7 +34,7 @@ export const messagesEntries: EntryFormat = {
     if (!Array.isArray(content)) return element;
     let changed = false;
     const blocks = content.map((block: unknown) => {
-      if (!isFields(block) || block["type"] !== "tool_result") return block;
+      if (!isRecord(block) || block["type"] !== "tool_result") return block;
       const text = say(resultOf(block));
       if (text === undefined) return block;
       changed = true;
@@ -45,7 +45,7 @@ export const messagesEntries: EntryFormat = {
   withoutReasoning(element) {
     const content = element["content"];
     if (element["role"] !== "assistant" || !Array.isArray(content)) return element;
-    const left = content.filter((block: unknown) => !isFields(block) || !isBoundThinking(block));
+    const left = content.filter((block: unknown) => !isRecord(block) || !isBoundThinking(block));
     if (left.length === content.length) return element;
     return left.length === 0 ? undefined : { ...element, content: left };
   },
@@ -53,7 +53,7 @@ export const messagesEntries: EntryFormat = {
   userMessage: (text) => ({ role: "user", content: [{ type: "text", text }] }),
   expand,
   asksRecord({ compaction }) {
-    if (!isFields(compaction) || compaction["type"] !== "summarize") return undefined;
+    if (!isRecord(compaction) || compaction["type"] !== "summarize") return undefined;
     const wish = compaction["instructions"];
     return { wish: typeof wish === "string" ? wish : undefined };
   },
@@ -66,7 +66,7 @@ export const messagesEntries: EntryFormat = {
     withoutThoughts(element) {
       const content = element["content"];
       if (element["role"] !== "assistant" || !Array.isArray(content)) return element;
-      const left = content.filter((block: unknown) => !isFields(block) || !THOUGHTS.has(block["type"]));
+      const left = content.filter((block: unknown) => !isRecord(block) || !THOUGHTS.has(block["type"]));
       if (left.length === content.length) return element;
       return left.length === 0 ? undefined : { ...element, content: left };
     },
@@ -75,7 +75,7 @@ export const messagesEntries: EntryFormat = {
       if (!Array.isArray(content)) return element;
       let changed = false;
       const blocks = content.map((block: unknown) => {
-        if (!isFields(block) || block["type"] !== "tool_use" || !clears(callOf(block))) return block;
+        if (!isRecord(block) || block["type"] !== "tool_use" || !clears(callOf(block))) return block;
         changed = true;
         return { ...block, input: {} };
       });
@@ -103,9 +103,9 @@ function expand(
   for (let at = list.length - 1; at >= 0; at--) {
     const element = list[at]!;
     const blocks = listIn(element, "content");
-    const j = blocks.findLastIndex((block) => isFields(block) && block["type"] === "compaction" && isSaid(block));
+    const j = blocks.findLastIndex((block) => isRecord(block) && block["type"] === "compaction" && isSaid(block));
     const block = blocks[j];
-    if (!isFields(block)) continue;
+    if (!isRecord(block)) continue;
     const opened = open(carriedBy(block), `messages[${at}].content[${j}]`);
     if (opened === undefined) return list;
     const rest = blocks.slice(j + 1);
@@ -127,7 +127,7 @@ function withoutFailed(
   list: readonly Element[],
   open: (record: CarriedRecord, param: string) => OpenedRecord | undefined,
 ): readonly Element[] {
-  const isFailed = (block: unknown) => isFields(block) && block["type"] === "compaction";
+  const isFailed = (block: unknown) => isRecord(block) && block["type"] === "compaction";
   const at = list.findIndex((element) => listIn(element, "content").some(isFailed));
   if (at < 0 || open({ text: "", sealed: undefined }, `messages[${at}]`) === undefined) return list;
   return list.flatMap((element) => {
@@ -154,7 +154,7 @@ function entry(element: Element): Entry {
   const content = element["content"];
   const blocks =
     typeof content === "string" ? [{ type: "text", text: content }] : Array.isArray(content) ? content : [];
-  const pieces = blocks.map((block: unknown) => (isFields(block) ? pieceOf(block) : unknownPiece(block)));
+  const pieces = blocks.map((block: unknown) => (isRecord(block) ? pieceOf(block) : unknownPiece(block)));
   const role = element["role"];
   if (role === "assistant" || role === "system") return { role, pieces };
   const onlyResults = pieces.length > 0 && pieces.every((piece) => piece.type === "result");
@@ -191,7 +191,7 @@ function resultOf(block: Element): ResultPiece {
 
 function mediaOf(element: Element): unknown[] {
   const content = element["content"];
-  return Array.isArray(content) ? content.filter((block: unknown) => isFields(block) && MEDIA.has(block["type"])) : [];
+  return Array.isArray(content) ? content.filter((block: unknown) => isRecord(block) && MEDIA.has(block["type"])) : [];
 }
 
 /** Assembles the message of a stream from its blocks. */
@@ -200,9 +200,9 @@ function ofEvents(frames: readonly Element[]): Element[] {
   const inputs = new Map<number, string>();
   for (const frame of frames) {
     const index = Number(frame["index"]);
-    if (frame["type"] === "content_block_start" && isFields(frame["content_block"])) {
+    if (frame["type"] === "content_block_start" && isRecord(frame["content_block"])) {
       blocks[index] = { ...frame["content_block"] };
-    } else if (frame["type"] === "content_block_delta" && isFields(frame["delta"]) && blocks[index] !== undefined) {
+    } else if (frame["type"] === "content_block_delta" && isRecord(frame["delta"]) && blocks[index] !== undefined) {
       addDelta(blocks[index], frame["delta"], (text) => inputs.set(index, (inputs.get(index) ?? "") + text));
     }
   }

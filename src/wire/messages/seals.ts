@@ -2,8 +2,9 @@
 // gateway's envelopes are replaced by their content. The provider's own blocks stay unchanged.
 
 import type { JsonEdit } from "../../base/json-edit.ts";
+import { isRecord } from "../../base/json-object.ts";
 import { canRead, type SealReader } from "../../chat/seals.ts";
-import { type Fields, isFields } from "../check.ts";
+import type { Fields } from "../check.ts";
 import type { OpenedSeals } from "../format.ts";
 import { uncarry } from "../seal-envelopes.ts";
 import { MESSAGES_ORIGIN } from "./blocks.ts";
@@ -17,12 +18,12 @@ export function openMessages(body: Fields, reader: SealReader): OpenedSeals {
   let removed = false;
   const messages: readonly unknown[] = Array.isArray(body["messages"]) ? body["messages"] : [];
   messages.forEach((message, i) => {
-    if (!isFields(message) || message["role"] !== "assistant" || !Array.isArray(message["content"])) return;
+    if (!isRecord(message) || message["role"] !== "assistant" || !Array.isArray(message["content"])) return;
     const blocks: readonly unknown[] = message["content"];
     const changes: JsonEdit[] = [];
     let gone = 0;
     blocks.forEach((block, j) => {
-      if (!isFields(block)) return;
+      if (!isRecord(block)) return;
       const opened = openBlock(block, reader);
       if (opened === block) return;
       if (opened === undefined) gone++;

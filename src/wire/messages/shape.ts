@@ -1,7 +1,8 @@
 // What whole and streamed answers of the messages format share: the envelope, stop reasons, usage, citations and signatures.
 
+import { isRecord } from "../../base/json-object.ts";
 import type { FinishReason, Usage } from "../../chat/event.ts";
-import { given, isFields } from "../check.ts";
+import { given } from "../check.ts";
 import type { AnswerContext } from "../format.ts";
 import { carry, type Seals, type Source, sealed } from "../seal-envelopes.ts";
 import { MESSAGES_ORIGIN } from "./blocks.ts";
@@ -77,7 +78,7 @@ export function usageMembers(usage: Usage | undefined): MessagesBlock {
 /** The annotations that are citations of this format. Clients cannot read those of other protocols. */
 export function citationsOf(annotations: readonly unknown[] | undefined): unknown[] {
   return (annotations ?? []).filter(
-    (one) => isFields(one) && typeof one["type"] === "string" && one["type"].endsWith("_location"),
+    (one) => isRecord(one) && typeof one["type"] === "string" && one["type"].endsWith("_location"),
   );
 }
 

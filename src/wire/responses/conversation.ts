@@ -1,18 +1,7 @@
 // Conversations of the Responses API: the id in a request, and the items as clients send them and as they are returned.
 
-import { entryOf } from "../../base/json-object.ts";
-import {
-  at,
-  expectFields,
-  expectList,
-  expectString,
-  expectText,
-  type Fields,
-  isFields,
-  maybe,
-  need,
-  reject,
-} from "../check.ts";
+import { entryOf, isRecord } from "../../base/json-object.ts";
+import { at, expectFields, expectList, expectString, expectText, type Fields, maybe, need, reject } from "../check.ts";
 import { isCompactionTrigger } from "./entries.ts";
 import { readInput } from "./items.ts";
 import { itemIdOf } from "./references.ts";
@@ -21,7 +10,7 @@ import { shownItem } from "./stored.ts";
 /** The id of a request's conversation; undefined if it names none. Throws 400. */
 export function conversationOf(body: Fields): string | undefined {
   const given = body["conversation"];
-  if (isFields(given)) return need(given, "id", expectText, "conversation");
+  if (isRecord(given)) return need(given, "id", expectText, "conversation");
   const id = maybe(body, "conversation", expectText);
   if (id === undefined) return undefined;
   const other = body["previous_response_id"];

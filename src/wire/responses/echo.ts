@@ -1,13 +1,13 @@
 // The members of the request that a response object repeats: all that Open Responses requires, with the effective values where
 // the request had none.
 
-import { isFields } from "../check.ts";
+import { isRecord } from "../../base/json-object.ts";
 import type { AnswerContext } from "../format.ts";
 import { conversationOf } from "./conversation.ts";
 
 /** The members of the response object that depend on the request. */
 export function requestEcho({ body, request, defaultTemperature }: AnswerContext): Record<string, unknown> {
-  const text = isFields(body["text"]) ? body["text"] : {};
+  const text = isRecord(body["text"]) ? body["text"] : {};
   const conversation = conversationOf(body);
   return {
     background: body["background"] ?? false,
@@ -39,16 +39,16 @@ export function requestEcho({ body, request, defaultTemperature }: AnswerContext
 /** A tool as it was sent. A function is in the flat form, with the members that it always has in a response. */
 function toolEcho(value: unknown): unknown {
   const tool = flat(value);
-  if (!isFields(tool) || tool["type"] !== "function") return tool;
+  if (!isRecord(tool) || tool["type"] !== "function") return tool;
   return { description: null, parameters: null, strict: null, ...tool };
 }
 
 /** Flattens the nested form of chat completions (`{type, function:{name,…}}`). Everything else is unchanged. */
 function flat(value: unknown): unknown {
-  if (!isFields(value)) return value;
+  if (!isRecord(value)) return value;
   for (const key of ["function", "custom", "allowed_tools"]) {
     const { [key]: inner, ...rest } = value;
-    if (value["type"] === key && isFields(inner)) return { ...rest, ...inner };
+    if (value["type"] === key && isRecord(inner)) return { ...rest, ...inner };
   }
   return value;
 }

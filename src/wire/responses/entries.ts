@@ -1,5 +1,6 @@
 // The input items of a responses request, as compaction reads and changes them.
 
+import { isRecord } from "../../base/json-object.ts";
 import type {
   CarriedRecord,
   Element,
@@ -9,7 +10,7 @@ import type {
   Piece,
   ResultPiece,
 } from "../../chat/entries.ts";
-import { isFields, reject } from "../check.ts";
+import { reject } from "../check.ts";
 import { contentPieces, isBound, listIn, MEDIA, resultPiece, textIn, unknownPiece } from "../entry-pieces.ts";
 import { uncarry } from "../seal-envelopes.ts";
 import { responsesEdits } from "./context-edits.ts";
@@ -18,7 +19,7 @@ import { inputItems } from "./references.ts";
 /** The list of items. */
 export const responsesEntries: EntryFormat = {
   member: "input",
-  list: (body) => inputItems(body).filter(isFields),
+  list: (body) => inputItems(body).filter(isRecord),
   fixed: (body) => JSON.stringify([body["instructions"] ?? null, body["tools"] ?? null, body["text"] ?? null]),
   entry,
   withResults(element, say) {
@@ -36,7 +37,7 @@ export const responsesEntries: EntryFormat = {
   withText: (element, text) => {
     const content = element["content"];
     const media = Array.isArray(content)
-      ? content.filter((part: unknown) => isFields(part) && MEDIA.has(part["type"]))
+      ? content.filter((part: unknown) => isRecord(part) && MEDIA.has(part["type"]))
       : [];
     return { ...element, content: [...media, { type: "input_text", text }] };
   },
@@ -58,10 +59,10 @@ export const responsesEntries: EntryFormat = {
   }),
   editing: { member: "context_management", edits: responsesEdits },
   record: ({ id, sealed }) => ({ id, type: "compaction", encrypted_content: sealed }),
-  answer: (body) => listIn(body, "output").filter(isFields),
+  answer: (body) => listIn(body, "output").filter(isRecord),
   streamed(events) {
-    const last = events.findLast(({ response }) => isFields(response))?.["response"];
-    return isFields(last) ? listIn(last, "output").filter(isFields) : [];
+    const last = events.findLast(({ response }) => isRecord(response))?.["response"];
+    return isRecord(last) ? listIn(last, "output").filter(isRecord) : [];
   },
 };
 
@@ -74,7 +75,7 @@ const RECORDS: ReadonlySet<unknown> = new Set(["compaction", "compaction_summary
 
 /** Whether an item requests a record; it is not part of the conversation. */
 export function isCompactionTrigger(item: unknown): boolean {
-  return isFields(item) && item["type"] === TRIGGER;
+  return isRecord(item) && item["type"] === TRIGGER;
 }
 
 /**
@@ -150,5 +151,5 @@ function reasoningText(item: Element): string {
   const texts = [item["summary"], item["content"]].flatMap((parts) =>
     Array.isArray(parts) ? (parts as unknown[]) : [],
   );
-  return texts.map((part) => (isFields(part) ? textIn(part, "text") : "")).join("\n");
+  return texts.map((part) => (isRecord(part) ? textIn(part, "text") : "")).join("\n");
 }

@@ -1,6 +1,7 @@
 // Reads input items of the responses format into neutral turns. Unknown kinds of items become opaque parts, so that an upstream
 // of the same protocol gets them.
 
+import { isRecord } from "../../base/json-object.ts";
 import type { Directions } from "../../chat/directions.ts";
 import type {
   AssistantContent,
@@ -24,7 +25,6 @@ import {
   expectText,
   type Fields,
   given,
-  isFields,
   maybe,
   need,
   reject,
@@ -231,7 +231,7 @@ function readText(part: Fields, path: string): TextPart {
 function readImage(part: Fields, path: string): ImagePart {
   const where = at(path, "image_url");
   const fileId = maybe(part, "file_id", expectText, path);
-  const nested = isFields(part["image_url"]) ? part["image_url"] : undefined;
+  const nested = isRecord(part["image_url"]) ? part["image_url"] : undefined;
   const detail = maybe(part, "detail", expectString, path) ?? (nested && maybe(nested, "detail", expectString, where));
   const source: MediaSource =
     fileId === undefined

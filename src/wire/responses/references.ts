@@ -1,7 +1,8 @@
 // References of a responses request to earlier items. Clients whose answers are stored return items by their id alone
 // (`item_reference`), but upstreams of other protocols need the items themselves.
 
-import { type Fields, isFields } from "../check.ts";
+import { isRecord } from "../../base/json-object.ts";
+import type { Fields } from "../check.ts";
 
 /** Distinguishes the gateway's ids from those of all vendors, which are hex digits, letters or UUIDs without this mark. */
 const MARK = "sallyport_";
@@ -37,7 +38,7 @@ export function resolveReferences(body: Fields, items: ReadonlyMap<string, Field
 }
 
 function referenceOf(item: unknown): string | undefined {
-  if (!isFields(item) || typeof item["id"] !== "string") return undefined;
+  if (!isRecord(item) || typeof item["id"] !== "string") return undefined;
   const type = item["type"];
   // The type may be left out; then the item has only an id.
   const bare = (type === undefined || type === null) && item["role"] === undefined;
@@ -58,7 +59,7 @@ export function inputItems(body: Fields): readonly unknown[] {
  */
 export function portableItems(items: readonly unknown[]): unknown[] {
   return items.flatMap((item) => {
-    if (!isFields(item) || typeof item["id"] !== "string" || responseOfItem(item["id"]) === undefined) return [item];
+    if (!isRecord(item) || typeof item["id"] !== "string" || responseOfItem(item["id"]) === undefined) return [item];
     // Whether the provider takes reasoning that is not encrypted is decided with its seals.
     if (item["type"] === "reasoning" && typeof item["encrypted_content"] !== "string") return [item];
     const { id: _id, ...rest } = item;

@@ -1,7 +1,8 @@
 // Sends a stored response as a stream, for clients that request it again: the protocol's events in order, with each text in one
 // delta.
 
-import { type Fields, isFields } from "../check.ts";
+import { isRecord } from "../../base/json-object.ts";
+import type { Fields } from "../check.ts";
 
 /** Where the stream starts. */
 export interface ReplayOptions {
@@ -24,7 +25,7 @@ export function replayResponse(response: Fields, { after = -1 }: ReplayOptions =
 type Event = Fields & { type: string };
 
 function eventsOf(response: Fields): Event[] {
-  const output = (Array.isArray(response["output"]) ? response["output"] : []).filter(isFields);
+  const output = (Array.isArray(response["output"]) ? response["output"] : []).filter(isRecord);
   const begun = { ...response, status: "in_progress", completed_at: null, output: [], usage: null };
   return [
     { type: "response.created", response: begun },
@@ -77,7 +78,7 @@ function bodyOf(item: Fields, where: Fields): { begun: Fields; events: Event[] }
 }
 
 function partsOf(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : [];
+  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 function partEvents(part: Fields, where: Fields): Event[] {

@@ -2,8 +2,9 @@
 // gateway's envelopes are replaced by their content, and ids that the gateway created are dropped.
 
 import type { JsonEdit } from "../../base/json-edit.ts";
+import { isRecord } from "../../base/json-object.ts";
 import { canRead, type SealReader } from "../../chat/seals.ts";
-import { type Fields, isFields } from "../check.ts";
+import type { Fields } from "../check.ts";
 import type { OpenedSeals } from "../format.ts";
 import { uncarry } from "../seal-envelopes.ts";
 import { responseOfItem } from "./references.ts";
@@ -21,7 +22,7 @@ export function openResponses(body: Fields, reader: SealReader): OpenedSeals {
   let orphaned = false;
   const input: readonly unknown[] = Array.isArray(body["input"]) ? body["input"] : [];
   input.forEach((item, i) => {
-    if (!isFields(item)) return;
+    if (!isRecord(item)) return;
     const path = ["input", i];
     if (item["type"] === "reasoning") {
       const opened = openReasoning(item, reader);

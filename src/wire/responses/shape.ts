@@ -1,7 +1,8 @@
 // What whole and streamed answers of the responses format share: the response object, ids of items, usage, status and seals.
 
+import { isRecord } from "../../base/json-object.ts";
 import type { FinishReason, Usage } from "../../chat/event.ts";
-import { type Fields, given, isFields } from "../check.ts";
+import { type Fields, given } from "../check.ts";
 import type { AnswerContext } from "../format.ts";
 import { carry, type Seals, type Source, sealed } from "../seal-envelopes.ts";
 import { requestEcho } from "./echo.ts";
@@ -110,8 +111,8 @@ const ANNOTATIONS: ReadonlySet<unknown> = new Set([
 /** The annotations of this format. Those of chat completions are nested and become flat; clients cannot read others. */
 export function annotationsOf(annotations: readonly unknown[] | undefined): Fields[] {
   return (annotations ?? [])
-    .filter((one): one is Fields => isFields(one) && ANNOTATIONS.has(one["type"]))
-    .map((one) => (isFields(one["url_citation"]) ? { type: one["type"], ...one["url_citation"] } : one));
+    .filter((one): one is Fields => isRecord(one) && ANNOTATIONS.has(one["type"]))
+    .map((one) => (isRecord(one["url_citation"]) ? { type: one["type"], ...one["url_citation"] } : one));
 }
 
 /** The `encrypted_content` of a reasoning item: this protocol's own is unchanged, others are in an envelope. */

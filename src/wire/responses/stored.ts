@@ -1,7 +1,8 @@
 // Encrypted reasoning in stored answers. It is stored in an envelope that names the provider that issued it, so that the next
 // turn returns it to that provider even after a restart. A client that did not request it does not see it.
 
-import { type Fields, isFields } from "../check.ts";
+import { isRecord } from "../../base/json-object.ts";
+import type { Fields } from "../check.ts";
 import { carry, uncarry } from "../seal-envelopes.ts";
 import { RESPONSES_ORIGIN } from "./tools.ts";
 
@@ -35,5 +36,5 @@ export function shownItem(item: Fields, { encrypted = false }: { encrypted?: boo
 function withItems(answer: Fields, change: (item: Fields) => Fields): Fields {
   const items = answer["output"];
   if (!Array.isArray(items)) return answer;
-  return { ...answer, output: items.map((item: unknown) => (isFields(item) ? change(item) : item)) };
+  return { ...answer, output: items.map((item: unknown) => (isRecord(item) ? change(item) : item)) };
 }

@@ -1,5 +1,6 @@
 // Reads the tools and the tool choice of the responses format, in its flat form and in the nested form of chat completions.
 
+import { isRecord } from "../../base/json-object.ts";
 import type { DeclaredTool } from "../../chat/directions.ts";
 import type { CustomTool, FunctionTool, ToolChoice } from "../../chat/request.ts";
 import {
@@ -12,7 +13,6 @@ import {
   expectText,
   type Fields,
   given,
-  isFields,
   maybe,
   need,
   reject,
@@ -77,7 +77,7 @@ function readCustom(tool: Fields, path: string, namespace: string | undefined): 
 /** The object that contains the members: the one under `key` in the nested form, otherwise the tool itself. */
 function inner(fields: Fields, key: string, path: string): [Fields, string] {
   const nested = fields[key];
-  return isFields(nested) ? [nested, at(path, key)] : [fields, path];
+  return isRecord(nested) ? [nested, at(path, key)] : [fields, path];
 }
 
 const MODES = ["auto", "none", "required"] as const;

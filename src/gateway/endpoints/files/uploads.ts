@@ -4,6 +4,7 @@
 import type { AtOnce } from "../../../base/at-once.ts";
 import { ApiError } from "../../../base/errors.ts";
 import { prefixedId } from "../../../base/ids.ts";
+import { isoTime } from "../../../base/iso-time.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
 import { readForm } from "../../../http/form.ts";
 import type { FileStore, StoredFile } from "../../../store/work/files.ts";
@@ -120,7 +121,7 @@ function view(file: StoredFile, request: Request): Record<string, unknown> {
   const { id, filename, purpose, bytes, mediaType, createdAtMs } = file;
   const common = { id, object: "file", bytes, filename, purpose, status: "processed" };
   if (!isAnthropic(request)) return { ...common, created_at: Math.floor(createdAtMs / 1000) };
-  const created_at = new Date(createdAtMs).toISOString();
+  const created_at = isoTime(createdAtMs);
   return { ...common, created_at, type: "file", mime_type: mediaType, size_bytes: bytes, downloadable: true };
 }
 

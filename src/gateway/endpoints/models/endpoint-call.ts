@@ -1,5 +1,6 @@
 // Calls one route for an endpoint of models that do not chat, and interprets its answer.
 
+import { isRecord } from "../../../base/json-object.ts";
 import { parseOutline } from "../../../base/json-outline.ts";
 import { type MemberSpan, spliceMembers, topLevelMembers } from "../../../base/json-splice.ts";
 import type { JsonObject, ModelEndpoint, OtherWords } from "../../../catalog/endpoints/endpoint.ts";
@@ -245,5 +246,5 @@ function fieldsOf(text: string): JsonObject {
 
 /** Whether it is an object that does not report a failure. */
 function isAnswer(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !("error" in value && value.error);
+  return isRecord(value) && !("error" in value && value.error);
 }

@@ -2,6 +2,7 @@
 // byte fails the route, and another one is tried. After that, the client gets an error event, or its connection ends early.
 
 import { ApiError } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/json-object.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import { FrameCutter, parseFrame } from "../../../base/sse.ts";
 import type { JsonObject } from "../../../catalog/endpoints/endpoint.ts";
@@ -231,7 +232,7 @@ class EventRelay extends Relay {
 function objectOf(data: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(data);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     // A frame such as `[DONE]`, which need not be understood.
     return undefined;

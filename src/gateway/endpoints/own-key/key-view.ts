@@ -1,6 +1,7 @@
 // The description of a key for its holder.
 
 import type { Clock } from "../../../base/clock.ts";
+import { isoTime } from "../../../base/iso-time.ts";
 import type { KeyInfo } from "../../../store/access/keys.ts";
 import { leftMicros, resetsAtMs } from "../../../store/usage/spending.ts";
 import type { Caller } from "../../admission/caller.ts";
@@ -95,10 +96,6 @@ function nextPeriodMs({ budgetMicros, budgetPeriodMs, budgetWindowStartMs, spent
 /** Until when requests and answers of the key are stored; null if nothing is stored. */
 function debuggedUntilMs({ debugUntilMs: untilMs }: KeyInfo, nowMs: number): number | null {
   return untilMs !== null && untilMs > nowMs ? untilMs : null;
-}
-
-function isoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
 
 /** The lengths of OpenRouter's periods; other periods have no name there. */

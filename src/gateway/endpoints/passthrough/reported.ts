@@ -1,5 +1,6 @@
 // Reads the tokens that a forwarded answer reports from a copy of its bytes, for every protocol that reports tokens.
 
+import { isRecord } from "../../../base/json-object.ts";
 import type { Usage } from "../../../chat/event.ts";
 import { reportedUsage, tokenSum } from "../../../chat/usage.ts";
 
@@ -122,7 +123,7 @@ function parsed(text: string): unknown {
 }
 
 function membersOf(value: unknown): Members | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 function withoutNulls(figures: Members): Members {

@@ -3,6 +3,7 @@
 // vendor's codes, to which its SDKs react.
 
 import { ApiError } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/json-object.ts";
 import type { Element } from "../../../chat/entries.ts";
 import type { Exchange } from "../../../http/exchange.ts";
 import { answerElements } from "../../../wire/assembled.ts";
@@ -55,7 +56,7 @@ export class HeldThreads {
   ): Promise<HeldRequest | undefined> {
     const { entries } = format;
     const thread = format.hasThreads === true ? body["thread"] : undefined;
-    if (entries === undefined || !isObject(thread) || !this.#deps.enabled()) return undefined;
+    if (entries === undefined || !isRecord(thread) || !this.#deps.enabled()) return undefined;
     if (thread["type"] !== "create" && thread["type"] !== "continue") {
       const message = "Invalid 'thread.type': expected 'create' or 'continue'.";
       throw new ApiError("invalid_request", message, { param: "thread.type" });
@@ -129,8 +130,4 @@ function sameBeginning(fixed: Element, body: Element): void {
 function refusal(code: string, message: string, param = "thread.previous_message_id"): ApiError {
   const kind = code === "thread_not_found" ? "thread_not_found" : "invalid_request";
   return new ApiError(kind, message, { param, details: { error_code: code } });
-}
-
-function isObject(value: unknown): value is Element {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

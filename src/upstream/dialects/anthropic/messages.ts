@@ -2,6 +2,7 @@
 // tool_result, and there is no empty text. A history that breaks these rules is corrected, since the upstream would refuse it.
 
 import { ApiError } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/json-object.ts";
 import { repairJson } from "../../../chat/repair.ts";
 import type {
   AssistantContent,
@@ -17,7 +18,7 @@ import type {
 import type { ModelTraits } from "../../../vendors/model-family.ts";
 import { ForeignMedia } from "../../foreign.ts";
 import { GO_ON } from "../../tool-choice.ts";
-import { asRecord, asText, type Loose } from "../loose.ts";
+import { asText, type Loose } from "../loose.ts";
 
 /** The protocol's name in `origin`. */
 export const ANTHROPIC = "anthropic-messages";
@@ -203,9 +204,7 @@ function assistantBlock(part: AssistantContent, ids: CallIds, dropped: Set<strin
 function inputOf(part: ToolCallPart): Loose {
   const repaired = repairJson(part.arguments);
   const value: unknown = repaired === undefined ? undefined : JSON.parse(repaired);
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? asRecord(value)
-    : { arguments: part.arguments };
+  return isRecord(value) ? value : { arguments: part.arguments };
 }
 
 function resultBlock(part: ToolResultPart, ids: CallIds, dropped: Set<string>): AnthropicBlock {

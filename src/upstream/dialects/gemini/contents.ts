@@ -2,6 +2,7 @@
 // functionResponse in the next turn, in equal number, and thought signatures are where they were issued.
 
 import { ApiError } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/json-object.ts";
 import { lookUp } from "../../../base/look-up.ts";
 import { repairJson } from "../../../chat/repair.ts";
 import type {
@@ -175,9 +176,7 @@ type Tied = GeminiPart & { [CALL]?: string };
 function argsOf(part: ToolCallPart): Loose {
   const repaired = repairJson(part.arguments);
   const value: unknown = repaired === undefined ? undefined : JSON.parse(repaired);
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? asRecord(value)
-    : { arguments: part.arguments };
+  return isRecord(value) ? value : { arguments: part.arguments };
 }
 
 function media(source: MediaSource, mimeType: string): GeminiPart {

@@ -1,8 +1,8 @@
 // Sealed values of some servers of this protocol: OpenRouter's `reasoning_details` in an answer, and the thought signature that
 // Google's servers put on a tool call.
 
+import { isRecord } from "../../../base/json-object.ts";
 import type { RelayIdentity } from "../../dialect.ts";
-import { isObject } from "./usage.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -12,8 +12,8 @@ const DETAILS_MAX = 1024;
 /** Reads `extra_content.google.thought_signature` of a tool call. */
 export function googleSignature(call: Json): string | undefined {
   const extra = call["extra_content"];
-  const google = isObject(extra) ? extra["google"] : undefined;
-  const signature = isObject(google) ? google["thought_signature"] : undefined;
+  const google = isRecord(extra) ? extra["google"] : undefined;
+  const signature = isRecord(google) ? google["thought_signature"] : undefined;
   return typeof signature === "string" && signature !== "" ? signature : undefined;
 }
 
@@ -26,7 +26,7 @@ export function googleContent(signature: string): Json {
 export function addDetails(details: Record<string, unknown>[], more: unknown): void {
   if (!Array.isArray(more)) return;
   for (const entry of more as unknown[]) {
-    if (!isObject(entry)) continue;
+    if (!isRecord(entry)) continue;
     const last = details.at(-1);
     const goes = last !== undefined && last["type"] === entry["type"] && last["index"] === entry["index"];
     // A signature covers the text before it, so no text may be added to a signed entry.
@@ -45,7 +45,7 @@ export function addDetails(details: Record<string, unknown>[], more: unknown): v
 /** The text of a delta's entries, if the server sends no plain text beside them. */
 export function detailsText(details: unknown): string {
   if (!Array.isArray(details)) return "";
-  const texts = details.map((entry) => (isObject(entry) ? (entry["text"] ?? entry["summary"]) : undefined));
+  const texts = details.map((entry) => (isRecord(entry) ? (entry["text"] ?? entry["summary"]) : undefined));
   return texts.filter((text) => typeof text === "string").join("");
 }
 
@@ -55,13 +55,13 @@ export function noteSeals(message: Json, { sealed, listener }: RelayIdentity): v
   if (typeof thought === "string" && thought !== "") listener?.thought(thought);
   const details: unknown = message["reasoning_details"];
   if (Array.isArray(details)) {
-    for (const entry of details.filter(isObject)) {
+    for (const entry of details.filter(isRecord)) {
       for (const value of [entry["signature"], entry["data"]]) if (typeof value === "string" && value) sealed?.(value);
     }
   }
   const calls: unknown = message["tool_calls"];
   if (!Array.isArray(calls)) return;
-  for (const call of calls.filter(isObject)) {
+  for (const call of calls.filter(isRecord)) {
     const signature = googleSignature(call);
     if (signature !== undefined) sealed?.(signature);
     if (typeof call["id"] === "string" && call["id"] !== "") listener?.called(call["id"]);

@@ -1,6 +1,7 @@
 // The protocol of OpenAI chat completions, as OpenAI and many compatible servers speak it.
 
 import { ApiError } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/json-object.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import { repairJson } from "../../../chat/repair.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
@@ -18,7 +19,7 @@ import { askedOn, bridged, nineCharTurns } from "./quirks.ts";
 import { OpenaiChatReader, openaiChatEvents } from "./reader.ts";
 import { OpenaiChatRelay } from "./relay.ts";
 import { openaiChatRequest } from "./request.ts";
-import { CHAT_USAGE, isObject } from "./usage.ts";
+import { CHAT_USAGE } from "./usage.ts";
 
 /** The dialect of OpenAI-compatible servers. */
 export const openaiChat: Dialect = {
@@ -42,7 +43,7 @@ export function openaiFault(status: number, body: string, headers: Headers): Ups
   } catch {
     parsed = undefined;
   }
-  const error = isObject(parsed) ? (parsed["error"] ?? parsed["detail"] ?? parsed) : undefined;
+  const error = isRecord(parsed) ? (parsed["error"] ?? parsed["detail"] ?? parsed) : undefined;
   const said = openaiError(error, `The provider answered with status ${status}.`);
   // Some vendors answer 400 to an invalid key.
   const ours = status === 400 && /^(?:incorrect|invalid) api key/i.test(said.message) ? 401 : status;
@@ -70,7 +71,7 @@ function losslessRequest(
     edits["reasoning_effort"] = effort;
     dropped.push("reasoning_effort");
   }
-  if (ctx.quirks.usage_include !== true && isObject(body["usage"])) edits["usage"] = undefined;
+  if (ctx.quirks.usage_include !== true && isRecord(body["usage"])) edits["usage"] = undefined;
   if (chat.stream) setStreamOptions(body, edits, ctx);
   renameLimit(body, edits, ctx);
   const facts = factsOf(ctx.model);
@@ -111,7 +112,7 @@ function setStreamOptions(
     edits["stream_options"] = undefined;
     return;
   }
-  const options = isObject(body["stream_options"]) ? body["stream_options"] : {};
+  const options = isRecord(body["stream_options"]) ? body["stream_options"] : {};
   if (options["include_usage"] !== true) edits["stream_options"] = { ...options, include_usage: true };
 }
 
@@ -149,9 +150,9 @@ function losslessResult(
   }
   const events = openaiChatEvents(body);
   const edits: Record<string, unknown> = { id: identity.id, model: identity.model };
-  const choices: unknown[] = isObject(body) && Array.isArray(body["choices"]) ? body["choices"] : [];
+  const choices: unknown[] = isRecord(body) && Array.isArray(body["choices"]) ? body["choices"] : [];
   for (const choice of choices)
-    if (isObject(choice) && isObject(choice["message"])) noteSeals(choice["message"], identity);
+    if (isRecord(choice) && isRecord(choice["message"])) noteSeals(choice["message"], identity);
   const broken: string[] = [];
   const repaired = choices.map((choice) => repairChoice(choice, broken));
   const usage = events.findLast((event) => event.type === "finish")?.usage;
@@ -163,7 +164,7 @@ function losslessResult(
   const output = writtenOutput(events);
   for (const choice of choices) output.addPictures(picturesIn(choice));
   const settled = identity.settle(usage, output);
-  const raw = isObject(body) ? body["usage"] : undefined;
+  const raw = isRecord(body) ? body["usage"] : undefined;
   const shown = shownUsage(raw, settled, CHAT_USAGE);
   if (shown !== raw) edits["usage"] = shown;
   return { text: spliceMembers(text, edits), events: withUsage(events, settled) };
@@ -171,7 +172,7 @@ function losslessResult(
 
 /** The number of pictures in a choice, in the form of OpenRouter. */
 function picturesIn(choice: unknown): number {
-  const images = isObject(choice) && isObject(choice["message"]) ? choice["message"]["images"] : undefined;
+  const images = isRecord(choice) && isRecord(choice["message"]) ? choice["message"]["images"] : undefined;
   return Array.isArray(images) ? images.length : 0;
 }
 
@@ -180,7 +181,7 @@ function picturesIn(choice: unknown): number {
  * in a string. `broken` gets the names of calls that cannot be repaired.
  */
 function repairChoice(choice: unknown, broken: string[]): unknown {
-  if (!isObject(choice) || !isObject(choice["message"])) return choice;
+  if (!isRecord(choice) || !isRecord(choice["message"])) return choice;
   const calls = choice["message"]["tool_calls"];
   if (!Array.isArray(calls) || calls.length === 0) return choice;
   const repaired = calls.map((call) => repairCall(call, broken));
@@ -191,7 +192,7 @@ function repairChoice(choice: unknown, broken: string[]): unknown {
 }
 
 function repairCall(call: unknown, broken: string[]): unknown {
-  if (!isObject(call) || !isObject(call["function"])) return call;
+  if (!isRecord(call) || !isRecord(call["function"])) return call;
   const fn = call["function"];
   const text = typeof fn["arguments"] === "string" ? fn["arguments"] : JSON.stringify(fn["arguments"] ?? {});
   const repaired = repairJson(text);

@@ -1,12 +1,13 @@
 // The usage of one relayed chat stream. It is read wherever a server writes it, held back until the end, where the protocol has
 // it, and sent with all of its members unless they are invalid.
 
+import { isRecord } from "../../../base/json-object.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import { shownUsage } from "../../../chat/shown-usage.ts";
 import { isSaneUsage } from "../../../chat/usage.ts";
 import type { RelayIdentity } from "../../dialect.ts";
 import { RelayedUsage } from "../../relayed-usage.ts";
-import { CHAT_USAGE, isObject, openaiUsage, usagesIn } from "./usage.ts";
+import { CHAT_USAGE, openaiUsage, usagesIn } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
@@ -27,7 +28,7 @@ export class HeldUsage extends RelayedUsage {
     const members: Json = { id, model };
     for (const raw of usagesIn(chunk)) this.tell(openaiUsage(raw), raw);
     const { x_groq: groq, usage } = chunk;
-    if (isObject(groq) && !isSaneUsage(groq["usage"])) members["x_groq"] = { ...groq, usage: undefined };
+    if (isRecord(groq) && !isSaneUsage(groq["usage"])) members["x_groq"] = { ...groq, usage: undefined };
     if (usage != null && isAlone) {
       // Some servers send the usage several times.
       this.#data = data;

@@ -2,11 +2,11 @@
 // (the quirks on provider cards) for cache markers, ids of calls and tool_choice.
 
 import { sha256Hex } from "../../../base/ids.ts";
+import { isRecord } from "../../../base/json-object.ts";
 import { pairResults } from "../../../chat/pair.ts";
 import type { ChatMessage, ChatRequest, Tool } from "../../../chat/request.ts";
 import type { Quirks } from "../../../vendors/quirks.ts";
 import { GO_ON } from "../../tool-choice.ts";
-import { isObject } from "./usage.ts";
 
 /** The maximum length of `user` at OpenAI; Anthropic's clients send much longer ones. */
 const USER_CHARS_MAX = 64;
@@ -43,7 +43,7 @@ export function bridged(turns: readonly unknown[]): readonly unknown[] {
 /** The turns with a final user turn, for models that cannot continue their own; the same list if none was needed. */
 export function askedOn(turns: readonly unknown[]): readonly unknown[] {
   const last = turns.at(-1);
-  const calls = isObject(last) && Array.isArray(last["tool_calls"]) && last["tool_calls"].length > 0;
+  const calls = isRecord(last) && Array.isArray(last["tool_calls"]) && last["tool_calls"].length > 0;
   return roleOf(last) === "assistant" && !calls ? [...turns, { role: "user", content: GO_ON }] : turns;
 }
 
@@ -82,12 +82,12 @@ function withNineCharIds(message: ChatMessage): ChatMessage {
 /** The same for turns as the client wrote them; the same list if every id is valid. */
 export function nineCharTurns(turns: readonly unknown[]): readonly unknown[] {
   const fit = turns.map((turn) => {
-    if (!isObject(turn)) return turn;
+    if (!isRecord(turn)) return turn;
     const { tool_call_id: result, tool_calls: calls } = turn;
     if (typeof result === "string") return nine(result) === result ? turn : { ...turn, tool_call_id: nine(result) };
     if (!Array.isArray(calls)) return turn;
     const own = calls.map((call: unknown) => {
-      const id = isObject(call) ? call["id"] : undefined;
+      const id = isRecord(call) ? call["id"] : undefined;
       return typeof id !== "string" || nine(id) === id ? call : { ...(call as object), id: nine(id) };
     });
     return own.every((call, at) => call === calls[at]) ? turn : { ...turn, tool_calls: own };

@@ -2,6 +2,7 @@
 // until the end of the stream, because the usage chunk comes after `finish_reason`.
 
 import { prefixedId } from "../../../base/ids.ts";
+import { isRecord } from "../../../base/json-object.ts";
 import type { SseFrame } from "../../../base/sse.ts";
 import type { AnswerFault } from "../../../chat/answer-fault.ts";
 import type { ChatEvent } from "../../../chat/event.ts";
@@ -11,7 +12,7 @@ import { answerFault } from "../../fault-words.ts";
 import { openaiError } from "../openai-error.ts";
 import { addDetails, detailsText, googleSignature } from "./details.ts";
 import { argumentText, CallTable, type GrowingCall } from "./tools.ts";
-import { failedEnd, isObject, openaiFinish, openaiUsage, usagesIn } from "./usage.ts";
+import { failedEnd, openaiFinish, openaiUsage, usagesIn } from "./usage.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -72,7 +73,7 @@ export class OpenaiChatReader implements EventReader {
   /** Reads one parsed chunk. `asChunk` converts the choices of a whole answer to those of a chunk. */
   chunk(chunk: unknown, out: ChatEvent[], asChunk?: (choice: unknown, at: number) => unknown): void {
     if (this.#over) return;
-    if (!isObject(chunk)) {
+    if (!isRecord(chunk)) {
       this.#fail("The provider sent an event that is not a completion chunk.", out);
       return;
     }
@@ -87,7 +88,7 @@ export class OpenaiChatReader implements EventReader {
     const choices = Array.isArray(chunk["choices"]) ? chunk["choices"] : [];
     for (let at = 0; at < choices.length; at++) {
       const choice = asChunk === undefined ? choices[at] : asChunk(choices[at], at);
-      if (isObject(choice) && !this.#over) this.#choice(choice, out);
+      if (isRecord(choice) && !this.#over) this.#choice(choice, out);
     }
     if (reports.length === 0) this.#told.follow(out, from);
   }
@@ -129,9 +130,9 @@ export class OpenaiChatReader implements EventReader {
       this.#choices.set(index, choice);
     }
     if (choice.reason !== undefined) return;
-    const delta = isObject(raw["delta"]) ? raw["delta"] : {};
+    const delta = isRecord(raw["delta"]) ? raw["delta"] : {};
     const logprobs =
-      isObject(raw["logprobs"]) && Array.isArray(raw["logprobs"]["content"]) ? raw["logprobs"]["content"] : undefined;
+      isRecord(raw["logprobs"]) && Array.isArray(raw["logprobs"]["content"]) ? raw["logprobs"]["content"] : undefined;
     this.#delta(choice, delta, logprobs, out);
     if (typeof raw["finish_reason"] === "string" && raw["finish_reason"] !== "") {
       const failed = failedEnd(raw["finish_reason"], raw["error"]);
@@ -161,19 +162,19 @@ export class OpenaiChatReader implements EventReader {
     if (typeof delta["refusal"] === "string" && delta["refusal"] !== "")
       this.#text(choice, delta["refusal"], undefined, out, true);
     if (Array.isArray(delta["tool_calls"]))
-      for (const call of delta["tool_calls"]) if (isObject(call)) this.#call(choice, call, out);
+      for (const call of delta["tool_calls"]) if (isRecord(call)) this.#call(choice, call, out);
     // The legacy form of calls, from before there were tools.
-    if (isObject(delta["function_call"])) this.#call(choice, { index: 0, function: delta["function_call"] }, out);
+    if (isRecord(delta["function_call"])) this.#call(choice, { index: 0, function: delta["function_call"] }, out);
   }
 
   /** Reads content in parts, which Mistral streams while the model thinks. */
   #parts(choice: Choice, parts: readonly unknown[], out: ChatEvent[]): void {
     for (const part of parts) {
-      if (!isObject(part)) continue;
+      if (!isRecord(part)) continue;
       if (part["type"] === "text" && typeof part["text"] === "string") this.#text(choice, part["text"], undefined, out);
       const thoughts = part["type"] === "thinking" && Array.isArray(part["thinking"]) ? part["thinking"] : [];
       for (const thought of thoughts)
-        if (isObject(thought) && typeof thought["text"] === "string") this.#reason(choice, thought["text"], out);
+        if (isRecord(thought) && typeof thought["text"] === "string") this.#reason(choice, thought["text"], out);
     }
   }
 
@@ -203,8 +204,8 @@ export class OpenaiChatReader implements EventReader {
   }
 
   #call(choice: Choice, raw: Json, out: ChatEvent[]): void {
-    const custom = isObject(raw["custom"]) ? raw["custom"] : undefined;
-    const fn = custom ?? (isObject(raw["function"]) ? raw["function"] : {});
+    const custom = isRecord(raw["custom"]) ? raw["custom"] : undefined;
+    const fn = custom ?? (isRecord(raw["function"]) ? raw["function"] : {});
     const found = choice.table.find({ index: raw["index"], id: raw["id"], name: fn["name"] });
     if (found === undefined) return;
     const { call } = found;
@@ -347,12 +348,12 @@ export function openaiChatEvents(body: unknown): ChatEvent[] {
 }
 
 function asChunkChoice(choice: unknown, at: number): Json {
-  if (!isObject(choice)) return { index: at, delta: {} };
+  if (!isRecord(choice)) return { index: at, delta: {} };
   const { index, message, logprobs, finish_reason, error } = choice;
-  const delta = isObject(message) ? message : {};
+  const delta = isRecord(message) ? message : {};
   const calls = delta["tool_calls"];
   if (!Array.isArray(calls) || calls.length === 0) return { index: index ?? at, delta, logprobs, finish_reason, error };
   // The calls of whole answers have no index, so their position is used.
-  const tool_calls = calls.map((call, index) => (isObject(call) ? { ...call, index } : call));
+  const tool_calls = calls.map((call, index) => (isRecord(call) ? { ...call, index } : call));
   return { index: index ?? at, delta: { ...delta, tool_calls }, logprobs, finish_reason, error };
 }

@@ -2,6 +2,7 @@
 // with another text; they are recognised by comparing bytes and never parsed. The required order of frames (role first, empty
 // delta with the finish reason, usage alone and only on request, [DONE] last) is restored if necessary.
 
+import { isRecord } from "../../../base/json-object.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import { parseFrame } from "../../../base/sse.ts";
 import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../../chat/answer-fault.ts";
@@ -14,7 +15,7 @@ import { noteSeals } from "./details.ts";
 import { HeldUsage } from "./held-usage.ts";
 import { chatError } from "./reader.ts";
 import { argumentText, CallTable, type GrowingCall } from "./tools.ts";
-import { failedEnd, isObject } from "./usage.ts";
+import { failedEnd } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
@@ -125,7 +126,7 @@ export class OpenaiChatRelay implements FrameRelay {
     } catch {
       return this.#fail("provider_stream_interrupted", "The provider sent an event that is not JSON.");
     }
-    if (!isObject(chunk)) return raw;
+    if (!isRecord(chunk)) return raw;
     if (chunk["error"] != null) {
       return this.#failWith(chatError(chunk["error"]));
     }
@@ -139,7 +140,7 @@ export class OpenaiChatRelay implements FrameRelay {
   }
 
   #content(data: string, chunk: Readonly<Json>): string {
-    const choices = (Array.isArray(chunk["choices"]) ? chunk["choices"] : []).filter(isObject);
+    const choices = (Array.isArray(chunk["choices"]) ? chunk["choices"] : []).filter(isRecord);
     const members = this.#held.take(data, chunk, choices.length === 0);
     if (members === undefined) return "";
     const spliced = spliceMembers(data, members);
@@ -156,7 +157,7 @@ export class OpenaiChatRelay implements FrameRelay {
   /** Whether a choice contains nothing but a piece of text. */
   #isPlainText(choice: Readonly<Json>): boolean {
     const delta = choice["delta"];
-    if (!isObject(delta) || typeof delta["content"] !== "string" || delta["content"] === "") return false;
+    if (!isRecord(delta) || typeof delta["content"] !== "string" || delta["content"] === "") return false;
     if (choice["finish_reason"] != null || delta["tool_calls"] != null || delta["role"] !== undefined) return false;
     return this.#choices.get(numberOr(choice["index"], 0))?.roleSent === true && Object.keys(delta).length === 1;
   }
@@ -183,7 +184,7 @@ export class OpenaiChatRelay implements FrameRelay {
       const choice: Json = { ...original };
       const index = numberOr(choice["index"], 0);
       const state = this.#state(index);
-      const delta: Json = isObject(choice["delta"]) ? { ...choice["delta"] } : {};
+      const delta: Json = isRecord(choice["delta"]) ? { ...choice["delta"] } : {};
       if (!state.roleSent) {
         state.roleSent = true;
         if (delta["role"] === undefined)
@@ -252,14 +253,14 @@ export class OpenaiChatRelay implements FrameRelay {
     let changed = false;
     const out: Json[] = [];
     for (const fragment of fragments) {
-      if (!isObject(fragment)) continue;
-      if (isObject(fragment["custom"])) {
+      if (!isRecord(fragment)) continue;
+      if (isRecord(fragment["custom"])) {
         state.calledCustom = true;
         this.#output.add(argumentText(fragment["custom"]["input"]));
         out.push({ ...fragment });
         continue;
       }
-      const fn = isObject(fragment["function"]) ? fragment["function"] : {};
+      const fn = isRecord(fragment["function"]) ? fragment["function"] : {};
       const found = state.table.find({ index: fragment["index"], id: fragment["id"], name: fn["name"] });
       if (found === undefined) {
         out.push({ ...fragment });

@@ -1,5 +1,6 @@
 // Usage and finish reasons in the format of OpenAI's chat completions and of compatible servers.
 
+import { isRecord } from "../../../base/json-object.ts";
 import { lookUp } from "../../../base/look-up.ts";
 import type { AnswerFault } from "../../../chat/answer-fault.ts";
 import type { FinishReason, Usage } from "../../../chat/event.ts";
@@ -10,23 +11,18 @@ import { openaiError } from "../openai-error.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /**
  * The usage objects of a chunk or of an answer, in increasing order of precedence: in the form in which Groq first sent them, in a
  * choice as Moonshot does (platform.moonshot.ai/docs), and in OpenAI's own place.
  */
 export function usagesIn({ x_groq: groq, choices, usage }: Json): readonly Json[] {
   let found = NONE;
-  if (isObject(groq) && isObject(groq["usage"])) found = [groq["usage"]];
+  if (isRecord(groq) && isRecord(groq["usage"])) found = [groq["usage"]];
   if (Array.isArray(choices)) {
     for (const choice of choices)
-      if (isObject(choice) && isObject(choice["usage"])) found = [...found, choice["usage"]];
+      if (isRecord(choice) && isRecord(choice["usage"])) found = [...found, choice["usage"]];
   }
-  return isObject(usage) ? [...found, usage] : found;
+  return isRecord(usage) ? [...found, usage] : found;
 }
 
 const NONE: readonly Json[] = [];
@@ -36,9 +32,9 @@ const NONE: readonly Json[] = [];
  * is reported.
  */
 export function openaiUsage(value: unknown): Usage | undefined {
-  if (!isObject(value)) return undefined;
-  const inputDetails = isObject(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : {};
-  const outputDetails = isObject(value["completion_tokens_details"]) ? value["completion_tokens_details"] : {};
+  if (!isRecord(value)) return undefined;
+  const inputDetails = isRecord(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : {};
+  const outputDetails = isRecord(value["completion_tokens_details"]) ? value["completion_tokens_details"] : {};
   const reasoning = outputDetails["reasoning_tokens"];
   return reportedUsage({
     input: value["prompt_tokens"],
