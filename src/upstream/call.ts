@@ -3,6 +3,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Limit, limit, lone } from "../base/limit.ts";
+import { nodeNet } from "../base/node-modules.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
@@ -72,7 +73,10 @@ export async function callProvider(
   const unanswered = () =>
     deadline.abort(new UpstreamFault("timeout", "The provider did not begin to answer in time."));
   let patience = limit(firstByte, unanswered);
-  const probe = limit(connect, () => void probeConnect(provider, deadline));
+  let stopProbe: (() => void) | undefined;
+  const probe = limit(connect, () => {
+    stopProbe = probeConnect(provider, deadline);
+  });
   const onAbort = () => deadline.abort(options.signal.reason);
   if (options.signal.aborted) onAbort();
   else options.signal.addEventListener("abort", onAbort, { once: true });
@@ -105,6 +109,7 @@ export async function callProvider(
     isOver = true;
     patience.cancel();
     probe.cancel();
+    stopProbe?.();
   }
   calls.set(response, deadline);
   // The listener stays, since until the body ends, the call must be aborted if the client leaves.
@@ -147,27 +152,24 @@ function streamOf(
 
 /**
  * `fetch` does not tell whether it still waits for the connection. If there was no answer within the connect timeout, a second
- * connection finds out whether the host can be reached.
+ * connection finds out whether the host can be reached. Returns what ends the attempt: the system would hold it for minutes.
  */
-async function probeConnect(provider: Provider, deadline: AbortController): Promise<void> {
+function probeConnect(provider: Provider, deadline: AbortController): (() => void) | undefined {
   if (provider.embedded) return;
   const url = new URL(provider.baseUrl);
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
-  const unreachable = () =>
+  const socket = nodeNet().connect({ host: url.hostname.replace(/^\[|\]$/g, ""), port });
+  const timer = setTimeout(() => {
     deadline.abort(new UpstreamFault("timeout", "The provider could not be reached in time.", { connecting: true }));
-  const timer = setTimeout(unreachable, provider.timeoutsMs.connect);
-  try {
-    const socket = await Bun.connect({
-      hostname: url.hostname.replace(/^\[|\]$/g, ""),
-      port,
-      socket: { data() {}, error() {} },
-    });
-    socket.terminate();
-  } catch {
-    // If the connection is refused, or the host is not found, the call itself fails with a better error.
-  } finally {
+  }, provider.timeoutsMs.connect);
+  const stop = () => {
     clearTimeout(timer);
-  }
+    socket.destroy();
+  };
+  socket.once("connect", stop);
+  // If the connection is refused, or the host is not found, the call itself fails with a better error.
+  socket.on("error", stop);
+  return stop;
 }
 
 function asFault(error: unknown, deadline: AbortSignal, client: AbortSignal): unknown {

@@ -4,6 +4,7 @@ import { configureProvider } from "../../src/upstream/configure.ts";
 import { UpstreamFault } from "../../src/upstream/fault.ts";
 import { listModels } from "../../src/upstream/list-models.ts";
 import type { Provider } from "../../src/upstream/provider.ts";
+import { startBlackhole } from "../support/raw-upstream.ts";
 import { whileSteady } from "../support/real-time.ts";
 
 let stop: (() => void) | undefined;
@@ -27,17 +28,20 @@ function provider(text: string | ((write: (piece: string) => number) => void), i
     },
   });
   stop = () => server.stop(true);
-  const configured = configureProvider({
+  return { provider: providerAt(server.port, { idle: idleMs }), closed: closed.promise };
+}
+
+function providerAt(port: number, timeoutMs: { idle?: number; connect?: number }): Provider {
+  return configureProvider({
     name: "up",
     kind: "openai",
-    baseUrl: `http://127.0.0.1:${server.port}/v1`,
+    baseUrl: `http://127.0.0.1:${port}/v1`,
     apiKeys: ["k"],
     headers: {},
     quirks: {},
-    timeoutMs: { connect: 5000, firstByte: 5000, idle: idleMs },
+    timeoutMs: { connect: 5000, firstByte: 5000, idle: 100, ...timeoutMs },
     retry: { attempts: 1, baseMs: 1, maxMs: 1 },
   } as unknown as Parameters<typeof configureProvider>[0]) as Provider;
-  return { provider: configured, closed: closed.promise };
 }
 
 const REQUEST = { path: "/chat/completions", headers: {}, body: "{}", dropped: [] };
@@ -112,3 +116,24 @@ test("a model list is bounded while it is read", async () => {
   await up.closed;
   expect(sent).toBeLessThan(64 * 1024 * 1024);
 }, 60_000);
+
+/** The connection attempts on this machine that a port has not answered. */
+async function attemptsAt(port: number): Promise<number> {
+  const SYN_SENT = "02";
+  const remote = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const lines = (await Bun.file("/proc/net/tcp").text()).split("\n").map((line) => line.trim().split(/\s+/));
+  return lines.filter(([, , to, state]) => state === SYN_SENT && to?.endsWith(remote)).length;
+}
+
+test("nothing of a call stays open that a port did not answer", async () => {
+  const hole = await startBlackhole();
+  stop = () => hole.stop();
+  const before = await attemptsAt(hole.port);
+  const up = providerAt(hole.port, { connect: 20 });
+  const faults = await Promise.all(Array.from({ length: 5 }, () => faultOf(ask(up))));
+  expect(faults.map(({ kind, connecting }) => ({ kind, connecting }))).toEqual(
+    faults.map(() => ({ kind: "timeout", connecting: true })),
+  );
+  // The runtime closes the sockets in a thread of its own; the system would end an attempt after two minutes.
+  while ((await attemptsAt(hole.port)) > before);
+});
