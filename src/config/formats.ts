@@ -41,6 +41,8 @@ export const VALUE_FORMATS = {
   },
   mailbox: { expected: "a mailbox such as Name <name@host>", accepts: isMailbox },
   path: { expected: "a path that starts with /", accepts: (text) => /^\/[^\s?#]*$/.test(text) },
+  // A blank in a key is a line that was wrapped, or two keys.
+  key: { expected: "a key without blanks", accepts: (text) => /^\S+$/.test(text.trim()) },
   text: { expected: "non-empty text", accepts: (text) => text.trim() !== "" },
 } as const satisfies Record<string, Format>;
 

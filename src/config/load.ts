@@ -9,6 +9,7 @@ import { unreadable } from "./interpolate.ts";
 import type { Origin } from "./origin.ts";
 import { childOf, withEnvironment, withoutKey, withValue } from "./overrides.ts";
 import { EMBEDDED_PRESETS, type PresetName, presetsOf } from "./presets.ts";
+import { doubtsAbout } from "./provider-doubts.ts";
 import { resolveProviders } from "./providers.ts";
 import { ExternalText, type Problem, Reader } from "./read.ts";
 import { type Config, ConfigFile, type ReadConfig } from "./schema.ts";
@@ -75,6 +76,8 @@ export function loadConfig(options: LoadOptions = {}): LoadResult {
   const providers = resolveProviders(read.providers, env, found);
   const isNeedless = ({ path, unresolved }: Problem) =>
     options.providers === "unused" && unresolved === true && path.startsWith("providers.");
+  if (options.providers !== "unused")
+    warnings.push(...providers.flatMap(doubtsAbout).map((doubt) => line(label, doubt)));
   const problems = found.filter((problem) => !isNeedless(problem));
   warnings.push(...found.filter(isNeedless).map((problem) => `${line(label, problem)}; not needed for this`));
   // A problem with one key would make related keys look wrong too.

@@ -75,12 +75,15 @@ export const ProviderSection = section("An upstream that serves models.", {
     "url",
     "Base URL with the version segment, as the vendor's SDK expects it. Default: the preset's.",
   ),
-  api_key: text("API key. Default: the preset's environment variable, if base_url is the preset's too.", "", {
-    secret: true,
-  }),
+  api_key: formatted(
+    "key",
+    "API key. Default: the preset's environment variable, if base_url is the preset's too.",
+    "",
+    { secret: true },
+  ),
   api_keys: list(
     "Several API keys, used in turn; a failing one is suspended for a while.",
-    Type.String({ secret: true, format: "text" }),
+    Type.String({ secret: true, format: "key" }),
   ),
   headers: Type.Record(
     Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }),

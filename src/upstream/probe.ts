@@ -1,6 +1,7 @@
 // Requests a provider's model list, which is the cheapest request that checks the address and the key.
 
 import { findPreset } from "../config/presets.ts";
+import { doubtsAbout } from "../config/provider-doubts.ts";
 import type { ProviderConfig } from "../config/schema.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import { readBounded } from "./call.ts";
@@ -24,6 +25,8 @@ const LIST_BYTES_MAX = 16 * 1024 * 1024;
 /** Checks a provider once. Never throws and never shows a key. */
 export async function probeModelList(provider: ProviderConfig): Promise<ProviderProbe> {
   if (isEmbedded(provider)) return { status: "ok", message: "built in" };
+  const [doubt] = doubtsAbout(provider);
+  if (doubt !== undefined) return { status: "failed", message: `${doubt.path} ${doubt.message}` };
   const url = `${provider.baseUrl}/models`;
   const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
   try {
@@ -38,12 +41,25 @@ export async function probeModelList(provider: ProviderConfig): Promise<Provider
     return judge(provider, shown(url), response.status, body);
   } catch (error) {
     const timedOut = error instanceof Error && error.name === "TimeoutError";
+    const hint = hintFor(provider.baseUrl);
     const what = timedOut ? `no answer within ${ANSWER_TIMEOUT_MS / 1000} s` : "cannot be reached";
-    return { status: "failed", message: `${shown(url)} ${what}: is it running, and is base_url correct?` };
+    return { status: "failed", message: `${shown(url)} ${what}: is it running, and is base_url correct?${hint}` };
   }
 }
 
-function judge({ name, preset, apiKeys }: ProviderConfig, url: string, status: number, body: string): ProviderProbe {
+/** The usual mistake. Servers of unknown vendors may have their API at the root, so it is no doubt before a failure. */
+function hintFor(baseUrl: string, end = ""): string {
+  return new URL(baseUrl).pathname === "/"
+    ? `${end} It has no path, and most servers want one, such as ${shown(baseUrl)}/v1.`
+    : "";
+}
+
+function judge(
+  { name, preset, apiKeys, baseUrl }: ProviderConfig,
+  url: string,
+  status: number,
+  body: string,
+): ProviderProbe {
   if (status === 401 || status === 403) {
     const variable = preset === undefined ? undefined : findPreset(preset)?.variable;
     const key = `providers.${name}.api_key${variable === undefined ? "" : ` or ${variable}`}`;
@@ -54,12 +70,13 @@ function judge({ name, preset, apiKeys }: ProviderConfig, url: string, status: n
   if (status === 404 || status === 405) {
     return {
       status: "warning",
-      message: `${url} answers ${status}: no model list, or base_url lacks its version segment`,
+      message: `${url} answers ${status}: no model list, or base_url lacks its version segment${hintFor(baseUrl, ".")}`,
     };
   }
-  if (status !== 200) return { status: "failed", message: `${url} answers ${status}` };
+  if (status !== 200) return { status: "failed", message: `${url} answers ${status}${hintFor(baseUrl, ".")}` };
   const count = countModels(body);
-  if (count === undefined) return { status: "failed", message: `${url} returns no model list: is base_url correct?` };
+  if (count === undefined)
+    return { status: "failed", message: `${url} returns no model list: is base_url correct?${hintFor(baseUrl)}` };
   return { status: "ok", message: `${url} lists ${count} model${count === 1 ? "" : "s"}`, models: count };
 }
 

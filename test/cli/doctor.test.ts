@@ -91,6 +91,21 @@ test.each(providers)("a provider that is %s (%s) is %s", async (name, keys, stat
   expect(all).not.toContain("sk-secret");
 });
 
+const doubtful: [string, string][] = [
+  ["openai: {}", "providers.openai.api_key is empty, and OpenAI needs a key: set it or OPENAI_API_KEY"],
+  ["mine: {base_url: https://api.openai.com/v1}", "providers.mine.api_key is empty, and OpenAI needs a key"],
+  [
+    "openai: {api_key: k, base_url: https://api.openai.com}",
+    "providers.openai.base_url has no path; that of OpenAI is https://api.openai.com/v1",
+  ],
+  ["mine: {base_url: http://127.0.0.1:9}", "It has no path, and most servers want one, such as http://127.0.0.1:9/v1."],
+];
+test.each(doubtful)("%s: the doctor names the key of the configuration", async (entry, message) => {
+  const { find } = await doctor(`${REST}providers: {${entry}}`);
+  const name = entry.slice(0, entry.indexOf(":"));
+  expect(find(`provider ${name}`)).toMatchObject({ message: expect.stringContaining(message) });
+});
+
 test("a provider that is not there fails and its password stays hidden", async () => {
   const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const { port } = gone;

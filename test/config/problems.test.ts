@@ -71,6 +71,12 @@ describe("each rule says what was expected", () => {
     ['"server": {}\nserver: {}', "line 2: server stands twice (first on line 1)"],
     ['{"server": {"port": 1},\n "server": {"port": 2}}', "line 2: server stands twice (first on line 1)"],
     ['{"server":{"port":1,\n"port":2}}', "line 2: server.port stands twice (first on line 1)"],
+    // A wrapped line, and two keys in one.
+    [
+      'providers: {openai: {api_key: "sk-abc\n def"}}',
+      "providers.openai.api_key: expected a key without blanks, got ***",
+    ],
+    ["providers: {openai: {api_keys: [sk-a sk-b]}}", "providers.openai.api_keys[0]: expected a key without blanks"],
     // Formats.
     ["server: {public_url: foo}", 'server.public_url: expected a URL, got "foo"'],
     ["server: {public_url: 'ftp://x'}", 'server.public_url: expected a URL, got "ftp://x"'],
