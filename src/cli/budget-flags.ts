@@ -1,12 +1,13 @@
 // Shared by the commands that set budgets: parses an amount and a period, and reports which models no budget limits.
 
 import { parseDurationMs } from "../base/quantity.ts";
-import { catalogProviders, configuredModels } from "../catalog/from-config.ts";
+import { catalogProviders, configuredModels, discoveredProviders } from "../catalog/from-config.ts";
 import { loadMetadata } from "../catalog/metadata.ts";
 import { buildCatalog } from "../catalog/models.ts";
 import { isTierId } from "../catalog/tiers.ts";
 import { unpricedModels, unpricedNote } from "../catalog/unpriced.ts";
 import type { Config } from "../config/schema.ts";
+import { isEmbedded } from "../vendors/protocols.ts";
 import type { DiscoveredModel } from "../vendors/vendor.ts";
 import type { Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
@@ -42,9 +43,19 @@ export async function catalogOf(config: Config, lists: ReadonlyMap<string, reado
   });
 }
 
-/** Reports on stderr which of the configured models a budget does not limit. */
+/**
+ * Reports on stderr which of the configured models a budget does not limit. No provider is asked for its list, since a
+ * command for accounts and keys needs none; so it says what was left out.
+ */
 export async function noteUnpriced(context: Context, config: Config, tier: string): Promise<void> {
   if (!isTierId(tier)) return;
   const note = unpricedNote(unpricedModels((await catalogOf(config)).models, config.providers, tier));
   if (note !== undefined) context.err(`sallyport: ${note}\n`);
+  const names = discoveredProviders(config)
+    .filter((provider) => !isEmbedded(provider))
+    .map(({ name }) => name);
+  if (names.length === 0) return;
+  context.err(
+    `sallyport: prices of the models that ${names.join(", ")} may list were not checked; \`sallyport doctor\` checks them\n`,
+  );
 }

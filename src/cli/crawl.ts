@@ -1,6 +1,6 @@
 // `sallyport crawl`: a site as Markdown, to stdout or as files. Ends with the program; the server's crawls survive it.
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { JobTimeout } from "../jobs/kind.ts";
 import { crawlKind } from "../web/crawl.ts";
@@ -40,10 +40,9 @@ export const crawlCommand: Command = {
       const written = page === undefined || page.failed ? undefined : files?.write(page);
       if (page?.failed === true) line.note(`${page.url}: ${page.body["message"]}`);
       if (written !== undefined && !context.flags.has("json")) line.print(written);
-      const read = Number(store.progress["completed"] ?? 0);
-      const ahead = Math.min(store.ahead, limit - read);
-      line.show(`${read} read, ${ahead} left  ${page?.url ?? ""}`);
+      line.show(`${Number(store.progress["completed"] ?? 0)} of at most ${limit}  ${page?.url ?? ""}`);
     });
+    const startedMs = nowMs();
     const failed = await runCrawl(context, store)
       .then(
         () => undefined,
@@ -53,7 +52,8 @@ export const crawlCommand: Command = {
     // Pages read before a crawl ran out of time, or was stopped, are kept, as on the server; without any, only the failure is
     // reported.
     if (failed !== undefined && goodPages(store).length === 0) throw failed.error;
-    line.sum(summaryOf(store, folder));
+    const seconds = ((nowMs() - startedMs) / 1000).toFixed(1);
+    line.sum(`${summaryOf(store)} in ${seconds} s${files === undefined ? "" : files.summary()}`);
     const status = failed === undefined ? "completed" : failed.error instanceof Interrupted ? "cancelled" : "failed";
     if (context.flags.has("json")) context.out(`${JSON.stringify({ ...jsonOf(store), status })}\n`);
     else if (files === undefined) for (const page of goodPages(store)) context.out(`${markdownOf(page)}\n`);
@@ -62,11 +62,10 @@ export const crawlCommand: Command = {
   },
 };
 
-function summaryOf(store: MemoryCrawlStore, folder: string | undefined): string {
+function summaryOf(store: MemoryCrawlStore): string {
   const read = goodPages(store).length;
   const failed = store.pages.length - read;
-  const where = folder === undefined ? "" : `, written to ${folder}`;
-  return `${read} page${read === 1 ? "" : "s"} read${failed === 0 ? "" : `, ${failed} failed`}${where}`;
+  return `${read} page${read === 1 ? "" : "s"} read${failed === 0 ? "" : `, ${failed} failed`}`;
 }
 
 async function runCrawl(context: Context, store: MemoryCrawlStore): Promise<void> {
@@ -120,15 +119,26 @@ function jsonOf(store: MemoryCrawlStore): Record<string, unknown> {
   };
 }
 
-/** Writes pages into a folder and returns the path of each. */
-function pageFiles(folder: string): { write(page: VisitedPage): string } {
+interface PageFiles {
+  /** Returns the path of the page's file. */
+  write(page: VisitedPage): string;
+  /** Where they are, and whether files of an earlier crawl were replaced. */
+  summary(): string;
+}
+
+/** Writes pages into a folder. */
+function pageFiles(folder: string): PageFiles {
   mkdirSync(folder, { recursive: true });
   const nameOf = createPageNames();
+  let replaced = 0;
   return {
     write: (page) => {
       const path = join(folder, nameOf(page.url));
+      if (existsSync(path)) replaced++;
       writeFileSync(path, markdownOf(page));
       return path;
     },
+    summary: () =>
+      `, written to ${folder}${replaced === 0 ? "" : ` (replaced ${replaced} older file${replaced === 1 ? "" : "s"})`}`,
   };
 }

@@ -39,7 +39,7 @@ export async function withWebTools<T>(
 /** A progress line on a terminal, overwritten by the next. */
 export interface ProgressLine {
   show(text: string): void;
-  /** The last progress line, which stays, on a terminal. */
+  /** The last line, which stays: on stderr, where it also reaches the log of a job without a terminal. */
   sum(text: string): void;
   /** A permanent line on stderr. */
   note(text: string): void;
@@ -62,7 +62,7 @@ export function progressLine(context: Context): ProgressLine {
     },
     sum: (text) => {
       clear();
-      if (width > 0) context.err(`${text}\n`);
+      context.err(`${text}\n`);
     },
     note: (text) => {
       clear();

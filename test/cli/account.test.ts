@@ -299,6 +299,7 @@ models:
   const { code, out, err } = await run([...make, "--budget", "1", "--json"]);
   expect([code, Object.keys(JSON.parse(out))]).toEqual([0, ["id", "key"]]);
   expect(err).toContain("no price is known for dark: ");
+  expect(err).toContain("prices of the models that up may list were not checked; `sallyport doctor` checks them\n");
   const own = await run(["account", "set-budget", "--email", "ann@x.example", "--usd", "1"]);
   expect(own.err).toContain("no price is known for dark: ");
 });

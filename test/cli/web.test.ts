@@ -93,9 +93,12 @@ describe("crawl", () => {
   });
   test("to files", async () => {
     const to = join(folder, "out");
-    const { code } = await sally("crawl", site.url, "--out", to, "--exclude", "/refused");
+    const crawl = () => sally("crawl", site.url, "--out", to, "--exclude", "/refused");
+    const { code, err } = await crawl();
     expect([code, readdirSync(to).sort()]).toEqual([0, ["a-b.md", "index.md"]]);
+    expect(err).toMatch(/^2 pages read in \d+\.\d s, written to \S+out\n$/);
     expect(readFileSync(join(to, "a-b.md"), "utf8")).toStartWith(`<!-- ${site.url}/a/b -->`);
+    expect((await crawl()).err).toEndWith(`written to ${to} (replaced 2 older files)\n`);
   });
   test("the API's body, and what failed", async () => {
     const { code, out, err } = await sally("crawl", site.url, "--json");
@@ -106,7 +109,9 @@ describe("crawl", () => {
       { title: "inner" },
     ]);
     expect(answer.errors).toMatchObject([{ url: `${site.url}/refused`, code: "scrape_failed" }]);
-    expect(err).toBe(`${site.url}/refused: The site refuses to show this page (403).\n`);
+    expect(err).toStartWith(
+      `${site.url}/refused: The site refuses to show this page (403).\n2 pages read, 1 failed in `,
+    );
   });
   test("limits", async () => {
     expect(JSON.parse((await sally("crawl", site.url, "--json", "--limit", "1")).out).data).toHaveLength(1);
@@ -116,8 +121,8 @@ describe("crawl", () => {
   test("progress is for somebody who watches", async () => {
     // Stdin does not matter, since a list may be piped into it.
     const watched = await sallyOn(new FakeTerminal({ columns: 40 }), "crawl", site.url, "--limit", "2");
-    expect(watched.err).toMatch(/\r1 read, 1 left {2}http/);
-    expect(watched.err).toEndWith("2 pages read\n");
+    expect(watched.err).toMatch(/\r1 of at most 2 {2}http/);
+    expect(watched.err).toMatch(/2 pages read in \d+\.\d s\n$/);
     // A line as wide as the terminal would wrap into a new line each time.
     for (const line of watched.err.split(/[\r\n]/)) expect(line.length).toBeLessThan(40);
     expect((await sallyOn(new FakeTerminal({ interactive: true }), "crawl", site.url)).err).not.toContain("\r");
@@ -138,7 +143,10 @@ describe("crawl", () => {
       return { code: await code, out: io.stdout, err: io.stderr };
     };
     const text = await run("crawl", endless.url);
-    expect([text.code, text.err]).toEqual([130, "sallyport: interrupted\n"]);
+    expect([text.code, text.err]).toEqual([
+      130,
+      expect.stringMatching(/^1 page read in \S+ s\nsallyport: interrupted\n$/),
+    ]);
     expect(text.out).toContain("The page named start");
     expect(JSON.parse((await run("crawl", endless.url, "--json")).out).status).toBe("cancelled");
     expect(await run("scrape", `${endless.url}/silent`)).toEqual({
@@ -162,7 +170,8 @@ describe("crawl", () => {
       const io = new FakeTerminal();
       const words = ["crawl", endless.url, "--config", config, ...(json ? ["--json"] : [])];
       const code = await runCommandLine(words, { version: "0", io, commands: COMMANDS });
-      expect([code, io.stderr]).toEqual([1, "sallyport: The crawl exceeded its time limit.\n"]);
+      expect(code).toBe(1);
+      expect(io.stderr).toMatch(/^1 page read in \S+ s\nsallyport: The crawl exceeded its time limit.\n$/);
       expect(io.stdout).toContain("The page named start");
       if (json) expect(JSON.parse(io.stdout).status).toBe("failed");
     }
