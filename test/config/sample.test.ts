@@ -31,6 +31,8 @@ test("the sample says what holds without it: put in, its commented-out keys chan
   expect(load(sampleConfig(choices))).toEqual(plain);
   // `models` contains an example instead of its default.
   const all = uncommented(sampleConfig(choices));
+  expect(all).toContain("\n    retry: # ");
+  expect(all.split("\n").filter((line) => line.length > 120)).toEqual([]);
   expect(all).toContain("\n  keep_last: 6 #");
   expect(load(all)).toEqual({ ...(plain as Config), models: (load(all) as Config).models });
   rmSync(cwd, { recursive: true });
