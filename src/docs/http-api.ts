@@ -108,7 +108,14 @@ function answers(document: Json, responses: Record<string, Json>): string[] {
       const forms = Object.entries(content).map(([type, { schema }]) => formText(document, type, schema as Json));
       return [`Answers ${status}: ${is["description"]}`, ...forms].join("\n\n");
     }),
-    `Fails with ${bad.map(([status, is]) => `${status} (${is["description"]})`).join(", ")}.`,
+    ...(bad.length === 0
+      ? []
+      : [
+          `Fails with:\n\n${table(
+            ["status", "codes"],
+            bad.map(([status, is]) => [status, String(is["description"])]),
+          )}`,
+        ]),
   ];
 }
 

@@ -126,6 +126,31 @@ describe.skipIf(isMissing)("in a browser", () => {
   );
 
   test(
+    "a block of code can be copied, the errors of an endpoint unfold, and the tab has an icon",
+    async () => {
+      const { page, complaints, context } = await browser.visitor();
+      await page.goto(`${app.url}/docs/guides/start`);
+      const block = page.locator(".block").first();
+      const text = await block.locator("pre").textContent();
+      await block.getByRole("button", { name: "Copy this block" }).click();
+      await block.getByText("Copied").waitFor();
+      await page.evaluate(() => document.body.prepend(document.createElement("textarea")));
+      await page.locator("textarea").first().focus();
+      await page.keyboard.press("Control+V");
+      expect(await page.locator("textarea").first().inputValue()).toBe((text ?? "").trimEnd());
+      const icon = await page.locator('link[rel="icon"]').getAttribute("href");
+      expect((await fetch(app.url + icon)).headers.get("content-type")).toStartWith("image/svg+xml");
+      await page.goto(`${app.url}/docs/api/chat`);
+      const section = page.locator("#createchatcompletion");
+      await section.getByText("Errors", { exact: true }).click();
+      await section.getByRole("cell", { name: "budget_exceeded" }).waitFor();
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
     "a reader sends a chat by keyboard, and sees it answered",
     async () => {
       const { page, complaints, context } = await browser.visitor();

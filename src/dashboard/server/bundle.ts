@@ -71,7 +71,7 @@ export async function buildPages(): Promise<Bundle> {
     if (output.kind === "entry-point") names.script = name;
     if (name.startsWith("main-") && name.endsWith(".css")) names.style = name;
   }
-  const icon = await Bun.file(join(UI, "icon.svg")).bytes();
+  const icon = await Bun.file(join(import.meta.dir, "../../http/icon.svg")).bytes();
   names.icon = `icon-${Bun.hash(icon).toString(36)}.svg`;
   add(names.icon, icon);
   return { ...names, files };

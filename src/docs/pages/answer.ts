@@ -1,4 +1,4 @@
-// Answers requests for pages of the manual and the two files that they load.
+// Answers requests for pages of the manual and the files that they load.
 
 import { pathOf } from "../../http/path.ts";
 import type { Json } from "../schemas.ts";

@@ -1,6 +1,7 @@
-// The frame of every documentation page, and its headers: it only loads the two files that it names, and sends requests to
+// The frame of every documentation page, and its headers: it only loads the files that it names, and sends requests to
 // this gateway only.
 
+import icon from "../../http/icon.svg" with { type: "text" };
 import { packedResponse } from "../../http/packed.ts";
 import style from "./page.docs.css" with { type: "text" };
 import client from "./try.client.js" with { type: "text" };
@@ -33,6 +34,7 @@ function asset(name: string, ending: string, type: string, text: string) {
 }
 
 const STYLE = asset("docs", "css", "text/css", style);
+const ICON = asset("icon", "svg", "image/svg+xml", icon);
 const SCRIPT = asset("try", "js", "text/javascript", client);
 
 /** An entry of the menu. */
@@ -62,6 +64,7 @@ export function pageHtml({ title, html, path }: PageContent, menu: readonly Menu
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${Bun.escapeHTML(title)} · Sallyport</title>
+<link rel="icon" href="/docs/assets/${ICON.name}" type="image/svg+xml">
 <link rel="stylesheet" href="/docs/assets/${STYLE.name}">
 <script src="/docs/assets/${SCRIPT.name}" defer></script>
 </head>
@@ -91,7 +94,7 @@ export function pageResponse(request: Request, html: string, status = 200): Resp
 
 /** A file that pages load; undefined if there is none of that name. */
 export function assetResponse(request: Request, name: string): Response | undefined {
-  const found = [STYLE, SCRIPT].find((one) => one.name === name);
+  const found = [STYLE, SCRIPT, ICON].find((one) => one.name === name);
   if (found === undefined) return undefined;
   const cache = "public, max-age=31536000, immutable";
   return packed(request, found.text, { status: 200, type: found.type, cache });

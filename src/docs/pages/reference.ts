@@ -25,9 +25,14 @@ export function groupHtml(group: ApiGroup, context: ReferenceContext): string {
   return `<h1>${Bun.escapeHTML(group.name)}</h1><p>${Bun.escapeHTML(group.description)}</p>${operations.join("\n")}`;
 }
 
-/** On its own page a group is the title, and its endpoints are one level below. */
+/** On its own page a group is the title, its endpoints are one level below, and the many codes of errors are folded. */
 function asSection(html: string): string {
-  return html.replaceAll(/<(\/?)h3\b/g, "<$1h2");
+  return html
+    .replaceAll(/<(\/?)h3\b/g, "<$1h2")
+    .replace(
+      /<p>Fails with:<\/p>\s*(<div class="scroll"[^>]*>[\s\S]*?<\/div>)/,
+      '<details class="errors"><summary>Errors</summary>$1</details>',
+    );
 }
 
 /** Hidden until the script has loaded. Uploads are not supported. */

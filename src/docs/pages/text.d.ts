@@ -9,6 +9,11 @@ declare module "*.client.js" {
   // biome-ignore lint/style/noDefaultExport: The bundler gives a file as the default.
   export default text;
 }
+declare module "*/icon.svg" {
+  const text: string;
+  // biome-ignore lint/style/noDefaultExport: The bundler gives a file as the default.
+  export default text;
+}
 declare module "*.docs.css" {
   const text: string;
   // biome-ignore lint/style/noDefaultExport: The bundler gives a file as the default.

@@ -1,5 +1,36 @@
-// Lets a reader of the reference send requests to this gateway. The key is kept for the other pages of the documents until the tab is
+// Gives each block of code a button that copies it, and lets a reader of the reference send requests to this gateway. The key is kept for the other pages of the documents until the tab is
 // closed, and goes nowhere but to the address that the form names. Without scripts the forms stay hidden.
+
+for (const block of document.querySelectorAll("pre")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.setAttribute("aria-label", "Copy this block");
+  // Beside the block and not in it, since it would scroll away with the text.
+  const frame = document.createElement("div");
+  frame.className = "block";
+  block.replaceWith(frame);
+  frame.append(block, button);
+  button.addEventListener("click", async () => {
+    button.textContent = (await copied(block)) ? "Copied" : "Press Ctrl+C";
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 2000);
+  });
+}
+
+/** Browsers offer no clipboard over plain HTTP, so there a selection is copied. */
+async function copied(block) {
+  const text = block.textContent.replace(/\n$/, "");
+  const done = await navigator.clipboard?.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  if (done === true) return true;
+  getSelection().selectAllChildren(block);
+  return document.execCommand("copy");
+}
 
 const forms = document.querySelectorAll("form.send");
 const KEPT = "sallyport_docs_key";
