@@ -11,10 +11,10 @@ import { parseArgs } from "node:util";
 import { page, startFakeSite } from "../test/support/fake-site.ts";
 import { HAS_POSTGRES } from "../test/support/postgres.ts";
 import { HAS_REDIS } from "../test/support/redis.ts";
-import { readBooks } from "./nodes/books.ts";
 import { told, wrongAnswers } from "./nodes/client.ts";
 import { type Cluster, type Sabotage, startCluster } from "./nodes/cluster.ts";
 import { Journal } from "./nodes/journal.ts";
+import { readBooks } from "./nodes/ledger-check.ts";
 import { startLoad } from "./nodes/load.ts";
 import {
   calm,

@@ -5,7 +5,7 @@
 
 import { parseArgs } from "node:util";
 import { seeded } from "../../src/decisions/calibration/metrics.ts";
-import { FORMER_REVISION, REVISION } from "../../src/decisions/revision.ts";
+import { LEGACY_REVISION, REVISION } from "../../src/decisions/revision.ts";
 import { answerOf, type NoneHabit, SPEC, totalVariation, truthOf, worthsOf } from "./consistent.ts";
 
 const { values } = parseArgs({
@@ -35,7 +35,7 @@ async function row(count: number, none: NoneHabit): Promise<void> {
     const worths = worthsOf(count, Number(values.lead), random);
     const truth = truthOf(worths);
     const top = [...truth].sort((a, b) => b[1] - a[1])[0]![0];
-    const before = await answerOf({ worths, none, ...habit }, { ...SPEC, limits, revision: FORMER_REVISION });
+    const before = await answerOf({ worths, none, ...habit }, { ...SPEC, limits, revision: LEGACY_REVISION });
     const after = await answerOf({ worths, none, ...habit }, { ...SPEC, limits, revision: REVISION });
     calls = after.calls;
     if (after.calls !== before.calls) throw new Error("it is asked more often than before");

@@ -4,7 +4,7 @@
 
 import { parseArgs } from "node:util";
 import { seeded } from "../../src/decisions/calibration/metrics.ts";
-import { FORMER_REVISION, REVISION } from "../../src/decisions/revision.ts";
+import { LEGACY_REVISION, REVISION } from "../../src/decisions/revision.ts";
 import { answerOf, SPEC, totalVariation, truthOf, worthsOf } from "./consistent.ts";
 
 const { values } = parseArgs({
@@ -35,7 +35,7 @@ async function row(
     const truth = truthOf(worths);
     const habits = { worths, none: { worth: 0 }, gain };
     const specs = [
-      { ...SPEC, orders, revision: FORMER_REVISION },
+      { ...SPEC, orders, revision: LEGACY_REVISION },
       { ...SPEC, orders, revision: REVISION },
       // The trials share only the question, as requests of one version do.
       {

@@ -5,10 +5,14 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { accessTokens } from "../http/jwt.ts";
-import { type AttemptLimit, type AttemptSharing, type Attempts, countAttempts } from "../shared-state/attempts.ts";
+import {
+  createThrottle,
+  type SignInThrottle,
+  type ThrottleLimit,
+  type ThrottleSharing,
+} from "../shared-state/sign-in-throttle.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { keepAttempts } from "./kept-attempts.ts";
 import { openKeyRing } from "./key-ring.ts";
 import { createMailer, type Mailer, type MailerOptions } from "./mail/mailer.ts";
 import { OUTBOX_DIR, outboxTransport, smtpTransport } from "./mail/transport.ts";
@@ -22,6 +26,7 @@ import { type CookieSessions, cookieSessions } from "./sessions/cookie-sessions.
 import { type SignIn, signIn } from "./sessions/sign-in.ts";
 import { type TokenPairs, tokenPairs } from "./sessions/token-pairs.ts";
 import { type SignUp, signUp } from "./sign-up.ts";
+import { storeThrottle } from "./stored-throttle.ts";
 
 /** What the operations need. */
 export interface AccountsDeps {
@@ -40,7 +45,7 @@ export interface AccountsDeps {
   dashboardUrl(): string;
   readonly hasher?: PasswordHasher;
   /** Shares counters of tries with other nodes, where there may be some. */
-  readonly shareAttempts?: AttemptSharing | undefined;
+  readonly shareAttempts?: ThrottleSharing | undefined;
   /** How long sending is retried. */
   readonly mail?: Pick<MailerOptions, "tries" | "backoff">;
 }
@@ -97,7 +102,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     log,
     ...deps.mail,
   });
-  const keptDaily = await keepAttempts({
+  const keptDaily = await storeThrottle({
     clock,
     settings: verbs.settings,
     name: "daily_mails",
@@ -150,7 +155,7 @@ type Parts = AccountsDeps["verbs"] &
   Pick<Accounts, "hasher" | "mailer" | "oauth"> & {
     /** The key for the hashes of codes. */
     readonly secret: string;
-    readonly daily: Attempts;
+    readonly daily: SignInThrottle;
     readonly count: ReturnType<typeof counting>;
   };
 
@@ -187,8 +192,8 @@ function entrances({ clock, log, config, accountsChanged, dashboardUrl }: Accoun
 
 /** Creates counters of tries, which nodes share if they can. `limit` is read at each try, so that a reload applies. */
 function counting({ clock, shareAttempts }: Pick<AccountsDeps, "clock" | "shareAttempts">) {
-  return (what: string, limit: () => AttemptLimit): Attempts => {
-    const local = countAttempts(clock, limit);
+  return (what: string, limit: () => ThrottleLimit): SignInThrottle => {
+    const local = createThrottle(clock, limit);
     return shareAttempts?.(what, { local, limit }) ?? local;
   };
 }

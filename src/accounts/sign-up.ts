@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
 import type { Config } from "../config/schema.ts";
-import type { Attempts } from "../shared-state/attempts.ts";
+import type { SignInThrottle } from "../shared-state/sign-in-throttle.ts";
 import { type Account, type AccountStore, foldName, type NewAccount } from "../store/access/accounts.ts";
 import type { AuditStore } from "../store/access/audit.ts";
 import type { CodeStore } from "../store/access/codes.ts";
@@ -30,11 +30,11 @@ export interface SignUpDeps {
   readonly hasher: PasswordHasher;
   readonly mailer: Pick<Mailer, "send">;
   /** Sign-ups by the client's address. */
-  readonly attempts: Attempts;
+  readonly attempts: SignInThrottle;
   /** Mails by account. */
-  readonly mailed: Attempts;
+  readonly mailed: SignInThrottle;
   /** The same per day, by address. */
-  readonly daily: Attempts;
+  readonly daily: SignInThrottle;
   config(): Pick<Config, "auth" | "tiers">;
 }
 

@@ -3,12 +3,12 @@
 import type { Clock } from "../base/clock.ts";
 import { uuid } from "../base/ids.ts";
 import type { Config } from "../config/schema.ts";
-import type { AttemptSharing } from "../shared-state/attempts.ts";
 import { type Flights, ownFlights } from "../shared-state/flights.ts";
-import type { HostTurns } from "../shared-state/host-turns.ts";
+import type { HostLeases } from "../shared-state/host-leases.ts";
 import { type MemoryRateLimiter, memoryRateLimiter, type RateLimiter } from "../shared-state/rate-windows.ts";
 import type { SharedBreakers } from "../shared-state/redis-breakers.ts";
 import { memoryReservations, type Reservations, type Unwritten } from "../shared-state/reservations.ts";
+import type { ThrottleSharing } from "../shared-state/sign-in-throttle.ts";
 import type { SubsystemState } from "../status/health.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -31,9 +31,9 @@ export interface SharedState {
   readonly flights: Flights;
   /** Undefined if nothing is shared: each of them has its own in memory. */
   readonly breakers: SharedBreakers | undefined;
-  readonly hosts: HostTurns | undefined;
+  readonly hosts: HostLeases | undefined;
   readonly addresses: RateLimiter | undefined;
-  readonly attempts: AttemptSharing | undefined;
+  readonly attempts: ThrottleSharing | undefined;
   /** Windows that only this process has: they are stored over a restart. Undefined if Redis stores them. */
   readonly ownWindows: MemoryRateLimiter | undefined;
   /** Its part of `/health`; undefined if nothing is shared. */
@@ -61,16 +61,16 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
     { sharedReservations },
     { sharedFlights },
     { sharedBreakers },
-    { sharedHostTurns },
-    { sharedAttempts },
+    { sharedHostLeases },
+    { sharedThrottle },
   ] = await Promise.all([
     import("../shared-state/redis.ts"),
     import("../shared-state/redis-rate-windows.ts"),
     import("../shared-state/redis-reservations.ts"),
     import("../shared-state/redis-flights.ts"),
     import("../shared-state/redis-breakers.ts"),
-    import("../shared-state/redis-host-turns.ts"),
-    import("../shared-state/redis-attempts.ts"),
+    import("../shared-state/redis-host-leases.ts"),
+    import("../shared-state/redis-sign-in-throttle.ts"),
   ]);
   const redis = connectRedis({
     url,
@@ -97,7 +97,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
   const common = { redis, onFailure, liveNodes: deps.liveNodes, node };
   const reservations = sharedReservations({ ...common, unwritten: deps.unwritten });
   const breakers = sharedBreakers(common);
-  const hosts = sharedHostTurns(common);
+  const hosts = sharedHostLeases(common);
   const limiter = sharedRateLimiter({ ...common, local, now: () => clock.now() });
   return {
     limiter,
@@ -106,7 +106,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
     flights: sharedFlights(common),
     breakers,
     hosts,
-    attempts: (what, own) => sharedAttempts({ ...common, ...own, what }),
+    attempts: (what, own) => sharedThrottle({ ...common, ...own, what }),
     ownWindows: undefined,
     state: () => ({ status: redis.isServing() ? "ok" : "degraded", mode: mode() }),
     async stop() {

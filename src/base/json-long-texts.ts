@@ -11,19 +11,19 @@ const ESCAPED_CHARS = 128 * 1024;
 const BACKSLASH = 92;
 const LETTER_U = 117;
 
-/** Parses `text`, whose long strings are at `spans`, and calls `turn` between the steps. Throws `SyntaxError`. */
+/** Parses `text`, whose long strings are at `spans`, and calls `pause` between the steps. Throws `SyntaxError`. */
 export async function parseLongTexts(
   text: string,
   spans: LargeJsonLook["longTexts"],
-  turn: () => Promise<void>,
+  pause: () => Promise<void>,
 ): Promise<unknown> {
   if (spans === undefined || spans.length === 0) return JSON.parse(text);
   const texts: string[] = [];
   for (const { start, end } of spans) {
     const inner = { start: start + 1, end: end - 1 };
-    const isPlain = await hasNoEscapes(text, inner, turn);
-    texts.push(isPlain ? text.slice(inner.start, inner.end) : await unescaped(text, inner, turn));
-    await turn();
+    const isPlain = await hasNoEscapes(text, inner, pause);
+    texts.push(isPlain ? text.slice(inner.start, inner.end) : await unescaped(text, inner, pause));
+    await pause();
   }
   // Unpredictable for the text's author.
   const mark = crypto.randomUUID();
@@ -40,21 +40,21 @@ export async function parseLongTexts(
 }
 
 /** Neither a backslash nor a control character, which JSON.parse refuses. */
-async function hasNoEscapes(text: string, { start, end }: Span, turn: () => Promise<void>): Promise<boolean> {
+async function hasNoEscapes(text: string, { start, end }: Span, pause: () => Promise<void>): Promise<boolean> {
   for (let at = start; at < end; at += SLICE_CHARS) {
-    if (at > start) await turn();
+    if (at > start) await pause();
     if (/[\u0000-\u001f\\]/.test(text.slice(at, Math.min(end, at + SLICE_CHARS)))) return false;
   }
   return true;
 }
 
-async function unescaped(text: string, { start, end }: Span, turn: () => Promise<void>): Promise<string> {
+async function unescaped(text: string, { start, end }: Span, pause: () => Promise<void>): Promise<string> {
   const parts: string[] = [];
   for (let at = start; at < end; ) {
     const next = at + ESCAPED_CHARS >= end ? end : beforeEscape(text, at, at + ESCAPED_CHARS);
     parts.push(JSON.parse(`"${text.slice(at, next)}"`) as string);
     at = next;
-    await turn();
+    await pause();
   }
   return parts.join("");
 }

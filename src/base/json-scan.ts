@@ -34,11 +34,11 @@ const STEPS = 200_000;
 const QUOTE = 34;
 const COMMA = 44;
 
-/** Scans `text`, and calls `turn` at intervals. */
+/** Scans `text`, and calls `pause` at intervals. */
 export async function lookOver(
   text: string,
   bounds: LargeJsonBounds,
-  turn: () => Promise<void>,
+  pause: () => Promise<void>,
 ): Promise<LargeJsonLook> {
   const { levels, values, escapes } = bounds;
   const strings = new Strings(text);
@@ -47,12 +47,12 @@ export async function lookOver(
   for (let at = 0; at < text.length; at++) {
     if (--left <= 0) {
       left = STEPS;
-      await turn();
+      await pause();
     }
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       strings.open(at);
-      while (!strings.skip(STEPS)) await turn();
+      while (!strings.skip(STEPS)) await pause();
       left -= strings.escapes;
       const span = { start: at, end: strings.end };
       at = span.end - 1;

@@ -153,7 +153,7 @@ function routesDepsOf(
     timeoutMs: deps.requestTimeoutMs,
     answered: (version, answer) => {
       watch.answered(version, answer);
-      if (answer.upstreamModel !== undefined) models.sighted(version, answer.route, answer.upstreamModel);
+      if (answer.upstreamModel !== undefined) models.seen(version, answer.route, answer.upstreamModel);
     },
     answeredNonsense: (version) => watch.doubt(version),
     record: deps.record,

@@ -10,9 +10,9 @@ export const REVISION = 3;
 /**
  * The revision of the previous release. When the next revision is made, the code for this one is removed: `backends/former.ts`.
  */
-export const FORMER_REVISION = 2;
+export const LEGACY_REVISION = 2;
 
 /** Whether a version uses the prompts and formulas of the previous release. */
 export function isFormer({ revision }: { readonly revision: number }): boolean {
-  return revision === FORMER_REVISION;
+  return revision === LEGACY_REVISION;
 }

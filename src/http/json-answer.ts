@@ -1,6 +1,6 @@
 // JSON answers that may be large.
 
-import { jsonInTurns } from "../base/json-turns.ts";
+import { jsonInTurns } from "../base/json-in-slices.ts";
 import { exchangeOf } from "./exchange.ts";
 
 /**

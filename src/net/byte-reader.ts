@@ -2,7 +2,7 @@
 // is paused in between, so the memory is limited, and very small chunks cannot block the program.
 
 import type { Socket } from "node:net";
-import { createTurns } from "../base/turns.ts";
+import { createPause } from "../base/time-slices.ts";
 
 /** What went wrong in the exchange. */
 export type WireFault = "connect" | "tls" | "reset" | "protocol" | "too_large";
@@ -30,7 +30,7 @@ const [LINE_FEED, CARRIAGE_RETURN] = [10, 13];
 /** Reads one socket in order. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
-  readonly #turn = createTurns();
+  readonly #pause = createPause();
   #held: Buffer = Buffer.alloc(0);
 
   constructor(socket: Socket) {
@@ -78,7 +78,7 @@ export class ByteReader {
     const body = new Body(bytesMax);
     for (;;) {
       body.add(this.#held);
-      await this.#turn();
+      await this.#pause();
       const more = await this.#next();
       if (more === undefined) return body.bytes();
       this.#held = more;
@@ -92,7 +92,7 @@ export class ByteReader {
     for (;;) {
       for (let at = 0; at < this.#held.length; at += PIECE_BYTES) {
         if (chunks.isLastIn(this.#held.subarray(at, at + PIECE_BYTES))) return body.bytes();
-        await this.#turn();
+        await this.#pause();
       }
       this.#held = Buffer.alloc(0);
       await this.#more();

@@ -1,7 +1,7 @@
 // Collects addresses from sitemaps and from the sitemaps that they list. The number of files, their depth, bytes and addresses
 // are limited; large files are read in a thread.
 
-import { createTurns } from "../base/turns.ts";
+import { createPause } from "../base/time-slices.ts";
 import { decompress, type GuardedFetch, isGzip } from "../net/fetch.ts";
 import { TaskFailed, TaskTimeout } from "../workers/pool.ts";
 import type { Converter } from "./convert/convert.ts";
@@ -54,7 +54,7 @@ export async function readSitemaps(
 ): Promise<string[]> {
   const found = new Set<string>();
   const seen = new Set<string>();
-  const turn = createTurns();
+  const pause = createPause();
   let bytesLeft = BYTES_TOTAL_MAX;
   let hangs = 0;
   let wave = [...starts];
@@ -78,12 +78,12 @@ export async function readSitemaps(
         options,
       );
       for (const address of urls) {
-        await turn();
+        await pause();
         if (found.size < options.urlsMax) found.add(address);
       }
       if (options.onPriority !== undefined && priorities !== undefined)
         for (const [address, priority] of priorities) {
-          await turn();
+          await pause();
           if (found.has(address)) options.onPriority(address, priority);
         }
       next.push(...sitemaps.slice(0, FILES_MAX));

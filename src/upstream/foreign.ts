@@ -59,7 +59,12 @@ function textOfSource(source: MediaSource): string {
  * The request with only such parts as the dialect supports; the same object if nothing changed. `dropped` gets the kinds of
  * dropped parts with the prefix `messages.`. Throws `ForeignPiece`.
  */
-export function inOwnWords(chat: ChatRequest, dialect: DialectName, places: Places, dropped: Set<string>): ChatRequest {
+export function inOwnFormat(
+  chat: ChatRequest,
+  dialect: DialectName,
+  places: Places,
+  dropped: Set<string>,
+): ChatRequest {
   if (!places.cacheMarkers && chat.tools.some((tool) => tool.type === "function" && tool.cacheControl !== undefined)) {
     dropped.add("cache_control");
   }

@@ -19,7 +19,7 @@ export type WebFeature = "scrape" | "crawl" | "map" | "extract" | "llmstxt" | "s
  * Returns the same error with `error` as a string if the body is from a Firecrawl client. These clients print `error` unchanged,
  * and identify themselves in `origin` or `integration`, which the gateway does not use otherwise.
  */
-export function inClientsWords(error: ApiError, body: Body | undefined): ApiError {
+export function inClientFormat(error: ApiError, body: Body | undefined): ApiError {
   if (typeof body?.["origin"] !== "string" && typeof body?.["integration"] !== "string") return error;
   const { message, code, param } = error.body();
   return new ApiError(error.apiCode, error.message, {

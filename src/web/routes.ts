@@ -9,7 +9,7 @@ import { jsonAnswer } from "../http/json-answer.ts";
 import { loadForOpenWebUi, searchAsSearxng, searchForOpenWebUi } from "./compat.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
 import { cancelExtract, type ExtractJobsDeps, pollExtract, startExtract } from "./extract/jobs.ts";
-import { asWebError, inClientsWords, type WebFeature } from "./failure.ts";
+import { asWebError, inClientFormat, type WebFeature } from "./failure.ts";
 import { cancelLlmstxt, type LlmstxtJobsDeps, pollLlmstxt, startLlmstxt } from "./llmstxt/jobs.ts";
 import { type MapDeps, mapSite } from "./map.ts";
 import type { Body } from "./params.ts";
@@ -66,7 +66,7 @@ const CLIENT_GONE = 499;
  * Statuses of refusals for which the body is read, so that they can be in the client's own format: the plan or the rights of a
  * valid key. A request above the rate limit is refused without reading its body.
  */
-const TOLD_AFTER_READING: ReadonlySet<number> = new Set([402, 403]);
+const REPORTED_IN_CLIENT_FORMAT: ReadonlySet<number> = new Set([402, 403]);
 
 /** Elysia must not read the bodies: this program reads them itself, within limits. */
 const RAW = { parse: "none" } as const;
@@ -195,8 +195,8 @@ function createAnswering(deps: WebRoutesDeps) {
     } catch (error) {
       // A client with a valid key gets errors in its own format, which only the body shows. The bodies of other clients are not
       // read.
-      if (!(error instanceof ApiError) || !TOLD_AFTER_READING.has(error.status)) throw error;
-      throw inClientsWords(error, await deps.readJson(request).catch(() => undefined));
+      if (!(error instanceof ApiError) || !REPORTED_IN_CLIENT_FORMAT.has(error.status)) throw error;
+      throw inClientFormat(error, await deps.readJson(request).catch(() => undefined));
     }
   };
   const translate = (feature: WebFeature, request: Request, error: unknown): ApiError => {
@@ -214,7 +214,7 @@ function createAnswering(deps: WebRoutesDeps) {
         deps.clientGone(request);
         return new Response(null, { status: CLIENT_GONE });
       }
-      throw inClientsWords(translate(feature, request, error), body);
+      throw inClientFormat(translate(feature, request, error), body);
     }
   };
   const answering =

@@ -3,7 +3,7 @@
 
 import type { GuardedFetch } from "../net/fetch.ts";
 import type { LoadedPage, LoadPage, LoadRequest } from "../pages/load.ts";
-import type { HostScheduler, PageTurn } from "../pages/schedule/host-scheduler.ts";
+import type { HostScheduler, PageSlot } from "../pages/schedule/host-scheduler.ts";
 import { type FetchSchedule, followed, inTurn } from "../pages/schedule/scheduled-fetch.ts";
 
 /** What loading such a page needs. */
@@ -15,7 +15,7 @@ export interface SinglePageDeps extends FetchSchedule {
 
 /** Loads a page. Throws the errors of loading, and `PoolFull`. */
 export async function loadSingle(request: LoadRequest, deps: SinglePageDeps): Promise<LoadedPage> {
-  let place: PageTurn | undefined;
+  let place: PageSlot | undefined;
   const fetch: GuardedFetch = async (url, options) => {
     const { signal } = options;
     const isFirst = place === undefined;

@@ -19,7 +19,7 @@ import { type Claim, createHostScheduler, type HostScheduler } from "../pages/sc
 import { scheduledFetch, scheduledRenderer } from "../pages/schedule/scheduled-fetch.ts";
 import { readSitemaps, type SitemapDeps, type SitemapOptions } from "../pages/sitemap.ts";
 import type { Flights } from "../shared-state/flights.ts";
-import type { HostTurns } from "../shared-state/host-turns.ts";
+import type { HostLeases } from "../shared-state/host-leases.ts";
 import type { RateLimiter } from "../shared-state/rate-windows.ts";
 
 /** The tools. */
@@ -65,7 +65,7 @@ export interface WebToolsDeps {
 
 /** The state of the web tools that several nodes share. */
 export interface WebSharing {
-  readonly hosts: HostTurns | undefined;
+  readonly hosts: HostLeases | undefined;
   readonly flights: Flights;
   /** The rate windows of addresses that may search without a key. */
   readonly addresses: RateLimiter | undefined;

@@ -8,7 +8,7 @@ import { hashPassword, isOutdatedHash, passwordFault } from "../../src/accounts/
 import { signIn } from "../../src/accounts/sessions/sign-in.ts";
 import { FakeClock } from "../../src/base/clock.ts";
 import { ApiError } from "../../src/base/errors.ts";
-import { countAttempts } from "../../src/shared-state/attempts.ts";
+import { createThrottle } from "../../src/shared-state/sign-in-throttle.ts";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { auditStore } from "../../src/store/access/audit.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "./support.ts";
@@ -118,7 +118,7 @@ test("a password is hashed once for every try that is judged, whoever it is for"
       updateAccount: async () => undefined,
     },
     audit: { addAudit: async ({ event }) => void work.push(event) },
-    attempts: countAttempts(new FakeClock(), () => ({ failures: 2, windowMs: 1000 })),
+    attempts: createThrottle(new FakeClock(), () => ({ failures: 2, windowMs: 1000 })),
     hasher: {
       hash: hashPassword,
       verify: async (_password, hash) => {
@@ -157,7 +157,7 @@ test("a password that was right when the hashing began, and is another's or nobo
         updateAccount: async () => undefined,
       },
       audit: { addAudit: async () => {} },
-      attempts: countAttempts(new FakeClock(), () => ({ failures: 1, windowMs: 1000 })),
+      attempts: createThrottle(new FakeClock(), () => ({ failures: 1, windowMs: 1000 })),
       hasher: { hash: hashPassword, verify: async (tried, hash) => hash.endsWith(`hash of ${tried}`) },
       failed: () => {},
     });
@@ -175,7 +175,7 @@ test("a try that nobody judged, because the server was busy, does not count", as
       updateAccount: async () => undefined,
     },
     audit: { addAudit: async () => {} },
-    attempts: countAttempts(new FakeClock(), () => ({ failures: 1, windowMs: 1000 })),
+    attempts: createThrottle(new FakeClock(), () => ({ failures: 1, windowMs: 1000 })),
     hasher: {
       hash: hashPassword,
       verify: async () => (busy ? Promise.reject(new ApiError("server_busy", "busy")) : false),
@@ -203,7 +203,7 @@ describe("the counters", () => {
         ),
         (failures, steps) => {
           const clock = new FakeClock();
-          const attempts = countAttempts(clock, () => ({ failures, windowMs: 100 }));
+          const attempts = createThrottle(clock, () => ({ failures, windowMs: 100 }));
           const failed = new Map<number, number[]>();
           for (const { waitMs, name, ok } of steps) {
             clock.advance(waitMs);

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { changePassword } from "../../src/accounts/passwords/change.ts";
 import { deviceOf } from "../../src/accounts/sessions/session-list.ts";
-import { countAttempts } from "../../src/shared-state/attempts.ts";
+import { createThrottle } from "../../src/shared-state/sign-in-throttle.ts";
 import type { Account } from "../../src/store/access/accounts.ts";
 import { codeStore } from "../../src/store/access/codes.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "./support.ts";
@@ -135,7 +135,7 @@ test("a password that was set by mail while a change was hashed stands", async (
       },
       verify: async () => true,
     },
-    attempts: countAttempts(app.clock, () => ({ failures: 1, windowMs: 1000 })),
+    attempts: createThrottle(app.clock, () => ({ failures: 1, windowMs: 1000 })),
   });
   const passwords = { current: "old", next: "a thief's long password" };
   const outcome = change({ account: before, sessionId: "s" }, passwords, { address: "1", userAgent: "" });

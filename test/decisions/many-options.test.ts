@@ -11,7 +11,7 @@ import {
   worthsOf,
 } from "../../scripts/decisions/consistent.ts";
 import { seeded } from "../../src/decisions/calibration/metrics.ts";
-import { FORMER_REVISION } from "../../src/decisions/revision.ts";
+import { LEGACY_REVISION } from "../../src/decisions/revision.ts";
 
 const COUNTS = [21, 77, 150, 255];
 const NONES: readonly [string, NoneHabit][] = [
@@ -72,7 +72,7 @@ test.each(COUNTS)("with %p options, other names and fewer options change nothing
 
 test("a version of the previous release answers as before", async () => {
   const worths = worthsOf(77, 8, seeded(77));
-  const former = { ...SPEC, revision: FORMER_REVISION };
+  const former = { ...SPEC, revision: LEGACY_REVISION };
   const { probabilities } = await answerOf({ worths, none: { worth: 0 } }, former);
   // In five groups the wrong options were not outweighed by "none of these".
   expect(totalVariation(truthOf(worths), probabilities)).toBeGreaterThan(0.1);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { seeded } from "../../src/decisions/calibration/metrics.ts";
-import { FORMER_REVISION } from "../../src/decisions/revision.ts";
+import { LEGACY_REVISION } from "../../src/decisions/revision.ts";
 import { decisionStore } from "../../src/store/decisions/decisions.ts";
 import { openStore } from "../../src/store/engine/open.ts";
 import { runCommand } from "./command.ts";
@@ -169,7 +169,7 @@ test("calibrate --write creates its successor once, even if several run at the s
   store.close();
   const made = rows.filter(({ origin, id }) => origin === "judge-1.0.0" && !ROWS.some((row) => row.id === id));
   expect(made.map(({ id }) => id)).toEqual(["judge-1.2.0"]);
-  expect((made[0]!.record["spec"] as { revision: number }).revision).toBeGreaterThan(FORMER_REVISION);
+  expect((made[0]!.record["spec"] as { revision: number }).revision).toBeGreaterThan(LEGACY_REVISION);
   const listed = JSON.parse((await runCommand(dir, ["decisions", "list", "--json"])).out) as {
     id: string;
     outdated: boolean;

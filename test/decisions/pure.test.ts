@@ -12,7 +12,7 @@ import {
   softmax,
 } from "../../src/decisions/calibration/calibration.ts";
 import type { Question } from "../../src/decisions/questions.ts";
-import { FORMER_REVISION } from "../../src/decisions/revision.ts";
+import { LEGACY_REVISION } from "../../src/decisions/revision.ts";
 
 const distribution = (min = 1, max = 12) =>
   fc
@@ -223,8 +223,8 @@ describe("distributions of an upstream", () => {
   });
 
   test("a version of the previous release reads them as before", () => {
-    expect(soundDistribution(many(0.3, 0, 255), "q", FORMER_REVISION)[0]).toBe(1);
-    expect(() => soundDistribution(many(0, 0, 255), "q", FORMER_REVISION)).toThrow();
+    expect(soundDistribution(many(0.3, 0, 255), "q", LEGACY_REVISION)[0]).toBe(1);
+    expect(() => soundDistribution(many(0, 0, 255), "q", LEGACY_REVISION)).toThrow();
   });
 
   test.each([

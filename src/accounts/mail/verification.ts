@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
-import type { Attempts } from "../../shared-state/attempts.ts";
+import type { SignInThrottle } from "../../shared-state/sign-in-throttle.ts";
 import { type Account, foldName } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
 import type { CodeStore } from "../../store/access/codes.ts";
@@ -17,7 +17,7 @@ export interface VerificationDeps {
   readonly audit: Pick<AuditStore, "addAudit">;
   readonly mailer: Pick<Mailer, "send">;
   /** Codes to an address per day. */
-  readonly daily: Attempts;
+  readonly daily: SignInThrottle;
   /** Six digits can be guessed from a plain hash immediately; not from a keyed one. */
   readonly secret: string;
   accountsChanged(): void;

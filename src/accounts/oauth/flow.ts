@@ -4,7 +4,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { randomText, sha256Hex } from "../../base/ids.ts";
-import type { Attempts } from "../../shared-state/attempts.ts";
+import type { SignInThrottle } from "../../shared-state/sign-in-throttle.ts";
 import type { Account, AccountStore } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
 import type { CodeStore, Ticket } from "../../store/access/codes.ts";
@@ -27,7 +27,7 @@ export interface OAuthDeps {
   readonly sessions: Pick<SessionStore, "hasSession">;
   readonly pairs: Pick<TokenPairs, "start">;
   /** The limit of sign-ins that one address can start, since each is stored for ten minutes. */
-  readonly begun: Attempts;
+  readonly begun: SignInThrottle;
   readonly secret: string;
   /** The enabled providers, by slug. */
   providers(): ReadonlyMap<string, OAuthConfig>;

@@ -1,7 +1,7 @@
 // Changes a known password. The current one is required and counts as a sign-in attempt; all other sessions end.
 
 import { ApiError } from "../../base/errors.ts";
-import type { Attempts } from "../../shared-state/attempts.ts";
+import type { SignInThrottle } from "../../shared-state/sign-in-throttle.ts";
 import type { Account, AccountStore } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
 import type { CodeStore } from "../../store/access/codes.ts";
@@ -22,7 +22,7 @@ export interface PasswordChangeDeps {
   readonly mailer: Pick<Mailer, "send">;
   readonly hasher: PasswordHasher;
   /** The limits of signing in: a stolen token gives no additional guesses. */
-  readonly attempts: Attempts;
+  readonly attempts: SignInThrottle;
 }
 
 /** The account, and the session that continues. */

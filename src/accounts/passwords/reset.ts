@@ -5,7 +5,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { randomText, sha256Hex } from "../../base/ids.ts";
-import type { Attempts } from "../../shared-state/attempts.ts";
+import type { SignInThrottle } from "../../shared-state/sign-in-throttle.ts";
 import { type AccountStore, foldName } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
 import type { CodeStore } from "../../store/access/codes.ts";
@@ -31,11 +31,11 @@ export interface PasswordResetDeps {
   readonly hasher: PasswordHasher;
   readonly mailer: Pick<Mailer, "send">;
   /** Requests by the client's address. */
-  readonly asked: Attempts;
+  readonly asked: SignInThrottle;
   /** Mails by the account's address. */
-  readonly mailed: Attempts;
+  readonly mailed: SignInThrottle;
   /** The same, per day. */
-  readonly daily: Attempts;
+  readonly daily: SignInThrottle;
   dashboardUrl(): string;
   accountsChanged(): void;
   failed(message: string, error: unknown): void;

@@ -2,7 +2,7 @@
 // attempt counts before its password is hashed.
 
 import { ApiError } from "../../base/errors.ts";
-import type { Attempts } from "../../shared-state/attempts.ts";
+import type { SignInThrottle } from "../../shared-state/sign-in-throttle.ts";
 import { type Account, type AccountStore, foldName } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
 import { addressName } from "../address-name.ts";
@@ -14,7 +14,7 @@ import { isOutdatedHash, nobodysHash } from "../passwords/passwords.ts";
 export interface SignInDeps {
   readonly accounts: Pick<AccountStore, "findAccountByLogin" | "findAccount" | "updateAccount">;
   readonly audit: Pick<AuditStore, "addAudit">;
-  readonly attempts: Attempts;
+  readonly attempts: SignInThrottle;
   readonly hasher: PasswordHasher;
   /** An error that the client need not know about. */
   failed(message: string, error: unknown): void;

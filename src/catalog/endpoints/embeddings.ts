@@ -5,7 +5,7 @@ import { reportedUsage } from "../../chat/usage.ts";
 import { countAllTokens } from "../../tokens/count.ts";
 import type { Measured } from "../prices.ts";
 import { isCount, refuseParam } from "./checks.ts";
-import type { JsonObject, ModelEndpoint, OtherWords } from "./endpoint.ts";
+import type { FormatConversion, JsonObject, ModelEndpoint } from "./endpoint.ts";
 import { embeddingUsage } from "./endpoint-usage.ts";
 import { encodeFloats, floatsOf } from "./floats.ts";
 
@@ -19,7 +19,7 @@ export const embeddings: ModelEndpoint = {
   upstreamPath: "/embeddings",
   dialects: ["openai-chat", "openai-responses"],
   operation: "embeddings",
-  otherWords: ({ protocol }) => (protocol.embedsInBatches === true ? BATCHES : undefined),
+  formatConversion: ({ protocol }) => (protocol.embedsInBatches === true ? BATCHES : undefined),
   answer: inAskedFormat,
   relaysLists: ({ encoding_format: format }) => format !== "base64",
   check(body) {
@@ -57,7 +57,7 @@ function inAskedFormat(answer: JsonObject, body: JsonObject): JsonObject | undef
 }
 
 /** Gemini's method `batchEmbedContents`, which accepts only text. */
-const BATCHES: OtherWords = {
+const BATCHES: FormatConversion = {
   path: (model) => `/models/${model}:batchEmbedContents`,
   body({ input, dimensions }, model) {
     const texts = typeof input === "string" ? [input] : (input as readonly unknown[]);

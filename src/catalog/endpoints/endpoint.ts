@@ -17,7 +17,7 @@ export interface EndpointProvider {
 }
 
 /** The conversion for a provider that has the endpoint in another format. */
-export interface OtherWords {
+export interface FormatConversion {
   /** The path below the provider's base URL; `model` is the provider's name of the model. */
   path(model: string): string;
   /** The body of the upstream request. Throws `ApiError` 400 naming a parameter that the provider does not support. */
@@ -37,7 +37,7 @@ export interface ModelEndpoint {
   /** The dialects whose providers have the endpoint in this format. */
   readonly dialects: readonly string[];
   /** The conversion for a provider with another format; undefined for all others. */
-  otherWords?(provider: EndpointProvider): OtherWords | undefined;
+  formatConversion?(provider: EndpointProvider): FormatConversion | undefined;
   /**
    * The answer for the client; undefined if the provider's answer is sent unchanged. Throws `TypeError` if it is not
    * valid.

@@ -6,7 +6,7 @@ import { reportedUsage } from "../../chat/usage.ts";
 import { countAllTokens } from "../../tokens/count.ts";
 import type { Measured } from "../prices.ts";
 import { isCount, refuseParam } from "./checks.ts";
-import type { JsonObject, ModelEndpoint, OtherWords } from "./endpoint.ts";
+import type { FormatConversion, JsonObject, ModelEndpoint } from "./endpoint.ts";
 import { rankingUsage } from "./endpoint-usage.ts";
 
 /** The vendors' own limits are 1,000 to 2,048. */
@@ -19,7 +19,7 @@ export const rerank: ModelEndpoint = {
   upstreamPath: "/rerank",
   dialects: ["openai-chat", "openai-responses"],
   operation: "rerank",
-  otherWords: ({ quirks }) => (quirks.rerank === "tei" ? TEI : quirks.rerank === "cohere" ? COHERE : undefined),
+  formatConversion: ({ quirks }) => (quirks.rerank === "tei" ? TEI : quirks.rerank === "cohere" ? COHERE : undefined),
   answer: ranked,
   check({ query, documents, top_n: limit, return_documents: wanted }) {
     if (typeof query !== "string" || query === "") refuseParam("query", "a non-empty string");
@@ -45,7 +45,7 @@ export const rerank: ModelEndpoint = {
 };
 
 /** Version 2 of Cohere's API accepts only strings and never returns them (docs.cohere.com/reference/rerank). */
-const COHERE: OtherWords = {
+const COHERE: FormatConversion = {
   path: () => "/rerank",
   body({ return_documents: _wanted, ...asked }, model) {
     return { ...asked, documents: textsOf(asked["documents"]), model };
@@ -57,7 +57,7 @@ const COHERE: OtherWords = {
  * Text Embeddings Inference: the body names no model, and the answer is an array, best first
  * (huggingface.github.io/text-embeddings-inference).
  */
-const TEI: OtherWords = {
+const TEI: FormatConversion = {
   path: () => "/rerank",
   body: ({ query, documents }) => ({ query, texts: textsOf(documents), truncate: true }),
   answer(value) {

@@ -12,11 +12,11 @@ import type { AttemptEnd, CallTrace } from "../../gateway/centre/route-call.ts";
 import type { Permit } from "../../upstream/breaker.ts";
 import { fetchTransport } from "../../upstream/configure.ts";
 import type { Dialect, UpstreamRequest } from "../../upstream/dialect.ts";
+import { dialectFor } from "../../upstream/dialect-choice.ts";
 import { endUserScope } from "../../upstream/end-user.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import { CredentialPool, type Provider } from "../../upstream/provider.ts";
 import { decisionCard } from "../../upstream/providers/index.ts";
-import { spokenFor } from "../../upstream/spoken.ts";
 import { kindFacts } from "../../vendors/protocols.ts";
 import { decisionFault } from "../faults.ts";
 import {
@@ -68,7 +68,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
     traced: Partial<CallTrace>,
     attempt: (turn: CallTurn, route: DecisionRoute) => Promise<{ answer: T; end?: Partial<AttemptEnd> }>,
   ) =>
-    wordedBy(deps.tryRoutes, spec.routes, {
+    tryForUsableAnswer(deps.tryRoutes, spec.routes, {
       ...deadline,
       ...(deadline.trace === undefined ? {} : { trace: { ...deadline.trace, ...traced } }),
       remainingMs: () => deadline.remainingMs(),
@@ -98,7 +98,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
       call({}, async ({ provider: named, headers }, route) => {
         const chat = requestFor(route);
         // If the operator configured a path, it determines the protocol.
-        const provider = route.path ? named : spokenFor(named, route.model, chat);
+        const provider = route.path ? named : dialectFor(named, route.model, chat);
         const request = provider.dialect.request(chat, {
           model: route.model,
           stream: false,
@@ -170,7 +170,7 @@ function understood<A, T>(answer: A, read: (answer: A) => T): T {
 }
 
 /** Tries the routes. If none gave a usable answer, throws the backend's error. */
-async function wordedBy<T>(
+async function tryForUsableAnswer<T>(
   tryRoutes: CallDeps["tryRoutes"],
   routes: readonly DecisionRoute[],
   options: Parameters<typeof tryRoutes<T>>[1],

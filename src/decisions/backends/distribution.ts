@@ -2,9 +2,9 @@
 // the given values. If there is none, values whose sum is close to 1 are scaled; any other answer is unusable, and the request
 // fails.
 
-import { FORMER_REVISION } from "../revision.ts";
+import { LEGACY_REVISION } from "../revision.ts";
 import { NonsenseAnswer } from "./backend.ts";
-import { formerlyScaled } from "./former.ts";
+import { legacyScale } from "./legacy-revision.ts";
 
 /** The tolerance of a sum beyond rounding. */
 const SLACK = 0.02;
@@ -18,7 +18,7 @@ const HALVINGS = 60;
 /** Returns the distribution, which sums to 1. Throws `NonsenseAnswer`. */
 export function soundDistribution(values: readonly unknown[], key: string, revision?: number): number[] {
   const probabilities = values.map((value) => soundProbability(value, key));
-  if (revision === FORMER_REVISION) return formerlyScaled(probabilities, key);
+  if (revision === LEGACY_REVISION) return legacyScale(probabilities, key);
   const sum = totalOf(probabilities);
   if (Math.abs(sum - 1) < EXACT) return probabilities;
   const half = halfOfLastDigit(probabilities);

@@ -4,7 +4,7 @@
 
 import { isRecord } from "../../base/json-object.ts";
 import type { ChatResult } from "../../chat/result.ts";
-import { FORMER_REVISION } from "../revision.ts";
+import { LEGACY_REVISION } from "../revision.ts";
 import { NonsenseAnswer } from "./backend.ts";
 
 /** What was read of the first token. */
@@ -51,7 +51,7 @@ export class FewAlternatives extends NonsenseAnswer {
 
 /** Reads the scores of `count` letters, beginning with A. Throws `NonsenseAnswer` if there are none. */
 export function labelScores(result: ChatResult, { count, top, revision }: LetterAsking): LabelScores {
-  const former = revision === FORMER_REVISION;
+  const former = revision === LEGACY_REVISION;
   const letter = former ? CAPITAL : LETTER;
   const { tokens, alternatives } = firstTokenOf(result);
   const plain = scoresBy(tokens, count, (token) => (letter.exec(token)?.[1]?.toUpperCase().charCodeAt(0) ?? 0) - 65);

@@ -22,9 +22,9 @@ import {
 } from "./backend.ts";
 import { type TokenLabel, wholeLabels } from "./chosen.ts";
 import { batches } from "./distribution.ts";
-import { formerlyJoined } from "./former.ts";
 import { type AskedGroup, finalistsOf, joinGroups } from "./groups.ts";
 import { chosenScores, type LabelScores, labelScores } from "./labels.ts";
+import { legacyJoin } from "./legacy-revision.ts";
 import { ordersOf, sorted } from "./orders.ts";
 import { CONTENT_FREE, Priors } from "./prior.ts";
 import { LETTERS, letterPrompt } from "./prompt.ts";
@@ -207,7 +207,7 @@ class Asking {
     const finalists = finalistsOf(groups, Math.max(2, this.#top));
     const shares = await this.#sharesOf(question, finalists);
     const final = new Map(finalists.map((option, at) => [option, shares[at]!]));
-    return isFormer(this.#task.spec) ? formerlyJoined(groups, final) : joinGroups(groups, final);
+    return isFormer(this.#task.spec) ? legacyJoin(groups, final) : joinGroups(groups, final);
   }
 
   /** The probability of each option among these, over all orders. With `orNone`, the last one is "none of these". */

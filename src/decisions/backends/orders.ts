@@ -2,8 +2,8 @@
 
 import type { Observation } from "../calibration/calibration.ts";
 import type { Question, QuestionType } from "../questions.ts";
-import { FORMER_REVISION } from "../revision.ts";
-import { formerOrders } from "./former.ts";
+import { LEGACY_REVISION } from "../revision.ts";
+import { legacyOrders } from "./legacy-revision.ts";
 
 /** How options are shown. */
 export interface Turning {
@@ -22,7 +22,7 @@ export interface Turning {
  * and downwards.
  */
 export function ordersOf(options: readonly number[], { type, count, revision, freely = false }: Turning): number[][] {
-  if (revision === FORMER_REVISION) return formerOrders(options, type, count);
+  if (revision === LEGACY_REVISION) return legacyOrders(options, type, count);
   const most = type === "choice" || freely ? Math.min(count, options.length) : Math.min(count, 2);
   if (most <= 1) return [[...options]];
   if (most === options.length && most > 2) return rotations(options, most);

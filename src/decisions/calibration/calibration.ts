@@ -3,7 +3,7 @@
 // fitted on labelled rows. Without a fit they are only averaged.
 
 import type { Question, QuestionType } from "../questions.ts";
-import { FORMER_REVISION } from "../revision.ts";
+import { LEGACY_REVISION } from "../revision.ts";
 
 /** One reading: the log probability at each position, and the option that was there. */
 export interface Observation {
@@ -116,7 +116,7 @@ const ZEROS_TOGETHER = 0.01;
 export function observationOf(probabilities: readonly number[], revision?: number): Observation {
   const zeros = probabilities.filter((p) => p === 0).length;
   const least = Math.min(...probabilities.filter((p) => p > 0), 1);
-  const together = revision === FORMER_REVISION ? Number.POSITIVE_INFINITY : ZEROS_TOGETHER / Math.max(1, zeros);
+  const together = revision === LEGACY_REVISION ? Number.POSITIVE_INFINITY : ZEROS_TOGETHER / Math.max(1, zeros);
   const zero = Math.min(PRINTED_ZERO, least / 4, together);
   return {
     order: probabilities.map((_, index) => index),

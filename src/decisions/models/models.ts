@@ -66,7 +66,7 @@ export class DecisionModels {
   #begun = 0;
   #shown = 0;
   #said = new Set<string>();
-  #sighted: Pick<Sighting, "version" | "provider" | "upstreamModel">[] = [];
+  #seen: Pick<Sighting, "version" | "provider" | "upstreamModel">[] = [];
 
   constructor(deps: DecisionModelsDeps) {
     this.#deps = deps;
@@ -114,10 +114,10 @@ export class DecisionModels {
   }
 
   /** Lets callers request a model, which answered under a floating name, by its own name, so that they can pin it. */
-  sighted(version: DecisionVersion, { provider }: { readonly provider: string }, upstreamModel: string): void {
+  seen(version: DecisionVersion, { provider }: { readonly provider: string }, upstreamModel: string): void {
     if (version.floating !== true || this.#snapshot.versions.has(upstreamModel)) return;
-    if (this.#sighted.length >= SIGHTED_MAX || this.#sighted.some((one) => one.upstreamModel === upstreamModel)) return;
-    this.#sighted.push({ version: version.id, provider, upstreamModel });
+    if (this.#seen.length >= SIGHTED_MAX || this.#seen.some((one) => one.upstreamModel === upstreamModel)) return;
+    this.#seen.push({ version: version.id, provider, upstreamModel });
     this.#counter = Number.NaN;
     this.#checkedMs = Number.NEGATIVE_INFINITY;
   }
@@ -202,7 +202,7 @@ export class DecisionModels {
       // If two providers list the same id, it belongs to the first one, since they may be different models.
       if (!versions.has(listed.model)) versions.set(listed.model, versionOfListing(listed));
     }
-    for (const { version, provider, upstreamModel } of [...sightings, ...this.#sighted]) {
+    for (const { version, provider, upstreamModel } of [...sightings, ...this.#seen]) {
       const listed = listings.find((one) => one.model === version && one.provider === provider);
       if (listed === undefined || versions.has(upstreamModel) || !ID.test(upstreamModel)) continue;
       versions.set(upstreamModel, versionOfListing({ ...listed, model: upstreamModel }));

@@ -8,9 +8,9 @@ import { fetchAnswer } from "../../upstream/ask.ts";
 import type { UpstreamRequest } from "../../upstream/dialect.ts";
 import { openaiChat } from "../../upstream/dialects/openai-chat/dialect.ts";
 import type { Provider } from "../../upstream/provider.ts";
+import { AnswerBreakers } from "../backends/answer-breaker.ts";
 import type { BackendSpec, Upstream } from "../backends/backend.ts";
 import { type CallDeadline, decisionProvider, upstreamOf } from "../backends/calls.ts";
-import { SenseBreakers } from "../backends/sense.ts";
 
 export interface DecisionUpstreamsDeps extends Omit<AttemptDeps, "provider"> {
   config(): Config;
@@ -46,7 +46,7 @@ export function createUpstreams(deps: DecisionUpstreamsDeps): DecisionUpstreams 
     return (await fetchAnswer(provider, request, { clock: deps.clock, signal })).text;
   };
 
-  const sense = new SenseBreakers({
+  const answerBreakers = new AnswerBreakers({
     clock: deps.clock,
     settingsOf: (name) => deps.config().providers.find((provider) => provider.name === name)?.breaker,
   });
@@ -56,7 +56,7 @@ export function createUpstreams(deps: DecisionUpstreamsDeps): DecisionUpstreams 
         spec,
         {
           tryRoutes: (routes, options) =>
-            sense.tryRoutes(routes, options.attempt, (some, attempt) =>
+            answerBreakers.tryRoutes(routes, options.attempt, (some, attempt) =>
               tryRoutes(some, attempts, { ...options, attempt }),
             ),
           send,

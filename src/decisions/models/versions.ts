@@ -11,7 +11,7 @@ import type { BackendSpec } from "../backends/backend.ts";
 import { backendOf } from "../backends/index.ts";
 import { systemone } from "../backends/systemone.ts";
 import { type Calibration, readCalibration, UNCALIBRATED } from "../calibration/calibration.ts";
-import { FORMER_REVISION, isFormer, REVISION } from "../revision.ts";
+import { isFormer, LEGACY_REVISION, REVISION } from "../revision.ts";
 
 /** An entry of `decisions.models`. */
 export type DecisionModelConfig = Config["decisions"]["models"][number];
@@ -137,7 +137,7 @@ export function versionOfRow(row: StoredVersion, origin: DecisionVersion): Decis
 function revisionOf({ hash, record }: StoredVersion, calibration: Calibration): number {
   const spec = record["spec"] as BackendSpec;
   const of = (revision: number) => hashOf({ ...spec, revision }, calibration) === hash;
-  return of(FORMER_REVISION) ? FORMER_REVISION : REVISION;
+  return of(LEGACY_REVISION) ? LEGACY_REVISION : REVISION;
 }
 
 /** False for a stored version whose prompts and formulas this release no longer has, so that its answers would differ. */
@@ -197,7 +197,7 @@ function hashOf(spec: BackendSpec, calibration: Calibration): string {
       models: [...new Set(spec.routes.map(({ model }) => model))].sort(),
       ...(asText ? { orders: spec.orders } : {}),
       // The previous revision only differed in its prompts.
-      ...(isFormer(spec) ? (asText ? { prompt: FORMER_REVISION } : {}) : { revision: spec.revision }),
+      ...(isFormer(spec) ? (asText ? { prompt: LEGACY_REVISION } : {}) : { revision: spec.revision }),
       ...hashed?.(spec),
       // The number of options in a prompt affects the answers as well.
       ...(limitsDecide === true && Object.keys(spec.limits).length > 0 ? { limits: spec.limits } : {}),

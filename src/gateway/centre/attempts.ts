@@ -9,9 +9,9 @@ import type { ModelRoute } from "../../catalog/models.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { outcomeOfFault, type Permit } from "../../upstream/breaker.ts";
 import type { Breakers } from "../../upstream/breakers.ts";
+import { dialectFor } from "../../upstream/dialect-choice.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Provider } from "../../upstream/provider.ts";
-import { spokenFor } from "../../upstream/spoken.ts";
 import { orderRoutes } from "./order.ts";
 import { clientError, mayRetry, mayTryElsewhere } from "./policy.ts";
 import { type CallTrace, RouteAttempt } from "./route-call.ts";
@@ -185,7 +185,7 @@ function candidatesOf(
   for (const route of ordered) {
     const named = deps.provider(route.provider);
     if (named === undefined) continue;
-    const spoken = chat === undefined ? named : spokenFor(named, route.model, chat);
+    const spoken = chat === undefined ? named : dialectFor(named, route.model, chat);
     const wire = trace?.wire;
     const provider =
       wire === undefined ? spoken : { ...spoken, transport: wire.transport(spoken.name, spoken.transport) };

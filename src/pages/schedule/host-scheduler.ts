@@ -1,12 +1,12 @@
 // Schedules requests to hosts for the whole program. It limits the concurrent requests to one host, in total and for one account,
 // keeps the delay between requests that the host demands, and limits the pages of jobs in progress. Accounts get equal shares
 // however many jobs they have, and the jobs of an account get equal shares whatever their size. A page for which someone waits
-// goes before all jobs. With several nodes, a host's turns are those of all of them.
+// goes before all jobs. With several nodes, a host's places are those of all of them.
 
 import type { Clock } from "../../base/clock.ts";
-import type { HostTurns } from "../../shared-state/host-turns.ts";
+import type { HostLeases } from "../../shared-state/host-leases.ts";
 import { PoolFull } from "../../workers/pool.ts";
-import { SharedTurns } from "./shared-turns.ts";
+import { SharedLeases } from "./shared-leases.ts";
 
 /** A request's wish to use a host. */
 export interface Claim {
@@ -23,7 +23,7 @@ export interface JobRef {
 }
 
 /** A page that may now be requested. */
-export interface PageTurn {
+export interface PageSlot {
   /** Ends the request to the host; what follows does not need the host. Later calls do nothing. */
   leaveHost(): void;
   /** Ends the page and frees its slot. */
@@ -38,11 +38,11 @@ export interface HostScheduler {
    */
   ask(claim: Claim, signal?: AbortSignal): Promise<() => void>;
   /** Waits for one of the slots that jobs share and, if the page is to be requested, for its host at the same time. */
-  work(job: JobRef, claim: Claim | undefined, signal: AbortSignal): Promise<PageTurn>;
+  work(job: JobRef, claim: Claim | undefined, signal: AbortSignal): Promise<PageSlot>;
   /** The same for the slots of pages for which someone waits. Throws `PoolFull` if too many wait, in total or for the account. */
-  visit(accountId: string, claim: Claim | undefined, signal?: AbortSignal): Promise<PageTurn>;
+  visit(accountId: string, claim: Claim | undefined, signal?: AbortSignal): Promise<PageSlot>;
   /** Waits for one of the browser's slots and for the host at the same time, so that waiting for one does not block the other. */
-  show(accountId: string, claim: Claim, signal?: AbortSignal): Promise<PageTurn>;
+  show(accountId: string, claim: Claim, signal?: AbortSignal): Promise<PageSlot>;
   /** The number of pages of jobs in progress, and the number of waiting requests of all kinds. */
   load(): { readonly running: number; readonly waiting: number };
   /** For pages for which someone waits: the number in progress, and the number without a slot. */
@@ -83,7 +83,7 @@ interface Host {
 interface Share {
   active: number;
   waiting: number;
-  /** The running number of its last turn. */
+  /** The running number of its last start. */
   served: number;
 }
 
@@ -104,46 +104,46 @@ interface Waiter {
 /** Lower numbers go first. */
 const RANKS: Readonly<Record<Lane, number>> = { browser: 0, singles: 1, jobs: 2 };
 
-/** Creates a scheduler. The limits are functions because they may change. `shared` are the turns that all nodes share. */
+/** Creates a scheduler. The limits are functions because they may change. `shared` are the leases that all nodes share. */
 export function createHostScheduler(
   clock: Clock,
   placesMax: Readonly<Record<Lane, () => number>>,
-  shared?: HostTurns,
+  shared?: HostLeases,
 ): HostScheduler {
-  const turns = new Turns(clock, placesMax, shared);
+  const queue = new Queue(clock, placesMax, shared);
   return {
     ask: async (claim, signal) => {
-      await turns.wait({ lane: undefined, owners: [], accountId: "", claim }, signal);
-      return once(() => turns.leave(claim.host, ""));
+      await queue.wait({ lane: undefined, owners: [], accountId: "", claim }, signal);
+      return once(() => queue.leave(claim.host, ""));
     },
     work: ({ accountId, id }, claim, signal) =>
-      turns.take({ lane: "jobs", owners: [accountId, `${accountId} ${id}`], accountId, claim }, signal),
+      queue.take({ lane: "jobs", owners: [accountId, `${accountId} ${id}`], accountId, claim }, signal),
     visit: (accountId, claim, signal) =>
-      turns.take({ lane: "singles", owners: [`singles of ${accountId}`], accountId, claim }, signal),
+      queue.take({ lane: "singles", owners: [`singles of ${accountId}`], accountId, claim }, signal),
     show: (accountId, claim, signal) =>
-      turns.take({ lane: "browser", owners: [`browser of ${accountId}`], accountId, claim }, signal),
-    load: () => ({ running: turns.working.jobs, waiting: turns.waiting.size }),
-    singles: () => ({ running: turns.working.singles, waiting: turns.waitingSingles() }),
+      queue.take({ lane: "browser", owners: [`browser of ${accountId}`], accountId, claim }, signal),
+    load: () => ({ running: queue.working.jobs, waiting: queue.waiting.size }),
+    singles: () => ({ running: queue.working.singles, waiting: queue.waitingSingles() }),
   };
 }
 
 /** The waiting and running requests, and the choice of the next one. */
-class Turns {
+class Queue {
   /** The waiting requests in the order of arrival. */
   readonly waiting = new Set<Waiter>();
   readonly working = { jobs: 0, singles: 0, browser: 0 };
   readonly #placesMax: Readonly<Record<Lane, () => number>>;
   readonly #hosts: Hosts;
   readonly #shares = new Shares();
-  #turns = 0;
+  #starts = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(clock: Clock, placesMax: Readonly<Record<Lane, () => number>>, shared: HostTurns | undefined) {
+  constructor(clock: Clock, placesMax: Readonly<Record<Lane, () => number>>, shared: HostLeases | undefined) {
     this.#placesMax = placesMax;
-    this.#hosts = new Hosts(clock, shared && new SharedTurns(shared, clock, () => this.#pump()));
+    this.#hosts = new Hosts(clock, shared && new SharedLeases(shared, clock, () => this.#pump()));
   }
 
-  /** Resolves when it is the waiter's turn. Throws `PoolFull` if too many wait, or the signal's reason. */
+  /** Resolves when the waiter may start. Throws `PoolFull` if too many wait, or the signal's reason. */
   async wait(what: Omit<Waiter, "go">, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     if (this.#isCrowded(what)) throw new PoolFull("Too many pages are waiting to be requested.");
@@ -163,7 +163,7 @@ class Turns {
   }
 
   /** Waits in the same way, for a page that keeps its slot until its end. */
-  async take(what: Omit<Waiter, "go"> & { lane: Lane }, signal?: AbortSignal): Promise<PageTurn> {
+  async take(what: Omit<Waiter, "go"> & { lane: Lane }, signal?: AbortSignal): Promise<PageSlot> {
     await this.wait(what, signal);
     const leaveHost = once(() => this.leave(what.claim?.host, what.accountId));
     return {
@@ -209,12 +209,12 @@ class Turns {
   }
 
   #start({ lane, owners, accountId, claim, go }: Waiter): void {
-    this.#turns++;
+    this.#starts++;
     if (lane !== undefined) this.working[lane]++;
     this.#shares.change(owners, (share) => {
       share.waiting--;
       share.active++;
-      share.served = this.#turns;
+      share.served = this.#starts;
     });
     if (claim !== undefined) this.#hosts.enter(claim, accountId);
     go();
@@ -270,9 +270,9 @@ const NO_SHARE: Readonly<Share> = { active: 0, waiting: 0, served: 0 };
 class Hosts {
   readonly #clock: Clock;
   readonly #hosts = new Map<string, Host>();
-  readonly #shared: SharedTurns | undefined;
+  readonly #shared: SharedLeases | undefined;
 
-  constructor(clock: Clock, shared: SharedTurns | undefined) {
+  constructor(clock: Clock, shared: SharedLeases | undefined) {
     this.#clock = clock;
     this.#shared = shared;
   }

@@ -3,7 +3,7 @@
 
 import { and, asc, count, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import { lazily } from "../../base/lazily.ts";
-import { createTurns } from "../../base/turns.ts";
+import { createPause } from "../../base/time-slices.ts";
 import { type Store, step, steps, type Work } from "../engine/store.ts";
 import { type JobLease, jobHold } from "./job-hold.ts";
 import { jobFrontier, jobPages, jobs } from "./schema.ts";
@@ -130,7 +130,7 @@ function takingFrontier(store: Store, addAll: AddAll) {
       .returning({ urlKey, url, depth, seq })
       .prepare(),
   );
-  const turn = createTurns();
+  const pause = createPause();
   return {
     /** Adds pages to visit that are not known yet, while fewer than `max` are known; returns how many were added. */
     async addFrontier(job: JobLease, entries: Iterable<FrontierEntry>, max: number): Promise<number> {
@@ -153,7 +153,7 @@ function takingFrontier(store: Store, addAll: AddAll) {
      * pages are all refused at once would otherwise go through them in one step.
      */
     async takeFrontier(job: JobLease, limit: number): Promise<FrontierEntry[]> {
-      await turn();
+      await pause();
       const taken = await store.transaction(function* () {
         yield* hold(job);
         return yield* step(() => take().all({ jobId: job.id, limit }));
@@ -298,10 +298,10 @@ function readingPages({ db }: Store) {
     async listPageKeys(jobId: string): Promise<string[]> {
       const own = and(eq(jobPages.jobId, jobId), eq(jobPages.failed, false));
       const seqs = await db.select({ seq: jobPages.seq }).from(jobPages).where(own).orderBy(asc(jobPages.seq)).all();
-      const turn = createTurns();
+      const pause = createPause();
       const found: string[] = [];
       for (const { seq } of seqs) {
-        await turn();
+        await pause();
         const { keys } = (await page().get({ jobId, seq }))?.body ?? {};
         if (Array.isArray(keys)) found.push(...(keys as string[]));
       }

@@ -2,7 +2,7 @@
 
 import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
 import { lazily } from "../../base/lazily.ts";
-import { createTurns } from "../../base/turns.ts";
+import { createPause } from "../../base/time-slices.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
 import { requireStorable } from "../values.ts";
@@ -131,10 +131,10 @@ function responseItems({ db, clock }: Store) {
     async findItems(accountId: string, ids: readonly string[]): Promise<Item[]> {
       const wanted = new Set<unknown>(ids);
       if (wanted.size === 0) return [];
-      const turn = createTurns();
+      const pause = createPause();
       const found: Item[] = [];
       for (const { id } of await latest().all({ accountId, now: clock.now() })) {
-        await turn();
+        await pause();
         // Read one by one, since an answer may contain megabytes of images.
         const output = (await bodyOf().get({ id }))?.body["output"];
         for (const item of Array.isArray(output) ? (output as (Item | null)[]) : []) {

@@ -3,7 +3,7 @@
 
 import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
-import { jsonInTurns } from "../../base/json-turns.ts";
+import { jsonInTurns } from "../../base/json-in-slices.ts";
 import type { SentForm } from "../../http/form.ts";
 import { pathOf } from "../../http/path.ts";
 import { offeredProtocols, takeSocket, wantsSocket } from "../../http/web-socket.ts";

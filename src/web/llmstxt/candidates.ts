@@ -2,7 +2,7 @@
 // them is fetched here.
 
 import { pageKey } from "../../base/page-key.ts";
-import { createTurns } from "../../base/turns.ts";
+import { createPause } from "../../base/time-slices.ts";
 import { mayBePage } from "../../pages/addresses.ts";
 import type { NavigationLink } from "../../pages/convert/navigation.ts";
 import type { MapDeps } from "../map.ts";
@@ -43,7 +43,7 @@ export async function findCandidates(
   const addresses = [home, ...navigation.map(({ url }) => url), ...lines(allLinks), ...urls].join("\n");
   const task = { addresses, home, limit: CANDIDATES_MAX, search: undefined };
   const { links } = await deps.mapLinks(task, { timeoutMs: PICK_TIMEOUT_MS, signal, account });
-  const turn = createTurns();
+  const pause = createPause();
   const linked = new Map<string, Pick<Candidate, "label" | "group" | "place" | "order">>();
   const orders = { header: 0, sidebar: 0, content: 0, footer: 0 };
   for (const { url, label, group, place } of navigation) {
@@ -53,7 +53,7 @@ export async function findCandidates(
   const own = new Set([pageKey(home), pageKey(asked)]);
   const candidates: Candidate[] = [];
   for (const url of lines(links)) {
-    await turn();
+    await pause();
     const key = pageKey(url);
     if (own.has(key) || !mayBePage(url, { documents: false })) continue;
     const { label = "", group = "", place, order = 0 } = linked.get(key) ?? {};
@@ -79,10 +79,10 @@ async function readSite(
     signal,
     onPriority: (url, priority) => stated.set(url, priority),
   });
-  const turn = createTurns();
+  const pause = createPause();
   const priorities = new Map<string, number>();
   for (const [url, priority] of stated) {
-    await turn();
+    await pause();
     priorities.set(pageKey(url), priority);
   }
   const weighed = urls.map((url) => ({

@@ -1,7 +1,7 @@
 // Ranks the pages of a site by depth, by the site's own navigation and sitemap, and by what their addresses suggest. Pure and
 // deterministic: pages of equal rank are in the order of their addresses.
 
-import { createTurns } from "../../base/turns.ts";
+import { createPause } from "../../base/time-slices.ts";
 import type { Place } from "../../pages/convert/navigation.ts";
 
 /** A page that may be selected. */
@@ -39,10 +39,10 @@ const TYPE_WEIGHTS: Readonly<Record<PageType, number>> = { main: 12, plain: 0, a
 /** Sorts pages by importance. `home` is the address of the root page after redirects. */
 export async function rankPages(candidates: readonly Candidate[], home: string): Promise<Candidate[]> {
   const at = { within: folderOf(home), language: languageOf(home) };
-  const turn = createTurns();
+  const pause = createPause();
   const weighed: { candidate: Candidate; weight: number }[] = [];
   for (const candidate of candidates) {
-    await turn();
+    await pause();
     weighed.push({ candidate, weight: weigh(candidate, at) });
   }
   return weighed

@@ -3,7 +3,7 @@
 import { isRecord } from "../../../base/json-object.ts";
 import { parseOutline } from "../../../base/json-outline.ts";
 import { type MemberSpan, spliceMembers, topLevelMembers } from "../../../base/json-splice.ts";
-import type { JsonObject, ModelEndpoint, OtherWords } from "../../../catalog/endpoints/endpoint.ts";
+import type { FormatConversion, JsonObject, ModelEndpoint } from "../../../catalog/endpoints/endpoint.ts";
 import { settledMeasure } from "../../../catalog/endpoints/endpoint-usage.ts";
 import type { Measured } from "../../../catalog/prices.ts";
 import type { Upload } from "../../../http/upload.ts";
@@ -24,7 +24,7 @@ import { relayAnswer } from "./endpoint-relay.ts";
 
 /** Whether a provider has the endpoint. */
 export function hasEndpoint(endpoint: ModelEndpoint, provider: Provider): boolean {
-  return endpoint.dialects.includes(provider.dialect.name) || otherWords(endpoint, provider) !== undefined;
+  return endpoint.dialects.includes(provider.dialect.name) || formatConversion(endpoint, provider) !== undefined;
 }
 
 /** Calls a route. Throws `UpstreamFault` if another route may be tried, and `ApiError` if not. */
@@ -54,7 +54,7 @@ async function answerOf(
 ): Promise<Response> {
   const { endpoint, exchange, upload } = asked;
   const { provider, route } = attempt;
-  const words = otherWords(endpoint, provider);
+  const words = formatConversion(endpoint, provider);
   const path = words?.path(route.model) ?? endpoint.upstreamPath;
   const members = { model: route.model, ...endUserOf(deps, asked, provider) };
   const body = upload === undefined ? bodyFor(asked, words, members) : "";
@@ -87,7 +87,7 @@ interface ReadAnswer {
 
 function bodyFor(
   { text, body }: Asked,
-  words: OtherWords | undefined,
+  words: FormatConversion | undefined,
   members: JsonObject & { model: string },
 ): string {
   return words === undefined ? spliceMembers(text, members) : JSON.stringify(words.body(body, members.model));
@@ -147,8 +147,8 @@ function settleCall(
 
 const OUTCOMES = { ok: "ok", abandoned: "unknown", interrupted: "failed" } as const;
 
-function otherWords(endpoint: ModelEndpoint, { dialect, quirks }: Provider): OtherWords | undefined {
-  return endpoint.otherWords?.({ protocol: PROTOCOLS[dialect.name], quirks });
+function formatConversion(endpoint: ModelEndpoint, { dialect, quirks }: Provider): FormatConversion | undefined {
+  return endpoint.formatConversion?.({ protocol: PROTOCOLS[dialect.name], quirks });
 }
 
 /** Reads an answer whose lists of numbers are passed on unchanged. Throws `UpstreamFault`. */
@@ -214,7 +214,7 @@ function usageOf({ endpoint, measured, model }: Asked, read: JsonObject): { usag
 }
 
 /** Reads an answer, and the text of it for the client. Throws `UpstreamFault`. */
-function readWhole(text: string, asked: Asked, words: OtherWords | undefined): ReadAnswer {
+function readWhole(text: string, asked: Asked, words: FormatConversion | undefined): ReadAnswer {
   const { endpoint, model, body } = asked;
   try {
     const read = words === undefined ? fieldsOf(text) : words.answer(JSON.parse(text));

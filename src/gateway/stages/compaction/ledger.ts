@@ -1,7 +1,7 @@
 // The ledger: names that a summary must not lose, such as paths, addresses, identifiers and amounts. They are extracted from the
 // text by rule, since models drop or change them. The newest names are kept.
 
-import { createTurns } from "../../../base/turns.ts";
+import { createPause } from "../../../base/time-slices.ts";
 import type { Entry, Piece } from "../../../chat/entries.ts";
 import type { FoundNames } from "./names.ts";
 
@@ -50,7 +50,7 @@ export async function enterAll(
   signal?: AbortSignal | undefined,
 ): Promise<Ledger> {
   const { findNames } = await import("./names.ts");
-  const turn = createTurns();
+  const pause = createPause();
   const newest: Record<keyof FoundNames, Set<string>> = {
     paths: new Set(),
     urls: new Set(),
@@ -69,7 +69,7 @@ export async function enterAll(
         const names = newest[kind];
         for (let i = found[kind].length - 1; i >= 0 && names.size < NAMES_MAX; i--) names.add(found[kind][i]!);
       }
-      await turn();
+      await pause();
       signal?.throwIfAborted();
       if (left <= 0) break;
     }

@@ -1,7 +1,7 @@
 // Counts the tokens of a conversation. Each message is counted once. The count is corrected by what providers report for the same
 // account's requests, and only upwards, so that nobody's requests make another's seem shorter than they are.
 
-import { createTurns } from "../../../base/turns.ts";
+import { createPause } from "../../../base/time-slices.ts";
 import { type Element, type Entry, type EntryFormat, type Piece, textOfEntry } from "../../../chat/entries.ts";
 import { TokenCounter } from "../../../tokens/count.ts";
 
@@ -78,7 +78,7 @@ export class TokenMemory {
   /** The elements with their token counts. Lets other work run between two elements. */
   async measure(list: readonly Element[], format: EntryFormat): Promise<MeasuredElement[]> {
     const counter = new TokenCounter();
-    const turn = createTurns();
+    const pause = createPause();
     const out: MeasuredElement[] = [];
     let prefix: number | bigint = 0n;
     for (const element of list) {
@@ -94,7 +94,7 @@ export class TokenMemory {
         tokens: (await this.#count(own, text, counter)) + besides(entry),
         prefix: prefix.toString(16),
       });
-      await turn();
+      await pause();
     }
     return out;
   }

@@ -1,7 +1,7 @@
 // The prompt for a summary, and the reader of its answer. The model gets the conversation as a transcript instead of as its own
 // turns, so that it neither answers it nor follows instructions in it. Tool results are cut short.
 
-import { createTurns } from "../../../base/turns.ts";
+import { createPause } from "../../../base/time-slices.ts";
 import type { MeasuredElement } from "./measure.ts";
 import { callNames, cutMiddle } from "./shape.ts";
 
@@ -95,7 +95,7 @@ export interface TranscriptPart {
  */
 export async function partsFor(middle: readonly MeasuredElement[], charsMax: number): Promise<TranscriptPart[]> {
   const names = callNames(middle);
-  const turn = createTurns();
+  const pause = createPause();
   const parts: TranscriptPart[] = [];
   let texts: string[] = [];
   let [chars, messages] = [0, 0];
@@ -106,7 +106,7 @@ export async function partsFor(middle: readonly MeasuredElement[], charsMax: num
   };
   for (const one of middle) {
     const text = cutMiddle(messageText(one, names), charsMax);
-    await turn();
+    await pause();
     if (chars > 0 && chars + text.length > charsMax) close();
     messages++;
     if (text === "") continue;

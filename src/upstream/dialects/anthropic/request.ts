@@ -11,7 +11,7 @@ import { factsOf } from "../../../vendors/model-facts.ts";
 import type { ModelTraits } from "../../../vendors/model-family.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { anthropicEndUser } from "../../end-user.ts";
-import { inOwnWords, type Places } from "../../foreign.ts";
+import { inOwnFormat, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
 import { fittedEffort, refusedFor, wantsNone } from "../../quirks.ts";
 import { fitSchema, toolSchema } from "../../schema-fit.ts";
@@ -65,7 +65,7 @@ const PLACES: Places = { names: false, detail: false, cacheMarkers: true, docume
 /** Writes the request. Throws `ApiError` `unsupported_parameter`. */
 export function anthropicRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const dropped = new Set<string>();
-  const chat = inOwnWords(flattenTools(original), ANTHROPIC, PLACES, dropped);
+  const chat = inOwnFormat(flattenTools(original), ANTHROPIC, PLACES, dropped);
   refuse(chat);
   takeParameters(chat, TAKES, dropped);
   const facts = factsOf(ctx.model);

@@ -11,7 +11,7 @@ import { GEMINI_SCHEMA } from "../../../vendors/google.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
 import type { ModelTraits } from "../../../vendors/model-family.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
-import { inOwnWords, type Places } from "../../foreign.ts";
+import { inOwnFormat, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
 import { fittedEffort, levelOf, refusedFor, wantsNone } from "../../quirks.ts";
 import { fitSchema } from "../../schema-fit.ts";
@@ -52,7 +52,7 @@ export const GEMINI_NAMES: NameRules = { leadingLetter: true };
 /** Writes the request. Throws `ApiError` `unsupported_parameter`. */
 export function geminiRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const dropped = new Set<string>();
-  const chat = inOwnWords(flattenTools(original, GEMINI_NAMES), GEMINI, PLACES, dropped);
+  const chat = inOwnFormat(flattenTools(original, GEMINI_NAMES), GEMINI, PLACES, dropped);
   refuse(chat);
   takeParameters(chat, TAKES, dropped);
   const facts = factsOf(ctx.model);

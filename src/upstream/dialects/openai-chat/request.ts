@@ -16,7 +16,7 @@ import type {
 import { factsOf } from "../../../vendors/model-facts.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { openaiEndUser } from "../../end-user.ts";
-import { documentName, ForeignMedia, ForeignPiece, inOwnWords, type Places } from "../../foreign.ts";
+import { documentName, ForeignMedia, ForeignPiece, inOwnFormat, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
 import { effortFor, effortsFor, mayReason, refusedFor } from "../../quirks.ts";
 import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
@@ -67,7 +67,7 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
     cacheMarkers: ctx.quirks.cache_control === true,
     documents: false,
   };
-  const chat = fitToQuirks(inOwnWords(given, "openai-chat", places, named), ctx.quirks);
+  const chat = fitToQuirks(inOwnFormat(given, "openai-chat", places, named), ctx.quirks);
   const carried = takeParameters(chat, TAKES, named);
   const dropped = [...named];
   const refused = refusedFor(ctx, chat.reasoning);

@@ -7,7 +7,7 @@ import type { ChatRequest, Tool } from "../../../chat/request.ts";
 import { flattenTools } from "../../../chat/tools.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { openaiEndUser } from "../../end-user.ts";
-import { inOwnWords, type Places } from "../../foreign.ts";
+import { inOwnFormat, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
 import { effortFor, effortsFor, mayReason, refusedFor } from "../../quirks.ts";
 import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
@@ -57,7 +57,7 @@ const SERVICE_TIERS = new Set(["auto", "default", "flex", "priority", "scale", "
 export function responsesRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const dropped = new Set<string>();
   const flat = flattenTools(original, { native: ctx.quirks.custom_tools !== false });
-  const chat = inOwnWords(flat, RESPONSES, PLACES, dropped);
+  const chat = inOwnFormat(flat, RESPONSES, PLACES, dropped);
   refuse(chat);
   const refused = refusedFor(ctx, chat.reasoning);
   const carried = takeParameters(chat, TAKES, dropped);

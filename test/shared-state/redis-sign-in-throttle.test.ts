@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { type Attempts, countAttempts } from "../../src/shared-state/attempts.ts";
-import { sharedAttempts } from "../../src/shared-state/redis-attempts.ts";
+import { sharedThrottle } from "../../src/shared-state/redis-sign-in-throttle.ts";
+import { createThrottle, type SignInThrottle } from "../../src/shared-state/sign-in-throttle.ts";
 import { HAS_REDIS, joinRedis, type RedisNode, startRedis, type TestRedis } from "../support/redis.ts";
 
 const LIMIT = { failures: 5, windowMs: 60_000 };
@@ -22,12 +22,12 @@ describe.skipIf(!HAS_REDIS)("tries on two nodes", () => {
     await redis?.stop();
   });
 
-  const counters = (what: string, limit = LIMIT): [Attempts, Attempts] =>
+  const counters = (what: string, limit = LIMIT): [SignInThrottle, SignInThrottle] =>
     nodes.map((node) =>
-      sharedAttempts({ ...node, what, limit: () => limit, local: countAttempts(systemClock, () => limit) }),
-    ) as [Attempts, Attempts];
+      sharedThrottle({ ...node, what, limit: () => limit, local: createThrottle(systemClock, () => limit) }),
+    ) as [SignInThrottle, SignInThrottle];
   const fresh = () => counters(`test ${++count}`);
-  const allowed = async (attempts: Attempts, names = ["ann"]) => (await attempts.begin(names)).allowed;
+  const allowed = async (attempts: SignInThrottle, names = ["ann"]) => (await attempts.begin(names)).allowed;
 
   test("share one limit, however many are sent at once", async () => {
     const both = fresh();

@@ -10,7 +10,11 @@ import { takes } from "./quirks.ts";
  * The provider with the protocol for this request: the Responses API if chat completions refuse the model or its tools. Both
  * share the provider's state (name, keys, breaker).
  */
-export function spokenFor(provider: Provider, model: string, chat: Pick<ChatRequest, "tools" | "reasoning">): Provider {
+export function dialectFor(
+  provider: Provider,
+  model: string,
+  chat: Pick<ChatRequest, "tools" | "reasoning">,
+): Provider {
   const { byResponses } = provider;
   if (byResponses === undefined) return provider;
   const facts = factsOf(model);

@@ -1,12 +1,12 @@
 // How the previous release interpreted upstreams' answers. Versions that it stored are read like this until they are calibrated
-// again, since their thresholds and temperatures were fitted to these figures. Remove this file together with `FORMER_REVISION`.
+// again, since their thresholds and temperatures were fitted to these figures. Remove this file together with `LEGACY_REVISION`.
 
 import type { QuestionType } from "../questions.ts";
 import { NonsenseAnswer } from "./backend.ts";
 import type { AskedGroup } from "./groups.ts";
 
 /** The previous release showed choices in rotations only. */
-export function formerOrders(options: readonly number[], type: QuestionType, count: number): number[][] {
+export function legacyOrders(options: readonly number[], type: QuestionType, count: number): number[][] {
   const most = type === "choice" ? Math.min(count, options.length) : Math.min(count, 2);
   if (most <= 1) return [[...options]];
   if (most === 2) return [[...options], [...options].reverse()];
@@ -22,7 +22,7 @@ const TAIL_FLOOR = 1e-6;
 /**
  * In the previous release, each group had the probability that it did not give to "none of these", and its finalists shared it.
  */
-export function formerlyJoined(groups: readonly AskedGroup[], final: ReadonlyMap<number, number>): number[] {
+export function legacyJoin(groups: readonly AskedGroup[], final: ReadonlyMap<number, number>): number[] {
   const weights: number[] = [];
   for (const { options, shares } of groups) {
     options.forEach((option, at) => {
@@ -44,7 +44,7 @@ const DECIMALS_MIN = 2;
 const DECIMALS_MAX = 6;
 
 /** The previous release divided rounded values by their sum. Throws `NonsenseAnswer`. */
-export function formerlyScaled(probabilities: readonly number[], key: string): number[] {
+export function legacyScale(probabilities: readonly number[], key: string): number[] {
   const sum = probabilities.reduce((total, p) => total + p, 0);
   if (Math.abs(sum - 1) > SLACK + roundingOf(probabilities) || sum <= 0) {
     throw new NonsenseAnswer(`The probabilities of question ${JSON.stringify(key)} sum to ${sum}.`);

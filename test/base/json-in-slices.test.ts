@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonInTurns } from "../../src/base/json-turns.ts";
+import { jsonInTurns } from "../../src/base/json-in-slices.ts";
 import { jsonText } from "../support/json-text.ts";
 
 test("is the text that JSON.stringify gives", async () => {

@@ -8,7 +8,7 @@ import type { Entry, Journal } from "./journal.ts";
 /** Clients receive answers in another order than their node records them. */
 const DISORDER_MAX = 50;
 
-export interface Books {
+export interface LedgerCheck {
   readonly problems: string[];
   /** The answers that a killed node did not record, and how many of them are allowed. */
   readonly lost: number;
@@ -31,7 +31,7 @@ interface Sums {
 }
 
 /** Reads the database. No node may be writing. */
-export async function readBooks(url: string, journal: Journal, nodes: readonly TrialNode[]): Promise<Books> {
+export async function readBooks(url: string, journal: Journal, nodes: readonly TrialNode[]): Promise<LedgerCheck> {
   const sql = postgres(url, { max: 1, onnotice: () => undefined });
   try {
     const rows = await sql<Row[]>`SELECT request_id, status::INT, repeats::INT, input_tokens::INT AS input,

@@ -1,11 +1,11 @@
-// Turns at hosts through Redis, by its clock: one call takes a turn or says when to ask again. A node renews its turns while
+// Leases of hosts through Redis, by its clock: one call takes a lease or says when to ask again. A node renews its leases while
 // their requests run, so those of a node that crashed expire soon.
 
-import type { HostTurn, HostTurns } from "./host-turns.ts";
+import type { HostLease, HostLeases } from "./host-leases.ts";
 import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts";
 
-/** What sharing turns needs. */
-export interface SharedHostTurnsOptions {
+/** What sharing leases needs. */
+export interface SharedHostLeasesOptions {
   readonly redis: Pick<SharedRedis, "isUp" | "run">;
   /** Unique among nodes, even after restarts. */
   readonly node: string;
@@ -13,21 +13,21 @@ export interface SharedHostTurnsOptions {
 }
 
 /** Turns with a timer that renews this node's own. */
-export interface SharedHostTurns extends HostTurns {
+export interface SharedHostLeases extends HostLeases {
   stop(): void;
 }
 
-/** The turns of a node that has crashed, and those that could not be given back, expire after this time. */
+/** The leases of a node that has crashed, and those that could not be given back, expire after this time. */
 const EXPIRY_MS = 30_000;
 const RENEW_MS = 10_000;
-/** When a turn may become free is not known, so it is asked for again. */
+/** When a lease may become free is not known, so it is asked for again. */
 const BUSY_MS = 100;
-/** A turn that was not used makes the next one free earlier, so a long wait is asked for again. */
+/** A lease that was not used makes the next one free earlier, so a long wait is asked for again. */
 const WAIT_MS_MAX = 2000;
 
 /**
- * KEYS: the turns taken, the last start. ARGV: a member that no other turn has, milliseconds between starts, turns at once.
- * The last start is written with the time that the host demanded after it. Gives 0 for a turn, else milliseconds to wait.
+ * KEYS: the leases taken, the last start. ARGV: a member that no other lease has, milliseconds between starts, leases at once.
+ * The last start is written with the time that the host demanded after it. Gives 0 for a lease, else milliseconds to wait.
  */
 const TAKE = redisScript(`
 local time = redis.call('TIME')
@@ -49,7 +49,7 @@ end
 return {0, KEYS[1]}
 `);
 
-/** KEYS: the turns taken at a host. ARGV: this node's among them; one that was lost is added again. */
+/** KEYS: the leases taken at a host. ARGV: this node's among them; one that was lost is added again. */
 const RENEW = redisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -58,7 +58,7 @@ redis.call('PEXPIRE', KEYS[1], ${EXPIRY_MS})
 return 0
 `);
 
-/** KEYS: as for a turn. ARGV: the member, "1" if the turn was not used. */
+/** KEYS: as for a lease. ARGV: the member, "1" if the lease was not used. */
 const LEAVE = redisScript(`
 redis.call('ZREM', KEYS[1], ARGV[1])
 if ARGV[2] == '1' and redis.call('HGET', KEYS[2], 'by') == ARGV[1] then redis.call('DEL', KEYS[2]) end
@@ -66,11 +66,11 @@ return 0
 `);
 
 /** Turns on Redis. `renewMs` is the time between two renewals. */
-export function sharedHostTurns({ redis, node, renewMs = RENEW_MS }: SharedHostTurnsOptions): SharedHostTurns {
+export function sharedHostLeases({ redis, node, renewMs = RENEW_MS }: SharedHostLeasesOptions): SharedHostLeases {
   let count = 0;
   const open = new Map<string, Set<string>>();
   const timer = setInterval(() => {
-    // A failed renewal is repeated at the next interval, before the turns expire.
+    // A failed renewal is repeated at the next interval, before the leases expire.
     for (const [key, members] of open) redis.run(RENEW, [key], [...members]).catch(() => undefined);
   }, renewMs);
   timer.unref();
@@ -78,10 +78,10 @@ export function sharedHostTurns({ redis, node, renewMs = RENEW_MS }: SharedHostT
     const members = open.get(keys[0]);
     members?.delete(member);
     if (members?.size === 0) open.delete(keys[0]);
-    // A turn that cannot be given back expires.
+    // A lease that cannot be given back expires.
     redis.run(LEAVE, [...keys], [member, unused ? 1 : 0]).catch(() => undefined);
   };
-  const granted = (keys: readonly [string, string], member: string): HostTurn => {
+  const granted = (keys: readonly [string, string], member: string): HostLease => {
     open.set(keys[0], (open.get(keys[0]) ?? new Set()).add(member));
     return { granted: true, leave: (unused = false) => leave(keys, member, unused) };
   };
@@ -96,7 +96,7 @@ export function sharedHostTurns({ redis, node, renewMs = RENEW_MS }: SharedHostT
           Number(waitMs) > 0
             ? { granted: false, waitMs: Math.min(WAIT_MS_MAX, Number(waitMs)) }
             : granted(keys, member),
-        // The turn may have been taken although its answer was lost. The node decides alone, and others count the request.
+        // The lease may have been taken although its answer was lost. The node decides alone, and others count the request.
         () => granted(keys, member),
       );
     },

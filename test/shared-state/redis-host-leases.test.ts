@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { createHostScheduler, type HostScheduler } from "../../src/pages/schedule/host-scheduler.ts";
-import { sharedHostTurns } from "../../src/shared-state/redis-host-turns.ts";
+import { sharedHostLeases } from "../../src/shared-state/redis-host-leases.ts";
 import { places } from "../support/places.ts";
 import { HAS_REDIS, joinRedis, type RedisNode, startRedis, type TestRedis } from "../support/redis.ts";
 
@@ -25,7 +25,7 @@ describe.skipIf(!HAS_REDIS)("a host asked by two nodes", () => {
     host = `host-${++count}.example`;
     for (let n = 0; n < 2; n++) {
       const node = await joinRedis(redis.url);
-      nodes.push({ ...node, scheduler: createHostScheduler(systemClock, places(50), sharedHostTurns(node)) });
+      nodes.push({ ...node, scheduler: createHostScheduler(systemClock, places(50), sharedHostLeases(node)) });
     }
     return nodes as [(typeof nodes)[0], (typeof nodes)[0]];
   }
@@ -80,7 +80,7 @@ describe.skipIf(!HAS_REDIS)("a host asked by two nodes", () => {
 
   test("knows a turn again after Redis has lost it, until the request has ended", async () => {
     const [one] = await two();
-    const turns = sharedHostTurns({ ...one, renewMs: 5 });
+    const turns = sharedHostLeases({ ...one, renewMs: 5 });
     const turn = await turns.ask(host, { delayMs: 0, most: 4 });
     expect([turn?.granted, await taken()]).toEqual([true, 1]);
     await redis.ask("FLUSHALL");

@@ -2,17 +2,17 @@
 // they still count when Redis cannot be reached or was emptied.
 
 import { sha256Hex } from "../base/ids.ts";
-import type { AttemptLimit, Attempts, CountedAttempts } from "./attempts.ts";
 import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts";
+import type { LocalThrottle, SignInThrottle, ThrottleLimit } from "./sign-in-throttle.ts";
 
 /** What one set of counters needs to be shared. */
-export interface SharedAttemptsOptions {
+export interface SharedThrottleOptions {
   readonly redis: Pick<SharedRedis, "isUp" | "run">;
   /** Counts this node's own tries. */
-  readonly local: Pick<CountedAttempts, "begin">;
+  readonly local: Pick<LocalThrottle, "begin">;
   /** Separates these counters from others. */
   readonly what: string;
-  limit(): AttemptLimit;
+  limit(): ThrottleLimit;
   /** Unique among nodes, even after restarts. */
   readonly node: string;
 }
@@ -43,7 +43,7 @@ return {free, KEYS[1]}
 const UNCOUNT = redisScript("for _, key in ipairs(KEYS) do redis.call('ZREM', key, ARGV[1]) end return 0");
 
 /** Counters on Redis. Their tries never fail because of Redis. */
-export function sharedAttempts({ redis, local, what, limit, node }: SharedAttemptsOptions): Attempts {
+export function sharedThrottle({ redis, local, what, limit, node }: SharedThrottleOptions): SignInThrottle {
   let count = 0;
   return {
     begin(names) {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { keepAttempts } from "../../src/accounts/kept-attempts.ts";
+import { storeThrottle } from "../../src/accounts/stored-throttle.ts";
 import { FakeClock } from "../../src/base/clock.ts";
 
 const LIMIT = { failures: 3, windowMs: 1000 };
@@ -17,7 +17,7 @@ function fixture() {
   };
   const errors: unknown[] = [];
   const open = () =>
-    keepAttempts({ clock, settings, name: "kept", limit: LIMIT, failed: (error) => void errors.push(error) });
+    storeThrottle({ clock, settings, name: "kept", limit: LIMIT, failed: (error) => void errors.push(error) });
   return { clock, written, wrote, settings, errors, open };
 }
 

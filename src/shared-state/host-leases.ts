@@ -1,8 +1,8 @@
 // Turns at hosts that nodes share, so that all of them together ask a host no more often and no more at once than one would.
 // A program alone needs none: its scheduler knows all its requests.
 
-/** A turn, which ends with `leave`; or milliseconds after which to ask again. */
-export type HostTurn =
+/** A lease, which ends with `leave`; or milliseconds after which to ask again. */
+export type HostLease =
   | {
       readonly granted: true;
       /** `unused`: no request was made, so the host need not be spared. */
@@ -10,10 +10,10 @@ export type HostTurn =
     }
   | { readonly granted: false; readonly waitMs: number };
 
-/** Grants turns. */
-export interface HostTurns {
-  /** Asks for a turn now; undefined if nothing can be asked, and each node decides for itself. Never rejects. */
-  ask(host: string, limits: HostLimits): Promise<HostTurn | undefined> | undefined;
+/** Grants leases. */
+export interface HostLeases {
+  /** Asks for a lease now; undefined if nothing can be asked, and each node decides for itself. Never rejects. */
+  ask(host: string, limits: HostLimits): Promise<HostLease | undefined> | undefined;
 }
 
 /** What a host is spared. */

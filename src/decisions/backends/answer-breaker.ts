@@ -10,7 +10,7 @@ import { UpstreamFault } from "../../upstream/fault.ts";
 import type { DecisionRoute } from "./backend.ts";
 import type { CallTurn } from "./calls.ts";
 
-export interface SenseDeps {
+export interface AnswerBreakerDeps {
   clock: Clock;
   /** The settings of a provider's breaker; undefined if the provider is not configured. */
   settingsOf(provider: string): BreakerSettings | undefined;
@@ -20,11 +20,11 @@ export interface SenseDeps {
 const ROUTES_MAX = 1000;
 
 /** The breakers of routes, for versions with several routes. */
-export class SenseBreakers {
-  readonly #deps: SenseDeps;
+export class AnswerBreakers {
+  readonly #deps: AnswerBreakerDeps;
   readonly #byRoute = new Map<string, Breaker>();
 
-  constructor(deps: SenseDeps) {
+  constructor(deps: AnswerBreakerDeps) {
     this.#deps = deps;
   }
 

@@ -3,23 +3,28 @@
 
 import type { Clock } from "../base/clock.ts";
 import { sha256Hex } from "../base/ids.ts";
-import { type Attempt, type AttemptLimit, type Attempts, countAttempts } from "../shared-state/attempts.ts";
+import {
+  createThrottle,
+  type SignInThrottle,
+  type ThrottledTry,
+  type ThrottleLimit,
+} from "../shared-state/sign-in-throttle.ts";
 import type { SettingsStore } from "../store/settings.ts";
 
 /** What the counters need. */
-export interface KeptAttemptsDeps {
+export interface StoredThrottleDeps {
   readonly clock: Clock;
   readonly settings: Pick<SettingsStore, "readSetting" | "writeSetting">;
   /** The name under which they are stored. */
   readonly name: string;
-  readonly limit: AttemptLimit;
+  readonly limit: ThrottleLimit;
   /** Called when storing fails. The next write includes the changes. */
   failed(error: unknown): void;
 }
 
 /** Counters that must be closed. */
-export interface KeptAttempts extends Attempts {
-  begin(names: readonly string[]): Attempt;
+export interface StoredThrottle extends SignInThrottle {
+  begin(names: readonly string[]): ThrottledTry;
   /** Writes the changes that are not written yet. */
   stop(): Promise<void>;
 }
@@ -28,8 +33,14 @@ export interface KeptAttempts extends Attempts {
 const WRITE_AFTER_MS = 1000;
 
 /** Restores the stored tries, and writes changes a moment later. */
-export async function keepAttempts({ clock, settings, name, limit, failed }: KeptAttemptsDeps): Promise<KeptAttempts> {
-  const counted = countAttempts(clock, () => limit);
+export async function storeThrottle({
+  clock,
+  settings,
+  name,
+  limit,
+  failed,
+}: StoredThrottleDeps): Promise<StoredThrottle> {
+  const counted = createThrottle(clock, () => limit);
   counted.restore(timesOf(await settings.readSetting(name)));
   let timer: ReturnType<typeof setTimeout> | undefined;
   const write = () => {

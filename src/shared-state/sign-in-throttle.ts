@@ -1,45 +1,45 @@
 // Limits password guessing. An attempt counts from its start until its window has passed, unless it succeeded: however many
-// attempts are sent concurrently, no more than the limit are checked. redis-attempts.ts shares the counters with other nodes.
+// attempts are sent concurrently, no more than the limit are checked. redis-sign-in-throttle.ts shares the counters with other nodes.
 
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 
 /** The maximum number of tries and their period. */
-export interface AttemptLimit {
+export interface ThrottleLimit {
   readonly failures: number;
   readonly windowMs: number;
 }
 
 /** An attempt that was allowed (`uncount` takes it back: it succeeded, or was never checked), or when to retry. */
-export type Attempt =
+export type ThrottledTry =
   | { readonly allowed: true; readonly uncount: () => void }
   | { readonly allowed: false; readonly retryAfterSeconds: number };
 
 /** Counts tries by name. */
-export interface Attempts {
+export interface SignInThrottle {
   /** Starts a try that counts under each of `names`; refused if one of them has none left. */
-  begin(names: readonly string[]): AtOnce<Attempt>;
+  begin(names: readonly string[]): AtOnce<ThrottledTry>;
 }
 
 /** Names that are remembered; the least recently used is dropped first. About 10 MB. */
 const NAMES_MAX = 50_000;
 
 /** Counters that answer at once, and whose tries can be stored. */
-export interface CountedAttempts extends Attempts {
-  begin(names: readonly string[]): Attempt;
+export interface LocalThrottle extends SignInThrottle {
+  begin(names: readonly string[]): ThrottledTry;
   /** The times of each name's tries that still count. */
   snapshot(): Record<string, number[]>;
   restore(tries: Iterable<readonly [name: string, timesMs: readonly number[]]>): void;
 }
 
 /** Shares counters with other nodes: `local` counts this node's own tries, `what` separates the counters from others. */
-export type AttemptSharing = (
+export type ThrottleSharing = (
   what: string,
-  own: { readonly local: Pick<CountedAttempts, "begin">; limit(): AttemptLimit },
-) => Attempts;
+  own: { readonly local: Pick<LocalThrottle, "begin">; limit(): ThrottleLimit },
+) => SignInThrottle;
 
 /** Creates the counters. `limit` is read at each try, so that a reload applies. */
-export function countAttempts(clock: Clock, limit: () => AttemptLimit): CountedAttempts {
+export function createThrottle(clock: Clock, limit: () => ThrottleLimit): LocalThrottle {
   const tries = new Map<string, { readonly atMs: number }[]>();
   const counting = (list: readonly { readonly atMs: number }[]) => {
     const sinceMs = clock.now() - limit().windowMs;

@@ -1,7 +1,7 @@
 // Serialises values with strings of megabytes in steps: the event loop continues meanwhile. The text is the same as with
 // JSON.stringify.
 
-import { createTurns } from "./turns.ts";
+import { createPause } from "./time-slices.ts";
 
 /** Characters that are escaped at once. */
 const SLICE_CHARS = 64 * 1024;
@@ -9,12 +9,12 @@ const SLICE_CHARS = 64 * 1024;
 /** The text of a plain value: null, booleans, numbers, strings, and arrays and objects of these. */
 export async function jsonInTurns(value: unknown): Promise<string> {
   const parts: string[] = [];
-  const turn = createTurns();
+  const pause = createPause();
   const write = async (one: unknown): Promise<void> => {
     if (typeof one === "string" && one.length > SLICE_CHARS) return writeLong(one);
     if (typeof one !== "object" || one === null) {
       parts.push(JSON.stringify(one) ?? "null");
-      return turn();
+      return pause();
     }
     const isList = Array.isArray(one);
     let separator = isList ? "[" : "{";
@@ -35,7 +35,7 @@ export async function jsonInTurns(value: unknown): Promise<string> {
       if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--;
       parts.push(JSON.stringify(text.slice(at, end)).slice(1, -1));
       at = end;
-      await turn();
+      await pause();
     }
     parts.push('"');
   };

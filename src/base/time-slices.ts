@@ -1,13 +1,13 @@
 // Splits long loops into steps so that streams and other requests continue meanwhile.
 
 /** Longest step; a stream's chunk may wait this long. */
-const TURN_MS = 5;
+const SLICE_MS = 5;
 
 /** Awaited within a loop; yields to other work when the current step has taken long enough. */
-export function createTurns(): () => Promise<void> | undefined {
+export function createPause(): () => Promise<void> | undefined {
   let sinceMs = performance.now();
   return () => {
-    if (performance.now() - sinceMs < TURN_MS) return undefined;
+    if (performance.now() - sinceMs < SLICE_MS) return undefined;
     return Bun.sleep(0).then(() => {
       sinceMs = performance.now();
     });
