@@ -19,7 +19,7 @@ export async function cliPage(): Promise<string> {
   }
   return `# Commands
 
-<!-- Written by \`bun scripts/reference.ts\` from src/cli; change it there. -->
+<!-- Written by \`bun run generate\` from src/cli; change it there. -->
 
 Exit codes: 0 done, 1 failed, 2 wrong arguments, 130 interrupted. Data goes to stdout, all else to stderr.
 

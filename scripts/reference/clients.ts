@@ -11,7 +11,7 @@ export function clientsPage(): string {
   return `# Clients
 
 Calls of programs that speak to a gateway like this one. Each is sent by a test (\`test/clients/calls.test.ts\`), which this page is
-written from with \`bun scripts/reference.ts\`. The SDKs of OpenAI, Anthropic, Vercel, OpenRouter, Firecrawl and TypeSafe are tested as
+written from with \`bun run generate\`. The SDKs of OpenAI, Anthropic, Vercel, OpenRouter, Firecrawl and TypeSafe are tested as
 programs of their own beside them (\`test/clients\`).
 
 | endpoint | ${clients.join(" | ")} |

@@ -16,7 +16,7 @@ export function configurationPage(): string {
   const single = groups.filter((group) => !isGroup(group));
   return `# Configuration
 
-<!-- Written by \`bun scripts/reference.ts\` from src/config; change it there. -->
+<!-- Written by \`bun run generate\` from src/config; change it there. -->
 
 \`sallyport.yaml\` in the working directory, or the file that \`--config\` or \`SALLYPORT_CONFIG\` names. Every key may be left
 out unless it says *required*. \`SALLYPORT_SERVER_PORT=80\` sets \`server.port\` from the environment, \`\${NAME}\` in a value stands

@@ -15,7 +15,7 @@ export function errorsPage(): string {
   );
   return `# Errors
 
-<!-- Written by \`bun scripts/reference.ts\` from src/base/errors.ts and src/base/error-help.ts; change it there. -->
+<!-- Written by \`bun run generate\` from src/base/errors.ts and src/base/error-help.ts; change it there. -->
 
 A request that fails is answered with its status and
 

@@ -7,7 +7,7 @@ import type { VendorApi } from "../../src/vendors/vendor.ts";
 export function providerPage(): string {
   return `# Providers
 
-<!-- Written by \`bun scripts/reference.ts\` from src/vendors; change it there. -->
+<!-- Written by \`bun run generate\` from src/vendors; change it there. -->
 
 An entry of \`providers\` in the configuration that bears one of these names, or names it as its \`preset\`, needs no more than
 its key. The variable holds that key or, where it says so, the server's address; a variable marked with ✓ is enough by

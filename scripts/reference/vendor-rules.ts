@@ -18,7 +18,7 @@ export function vendorRulesPage(): string {
   });
   return `# Vendors' rules
 
-<!-- Written by \`bun scripts/reference.ts\` from the types of the SDKs and scripts/watch; change it there. -->
+<!-- Written by \`bun run generate\` from the types of the SDKs and scripts/watch; change it there. -->
 
 What the gateway does with every parameter, item, block, event, stop reason and error code in the types of the official SDKs.
 Where the client and the provider speak the same protocol, a request and its answer are passed as they are. The verdicts are

@@ -134,7 +134,7 @@ describe("a provider in one file and one line", () => {
     "passes every suite with it, once the pages are written anew",
     async () => {
       copy.add("test/vendors/model-lists/cerebras.json", SAMPLE);
-      expect(await copy.bun("scripts/reference.ts")).toMatchObject({ ok: true });
+      expect(await copy.bun("scripts/generate.ts")).toMatchObject({ ok: true });
       const { ok, text } = await copy.bun("test", ...SUITES);
       if (!ok) expect.unreachable(text);
       for (const suite of ["the API of cerebras", "cerebras (openai-chat)"]) expect(text).toContain(suite);

@@ -1,8 +1,6 @@
 // Properties of every search engine, with all stored responses.
 
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import { ENGINE_PAGE, enginePage } from "../../scripts/engine-table.ts";
 import { CATEGORIES, type EngineContext, type Parsed, type SearchEngine } from "../../src/search/engine.ts";
 import { ENGINES } from "../../src/search/engines/index.ts";
 import { SUSPENDS } from "../../src/search/suspensions.ts";
@@ -19,10 +17,6 @@ import {
 
 test("every engine has samples, and every sample has an engine", () => {
   expect(ENGINES.map(({ name }) => name).sort()).toEqual(sampleNames());
-});
-
-test("the page of engines is what their files say (bun scripts/engine-table.ts)", async () => {
-  expect(await Bun.file(join(import.meta.dir, "../..", ENGINE_PAGE)).text()).toBe(enginePage());
 });
 
 test("names are unique, in the spelling of the configuration", () => {

@@ -1,14 +1,17 @@
-// The table of requests that engines send, in a few contexts. If a request is meant to change: bun
-// test/search/golden-requests.ts --update
+// The table of requests that engines send, in a few contexts. If a request is meant to change: bun run generate
 
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { EngineContext, EngineRequest, SearchEngine } from "../../src/search/engine.ts";
 import { ENGINES } from "../../src/search/engines/index.ts";
 import { bodyOf, type ContextParts, contextFor, readSample, responseTo } from "./samples.ts";
 
 /** The file with the table. */
-export const GOLDEN = join(import.meta.dir, "requests.json");
+export const ENGINE_REQUESTS = "test/search/requests.json";
+
+/** The file's text. */
+export function engineRequests(): string {
+  const table = Object.fromEntries(ENGINES.map((engine) => [engine.name, requestsOf(engine)]));
+  return `${JSON.stringify(table, null, 2)}\n`;
+}
 
 /** The contexts in which each engine is called. */
 const ASKED: Readonly<Record<string, (engine: SearchEngine) => ContextParts>> = {
@@ -62,9 +65,4 @@ export function exchangeOf(engine: SearchEngine, context: EngineContext): Engine
     requests.push(parsed.request);
   }
   return requests;
-}
-
-if (import.meta.main && process.argv.includes("--update")) {
-  const table = Object.fromEntries(ENGINES.map((engine) => [engine.name, requestsOf(engine)]));
-  writeFileSync(GOLDEN, `${JSON.stringify(table, null, 2)}\n`);
 }

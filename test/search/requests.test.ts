@@ -3,12 +3,16 @@
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { EngineContext, EngineRequest, SearchEngine, SearchQuery } from "../../src/search/engine.ts";
 import { ENGINES } from "../../src/search/engines/index.ts";
-import { exchangeOf, GOLDEN, requestsOf } from "./golden-requests.ts";
+import { ENGINE_REQUESTS, exchangeOf, requestsOf } from "./golden-requests.ts";
 import { bodyOf, contextFor, readSample, responseTo } from "./samples.ts";
 
-const golden = JSON.parse(readFileSync(GOLDEN, "utf8")) as Record<string, Record<string, string[]>>;
+const golden = JSON.parse(readFileSync(join(import.meta.dir, "../..", ENGINE_REQUESTS), "utf8")) as Record<
+  string,
+  Record<string, string[]>
+>;
 
 test("requests are those of the table", () => {
   const now = Object.fromEntries(ENGINES.map((engine) => [engine.name, requestsOf(engine)]));

@@ -1,18 +1,13 @@
-// Writes docs/reference/search-engines.md from the engines' files. A test compares the page with the output of this
-// script.
+// docs/reference/search-engines.md, from the engines' files.
 
-import { join } from "node:path";
-import type { RequestRate, SearchEngine } from "../src/search/engine.ts";
-import { ENGINES } from "../src/search/engines/index.ts";
-
-/** The path of the page, relative to the root of the repository. */
-export const ENGINE_PAGE = "docs/reference/search-engines.md";
+import type { RequestRate, SearchEngine } from "../../src/search/engine.ts";
+import { ENGINES } from "../../src/search/engines/index.ts";
 
 /** The page's text. */
 export function enginePage(): string {
   return `# Search engines
 
-<!-- Written by \`bun scripts/engine-table.ts\` from src/search/engines; change it there. -->
+<!-- Written by \`bun run generate\` from src/search/engines; change it there. -->
 
 Each is an entry of \`search.engines\` in the configuration. Those marked with ✓ are asked without one: their operators offer
 them to programs. The others run with \`enabled: true\`, those with a key as soon as \`api_key\` is there, and \`searxng\` as soon as
@@ -74,10 +69,4 @@ function wordsOf({ requests, perMs }: RequestRate): string {
 
 function selectorRow({ name, selectors }: SearchEngine): string {
   return `| \`${name}\` | ${Object.keys(selectors).join(", ")} |`;
-}
-
-if (import.meta.main) {
-  const path = join(import.meta.dir, "..", ENGINE_PAGE);
-  await Bun.write(path, enginePage());
-  console.log(path);
 }
