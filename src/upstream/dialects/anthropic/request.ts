@@ -12,7 +12,7 @@ import type { ModelTraits } from "../../../vendors/model-family.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { anthropicEndUser } from "../../end-user.ts";
 import { inOwnFormat, type Places } from "../../foreign.ts";
-import { type Takes, takeParameters } from "../../parameters.ts";
+import { type Members, parameterWriter, removeRefused, type Writing } from "../../parameters.ts";
 import { fittedEffort, refusedFor, wantsNone } from "../../quirks.ts";
 import { fitSchema, toolSchema } from "../../schema-fit.ts";
 import { allowedInWords, forcedInWords } from "../../tool-choice.ts";
@@ -35,31 +35,46 @@ const BUDGETS: Readonly<Record<string, number>> = {
 
 type Facts = Readonly<ModelTraits>;
 
-/** The parameters that this protocol supports. */
-const TAKES: Takes = {
+/** A request that is being written. */
+interface AnthropicWriting extends Writing {
+  readonly facts: Facts;
+  readonly turns: readonly AnthropicMessage[];
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly maxTokens: number;
+  /** Stop sequences that are not sent. */
+  readonly cutAt: string[];
+}
+
+/** Whether temperature and others may be sent depends on thinking, so reasoning is written first. */
+const WRITER = parameterWriter<AnthropicWriting>({
+  reasoning: {
+    effort: writeThinking,
+    budgetTokens: writeThinking,
+    enabled: writeThinking,
+    summary: writeThinking,
+  },
   parameters: {
-    parallelToolCalls: true,
-    maxTokens: true,
-    temperature: true,
-    topP: true,
-    topK: true,
+    maxTokens: "max_tokens",
+    temperature: writeTemperature,
+    topP: writeTopP,
+    topK: writeTopK,
+    stop: writeStop,
+    parallelToolCalls: writeParallel,
+    user: (user) => (user === "" ? undefined : { metadata: { user_id: user } }),
+    metadata: writeMetadata,
+    serviceTier: writeServiceTier,
     presencePenalty: false,
     frequencyPenalty: false,
     seed: false,
-    stop: true,
     n: false,
     logprobs: false,
     topLogprobs: false,
     logitBias: false,
-    user: true,
-    // Only the user of the metadata is sent, see `addIdentity`.
-    metadata: true,
     store: false,
-    serviceTier: true,
     verbosity: false,
   },
   carries: new Set(),
-};
+});
 const PLACES: Places = { names: false, detail: false, cacheMarkers: true, documents: true };
 
 /** Writes the request. Throws `ApiError` `unsupported_parameter`. */
@@ -67,41 +82,39 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   const dropped = new Set<string>();
   const chat = inOwnFormat(flattenTools(original), ANTHROPIC, PLACES, dropped);
   refuse(chat);
-  takeParameters(chat, TAKES, dropped);
   const facts = factsOf(ctx.model);
   const { system, turns } = anthropicTurns(pairResults(chat.messages), dropped, facts);
-  const body: Record<string, unknown> = { model: ctx.model, max_tokens: chat.maxTokens ?? ctx.maxOutputTokens };
+  const body: Record<string, unknown> = { model: ctx.model, max_tokens: ctx.maxOutputTokens };
   addFormat(body, system, chat, facts);
   if (system.length > 0) body["system"] = system;
   body["messages"] = turns;
   addTools(body, chat, turns, facts, dropped);
-  addThinking(body, { chat, facts, turns, dropped });
-  addSampling(body, chat, facts, dropped);
-  // Anthropic answers 400 to blank stop sequences.
-  const [stop, cutAt] = parted(chat.stop ?? [], (text) => text.trim() !== "");
-  if (stop.length > 0) body["stop_sequences"] = stop;
-  addIdentity(body, chat, dropped);
+  const maxTokens = chat.maxTokens ?? ctx.maxOutputTokens;
+  const at: AnthropicWriting = { chat, facts, turns, body, maxTokens, dropped, cutAt: [] };
+  WRITER.reasoning(body, at);
+  WRITER.parameters(body, at);
+  WRITER.carried(at);
   const named = anthropicEndUser(asRecord(body["metadata"]), ctx);
   if (named !== undefined) body["metadata"] = named;
   if (shouldCache(chat, ctx)) body["cache_control"] = { type: "ephemeral" };
   if (ctx.stream) body["stream"] = true;
-  for (const name of refusedFor(ctx, chat.reasoning)) {
-    if (name === "stop_sequences") cutAt.push(...stop);
-    if (body[name] === undefined) continue;
-    delete body[name];
-    dropped.add(name);
-  }
+  const refused = refusedFor(ctx, chat.reasoning);
+  if (refused.includes("stop_sequences")) at.cutAt.push(...((body["stop_sequences"] as string[] | undefined) ?? []));
+  removeRefused(body, refused, dropped);
   return {
     path: "/messages",
     headers: { ...anthropicHeaders(ctx), "anthropic-version": OWN_VERSION },
     body: JSON.stringify(body),
     dropped: [...dropped],
-    ...(cutAt.length > 0 ? { cutAt } : {}),
+    ...(at.cutAt.length > 0 ? { cutAt: at.cutAt } : {}),
   };
 }
 
-function parted(texts: readonly string[], goesUp: (text: string) => boolean): [string[], string[]] {
-  return [texts.filter(goesUp), texts.filter((text) => !goesUp(text))];
+/** Anthropic answers 400 to blank stop sequences. */
+function writeStop(texts: readonly string[], { cutAt }: AnthropicWriting): Members | undefined {
+  const stop = texts.filter((text) => text.trim() !== "");
+  if (stop.length < texts.length) cutAt.push(...texts.filter((text) => text.trim() === ""));
+  return stop.length > 0 ? { stop_sequences: stop } : undefined;
 }
 
 /** The version of the API that the bodies written here follow, whichever version the client's own body follows. */
@@ -186,9 +199,13 @@ function addTools(
     tell(turns, facts, told);
     dropped.add("tool_choice");
   }
-  if (chat.parallelToolCalls === false && word?.["type"] !== "none") {
-    body["tool_choice"] = { ...(word ?? { type: "auto" }), disable_parallel_tool_use: true };
-  } else if (word !== undefined) body["tool_choice"] = word;
+  if (word !== undefined) body["tool_choice"] = word;
+}
+
+function writeParallel(may: boolean, { body }: AnthropicWriting): Members | undefined {
+  if (may || body["tools"] === undefined) return undefined;
+  const choice = (body["tool_choice"] as AnthropicBlock | undefined) ?? { type: "auto" };
+  return choice["type"] === "none" ? undefined : { tool_choice: { ...choice, disable_parallel_tool_use: true } };
 }
 
 function calledName(block: AnthropicBlock): string | undefined {
@@ -241,40 +258,37 @@ function tell(turns: AnthropicMessage[], facts: Facts, text: string): void {
   else turns.findLast((turn) => turn.role === "user")?.content.push(block);
 }
 
-function addThinking(
-  body: Record<string, unknown>,
-  given: { chat: ChatRequest; facts: Facts; turns: readonly AnthropicMessage[]; dropped: Set<string> },
-): void {
-  const { chat, facts, dropped } = given;
-  const wanted = chat.reasoning;
-  if (wanted === undefined) return;
+/** Summaries are what the protocol shows of thoughts, so they need no parameter of their own. */
+function writeThinking(
+  wanted: Pick<ReasoningOptions, "effort" | "budgetTokens" | "enabled" | "summary">,
+  { facts, turns, body, maxTokens, dropped }: AnthropicWriting,
+): Members | undefined {
+  const withEffort = (effort: string | undefined) => ({ ...(body["output_config"] as AnthropicBlock), effort });
   if (wantsNone(wanted)) {
-    if (facts.thinkingOff === "never") {
-      // The model cannot stop thinking, so the lowest effort is sent.
-      body["output_config"] = { ...(body["output_config"] as AnthropicBlock), effort: facts.efforts[0] };
-      dropped.add("reasoning_effort");
-    } else if (facts.thinkingOff !== "") body["thinking"] = { type: facts.thinkingOff };
-    return;
+    if (facts.thinkingOff !== "never") return facts.thinkingOff === "" ? {} : { thinking: { type: facts.thinkingOff } };
+    // The model cannot stop thinking, so the lowest effort is sent.
+    dropped.add("reasoning_effort");
+    return { output_config: withEffort(facts.efforts[0]) };
   }
-  if (wanted.effort === undefined && wanted.budgetTokens === undefined && wanted.enabled === undefined) return;
+  if (wanted.effort === undefined && wanted.budgetTokens === undefined && wanted.enabled === undefined)
+    return undefined;
   const forced = (body["tool_choice"] as AnthropicBlock | undefined)?.["type"];
   if (facts.thinking === "none" || forced === "any" || forced === "tool") {
     // A forced tool and thinking exclude each other, and the tool matters more to the caller.
     dropped.add("reasoning_effort");
-    return;
+    return undefined;
   }
   if (facts.thinking === "effort") {
-    body["thinking"] = { type: "adaptive", ...(facts.display ? { display: "summarized" } : {}) };
-    if (wanted.effort !== undefined) {
-      const { effort, changed } = fittedEffort(wanted.effort, facts.efforts);
-      body["output_config"] = { ...(body["output_config"] as AnthropicBlock), effort };
-      if (changed) dropped.add("reasoning_effort");
-    }
-    return;
+    const thinking = { type: "adaptive", ...(facts.display ? { display: "summarized" } : {}) };
+    if (wanted.effort === undefined) return { thinking };
+    const { effort, changed } = fittedEffort(wanted.effort, facts.efforts);
+    if (changed) dropped.add("reasoning_effort");
+    return { thinking, output_config: withEffort(effort) };
   }
-  const budget = budgetFor(wanted, Number(body["max_tokens"]));
-  if (budget < BUDGET_TOKENS_MIN || !mayThink(given.turns)) dropped.add("reasoning_effort");
-  else body["thinking"] = { type: "enabled", budget_tokens: budget };
+  const budget = budgetFor(wanted, maxTokens);
+  if (budget >= BUDGET_TOKENS_MIN && mayThink(turns)) return { thinking: { type: "enabled", budget_tokens: budget } };
+  dropped.add("reasoning_effort");
+  return undefined;
 }
 
 /** The thinking budget: the client's own if it leaves tokens for an answer, otherwise one that leaves a share of the limit. */
@@ -295,30 +309,44 @@ function mayThink(turns: readonly AnthropicMessage[]): boolean {
   return first === "thinking" || first === "redacted_thinking";
 }
 
-function addSampling(body: Record<string, unknown>, chat: ChatRequest, facts: Facts, dropped: Set<string>): void {
-  const thinks = ["enabled", "adaptive"].includes(String((body["thinking"] as AnthropicBlock | undefined)?.["type"]));
-  if (chat.temperature !== undefined) {
-    // Thinking requires temperature 1. Anthropic's scale ends at 1, that of other protocols at 2.
-    if (thinks || facts.sampling === "never") dropped.add("temperature");
-    else body["temperature"] = Math.min(1, Math.max(0, chat.temperature));
-  }
-  if (chat.topP !== undefined) {
-    const second = body["temperature"] !== undefined && !facts.bothSamplers;
-    if (facts.sampling === "never" || second || (thinks && chat.topP < 0.95)) dropped.add("top_p");
-    else body["top_p"] = chat.topP;
-  }
-  if (chat.topK !== undefined) {
-    if (facts.sampling === "never" || thinks) dropped.add("top_k");
-    else body["top_k"] = chat.topK;
-  }
+function thinks({ body }: AnthropicWriting): boolean {
+  const type = (body["thinking"] as AnthropicBlock | undefined)?.["type"];
+  return type === "enabled" || type === "adaptive";
 }
 
-function addIdentity(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
-  const user = chat.user ?? asText(chat.metadata?.["user_id"]);
-  if (user !== undefined && user !== "") body["metadata"] = { user_id: user };
-  // Anthropic's metadata has only the member for the user.
-  if (Object.keys(chat.metadata ?? {}).some((name) => name !== "user_id")) dropped.add("metadata");
-  if (chat.serviceTier === undefined) return;
-  if (chat.serviceTier === "auto" || chat.serviceTier === "standard_only") body["service_tier"] = chat.serviceTier;
-  else dropped.add("service_tier");
+function writeTemperature(temperature: number, at: AnthropicWriting): Members | undefined {
+  // Thinking requires temperature 1. Anthropic's scale ends at 1, that of other protocols at 2.
+  if (!thinks(at) && at.facts.sampling !== "never") return { temperature: Math.min(1, Math.max(0, temperature)) };
+  at.dropped.add("temperature");
+  return undefined;
+}
+
+function writeTopP(topP: number, at: AnthropicWriting): Members | undefined {
+  const { facts, body } = at;
+  const isSecond = body["temperature"] !== undefined && !facts.bothSamplers;
+  if (facts.sampling !== "never" && !isSecond && (topP >= 0.95 || !thinks(at))) return { top_p: topP };
+  at.dropped.add("top_p");
+  return undefined;
+}
+
+function writeTopK(topK: number, at: AnthropicWriting): Members | undefined {
+  if (at.facts.sampling !== "never" && !thinks(at)) return { top_k: topK };
+  at.dropped.add("top_k");
+  return undefined;
+}
+
+/** Anthropic's metadata has only the member for the user. */
+function writeMetadata(
+  metadata: NonNullable<ChatRequest["metadata"]>,
+  { chat, dropped }: AnthropicWriting,
+): Members | undefined {
+  if (Object.keys(metadata).some((name) => name !== "user_id")) dropped.add("metadata");
+  const user = chat.user === undefined ? asText(metadata["user_id"]) : undefined;
+  return user === undefined || user === "" ? undefined : { metadata: { user_id: user } };
+}
+
+function writeServiceTier(tier: string, { dropped }: AnthropicWriting): Members | undefined {
+  if (tier === "auto" || tier === "standard_only") return { service_tier: tier };
+  dropped.add("service_tier");
+  return undefined;
 }

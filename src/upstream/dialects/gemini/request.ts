@@ -5,14 +5,14 @@
 import { ApiError } from "../../../base/errors.ts";
 import { lookUp } from "../../../base/look-up.ts";
 import { pairResults } from "../../../chat/pair.ts";
-import type { ChatRequest, FunctionTool, ToolChoice } from "../../../chat/request.ts";
+import type { ChatRequest, FunctionTool, ReasoningOptions, ToolChoice } from "../../../chat/request.ts";
 import { flattenTools, type NameRules } from "../../../chat/tools.ts";
 import { GEMINI_SCHEMA } from "../../../vendors/google.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
 import type { ModelTraits } from "../../../vendors/model-family.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { inOwnFormat, type Places } from "../../foreign.ts";
-import { type Takes, takeParameters } from "../../parameters.ts";
+import { type Members, parameterWriter, type Writing } from "../../parameters.ts";
 import { fittedEffort, levelOf, refusedFor, wantsNone } from "../../quirks.ts";
 import { fitSchema } from "../../schema-fit.ts";
 import { GEMINI, type GeminiContent, type GeminiPart, geminiContents } from "./contents.ts";
@@ -20,19 +20,26 @@ import { GEMINI, type GeminiContent, type GeminiPart, geminiContents } from "./c
 /** Gemini answers 400 to more stop sequences than this; the gateway cuts the answer at the others. */
 const STOPS_MAX = 5;
 
-/** The parameters that this protocol supports. Most models answer 400 to penalties and log probabilities. */
-const TAKES: Takes = {
+/** A request that is being written. */
+interface GeminiWriting extends Writing {
+  readonly facts: Readonly<ModelTraits>;
+  readonly refused: readonly string[];
+  cutAt?: readonly string[];
+}
+
+/** The parameters are written into `generationConfig`. Most models answer 400 to penalties and log probabilities. */
+const WRITER = parameterWriter<GeminiWriting>({
   parameters: {
+    maxTokens: "maxOutputTokens",
+    temperature: "temperature",
+    topP: "topP",
+    topK: "topK",
+    seed: "seed",
+    n: (count) => (count > 1 ? { candidateCount: count } : undefined),
+    stop: writeStop,
     parallelToolCalls: false,
-    maxTokens: true,
-    temperature: true,
-    topP: true,
-    topK: true,
     presencePenalty: false,
     frequencyPenalty: false,
-    seed: true,
-    stop: true,
-    n: true,
     logprobs: false,
     topLogprobs: false,
     logitBias: false,
@@ -42,8 +49,14 @@ const TAKES: Takes = {
     serviceTier: false,
     verbosity: false,
   },
+  reasoning: {
+    effort: writeThinking,
+    budgetTokens: writeThinking,
+    enabled: writeThinking,
+    summary: writeThinking,
+  },
   carries: new Set(),
-};
+});
 const PLACES: Places = { names: false, detail: false, cacheMarkers: false, documents: false };
 
 /** Gemini answers 400 to other tool names (google-gemini/gemini-cli#2966). */
@@ -54,12 +67,15 @@ export function geminiRequest(original: ChatRequest, ctx: RequestContext): Upstr
   const dropped = new Set<string>();
   const chat = inOwnFormat(flattenTools(original, GEMINI_NAMES), GEMINI, PLACES, dropped);
   refuse(chat);
-  takeParameters(chat, TAKES, dropped);
   const facts = factsOf(ctx.model);
+  const refused = refusedFor(ctx, chat.reasoning);
+  const at: GeminiWriting = { chat, facts, refused, dropped };
+  const config: GeminiPart = {};
+  WRITER.parameters(config, at, withoutStop(refused));
+  WRITER.carried(at);
   const third = facts.callIds;
   const { system, contents } = geminiContents(pairResults(chat.messages), { third }, dropped);
-  const config = configOf(chat, ctx, dropped);
-  addThinking(config, { chat, facts, dropped });
+  WRITER.reasoning(config, at);
   const body: Record<string, unknown> = { contents };
   addTools(body, chat, dropped);
   addFormat(config, system, { chat, beside: third || body["tools"] === undefined });
@@ -68,13 +84,13 @@ export function geminiRequest(original: ChatRequest, ctx: RequestContext): Upstr
   const model = ctx.model.includes("/") ? ctx.model : `models/${ctx.model}`;
   const verb = ctx.stream ? "streamGenerateContent?alt=sse" : "generateContent";
   const path = `/${model.split("/").map(encodeURIComponent).join("/")}:${verb}`;
-  const cutAt = refusedFor(ctx, chat.reasoning).includes("stop") ? chat.stop : chat.stop?.slice(STOPS_MAX);
+  const cutAt = at.cutAt ?? [];
   return {
     path,
     headers: {},
     body: JSON.stringify(body),
     dropped: [...dropped],
-    ...(cutAt === undefined || cutAt.length === 0 ? {} : { cutAt }),
+    ...(cutAt.length === 0 ? {} : { cutAt }),
   };
 }
 
@@ -85,23 +101,16 @@ function refuse(chat: ChatRequest): void {
   }
 }
 
-function configOf(chat: ChatRequest, ctx: RequestContext, dropped: Set<string>): GeminiPart {
-  const config: GeminiPart = {};
-  const refused = refusedFor(ctx, chat.reasoning);
-  const set = (name: string, key: string, value: unknown) => {
-    if (value === undefined) return;
-    if (refused.includes(name)) dropped.add(name);
-    else config[key] = value;
-  };
-  set("max_tokens", "maxOutputTokens", chat.maxTokens);
-  set("temperature", "temperature", chat.temperature);
-  set("top_p", "topP", chat.topP);
-  set("top_k", "topK", chat.topK);
-  set("seed", "seed", chat.seed);
-  set("n", "candidateCount", (chat.n ?? 1) > 1 ? chat.n : undefined);
-  const stop = chat.stop?.slice(0, STOPS_MAX) ?? [];
-  if (stop.length > 0 && !refused.includes("stop")) config["stopSequences"] = stop;
-  return config;
+/** The refused parameters that are dropped. */
+function withoutStop(refused: readonly string[]): readonly string[] {
+  return refused.includes("stop") ? refused.filter((name) => name !== "stop") : refused;
+}
+
+/** The gateway itself cuts the answer at the stop sequences that are not sent. */
+function writeStop(stop: readonly string[], at: GeminiWriting): Members | undefined {
+  const sent = at.refused.includes("stop") ? [] : stop.slice(0, STOPS_MAX);
+  at.cutAt = stop.slice(sent.length);
+  return sent.length > 0 ? { stopSequences: sent } : undefined;
 }
 
 function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
@@ -181,31 +190,34 @@ const BUDGETS: Readonly<Record<string, number>> = { minimal: 512, low: 1024, med
 /** The largest share of the output limit, which includes thoughts, for thinking; the rest is for the answer. */
 const THINKING_SHARE_MAX = 0.75;
 
-function addThinking(
-  config: GeminiPart,
-  given: { chat: ChatRequest; facts: Readonly<ModelTraits>; dropped: Set<string> },
-): void {
-  const wanted = given.chat.reasoning;
-  if (wanted === undefined) return;
+/** With a summary, the client wants to see thoughts, which are included whenever the model is asked to think. */
+function writeThinking(
+  wanted: Pick<ReasoningOptions, "effort" | "budgetTokens" | "enabled" | "summary">,
+  { chat, facts, dropped }: GeminiWriting,
+): Members | undefined {
   const off = wantsNone(wanted);
   const { effort, budgetTokens } = wanted;
-  if (!off && effort === undefined && budgetTokens === undefined && wanted.enabled === undefined) return;
-  const { facts, dropped } = given;
+  if (!off && effort === undefined && budgetTokens === undefined && wanted.enabled === undefined) return undefined;
   if (facts.thinking === "effort") {
     const asked = off ? "none" : (effort ?? (budgetTokens === undefined ? undefined : levelOf(budgetTokens)));
     const fitted = asked === undefined ? undefined : fittedEffort(asked, facts.efforts);
-    config["thinkingConfig"] = {
-      ...(fitted === undefined ? {} : { thinkingLevel: fitted.effort }),
-      includeThoughts: !off,
-    };
     if (fitted?.changed === true) dropped.add("reasoning_effort");
-  } else if (facts.thinking === "budget") {
+    return {
+      thinkingConfig: {
+        ...(fitted === undefined ? {} : { thinkingLevel: fitted.effort }),
+        includeThoughts: !off,
+      },
+    };
+  }
+  if (facts.thinking === "budget") {
     const level = effort === "xhigh" || effort === "max" ? "high" : effort;
-    const budget = off ? 0 : (budgetTokens ?? budgetOf(level, given.chat.maxTokens));
+    const budget = off ? 0 : (budgetTokens ?? budgetOf(level, chat.maxTokens));
     const thinkingBudget = budget < 0 ? -1 : Math.min(Math.max(budget, facts.budgetMin), BUDGETS["high"]!);
-    config["thinkingConfig"] = { thinkingBudget, includeThoughts: !off };
     if (off && thinkingBudget > 0) dropped.add("reasoning_effort");
-  } else if (!off) dropped.add("reasoning_effort");
+    return { thinkingConfig: { thinkingBudget, includeThoughts: !off } };
+  }
+  if (!off) dropped.add("reasoning_effort");
+  return undefined;
 }
 
 /** The budget of an effort within its share of the output limit; with -1, the model decides. */

@@ -7,6 +7,7 @@ import type {
   ChatMessage,
   ChatRequest,
   MediaSource,
+  ReasoningOptions,
   ReasoningPart,
   Tool,
   ToolChoice,
@@ -17,7 +18,7 @@ import { factsOf } from "../../../vendors/model-facts.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { openaiEndUser } from "../../end-user.ts";
 import { documentName, ForeignMedia, ForeignPiece, inOwnFormat, type Places } from "../../foreign.ts";
-import { type Takes, takeParameters } from "../../parameters.ts";
+import { type Members, parameterWriter, removeRefused, type Writing } from "../../parameters.ts";
 import { effortFor, effortsFor, mayReason, refusedFor } from "../../quirks.ts";
 import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
 import { forcedInWords } from "../../tool-choice.ts";
@@ -26,28 +27,41 @@ import { askedOn, bridged, fitToQuirks } from "./quirks.ts";
 
 type Json = Record<string, unknown>;
 
-/** The parameters that this protocol supports. */
-const TAKES: Takes = {
+/** A request that is being written. */
+interface ChatWriting extends Writing {
+  readonly ctx: RequestContext;
+  readonly refused: readonly string[];
+  /** Whether tools are offered. Without them, servers refuse parameters of tools. */
+  readonly offersTools: boolean;
+  cutAt?: readonly string[];
+}
+
+const WRITER = parameterWriter<ChatWriting>({
   parameters: {
-    parallelToolCalls: true,
-    maxTokens: true,
-    temperature: true,
-    topP: true,
+    maxTokens: (limit, { ctx }) => ({ [ctx.quirks.max_tokens_field ?? "max_tokens"]: limit }),
+    temperature: "temperature",
+    topP: "top_p",
     topK: false,
-    presencePenalty: true,
-    frequencyPenalty: true,
-    seed: true,
-    stop: true,
-    n: true,
-    logprobs: true,
-    topLogprobs: true,
-    logitBias: true,
-    user: true,
-    // See `metadataFor`.
-    metadata: true,
-    store: true,
-    serviceTier: true,
-    verbosity: true,
+    presencePenalty: "presence_penalty",
+    frequencyPenalty: "frequency_penalty",
+    seed: "seed",
+    stop: writeStop,
+    n: "n",
+    logprobs: "logprobs",
+    topLogprobs: "top_logprobs",
+    logitBias: "logit_bias",
+    user: "user",
+    store: "store",
+    serviceTier: writeServiceTier,
+    verbosity: "verbosity",
+    metadata: writeMetadata,
+    parallelToolCalls: (may, { offersTools }) => (offersTools ? { parallel_tool_calls: may } : undefined),
+  },
+  reasoning: {
+    effort: writeEffort,
+    budgetTokens: writeEffort,
+    enabled: writeEffort,
+    summary: false,
   },
   carries: new Set([
     "prompt_cache_key",
@@ -56,87 +70,90 @@ const TAKES: Takes = {
     "safety_identifier",
     "moderation",
   ]),
-};
+});
+
+/** Members without which there is no request. */
+const KEPT = ["model", "messages"];
 
 /** Writes the upstream request. Throws `ApiError` `unsupported_parameter` for content that the protocol cannot express. */
 export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): UpstreamRequest {
-  const named = new Set<string>();
+  const dropped = new Set<string>();
   const places: Places = {
     names: true,
     detail: true,
     cacheMarkers: ctx.quirks.cache_control === true,
     documents: false,
   };
-  const chat = fitToQuirks(inOwnFormat(given, "openai-chat", places, named), ctx.quirks);
-  const carried = takeParameters(chat, TAKES, named);
-  const dropped = [...named];
+  const chat = fitToQuirks(inOwnFormat(given, "openai-chat", places, dropped), ctx.quirks);
   const refused = refusedFor(ctx, chat.reasoning);
   const facts = factsOf(ctx.model);
   const lastUser = chat.messages.findLastIndex(({ role }) => role === "user");
   const turns = chat.messages.flatMap((message, at) => turnsOf(message, ctx, at > lastUser));
   const asked = facts.prefill ? turns : askedOn(turns);
-  if (asked !== turns) dropped.push("prefill");
+  if (asked !== turns) dropped.add("prefill");
   const body: Json = { model: ctx.model, messages: facts.userAfterTool ? asked : bridged(asked) };
-  const set = (name: string, value: unknown) => {
-    if (value === undefined) return;
-    if (refused.includes(name)) dropped.push(name);
-    else body[name] = value;
-  };
-  set(ctx.quirks.max_tokens_field ?? "max_tokens", chat.maxTokens);
-  set("temperature", chat.temperature);
-  set("top_p", chat.topP);
-  set("presence_penalty", chat.presencePenalty);
-  set("frequency_penalty", chat.frequencyPenalty);
-  set("seed", chat.seed);
-  const cutAt = refused.includes("stop") ? chat.stop : undefined;
-  if (cutAt === undefined) set("stop", chat.stop);
-  set("n", chat.n);
-  set("logprobs", chat.logprobs);
-  set("top_logprobs", chat.topLogprobs);
-  set("logit_bias", chat.logitBias);
-  set("user", chat.user);
-  set("store", chat.store);
-  // This value is Anthropic's, and no other protocol has it.
-  if (chat.serviceTier === "standard_only") dropped.push("service_tier");
-  else set("service_tier", chat.serviceTier);
-  set("verbosity", chat.verbosity);
-  const { effort, changed } = effortFor(chat.reasoning ?? {}, effortsFor(ctx, "chat"), mayReason(ctx));
-  set("reasoning_effort", effort);
-  if (changed) dropped.push("reasoning_effort");
-  if (chat.reasoning?.summary !== undefined) dropped.push("reasoning_summary");
-  set("metadata", metadataFor(chat, ctx, dropped));
-  for (const [name, value] of Object.entries(carried)) set(name, value);
   const tools = toolsOf(chat.tools, dropped);
+  const at: ChatWriting = { chat, ctx, refused, dropped, offersTools: tools.length > 0 };
+  WRITER.parameters(body, at);
+  WRITER.reasoning(body, at);
+  Object.assign(body, WRITER.carried(at));
   if (tools.length > 0) {
-    set("tools", tools);
+    body["tools"] = tools;
     const told = facts.forcedTool ? undefined : forcedInWords(chat.toolChoice);
     if (told !== undefined) {
       (body["messages"] as Json[]).push({ role: "system", content: told });
-      set("tool_choice", "auto");
-      dropped.push("tool_choice");
-    } else if (chat.toolChoice !== undefined) set("tool_choice", toolChoiceOf(chat.toolChoice, chat.tools));
-    set("parallel_tool_calls", chat.parallelToolCalls);
+      body["tool_choice"] = "auto";
+      dropped.add("tool_choice");
+    } else if (chat.toolChoice !== undefined) body["tool_choice"] = toolChoiceOf(chat.toolChoice, chat.tools);
   }
+  removeRefused(body, refused, dropped, { kept: KEPT });
   setResponseFormat(body, { chat, ctx, dropped });
   Object.assign(body, openaiEndUser(body, ctx, refused));
   body["stream"] = chat.stream;
   if (chat.stream && ctx.quirks.stream_options !== false) body["stream_options"] = { include_usage: true };
-  const request = { path: "/chat/completions", headers: {}, body: JSON.stringify(body), dropped };
-  return cutAt === undefined ? request : { ...request, cutAt };
+  const request = { path: "/chat/completions", headers: {}, body: JSON.stringify(body), dropped: [...dropped] };
+  return at.cutAt === undefined ? request : { ...request, cutAt: at.cutAt };
 }
 
-/** The metadata to send, as strings only. OpenAI refuses metadata on completions that are not stored. */
-function metadataFor(chat: ChatRequest, ctx: RequestContext, dropped: string[]): ChatRequest["metadata"] {
-  if (Object.keys(chat.metadata ?? {}).length === 0) return undefined;
-  const isText = Object.values(chat.metadata ?? {}).every((value) => typeof value === "string");
-  if (isText && (ctx.quirks.metadata_needs_store !== true || chat.store === true)) return chat.metadata;
-  dropped.push("metadata");
+/** If the server refuses stop sequences, the gateway itself cuts the answer at them. */
+function writeStop(stop: readonly string[], at: ChatWriting): Members | undefined {
+  if (!at.refused.includes("stop")) return { stop };
+  at.cutAt = stop;
   return undefined;
+}
+
+function writeServiceTier(tier: string, { dropped }: ChatWriting): Members | undefined {
+  // This value is Anthropic's, and no other protocol has it.
+  if (tier !== "standard_only") return { service_tier: tier };
+  dropped.add("service_tier");
+  return undefined;
+}
+
+/** Only strings are sent. OpenAI refuses metadata on completions that are not stored. */
+function writeMetadata(
+  metadata: NonNullable<ChatRequest["metadata"]>,
+  { chat, ctx, dropped }: ChatWriting,
+): Members | undefined {
+  const values = Object.values(metadata);
+  if (values.length === 0) return undefined;
+  const isText = values.every((value) => typeof value === "string");
+  if (isText && (ctx.quirks.metadata_needs_store !== true || chat.store === true)) return { metadata };
+  dropped.add("metadata");
+  return undefined;
+}
+
+function writeEffort(
+  wanted: Pick<ReasoningOptions, "effort" | "budgetTokens" | "enabled">,
+  { ctx, dropped }: ChatWriting,
+): Members {
+  const { effort, changed } = effortFor(wanted, effortsFor(ctx, "chat"), mayReason(ctx));
+  if (changed) dropped.add("reasoning_effort");
+  return { reasoning_effort: effort };
 }
 
 function setResponseFormat(
   body: Json,
-  { chat, ctx, dropped }: { chat: ChatRequest; ctx: RequestContext; dropped: string[] },
+  { chat, ctx, dropped }: { chat: ChatRequest; ctx: RequestContext; dropped: Set<string> },
 ): void {
   const format = chat.responseFormat;
   if (format === undefined || format.type === "text") return;
@@ -147,7 +164,7 @@ function setResponseFormat(
   if (ctx.quirks.json_schema !== false) {
     const { type, schema, strict, ...named } = format;
     const { relaxed, ...taken } = strictOrPlain(schema, strict);
-    if (relaxed) dropped.push("strict");
+    if (relaxed) dropped.add("strict");
     body["response_format"] = { type, json_schema: { ...named, ...taken } };
     return;
   }
@@ -158,7 +175,7 @@ function setResponseFormat(
 
 const EMPTY_SCHEMA = { type: "object", properties: {} };
 
-function toolsOf(tools: readonly Tool[], dropped: string[]): Json[] {
+function toolsOf(tools: readonly Tool[], dropped: Set<string>): Json[] {
   const out: Json[] = [];
   for (const tool of tools) {
     if (tool.type === "function") {
@@ -168,14 +185,14 @@ function toolsOf(tools: readonly Tool[], dropped: string[]): Json[] {
         strict,
         relaxed,
       } = strictOrPlain(toolSchema(tool.parameters ?? EMPTY_SCHEMA), tool.strict);
-      if (relaxed && !dropped.includes("strict")) dropped.push("strict");
+      if (relaxed) dropped.add("strict");
       const fn = { name, description, parameters, strict };
       out.push({ type: "function", function: fn, ...(cache_control === undefined ? {} : { cache_control }) });
     } else if (tool.type === "custom") {
       const { name, description, format } = tool;
       out.push({ type: "custom", custom: { name, description, format } });
     } else if (tool.origin === "openai-chat") out.push({ ...tool.value });
-    else dropped.push(`tools.${tool.name}`);
+    else dropped.add(`tools.${tool.name}`);
   }
   return out;
 }

@@ -3,12 +3,12 @@
 
 import { ApiError } from "../../../base/errors.ts";
 import { sha256Hex } from "../../../base/ids.ts";
-import type { ChatRequest, Tool } from "../../../chat/request.ts";
+import type { ChatRequest, ReasoningOptions, Tool } from "../../../chat/request.ts";
 import { flattenTools } from "../../../chat/tools.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { openaiEndUser } from "../../end-user.ts";
 import { inOwnFormat, type Places } from "../../foreign.ts";
-import { type Takes, takeParameters } from "../../parameters.ts";
+import { type Members, parameterWriter, removeRefused, type Writing } from "../../parameters.ts";
 import { effortFor, effortsFor, mayReason, refusedFor } from "../../quirks.ts";
 import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
 import { asRecord, asText } from "../loose.ts";
@@ -19,28 +19,50 @@ const OUTPUT_TOKENS_MIN = 16;
 /** The maximum length of `user` at OpenAI. */
 const USER_CHARS_MAX = 64;
 
-/** The parameters that this protocol supports. */
-const TAKES: Takes = {
+/** A request that is being written. */
+interface ResponsesWriting extends Writing {
+  readonly ctx: RequestContext;
+  readonly refused: readonly string[];
+  /** What the answer must contain beyond the usual. */
+  readonly include: Set<string>;
+  /** Whether tools are offered. Without them, parameters of tools have no effect. */
+  readonly offersTools: boolean;
+  cutAt?: readonly string[];
+}
+
+const WRITER = parameterWriter<ResponsesWriting>({
   parameters: {
-    parallelToolCalls: true,
-    maxTokens: true,
-    temperature: true,
-    topP: true,
+    maxTokens: (limit) => ({ max_output_tokens: Math.max(OUTPUT_TOKENS_MIN, limit) }),
+    temperature: "temperature",
+    topP: "top_p",
     topK: false,
     presencePenalty: false,
     frequencyPenalty: false,
     seed: false,
-    // The gateway itself applies stop sequences.
-    stop: true,
+    // The protocol has no stop sequences. The gateway itself cuts the answer at them.
+    stop: (texts, at) => {
+      at.cutAt = texts;
+      return undefined;
+    },
     n: false,
-    logprobs: true,
-    topLogprobs: true,
+    logprobs: (wanted, at) => {
+      if (wanted) includeLogprobs(at);
+      return undefined;
+    },
+    topLogprobs: (count, at) => (count > 0 && includeLogprobs(at) ? { top_logprobs: count } : undefined),
     logitBias: false,
-    user: true,
-    metadata: true,
-    store: true,
-    serviceTier: true,
-    verbosity: true,
+    parallelToolCalls: (may, { offersTools }) => (offersTools ? { parallel_tool_calls: may } : undefined),
+    user: writeUser,
+    metadata: writeMetadata,
+    store: "store",
+    serviceTier: writeServiceTier,
+    verbosity: (verbosity) => ({ text: { verbosity } }),
+  },
+  reasoning: {
+    effort: writeEffort,
+    budgetTokens: writeEffort,
+    enabled: writeEffort,
+    summary: writeSummary,
   },
   carries: new Set([
     "prompt_cache_key",
@@ -49,9 +71,12 @@ const TAKES: Takes = {
     "safety_identifier",
     "moderation",
   ]),
-};
+});
 const PLACES: Places = { names: false, detail: true, cacheMarkers: false, documents: false };
 const SERVICE_TIERS = new Set(["auto", "default", "flex", "priority", "scale", "fast", "ultrafast"]);
+
+/** Members that the gateway sets itself, so that they are not reported if the provider refuses them. */
+const OWN = ["store", "include"];
 
 /** Writes the request. Throws `ApiError` `unsupported_parameter`. */
 export function responsesRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
@@ -60,44 +85,32 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   const chat = inOwnFormat(flat, RESPONSES, PLACES, dropped);
   refuse(chat);
   const refused = refusedFor(ctx, chat.reasoning);
-  const carried = takeParameters(chat, TAKES, dropped);
   const body: Record<string, unknown> = {
     model: ctx.model,
     input: responsesInput(chat.messages, dropped),
     // OpenAI stores answers by default, which clients of other protocols did not request.
-    store: chat.store ?? false,
+    store: false,
   };
-  const include: string[] = [];
-  if (chat.maxTokens !== undefined) body["max_output_tokens"] = Math.max(OUTPUT_TOKENS_MIN, chat.maxTokens);
-  if (chat.temperature !== undefined) body["temperature"] = chat.temperature;
-  if (chat.topP !== undefined) body["top_p"] = chat.topP;
-  if (refused.includes("logprobs")) {
-    if (chat.logprobs || chat.topLogprobs) dropped.add("logprobs");
-  } else if (chat.logprobs || chat.topLogprobs) {
-    include.push("message.output_text.logprobs");
-    if (chat.topLogprobs) body["top_logprobs"] = chat.topLogprobs;
+  const tools = toolItems(chat.tools, dropped);
+  const at: ResponsesWriting = { chat, ctx, refused, dropped, include: new Set(), offersTools: tools.length > 0 };
+  WRITER.parameters(body, at);
+  if (tools.length > 0) {
+    body["tools"] = tools;
+    if (chat.toolChoice !== undefined) body["tool_choice"] = choiceOf(chat.toolChoice, chat.tools);
   }
-  addTools(body, chat, dropped);
-  addReasoning(body, include, { chat, ctx, dropped });
-  addText(body, chat, dropped);
-  addIdentity(body, chat, dropped);
-  if (include.length > 0) body["include"] = include;
+  addReasoning(body, at);
+  addFormat(body, chat, dropped);
+  if (at.include.size > 0) body["include"] = [...at.include];
   if (ctx.stream) body["stream"] = true;
-  Object.assign(body, carried);
+  Object.assign(body, WRITER.carried(at));
   Object.assign(body, openaiEndUser(body, ctx, refused));
-  for (const name of refused) {
-    if (body[name] === undefined) continue;
-    delete body[name];
-    // The gateway sets these members itself, so they are not reported as dropped.
-    if (name !== "store" && name !== "include") dropped.add(name);
-  }
+  removeRefused(body, refused, dropped, { silent: OWN });
   return {
     path: "/responses",
     headers: responsesHeaders(ctx),
     body: JSON.stringify(body),
     dropped: [...dropped],
-    // The protocol has no stop sequences.
-    ...(chat.stop === undefined ? {} : { cutAt: chat.stop }),
+    ...(at.cutAt === undefined ? {} : { cutAt: at.cutAt }),
   };
 }
 
@@ -115,10 +128,20 @@ function refuse(chat: ChatRequest): void {
   }
 }
 
-function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
+/** Requests log probabilities, unless the provider refuses them. */
+function includeLogprobs({ refused, dropped, include }: ResponsesWriting): boolean {
+  if (refused.includes("logprobs")) {
+    dropped.add("logprobs");
+    return false;
+  }
+  include.add("message.output_text.logprobs");
+  return true;
+}
+
+function toolItems(given: readonly Tool[], dropped: Set<string>): ResponsesInputItem[] {
   const tools: ResponsesInputItem[] = [];
   const spaces = new Map<string, ResponsesInputItem[]>();
-  for (const tool of chat.tools) {
+  for (const tool of given) {
     const item = toolItem(tool, dropped);
     if (item === undefined) continue;
     const space = tool.type === "server" ? undefined : tool.namespace;
@@ -130,10 +153,7 @@ function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set
       tools.push({ type: "namespace", name: space, tools: members });
     }
   }
-  if (tools.length === 0) return;
-  body["tools"] = tools;
-  if (chat.toolChoice !== undefined) body["tool_choice"] = choiceOf(chat.toolChoice, chat.tools);
-  if (chat.parallelToolCalls !== undefined) body["parallel_tool_calls"] = chat.parallelToolCalls;
+  return tools;
 }
 
 function toolItem(tool: Tool, dropped: Set<string>): ResponsesInputItem | undefined {
@@ -177,49 +197,63 @@ function allowedItem(name: string, tools: readonly Tool[]): ResponsesInputItem[]
   return tool.origin === RESPONSES ? [{ type: tool.name }] : [];
 }
 
-function addReasoning(
-  body: Record<string, unknown>,
-  include: string[],
-  given: { chat: ChatRequest; ctx: RequestContext; dropped: Set<string> },
-): void {
-  const { chat, ctx, dropped } = given;
-  const wanted = chat.reasoning ?? {};
-  const { effort, changed } = effortFor(wanted, effortsFor(ctx, "responses"), mayReason(ctx));
-  const { summary } = wanted;
-  if (changed) dropped.add("reasoning_effort");
-  if (!mayReason(ctx)) {
-    // Models without reasoning answer 400 to these parameters.
-    if (summary !== undefined) dropped.add("reasoning_summary");
-    return;
-  }
-  const reasoning = { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
+function addReasoning(body: Record<string, unknown>, at: ResponsesWriting): void {
+  const reasoning: Record<string, unknown> = {};
+  WRITER.reasoning(reasoning, at);
   if (Object.keys(reasoning).length > 0) body["reasoning"] = reasoning;
   // Reasoning that is not stored must be returned by the client, so it must get it.
-  if (body["store"] === false) include.push("reasoning.encrypted_content");
+  if (mayReason(at.ctx) && body["store"] === false) at.include.add("reasoning.encrypted_content");
 }
 
-function addText(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
-  const text: Record<string, unknown> = {};
-  const format = chat.responseFormat;
-  if (format?.type === "json_schema") {
-    const { relaxed, ...taken } = strictOrPlain(format.schema, format.strict);
+function writeEffort(
+  wanted: Pick<ReasoningOptions, "effort" | "budgetTokens" | "enabled">,
+  { ctx, dropped }: ResponsesWriting,
+): Members {
+  const { effort, changed } = effortFor(wanted, effortsFor(ctx, "responses"), mayReason(ctx));
+  if (changed) dropped.add("reasoning_effort");
+  return { effort: mayReason(ctx) ? effort : undefined };
+}
+
+function writeSummary(
+  { summary }: Pick<ReasoningOptions, "summary">,
+  { ctx, dropped }: ResponsesWriting,
+): Members | undefined {
+  if (mayReason(ctx)) return { summary };
+  // Models without reasoning answer 400 to these parameters.
+  dropped.add("reasoning_summary");
+  return undefined;
+}
+
+/** Adds the format of the answer to the settings of the text. */
+function addFormat(body: Record<string, unknown>, { responseFormat }: ChatRequest, dropped: Set<string>): void {
+  if (responseFormat === undefined || responseFormat.type === "text") return;
+  let format: unknown = { type: "json_object" };
+  if (responseFormat.type === "json_schema") {
+    const { relaxed, ...taken } = strictOrPlain(responseFormat.schema, responseFormat.strict);
     if (relaxed) dropped.add("strict");
-    text["format"] = { ...format, ...taken };
-  } else if (format?.type === "json_object") text["format"] = { type: "json_object" };
-  if (chat.verbosity !== undefined) text["verbosity"] = chat.verbosity;
-  if (Object.keys(text).length > 0) body["text"] = text;
+    format = { ...responseFormat, ...taken };
+  }
+  body["text"] = { format, ...asRecord(body["text"]) };
 }
 
-function addIdentity(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
-  const user = chat.user ?? asText(chat.metadata?.["user_id"]);
-  if (user) body["user"] = user.length <= USER_CHARS_MAX ? user : sha256Hex(user);
-  const { user_id: _user, ...metadata } = asRecord(chat.metadata);
-  if (Object.keys(metadata).length > 0) {
-    if (Object.values(metadata).every((value) => typeof value === "string")) body["metadata"] = metadata;
-    else dropped.add("metadata");
-  }
-  if (chat.serviceTier !== undefined) {
-    if (SERVICE_TIERS.has(chat.serviceTier)) body["service_tier"] = chat.serviceTier;
-    else dropped.add("service_tier");
-  }
+function writeUser(user: string): Members | undefined {
+  if (user === "") return undefined;
+  return { user: user.length <= USER_CHARS_MAX ? user : sha256Hex(user) };
+}
+
+/** In Anthropic's format, the user is a member of the metadata. */
+function writeMetadata(given: NonNullable<ChatRequest["metadata"]>, { chat, dropped }: ResponsesWriting): Members {
+  const { user_id: id, ...metadata } = given;
+  const user = chat.user === undefined ? writeUser(asText(id) ?? "") : undefined;
+  const values = Object.values(metadata);
+  if (values.length === 0) return { ...user };
+  if (values.every((value) => typeof value === "string")) return { ...user, metadata };
+  dropped.add("metadata");
+  return { ...user };
+}
+
+function writeServiceTier(tier: string, { dropped }: ResponsesWriting): Members | undefined {
+  if (SERVICE_TIERS.has(tier)) return { service_tier: tier };
+  dropped.add("service_tier");
+  return undefined;
 }
