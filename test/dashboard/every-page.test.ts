@@ -1,6 +1,6 @@
-// Checks every page of the dashboard that ui/app.tsx lists in a real browser: axe finds no violation, nothing is wider
+// Checks every page of the dashboard's list (contract-pages.ts) in a real browser: axe finds no violation, nothing is wider
 // than the window, a heading names the page, the keyboard reaches every control, and nothing moves while the page
-// loads. A new page whose path has a pattern may need an example in EXAMPLES; the first test then fails and says so.
+// loads. A page whose path names an object may have an example in EXAMPLES.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -19,10 +19,10 @@ const HEIGHT = 844;
 /** The limit of layout shift that counts as good: https://web.dev/articles/cls */
 const SHIFT_MAX = 0.1;
 
-test("the pages are read from the list in app.tsx", async () => {
-  const found = await addresses();
+test("each page has an address of its own", () => {
+  const found = addresses();
   expect(found.length).toBeGreaterThan(15);
-  expect(found).toContain("/admin/providers");
+  expect(found).toContain("/admin/accounts/ID");
   expect(new Set(found).size).toBe(found.length);
 });
 
@@ -91,7 +91,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
     "at $width px, dark: $dark: every page fits, has its heading, does not jump, and axe knows no fault",
     async ({ width, dark, others }) => {
       const { page, complaints, context, go, signIn } = await open({ width, dark });
-      const all = await addresses();
+      const all = addresses();
       const found: Record<string, string[]> = {};
       const look = async (path: string) => {
         await page.setViewportSize({ width, height: HEIGHT });
@@ -121,7 +121,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       const { page, context, go, signIn } = await open({ width: 1440, dark: false });
       await signIn();
       const unreached: Record<string, string[]> = {};
-      for (const path of (await addresses()).filter((one) => !GUEST.includes(one))) {
+      for (const path of addresses().filter((one) => !GUEST.includes(one))) {
         await go(path);
         const missing = await unreachedBy(page);
         if (missing.length > 0) unreached[path] = missing;
@@ -139,7 +139,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       await page.emulateMedia({ reducedMotion: "reduce", forcedColors: "active" });
       await signIn();
       const moving: string[] = [];
-      for (const path of (await addresses()).filter((one) => !GUEST.includes(one))) {
+      for (const path of addresses().filter((one) => !GUEST.includes(one))) {
         await go(path);
         const animations = await page.evaluate(() => document.getAnimations().length);
         if (animations > 0) moving.push(path);

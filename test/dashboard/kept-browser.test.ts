@@ -1,4 +1,4 @@
-// The input of every field of every page in the list of ui/app.tsx survives a restart of the server, a reload, and a sign-in
+// The input of every field of every page in the list of contract-pages.ts survives a restart of the server, a reload, and a sign-in
 // after the session has ended. Passwords are not stored.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -74,7 +74,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       await signIn();
       const walked: string[] = [];
       const lost: Record<string, unknown> = {};
-      for (const path of [...(await addresses()), MOVABLE].filter((one) => !GUEST.includes(one))) {
+      for (const path of [...addresses(), MOVABLE].filter((one) => !GUEST.includes(one))) {
         await go(path);
         const typed = await typeEverywhere(page, walked.length);
         if (Object.keys(typed).length === 0) continue;

@@ -1,12 +1,13 @@
-// Walks the pages of the dashboard, which it reads from the list in ui/app.tsx.
+// Walks the pages of the dashboard, by their list.
 
 import { join } from "node:path";
 import type { Page, Request } from "playwright-core";
+import { PAGES, pageAt } from "../../src/dashboard/contract-pages.ts";
 
 /** The pages' folder. */
 export const UI = join(import.meta.dir, "../../src/dashboard/ui");
 
-/** An address for a pattern that matches several; `ID` is replaced with an account's id. */
+/** An address of a page whose path has a `*`; `ID` is replaced with an account's id. */
 const EXAMPLES = ["/admin/accounts/ID", "/admin/decisions/judge-1.2.0"];
 /** Pages for guests redirect members to the page that they wanted. */
 export const GUEST = ["/login", "/signup", "/forgot"];
@@ -14,24 +15,26 @@ export const GUEST = ["/login", "/signup", "/forgot"];
 /** A page counts as loaded after this number of frames without a request in progress. */
 const QUIET_FRAMES = 4;
 
-/** The patterns of `ROUTES`, as written in the source. */
-async function patterns(): Promise<RegExp[]> {
-  const source = await Bun.file(join(UI, "app.tsx")).text();
-  return [...source.matchAll(/path: \/(\^.*?\$)\/,/g)].map(([, pattern]) => new RegExp(pattern ?? "", ""));
-}
-
 /** An address for each page. */
-export async function addresses(): Promise<string[]> {
-  return (await patterns()).map((pattern) => {
-    const plain = pattern.source.slice(1, -1).replaceAll("\\/", "/");
-    if (/^[/\w-]*$/.test(plain)) return plain;
-    // The object in the address does not exist. The page must say so, and fit into the window.
-    const nothing = plain.replaceAll("[^/]+", "one-that-is-gone").replaceAll(/\(\?:\w+\)\?/g, "");
-    const example = EXAMPLES.find((one) => pattern.test(one)) ?? nothing;
-    if (!pattern.test(example)) throw new Error(`${pattern}: add an address of this page to EXAMPLES`);
-    return example;
+export function addresses(): string[] {
+  return Object.values(PAGES).map(({ paths: [path] }) => {
+    if (!path.includes("*")) return path;
+    const known = EXAMPLES.find((one) => PAGES_BY_PATH.get(pageAt(one)) === path);
+    // Otherwise the object in the address does not exist. The page must say so, and fit into the window.
+    return known ?? path.replaceAll("*", "one-that-is-gone");
   });
 }
+
+const PAGES_BY_PATH = new Map<string | undefined, string>(
+  Object.entries(PAGES).map(
+    ([
+      name,
+      {
+        paths: [path],
+      },
+    ]) => [name, path],
+  ),
+);
 
 /** Returns a function that waits until the page has its heading and its data. */
 export function arrivals(page: Page): () => Promise<void> {

@@ -1,6 +1,7 @@
 // The page and its files: headers, caching and size.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { PAGES } from "../../src/dashboard/contract-pages.ts";
 import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { dashboardClient } from "./support.ts";
 
@@ -14,20 +15,22 @@ afterAll(() => app.stop());
 /** The compressed size of everything that a first visit loads. */
 const PAGE_BYTES_MAX = 60_000;
 
-test.each(["", "/", "/signup", "/login", "/forgot", "/keys", "/playground"])(
-  "/dashboard%s is the page",
-  async (path) => {
-    const { status, headers, text } = await app.ask("GET", `/dashboard${path}`);
-    expect(status).toBe(200);
-    expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(headers.get("cache-control")).toBe("no-store");
-    expect(text).toContain("<!doctype html>");
-  },
-);
+/** Each address of each page, also the former ones. */
+const ADDRESSES = Object.values(PAGES).flatMap(({ paths }) => paths.map((path) => path.replaceAll("*", "some-id")));
+
+test.each(["", ...ADDRESSES, "/keys/", "/admin/accounts/some-id/"])("/dashboard%s is the page", async (path) => {
+  const { status, headers, text } = await app.ask("GET", `/dashboard${path}`);
+  expect(status).toBe(200);
+  expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(headers.get("cache-control")).toBe("no-store");
+  expect(text).toContain("<!doctype html>");
+});
 
 test("what there is no page for says 404, and below the API in JSON", async () => {
-  const page = await app.ask("GET", "/dashboard/no-such-page");
-  expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+  for (const path of ["/no-such-page", "/admin/no-such-page", "/keys/one", "/jobs/one/two", "/threads/one"]) {
+    const page = await app.ask("GET", `/dashboard${path}`);
+    expect([path, page.status, page.headers.get("content-type")]).toEqual([path, 404, "text/html; charset=utf-8"]);
+  }
   const api = await app.ask("GET", "/dashboard/api/no-such-thing");
   expect([api.status, api.json.error.code]).toEqual([404, "route_not_found"]);
   const asset = await app.ask("GET", "/dashboard/assets/none.js");

@@ -3,6 +3,7 @@
 import { noEndpoint } from "../../http/errors.ts";
 import { takesGzip } from "../../http/packed.ts";
 import { BASE, type Boot } from "../contract.ts";
+import { pageAt } from "../contract-pages.ts";
 import type { Bundle } from "./bundle.ts";
 
 const CONTENT_SECURITY_POLICY = [
@@ -33,36 +34,13 @@ export function safeHeaders({ secure }: { readonly secure: boolean }): Record<st
   return secure ? { ...SAFE_HEADERS, "cross-origin-opener-policy": "same-origin" } : SAFE_HEADERS;
 }
 
-/** The paths that have a page, below the dashboard's path; `*` stands for one segment. */
-const PAGES: readonly RegExp[] = [
-  "",
-  "signup",
-  "login",
-  "forgot",
-  "keys",
-  "usage",
-  "log",
-  "models",
-  "playground",
-  "web",
-  "threads",
-  "threads/*/*",
-  "jobs",
-  "jobs/*",
-  "account",
-  "admin",
-  "admin/*",
-  "admin/*/*",
-].map((page) => new RegExp(`^${page.replaceAll("*", "[^/]+")}/?$`));
-
 /** The page, with status 404 where the path has none, which the page itself then reports. */
 export function htmlPage(
   path: string,
   bundle: Bundle,
   { boot, theme }: { boot: Boot; theme: string | undefined },
 ): Response {
-  const below = path.slice(BASE.length).replace(/^\//, "");
-  const status = PAGES.some((page) => page.test(below)) ? 200 : 404;
+  const status = pageAt(path.slice(BASE.length)) === undefined ? 404 : 200;
   const asset = (name: string) => `${BASE}/assets/${name}`;
   // Only these characters could end a script element or begin a comment in it.
   // The theme that the reader chose; without a choice the system's own.

@@ -1,4 +1,5 @@
-// The frame around every page, and the list of pages. CONTRIBUTING.md has a check list for adding one.
+// The frame around every page, and the component of each page in the list of contract-pages.ts. CONTRIBUTING.md has a check
+// list for adding one.
 //
 // A page is a component in pages/ that begins with <Title>. It reads data with `useLoad<T>("/path")`, writes with
 // `call("POST", "/path", body)`, has forms with `useForm`, shows messages with `say` and asks with `confirmed`. A large page
@@ -8,6 +9,7 @@
 import { useSignal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
+import { menuOf, PAGES, type PageName, pageAt } from "../contract-pages.ts";
 import { signedOut } from "./api.ts";
 import { lazy } from "./lazy.tsx";
 import { finishTrip, isReturn } from "./oauth-sign-in.ts";
@@ -22,142 +24,37 @@ import { Messages, say, unsay } from "./parts/notice.tsx";
 import { Title } from "./parts/title.tsx";
 import { navigate, path, query, safeNext } from "./router.ts";
 import { forgetSession, profile, refreshSession } from "./session.ts";
-import { Gate, type NavEntry, Shell } from "./shell.tsx";
+import { Gate, Shell } from "./shell.tsx";
 
-/** A page. */
-export interface Route {
-  readonly path: RegExp;
-  readonly page: FunctionComponent;
-  /** `guest` pages redirect signed-in users to the page that they wanted; `anyone` pages are shown to both. */
-  readonly as: "guest" | "anyone" | "member" | "admin";
-  /** Its label, icon and path in the menu. */
-  readonly nav?: NavEntry;
-}
-
-/** All pages. */
-const ROUTES: readonly Route[] = [
-  // The second path is a former one.
-  { path: /^\/(?:usage)?$/, page: HomePage, as: "member", nav: ["Overview", "home", "/"] },
-  { path: /^\/keys$/, page: KeysPage, as: "member", nav: ["Keys", "key", "/keys"] },
-  {
-    path: /^\/log$/,
-    page: lazy(() => import("./pages/log.tsx"), "LogPage"),
-    as: "member",
-    nav: ["Request log", "log", "/log"],
-  },
-  {
-    path: /^\/models$/,
-    page: lazy(() => import("./pages/models.tsx"), "ModelListPage"),
-    as: "member",
-    nav: ["Models", "layers", "/models"],
-  },
-  {
-    path: /^\/playground$/,
-    page: lazy(() => import("./pages/playground.tsx"), "PlaygroundPage"),
-    as: "member",
-    nav: ["Playground", "chat", "/playground"],
-  },
-  {
-    path: /^\/web$/,
-    page: lazy(() => import("./pages/web.tsx"), "WebPage"),
-    as: "member",
-    nav: ["Web tools", "globe", "/web"],
-  },
-  {
-    path: /^\/jobs$/,
-    page: lazy(() => import("./pages/jobs.tsx"), "JobsPage"),
-    as: "member",
-    nav: ["Jobs", "list", "/jobs"],
-  },
-  { path: /^\/jobs\/[^/]+$/, page: lazy(() => import("./pages/jobs.tsx"), "OneJobPage"), as: "member" },
-  {
-    path: /^\/threads$/,
-    page: lazy(() => import("./pages/threads.tsx"), "ThreadsPage"),
-    as: "member",
-    nav: ["Threads", "thread", "/threads"],
-  },
-  { path: /^\/threads\/[^/]+\/[^/]+$/, page: lazy(() => import("./pages/threads.tsx"), "OneThreadPage"), as: "member" },
-  {
-    path: /^\/account$/,
-    page: lazy(() => import("./pages/account.tsx"), "AccountPage"),
-    as: "member",
-    nav: ["Account", "person", "/account"],
-  },
-  {
-    path: /^\/admin$/,
-    page: lazy(() => import("./pages/admin/gateway.tsx"), "GatewayPage"),
-    as: "admin",
-    nav: ["Gateway", "pulse", "/admin"],
-  },
-  {
-    path: /^\/admin\/accounts$/,
-    page: lazy(() => import("./pages/admin/accounts.tsx"), "AccountsPage"),
-    as: "admin",
-    nav: ["Accounts", "people", "/admin/accounts"],
-  },
-  {
-    path: /^\/admin\/accounts\/[^/]+$/,
-    page: lazy(() => import("./pages/admin/account.tsx"), "AdminAccountPage"),
-    as: "admin",
-  },
-  {
-    path: /^\/admin\/jobs$/,
-    page: lazy(() => import("./pages/admin/jobs.tsx"), "OpenJobsPage"),
-    as: "admin",
-    nav: ["Running jobs", "list", "/admin/jobs"],
-  },
-  {
-    path: /^\/admin\/models$/,
-    page: lazy(() => import("./pages/admin/models.tsx"), "ModelsPage"),
-    as: "admin",
-    nav: ["Models", "layers", "/admin/models"],
-  },
-  {
-    path: /^\/admin\/decisions$/,
-    page: lazy(() => import("./pages/admin/decisions.tsx"), "DecisionsPage"),
-    as: "admin",
-    nav: ["Decisions", "scale", "/admin/decisions"],
-  },
-  {
-    path: /^\/admin\/decisions\/[^/]+$/,
-    page: lazy(() => import("./pages/admin/decision-version.tsx"), "DecisionVersionPage"),
-    as: "admin",
-  },
-  {
-    path: /^\/admin\/providers$/,
-    page: lazy(() => import("./pages/admin/providers.tsx"), "ProvidersPage"),
-    as: "admin",
-    nav: ["Providers", "cloud", "/admin/providers"],
-  },
-  {
-    path: /^\/admin\/engines$/,
-    page: lazy(() => import("./pages/admin/engines.tsx"), "EnginesPage"),
-    as: "admin",
-    nav: ["Search engines", "search", "/admin/engines"],
-  },
-  {
-    path: /^\/admin\/storage$/,
-    page: lazy(() => import("./pages/admin/storage.tsx"), "StoragePage"),
-    as: "admin",
-    nav: ["Storage", "disk", "/admin/storage"],
-  },
-  {
-    path: /^\/admin\/audit$/,
-    page: lazy(() => import("./pages/admin/audit.tsx"), "AuditPage"),
-    as: "admin",
-    nav: ["Audit log", "shield", "/admin/audit"],
-  },
-  {
-    path: /^\/admin\/config$/,
-    page: lazy(() => import("./pages/admin/config.tsx"), "ConfigPage"),
-    as: "admin",
-    nav: ["Configuration", "sliders", "/admin/config"],
-  },
-  { path: /^\/login$/, page: LoginPage, as: "guest" },
-  // Sign-up continues with the verification code after the account has been created.
-  { path: /^\/signup$/, page: SignupPage, as: "anyone" },
-  { path: /^\/forgot$/, page: ForgotPage, as: "anyone" },
-];
+/** The component of each page. A large one is loaded when it is opened. */
+const COMPONENTS: Readonly<Record<PageName, FunctionComponent>> = {
+  home: HomePage,
+  keys: KeysPage,
+  log: lazy(() => import("./pages/log.tsx"), "LogPage"),
+  models: lazy(() => import("./pages/models.tsx"), "ModelListPage"),
+  playground: lazy(() => import("./pages/playground.tsx"), "PlaygroundPage"),
+  web: lazy(() => import("./pages/web.tsx"), "WebPage"),
+  jobs: lazy(() => import("./pages/jobs.tsx"), "JobsPage"),
+  job: lazy(() => import("./pages/jobs.tsx"), "OneJobPage"),
+  threads: lazy(() => import("./pages/threads.tsx"), "ThreadsPage"),
+  thread: lazy(() => import("./pages/threads.tsx"), "OneThreadPage"),
+  account: lazy(() => import("./pages/account.tsx"), "AccountPage"),
+  gateway: lazy(() => import("./pages/admin/gateway.tsx"), "GatewayPage"),
+  accounts: lazy(() => import("./pages/admin/accounts.tsx"), "AccountsPage"),
+  oneAccount: lazy(() => import("./pages/admin/account.tsx"), "AdminAccountPage"),
+  openJobs: lazy(() => import("./pages/admin/jobs.tsx"), "OpenJobsPage"),
+  adminModels: lazy(() => import("./pages/admin/models.tsx"), "ModelsPage"),
+  decisions: lazy(() => import("./pages/admin/decisions.tsx"), "DecisionsPage"),
+  decisionVersion: lazy(() => import("./pages/admin/decision-version.tsx"), "DecisionVersionPage"),
+  providers: lazy(() => import("./pages/admin/providers.tsx"), "ProvidersPage"),
+  engines: lazy(() => import("./pages/admin/engines.tsx"), "EnginesPage"),
+  storage: lazy(() => import("./pages/admin/storage.tsx"), "StoragePage"),
+  audit: lazy(() => import("./pages/admin/audit.tsx"), "AuditPage"),
+  config: lazy(() => import("./pages/admin/config.tsx"), "ConfigPage"),
+  login: LoginPage,
+  signup: SignupPage,
+  forgot: ForgotPage,
+};
 
 signedOut.handler = () => {
   if (profile.value === null) return;
@@ -184,9 +81,10 @@ export function Dashboard() {
 
 function Page() {
   const who = profile.value;
-  const route = ROUTES.find((one) => one.path.test(path.value));
-  const refused = route !== undefined && (route.as === "member" || route.as === "admin") && who === null;
-  const onward = route?.as === "guest" && who !== null;
+  const name = pageAt(path.value);
+  const as = name === undefined ? undefined : PAGES[name].as;
+  const refused = (as === "member" || as === "admin") && who === null;
+  const onward = as === "guest" && who !== null;
   useEffect(() => {
     if (refused)
       navigate(`/login${path.value === "/" ? "" : `?next=${encodeURIComponent(path.value + location.search)}`}`, {
@@ -195,9 +93,9 @@ function Page() {
     else if (onward) navigate(safeNext(query.value.get("next")), { replace: true });
   }, [refused, onward]);
   if (refused || onward) return null;
-  const hidden = route === undefined || (route.as === "admin" && who?.admin !== true);
-  const Shown = hidden ? Missing : route.page;
-  if (who === null || (route !== undefined && route.as === "anyone")) {
+  const hidden = name === undefined || (as === "admin" && who?.admin !== true);
+  const Shown = hidden ? Missing : COMPONENTS[name];
+  if (who === null || as === "anyone") {
     return (
       <Gate>
         <ErrorBoundary key={path.value}>
@@ -206,9 +104,8 @@ function Page() {
       </Gate>
     );
   }
-  const navOf = (as: Route["as"]) => ROUTES.flatMap((one) => (one.as === as && one.nav ? [one.nav] : []));
   return (
-    <Shell nav={navOf("member")} adminNav={who.admin ? navOf("admin") : []}>
+    <Shell nav={menuOf("member")} adminNav={who.admin ? menuOf("admin") : []}>
       <ErrorBoundary key={path.value}>
         <Shown />
       </ErrorBoundary>
