@@ -7,7 +7,7 @@ export type MediaSource =
   | { kind: "base64"; mediaType: string; data: string }
   | { kind: "file"; fileId: string };
 
-/** A prompt-cache marker (Anthropic `cache_control`), carried verbatim. */
+/** A prompt-cache marker (Anthropic `cache_control`, OpenAI `prompt_cache_breakpoint`), carried verbatim (cache-marks.ts). */
 export type CacheControl = Readonly<Record<string, unknown>>;
 
 export interface TextPart {

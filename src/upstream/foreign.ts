@@ -4,7 +4,9 @@
 
 import { ApiError } from "../base/errors.ts";
 import { lookUp } from "../base/look-up.ts";
+import { isBreakpoint } from "../chat/cache-marks.ts";
 import type {
+  CacheControl,
   ChatMessage,
   ChatRequest,
   FilePart,
@@ -21,8 +23,8 @@ export interface Places {
   names: boolean;
   /** `detail` of images. */
   detail: boolean;
-  /** Prompt-cache markers. */
-  cacheMarkers: boolean;
+  /** Prompt-cache markers: on everything, only on content of the system, the user and tools, or on nothing. */
+  cacheMarkers: "everywhere" | "input" | "nowhere";
   /** Plain-text documents with a title, and notes on any document. */
   documents: boolean;
 }
@@ -65,15 +67,17 @@ export function inOwnFormat(
   places: Places,
   dropped: Set<string>,
 ): ChatRequest {
-  if (!places.cacheMarkers && chat.tools.some((tool) => tool.type === "function" && tool.cacheControl !== undefined)) {
-    dropped.add("cache_control");
+  if (places.cacheMarkers !== "everywhere") {
+    for (const tool of chat.tools) if (tool.type === "function") nameMark(tool, dropped);
   }
   let changed = false;
   const messages: ChatMessage[] = [];
   const gone: OpaquePart[] = [];
   chat.messages.forEach((message) => {
     if (!places.names && "name" in message && message.name !== undefined) dropped.add("messages.name");
-    for (const part of message.content) nameMarks(part, places, dropped);
+    const marksAreLost =
+      places.cacheMarkers === "nowhere" || (places.cacheMarkers === "input" && message.role === "assistant");
+    for (const part of message.content) nameLost(part, { marksAreLost, detail: places.detail }, dropped);
     const own = messageInOwnWords(message, { dialect, places, gone }, dropped);
     if (own !== message) changed = true;
     // An assistant turn without other content is left out.
@@ -86,10 +90,20 @@ export function inOwnFormat(
   return changed ? { ...chat, messages } : chat;
 }
 
-function nameMarks(part: ChatMessage["content"][number], places: Places, dropped: Set<string>): void {
-  if (!places.cacheMarkers && "cacheControl" in part) dropped.add("cache_control");
-  if (part.type === "tool-result") for (const inner of part.content) nameMarks(inner as TextPart, places, dropped);
-  else if (part.type === "image" && !places.detail && (part.detail ?? "auto") !== "auto") dropped.add("detail");
+interface Losses {
+  readonly marksAreLost: boolean;
+  readonly detail: boolean;
+}
+
+function nameLost(part: ChatMessage["content"][number], losses: Losses, dropped: Set<string>): void {
+  if (losses.marksAreLost && "cacheControl" in part) nameMark(part, dropped);
+  if (part.type === "tool-result") for (const inner of part.content) nameLost(inner as TextPart, losses, dropped);
+  else if (part.type === "image" && !losses.detail && (part.detail ?? "auto") !== "auto") dropped.add("detail");
+}
+
+/** Names a lost marker as the client calls it. */
+function nameMark({ cacheControl: mark }: { cacheControl?: CacheControl }, dropped: Set<string>): void {
+  if (mark !== undefined) dropped.add(isBreakpoint(mark) ? "prompt_cache_breakpoint" : "cache_control");
 }
 
 function messageInOwnWords(

@@ -25,6 +25,7 @@ const PLAIN: ModelTraits = {
   bothSamplers: true,
   structured: false,
   forcedTool: true,
+  cacheBreakpoints: false,
   prefill: true,
   lateSystem: false,
   signsThinking: false,

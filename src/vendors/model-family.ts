@@ -45,6 +45,8 @@ export interface ModelTraits {
   structured: boolean;
   /** It supports a tool choice that forces a call. */
   forcedTool: boolean;
+  /** It caches the prompt up to OpenAI's `prompt_cache_breakpoint`. */
+  cacheBreakpoints: boolean;
   /** It continues a final assistant turn. */
   prefill: boolean;
   /** System text is allowed between the turns. */

@@ -78,6 +78,13 @@ const gpt: ModelFamily = {
       seen: "2026-11",
     },
     {
+      from: version(5, 6),
+      facts: { cacheBreakpoints: true },
+      source:
+        "developers.openai.com/api/docs/guides/prompt-caching (from GPT-5.6 on); openai/openai-node PromptCacheOptions",
+      seen: "2026-11",
+    },
+    {
       lines: ["astra"],
       from: version(6),
       facts: ALWAYS_REASONS,
@@ -243,9 +250,10 @@ export const openai = {
         refuses_reasoning: true,
         metadata_needs_store: true,
         safety_identifier: true,
+        cache_breakpoints: true,
       },
       // An item of a response that was not stored is looked up by its id and not found.
-      "openai-responses": { plain_reasoning: false, safety_identifier: true },
+      "openai-responses": { plain_reasoning: false, safety_identifier: true, cache_breakpoints: true },
     },
     models: { path: "/models" },
     figures: {

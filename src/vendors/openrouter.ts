@@ -13,8 +13,11 @@ export const openrouter: Vendor = {
     traceName: "openrouter",
     variable: { name: "OPENROUTER_API_KEY", holds: "key", alone: true },
     keyBegins: "sk-or-",
-    // Forwards Anthropic's cache markers (openrouter.ai/docs/features/prompt-caching).
-    dialects: { "openai-chat": { cache_control: true, usage_include: true, route_wishes: true } },
+    // Forwards the cache markers of Anthropic and OpenAI (openrouter.ai/docs/features/prompt-caching, OpenRouterTeam/typescript-sdk
+    // PromptCacheBreakpoint).
+    dialects: {
+      "openai-chat": { cache_control: true, cache_breakpoints: true, usage_include: true, route_wishes: true },
+    },
     models: {
       path: "/models",
       pricing: true,

@@ -30,6 +30,9 @@ export const QuirksSchema = Type.Object(
       }),
     ),
     cache_control: flag("true: Anthropic's cache markers on text are supported; otherwise they are left out."),
+    cache_breakpoints: flag(
+      "true: OpenAI's `prompt_cache_breakpoint` is supported, for models that have it (GPT-5.6 and newer).",
+    ),
     automatic_cache: flag("true: Anthropic's `cache_control` at the top level of the request is supported."),
     usage_include: flag(
       "true: `usage: {include: true}` is supported; otherwise it is left out, since usage is always reported.",

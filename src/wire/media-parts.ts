@@ -3,6 +3,7 @@
 
 import { lookUp } from "../base/look-up.ts";
 import type { FilePart, ImagePart, MediaSource, UserContent } from "../chat/request.ts";
+import { expectFields, type Fields, maybe } from "./check.ts";
 
 const DATA_URL = /^data:([^;,]*)(?:;[^;,]+)*;base64,/i;
 
@@ -12,6 +13,12 @@ export function readDataUrl(url: string): Extract<MediaSource, { kind: "base64" 
   if (match === null) return undefined;
   const mediaType = match[1]?.toLowerCase() || UNKNOWN;
   return { kind: "base64", mediaType, data: url.slice(match[0].length) };
+}
+
+/** OpenAI's cache marker of a part. Its mode has only one value. */
+export function readBreakpoint(part: Fields, path: string): Fields | undefined {
+  const mark = maybe(part, "prompt_cache_breakpoint", expectFields, path);
+  return mark === undefined ? undefined : { mode: "explicit", ...mark };
 }
 
 /** The type of data without one. */

@@ -37,7 +37,7 @@ import {
   remaining,
 } from "../check.ts";
 import type { DecodeOptions } from "../format.ts";
-import { readDataUrl, typedPart, typedResult } from "../media-parts.ts";
+import { readBreakpoint, readDataUrl, typedPart, typedResult } from "../media-parts.ts";
 import { wantsUsage } from "../usage-wish.ts";
 import { CHAT_ORIGIN, readCallSeal, readReasoning } from "./details.ts";
 import { toolChoiceOf, toolsOf } from "./tools.ts";
@@ -195,8 +195,9 @@ function contentOf<T extends { type: string }>(value: unknown, path: string, par
   return value.map((element, i) => part(element, at(path, i)));
 }
 
+/** The marker of a part: Anthropic's, as routers accept it, or OpenAI's own. */
 function cache(fields: Fields, path: string): { cacheControl?: Fields } {
-  return given({ cacheControl: maybe(fields, "cache_control", expectFields, path) });
+  return given({ cacheControl: maybe(fields, "cache_control", expectFields, path) ?? readBreakpoint(fields, path) });
 }
 
 const textPartOf: Check<TextPart> = (value, path) => {

@@ -16,7 +16,7 @@ export const CHAT_NAMES: ClientNames = {
 };
 
 const CHAT_FUNCTION: ObjectShape = { reads: "name description parameters strict" };
-const CHAT_TEXT: ObjectShape = { reads: "type text refusal cache_control" };
+const CHAT_TEXT: ObjectShape = { reads: "type text refusal cache_control prompt_cache_breakpoint" };
 const CHAT: ObjectShape = {
   holds: {
     stream_options: { reads: "include_usage" },
@@ -37,9 +37,15 @@ const CHAT: ObjectShape = {
           kinds: {
             text: CHAT_TEXT,
             refusal: CHAT_TEXT,
-            image_url: { reads: "type cache_control", holds: { image_url: { reads: "url detail" } } },
+            image_url: {
+              reads: "type cache_control prompt_cache_breakpoint",
+              holds: { image_url: { reads: "url detail" } },
+            },
             input_audio: { reads: "type", holds: { input_audio: { reads: "data format" } } },
-            file: { reads: "type cache_control", holds: { file: { reads: "file_id file_data filename" } } },
+            file: {
+              reads: "type cache_control prompt_cache_breakpoint",
+              holds: { file: { reads: "file_id file_data filename" } },
+            },
           },
         },
       },

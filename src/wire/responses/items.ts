@@ -29,7 +29,7 @@ import {
   need,
   reject,
 } from "../check.ts";
-import { readDataUrl, typedPart, typedResult } from "../media-parts.ts";
+import { readBreakpoint, readDataUrl, typedPart, typedResult } from "../media-parts.ts";
 import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
 import { readTextOptions } from "./text-options.ts";
 import { RESPONSES_ORIGIN, readTools } from "./tools.ts";
@@ -224,7 +224,12 @@ function readText(part: Fields, path: string): TextPart {
     type: "text",
     text: need(part, "text", expectString, path),
     ...(Array.isArray(annotations) && annotations.length > 0 ? { annotations } : {}),
+    ...cache(part, path),
   };
+}
+
+function cache(part: Fields, path: string): { cacheControl?: Fields } {
+  return given({ cacheControl: readBreakpoint(part, path) });
 }
 
 /** Reads an image. `image_url` is a string, or an object as in chat completions. */
@@ -237,7 +242,7 @@ function readImage(part: Fields, path: string): ImagePart {
     fileId === undefined
       ? readUrl(nested ? need(nested, "url", expectText, where) : need(part, "image_url", expectText, path))
       : { kind: "file", fileId };
-  return { type: "image", source, ...given({ detail }) };
+  return { type: "image", source, ...given({ detail }), ...cache(part, path) };
 }
 
 /** Reads a URL. A data URL becomes its bytes; `file-…` instead of a URL is the id of an uploaded file. */
@@ -257,7 +262,7 @@ function readFile(part: Fields, path: string): FilePart {
     const data = need(part, "file_data", expectText, path);
     source = readDataUrl(data) ?? { kind: "base64", mediaType: "application/pdf", data };
   }
-  return { type: "file", source, ...given({ filename }) };
+  return { type: "file", source, ...given({ filename }), ...cache(part, path) };
 }
 
 function readCall(item: Fields, path: string, turns: Turns): ToolCallPart {

@@ -23,7 +23,7 @@ const RESPONSES_CUSTOM: ObjectShape = {
   reads: "type name description format defer_loading",
   holds: { custom: { reads: "name description format defer_loading" } },
 };
-const RESPONSES_TEXT: ObjectShape = { reads: "type text logprobs" };
+const RESPONSES_TEXT: ObjectShape = { reads: "type text logprobs prompt_cache_breakpoint" };
 const RESPONSES_TEXT_OPTIONS: ObjectShape = {
   reads: "verbosity",
   holds: { format: { reads: "type name schema strict description" } },
@@ -60,8 +60,8 @@ const RESPONSES: ObjectShape = {
                 output_text: RESPONSES_TEXT,
                 text: RESPONSES_TEXT,
                 refusal: { reads: "type refusal" },
-                input_image: { reads: "type image_url file_id detail" },
-                input_file: { reads: "type file_id file_url file_data filename" },
+                input_image: { reads: "type image_url file_id detail prompt_cache_breakpoint" },
+                input_file: { reads: "type file_id file_url file_data filename prompt_cache_breakpoint" },
               },
             },
           },

@@ -17,6 +17,7 @@ import { fittedEffort, refusedFor, wantsNone } from "../../quirks.ts";
 import { fitSchema, toolSchema } from "../../schema-fit.ts";
 import { allowedInWords, forcedInWords } from "../../tool-choice.ts";
 import { asRecord, asText } from "../loose.ts";
+import { placeMarks } from "./caching.ts";
 import { ANTHROPIC, type AnthropicBlock, type AnthropicMessage, anthropicTurns } from "./messages.ts";
 
 /** The smallest thinking budget that Anthropic accepts. */
@@ -73,9 +74,10 @@ const WRITER = parameterWriter<AnthropicWriting>({
     store: false,
     verbosity: false,
   },
-  carries: new Set(),
+  // See caching.ts.
+  carries: new Set(["prompt_cache_options"]),
 });
-const PLACES: Places = { names: false, detail: false, cacheMarkers: true, documents: true };
+const PLACES: Places = { names: false, detail: false, cacheMarkers: "everywhere", documents: true };
 
 /** Writes the request. Throws `ApiError` `unsupported_parameter`. */
 export function anthropicRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
@@ -93,10 +95,10 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   const at: AnthropicWriting = { chat, facts, turns, body, maxTokens, dropped, cutAt: [] };
   WRITER.reasoning(body, at);
   WRITER.parameters(body, at);
-  WRITER.carried(at);
+  const { prompt_cache_options: options } = WRITER.carried(at);
   const named = anthropicEndUser(asRecord(body["metadata"]), ctx);
   if (named !== undefined) body["metadata"] = named;
-  if (shouldCache(chat, ctx)) body["cache_control"] = { type: "ephemeral" };
+  if (placeMarks(body, { chat, ctx, options: asRecord(options) })) dropped.add("prompt_cache_options");
   if (ctx.stream) body["stream"] = true;
   const refused = refusedFor(ctx, chat.reasoning);
   if (refused.includes("stop_sequences")) at.cutAt.push(...((body["stop_sequences"] as string[] | undefined) ?? []));
@@ -128,24 +130,6 @@ export function anthropicHeaders(ctx: RequestContext): Record<string, string> {
   const beta = ctx.clientHeaders["anthropic-beta"];
   if (beta !== undefined && beta !== "") headers["anthropic-beta"] = beta;
   return headers;
-}
-
-/**
- * Whether the vendor should cache the prompt. Writing to the cache costs more than plain input, so it is only requested if the
- * same beginning is likely to be sent again, and never beside the client's own markers. The marker is on the request and not on a
- * block, so that earlier messages stay the same from turn to turn.
- */
-function shouldCache(chat: ChatRequest, ctx: RequestContext): boolean {
-  if (ctx.quirks.automatic_cache !== true || ctx.clientCaches === true) return false;
-  const key = chat.extra["prompt_cache_key"];
-  const repeats = chat.tools.length > 0 || chat.messages.some(({ role }) => role === "assistant") || key != null;
-  return repeats && !isMarked(chat);
-}
-
-function isMarked(chat: ChatRequest): boolean {
-  const marked = (part: object): boolean =>
-    "cacheControl" in part || ("content" in part && Array.isArray(part.content) && part.content.some(marked));
-  return chat.tools.some(marked) || chat.messages.some(marked);
 }
 
 function refuse(chat: ChatRequest): void {

@@ -4,21 +4,19 @@
 import { sha256Hex } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json-object.ts";
 import { pairResults } from "../../../chat/pair.ts";
-import type { ChatMessage, ChatRequest, Tool } from "../../../chat/request.ts";
+import type { ChatMessage, ChatRequest } from "../../../chat/request.ts";
 import type { Quirks } from "../../../vendors/quirks.ts";
+import { type CacheForm, inForm } from "../../cache-form.ts";
 import { GO_ON } from "../../tool-choice.ts";
 
 /** The maximum length of `user` at OpenAI; Anthropic's clients send much longer ones. */
 const USER_CHARS_MAX = 64;
 
 /** The request as this provider accepts it. The original is not changed. */
-export function fitToQuirks(chat: ChatRequest, quirks: Quirks): ChatRequest {
+export function fitToQuirks(chat: ChatRequest, quirks: Quirks, form: CacheForm): ChatRequest {
   const fit: ChatRequest = { ...chat, messages: [...pairResults(chat.messages)] };
   if (chat.user !== undefined && chat.user.length > USER_CHARS_MAX) fit.user = sha256Hex(chat.user);
-  if (quirks.cache_control !== true) {
-    fit.messages = fit.messages.map(unmarked);
-    fit.tools = fit.tools.map(unmarkedTool);
-  }
+  Object.assign(fit, inForm(fit, form));
   if (quirks.tool_call_ids === "nine") fit.messages = fit.messages.map(withNineCharIds);
   const choice = chat.toolChoice;
   if (quirks.tool_choice_words === true && (choice?.type === "tool" || choice?.type === "allowed")) {
@@ -49,23 +47,6 @@ export function askedOn(turns: readonly unknown[]): readonly unknown[] {
 
 function roleOf(turn: unknown): unknown {
   return typeof turn === "object" && turn !== null && "role" in turn ? turn.role : undefined;
-}
-
-/** The message without Anthropic's cache markers, which strict servers refuse as unknown (musistudio/claude-code-router#377). */
-function unmarked(message: ChatMessage): ChatMessage {
-  if (message.role === "assistant") return message;
-  if (!message.content.some((part) => "cacheControl" in part)) return message;
-  const content = message.content.map((part) => {
-    const { cacheControl: _marker, ...rest } = part as typeof part & { cacheControl?: unknown };
-    return rest;
-  });
-  return { ...message, content } as ChatMessage;
-}
-
-function unmarkedTool(tool: Tool): Tool {
-  if (tool.type !== "function" || tool.cacheControl === undefined) return tool;
-  const { cacheControl: _marker, ...rest } = tool;
-  return rest;
 }
 
 function withNineCharIds(message: ChatMessage): ChatMessage {

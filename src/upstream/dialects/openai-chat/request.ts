@@ -4,6 +4,7 @@
 import type { ApiError } from "../../../base/errors.ts";
 import type {
   AssistantContent,
+  CacheControl,
   ChatMessage,
   ChatRequest,
   MediaSource,
@@ -15,6 +16,7 @@ import type {
   UserContent,
 } from "../../../chat/request.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
+import { cacheFormFor, markedPlaces, markOf } from "../../cache-form.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { openaiEndUser } from "../../end-user.ts";
 import { documentName, ForeignMedia, ForeignPiece, inOwnFormat, type Places } from "../../foreign.ts";
@@ -78,13 +80,14 @@ const KEPT = ["model", "messages"];
 /** Writes the upstream request. Throws `ApiError` `unsupported_parameter` for content that the protocol cannot express. */
 export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const dropped = new Set<string>();
+  const form = cacheFormFor(ctx);
   const places: Places = {
     names: true,
     detail: true,
-    cacheMarkers: ctx.quirks.cache_control === true,
+    cacheMarkers: markedPlaces(form),
     documents: false,
   };
-  const chat = fitToQuirks(inOwnFormat(given, "openai-chat", places, dropped), ctx.quirks);
+  const chat = fitToQuirks(inOwnFormat(given, "openai-chat", places, dropped), ctx.quirks, form);
   const refused = refusedFor(ctx, chat.reasoning);
   const facts = factsOf(ctx.model);
   const lastUser = chat.messages.findLastIndex(({ role }) => role === "user");
@@ -247,25 +250,33 @@ function contentOf(content: readonly UserContent[]): string | Json[] {
 function partOf(part: UserContent): Json {
   switch (part.type) {
     case "text":
-      return { type: "text", text: part.text, ...(part.cacheControl ? { cache_control: part.cacheControl } : {}) };
+      return { type: "text", text: part.text, ...markOf(part) };
     case "image": {
       const detail = part.detail === undefined ? {} : { detail: part.detail };
-      return { type: "image_url", image_url: { url: urlOf(part.source), ...detail } };
+      return { type: "image_url", image_url: { url: urlOf(part.source), ...detail }, ...mediaMark(part) };
     }
     case "audio":
       return { type: "input_audio", input_audio: { data: part.data, format: part.format } };
     case "file":
-      if (part.source.kind === "text") return { type: "text", text: part.source.text };
-      if (part.source.kind === "file") return { type: "file", file: { file_id: part.source.fileId } };
+      if (part.source.kind === "text") return { type: "text", text: part.source.text, ...markOf(part) };
+      if (part.source.kind === "file")
+        return { type: "file", file: { file_id: part.source.fileId }, ...mediaMark(part) };
       if (part.source.kind === "url") throw unsupported("a document by URL", part.source);
       return {
         type: "file",
         file: { filename: part.filename ?? documentName(part.source.mediaType), file_data: urlOf(part.source) },
+        ...mediaMark(part),
       };
     case "opaque":
       if (part.origin === "openai-chat") return { ...part.value };
       throw new ForeignPiece(part.value);
   }
+}
+
+/** Routers accept Anthropic's markers on text alone. */
+function mediaMark(part: { cacheControl?: CacheControl }): Json {
+  const { prompt_cache_breakpoint: mark } = markOf(part);
+  return mark === undefined ? {} : { prompt_cache_breakpoint: mark };
 }
 
 function urlOf(source: MediaSource): string {
@@ -319,17 +330,27 @@ function toolTurns(results: readonly ToolResultPart[]): Json[] {
   const turns: Json[] = [];
   const shown: Json[] = [];
   results.forEach((result) => {
-    const texts: string[] = [];
+    const texts: { text: string; mark: Json }[] = [];
     result.content.forEach((part) => {
-      if (part.type === "text") texts.push(part.text);
-      else if (part.type === "opaque") texts.push(JSON.stringify(part.value));
+      if (part.type === "text") texts.push({ text: part.text, mark: markOf(part) });
+      else if (part.type === "opaque") texts.push({ text: JSON.stringify(part.value), mark: {} });
       else {
         shown.push({ type: "text", text: `Attached to the result of tool call ${result.callId}:` });
         shown.push(partOf(part));
       }
     });
-    const text = texts.join("\n");
-    turns.push({ role: "tool", tool_call_id: result.callId, content: result.isError ? `Error: ${text}` : text });
+    const last = texts.at(-1);
+    if (last !== undefined) last.mark = { ...markOf(result), ...last.mark };
+    turns.push({ role: "tool", tool_call_id: result.callId, content: resultContent(texts, result.isError === true) });
   });
   return shown.length > 0 ? [...turns, { role: "user", content: shown }] : turns;
+}
+
+/** The content of a tool's turn: a string, which every server accepts, unless a part of it has a cache marker. */
+function resultContent(texts: readonly { text: string; mark: Json }[], isError: boolean): string | Json[] {
+  const prefix = isError ? "Error: " : "";
+  if (texts.every(({ mark }) => Object.keys(mark).length === 0)) {
+    return prefix + texts.map(({ text }) => text).join("\n");
+  }
+  return texts.map(({ text, mark }, at) => ({ type: "text", text: at === 0 ? prefix + text : text, ...mark }));
 }

@@ -13,6 +13,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../../../chat/request.ts";
+import { markOf } from "../../cache-form.ts";
 import { documentName, ForeignMedia } from "../../foreign.ts";
 import { asText, type Loose } from "../loose.ts";
 
@@ -62,7 +63,7 @@ function addMessage(
 function inputPart(part: UserContent, dropped: Set<string>): ResponsesInputItem | undefined {
   switch (part.type) {
     case "text":
-      return part.text === "" ? undefined : { type: "input_text", text: part.text };
+      return part.text === "" ? undefined : { type: "input_text", text: part.text, ...markOf(part) };
     case "image":
       return imagePart(part);
     case "file":
@@ -74,22 +75,26 @@ function inputPart(part: UserContent, dropped: Set<string>): ResponsesInputItem 
   }
 }
 
-function imagePart({ source, detail }: ImagePart): ResponsesInputItem {
+function imagePart(part: ImagePart): ResponsesInputItem {
+  const { source, detail } = part;
   const where =
     source.kind === "file"
       ? { file_id: source.fileId }
       : { image_url: source.kind === "url" ? source.url : `data:${source.mediaType};base64,${source.data}` };
-  return { type: "input_image", ...where, detail: detail ?? "auto" };
+  return { type: "input_image", ...where, detail: detail ?? "auto", ...markOf(part) };
 }
 
-function filePart({ source, filename }: FilePart): ResponsesInputItem {
-  if (source.kind === "text") return { type: "input_text", text: source.text };
-  if (source.kind === "file") return { type: "input_file", file_id: source.fileId };
-  if (source.kind === "url") return { type: "input_file", file_url: source.url };
+function filePart(part: FilePart): ResponsesInputItem {
+  const { source, filename } = part;
+  const mark = markOf(part);
+  if (source.kind === "text") return { type: "input_text", text: source.text, ...mark };
+  if (source.kind === "file") return { type: "input_file", file_id: source.fileId, ...mark };
+  if (source.kind === "url") return { type: "input_file", file_url: source.url, ...mark };
   return {
     type: "input_file",
     filename: filename ?? documentName(source.mediaType),
     file_data: `data:${source.mediaType};base64,${source.data}`,
+    ...mark,
   };
 }
 
@@ -168,7 +173,12 @@ function outputItem(part: ToolResultPart, dropped: Set<string>): ResponsesInputI
   const parts = part.content.map((piece) => inputPart(piece, dropped)).filter((made) => made !== undefined);
   // The protocol has no field that marks a call as failed.
   if (part.isError) parts.unshift({ type: "input_text", text: "Error:" });
-  const texts = parts.map((made) => (made["type"] === "input_text" ? String(made["text"]) : undefined));
+  const last = parts.at(-1);
+  if (last !== undefined) parts[parts.length - 1] = { ...markOf(part), ...last };
+  const texts = parts.map((made) => {
+    const isPlain = made["type"] === "input_text" && made["prompt_cache_breakpoint"] === undefined;
+    return isPlain ? String(made["text"]) : undefined;
+  });
   const output = texts.every((text) => text !== undefined) ? texts.join(part.isError ? " " : "\n") : parts;
   const type = part.kind === "custom" ? "custom_tool_call_output" : "function_call_output";
   return { type, call_id: callId(part.callId), output };

@@ -5,6 +5,7 @@ import { ApiError } from "../../../base/errors.ts";
 import { sha256Hex } from "../../../base/ids.ts";
 import type { ChatRequest, ReasoningOptions, Tool } from "../../../chat/request.ts";
 import { flattenTools } from "../../../chat/tools.ts";
+import { cacheFormFor, inForm, markedPlaces } from "../../cache-form.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { openaiEndUser } from "../../end-user.ts";
 import { inOwnFormat, type Places } from "../../foreign.ts";
@@ -72,7 +73,7 @@ const WRITER = parameterWriter<ResponsesWriting>({
     "moderation",
   ]),
 });
-const PLACES: Places = { names: false, detail: true, cacheMarkers: false, documents: false };
+const PLACES: Omit<Places, "cacheMarkers"> = { names: false, detail: true, documents: false };
 const SERVICE_TIERS = new Set(["auto", "default", "flex", "priority", "scale", "fast", "ultrafast"]);
 
 /** Members that the gateway sets itself, so that they are not reported if the provider refuses them. */
@@ -82,7 +83,9 @@ const OWN = ["store", "include"];
 export function responsesRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const dropped = new Set<string>();
   const flat = flattenTools(original, { native: ctx.quirks.custom_tools !== false });
-  const chat = inOwnFormat(flat, RESPONSES, PLACES, dropped);
+  const form = cacheFormFor(ctx) === "breakpoint" ? "breakpoint" : "none";
+  const own = inOwnFormat(flat, RESPONSES, { ...PLACES, cacheMarkers: markedPlaces(form) }, dropped);
+  const chat = { ...own, ...inForm(own, form) };
   refuse(chat);
   const refused = refusedFor(ctx, chat.reasoning);
   const body: Record<string, unknown> = {

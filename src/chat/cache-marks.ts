@@ -1,0 +1,28 @@
+// The prompt-cache markers of the protocols. Anthropic's `cache_control` and OpenAI's `prompt_cache_breakpoint` mean the same: the
+// prompt up to here is worth keeping. Each vendor has a usual lifetime (5 or 30 minutes) and a long one (one or 12 hours).
+// Sources: platform.claude.com/docs/en/build-with-claude/prompt-caching, developers.openai.com/api/docs/guides/prompt-caching.
+
+import type { CacheControl } from "./request.ts";
+
+/** OpenAI's long lifetime. */
+export const LONG_BREAKPOINT = "12h";
+/** Anthropic's long lifetime. */
+const LONG_CACHE_CONTROL = "1h";
+
+/** Whether a marker is OpenAI's; all others are Anthropic's. */
+export function isBreakpoint(mark: CacheControl): boolean {
+  return mark["type"] === undefined && mark["mode"] !== undefined;
+}
+
+/** The marker as Anthropic's `cache_control`. `lifetime`: OpenAI's for markers without one. */
+export function asCacheControl(mark: CacheControl, lifetime?: unknown): CacheControl {
+  if (!isBreakpoint(mark)) return mark;
+  const isLong = (mark["ttl"] ?? lifetime) === LONG_BREAKPOINT;
+  return { type: "ephemeral", ...(isLong ? { ttl: LONG_CACHE_CONTROL } : {}) };
+}
+
+/** The marker as OpenAI's `prompt_cache_breakpoint`. */
+export function asBreakpoint(mark: CacheControl): CacheControl {
+  if (isBreakpoint(mark)) return mark;
+  return { mode: "explicit", ...(mark["ttl"] === LONG_CACHE_CONTROL ? { ttl: LONG_BREAKPOINT } : {}) };
+}
