@@ -5,7 +5,7 @@ import type { ChatRequest } from "../../src/chat/request.ts";
 import type { ChatResult } from "../../src/chat/result.ts";
 import type { BackendSpec, DecisionRoute, Upstream } from "../../src/decisions/backends/backend.ts";
 import { logprobs } from "../../src/decisions/backends/logprobs.ts";
-import { CONTENT_FREE } from "../../src/decisions/backends/prior.ts";
+import { CONTENT_FREE, type Priors } from "../../src/decisions/backends/prior.ts";
 import { calibrate, softmax, UNCALIBRATED } from "../../src/decisions/calibration/calibration.ts";
 import type { Question } from "../../src/decisions/questions.ts";
 import { REVISION } from "../../src/decisions/revision.ts";
@@ -82,12 +82,14 @@ function answerTo(request: ChatRequest, habits: ConsistentHabits): ChatResult {
     .slice(0, Math.min(request.topLogprobs ?? 0, habits.shows ?? Number.POSITIVE_INFINITY))
     .map(({ token, p }) => ({ token, logprob: Math.log(p) }));
   const block = { type: "text", text: top[0]!.token, logprobs: [{ ...top[0], top_logprobs: top }] };
-  return { choices: [{ index: 0, blocks: [block] }] } as unknown as ChatResult;
+  const usage = { inputTokens: 100, outputTokens: 1 };
+  return { choices: [{ index: 0, blocks: [block] }], usage } as unknown as ChatResult;
 }
 
 const NONE = "None of these";
 
-function isStateless({ messages }: ChatRequest): boolean {
+/** Whether a request shows the options without a state. */
+export function isStateless({ messages }: ChatRequest): boolean {
   const part = messages.at(-1)?.content[0];
   return part?.type === "text" && part.text.includes(`>\n${CONTENT_FREE}\n<`);
 }
@@ -108,12 +110,13 @@ function logSum(values: readonly number[]): number {
 export async function answerOf(
   habits: ConsistentHabits,
   spec: BackendSpec = SPEC,
+  priors?: Priors,
 ): Promise<{ probabilities: Map<string, number>; calls: number }> {
   const labels = [...habits.worths.keys()];
   const options = labels.map((label) => ({ label, criterion: null }));
   const question: Question = { key: "q", type: "choice", instructions: "Which?", options };
   const { upstream, calls } = consistentUpstream(habits);
-  const { readings } = await logprobs.answer({ state: "A state.", questions: [question], spec }, upstream);
+  const { readings } = await logprobs.answer({ state: "A state.", questions: [question], spec, priors }, upstream);
   const values = calibrate(question, readings[0]!, UNCALIBRATED);
   return { probabilities: new Map(labels.map((label, at) => [label, values[at]!])), calls: calls() };
 }

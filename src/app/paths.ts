@@ -38,6 +38,7 @@ export const PATHS: PathRules = {
     "x-sallyport-route",
     "x-sallyport-calibration",
     "x-sallyport-label-mass",
+    "x-sallyport-prior-calls",
     "x-sallyport-compaction",
     "x-sallyport-dropped",
     "x-sallyport-stop-reason",

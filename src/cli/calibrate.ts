@@ -8,6 +8,7 @@ import type { Config } from "../config/schema.ts";
 import { publicError } from "../decisions/api/decide.ts";
 import { NonsenseAnswer } from "../decisions/backends/backend.ts";
 import { backendOf } from "../decisions/backends/index.ts";
+import { Priors } from "../decisions/backends/prior.ts";
 import {
   type CalibrationRun,
   type Report,
@@ -39,6 +40,8 @@ import { failure, withStore } from "./workspace.ts";
 const DATA_BYTES_MAX = 256 * 1024 * 1024;
 /** A row whose upstream takes longer fails, and with it the whole run. */
 const RUN_MS = 6 * 3_600_000;
+/** How much longer than for its answer a row waits for its prior. */
+const PRIOR_MS = 300_000;
 
 export const calibrateCommand: Command = {
   summary: "fit a decision model's calibration to labelled rows",
@@ -72,7 +75,7 @@ export const calibrateCommand: Command = {
         const hint = config.decisions.models.length === 0 ? "; name it in decisions.models first" : "";
         throw failure(`there is no decision model ${JSON.stringify(model)}${hint}`);
       }
-      const run = await measured(version, rows, { config, context });
+      const run = await measured(version, rows, { config, context, store });
       const made = flags.has("write") ? await write(store, { version, run, id: as, models }) : undefined;
       const out = flags.text("out");
       if (out !== undefined) await Bun.write(out, `${JSON.stringify(run.calibration, undefined, 2)}\n`);
@@ -112,7 +115,7 @@ export async function loadModels(store: Store, config: Config, context: Context)
 async function measured(
   version: DecisionVersion,
   rows: ReturnType<typeof readLabelledRows>,
-  { config, context }: { config: Config; context: Context },
+  { config, context, store }: { config: Config; context: Context; store: Store },
 ): Promise<CalibrationRun> {
   const providers = new Map<string, Provider>();
   for (const entry of config.providers) {
@@ -132,6 +135,8 @@ async function measured(
   try {
     return await runCalibration(version, rows, {
       upstream: upstreams.open(version.spec, deadline),
+      // Each row that needs a prior tries to make it and waits for it, since a row without one is left out.
+      priors: new Priors({ clock: systemClock, store: decisionStore(store), pauseMs: 0, patienceMs: PRIOR_MS }),
       asked: (done, of) => {
         if (context.interactive) context.err(`\r${done} of ${of} rows`);
         if (context.interactive && done === of) context.err("\n");

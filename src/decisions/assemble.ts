@@ -16,6 +16,7 @@ import { warmTokens } from "../tokens/count.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { embeddedCard } from "../upstream/providers/index.ts";
 import { answerSystemone, type DecisionCaller, type DecisionRoutesDeps, decisionRoutes, listed } from "./api/routes.ts";
+import { Priors } from "./backends/prior.ts";
 import { readCalibrationFile } from "./calibration/file.ts";
 import { DecisionDiscovery } from "./models/discover.ts";
 import { DecisionModels } from "./models/models.ts";
@@ -83,7 +84,8 @@ export function createDecisions(deps: DecisionsDeps) {
     baseUrl: (name) => deps.config().providers.find((provider) => provider.name === name)?.baseUrl,
     chatPrices: deps.chatPrices,
   };
-  const routesDeps = routesDepsOf(deps, { upstreams, models, watch, prices });
+  const priors = new Priors({ clock: deps.clock, store: deps.store, warn: deps.warn });
+  const routesDeps = routesDepsOf(deps, { upstreams, models, watch, prices, priors });
   return {
     routes: decisionRoutes(routesDeps),
     /** Answers a request in the format of `/v1/systemone`; `admit` identifies the caller. */
@@ -132,9 +134,10 @@ function routesDepsOf(
     models: DecisionModels;
     watch: DecisionWatch;
     prices: PriceDeps;
+    priors: Priors;
   },
 ): DecisionRoutesDeps {
-  const { upstreams, models, watch, prices } = parts;
+  const { upstreams, models, watch, prices, priors } = parts;
   return {
     exchangeOf,
     authenticate: deps.authenticate,
@@ -150,6 +153,7 @@ function routesDepsOf(
         ...deadline,
         isOther: (route, upstreamModel) => watch.isOther(version, route, upstreamModel),
       }),
+    priors,
     timeoutMs: deps.requestTimeoutMs,
     answered: (version, answer) => {
       watch.answered(version, answer);

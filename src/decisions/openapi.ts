@@ -24,6 +24,8 @@ const HEADERS = {
   "x-sallyport-route": "Provider and upstream model that answered.",
   "x-sallyport-calibration": "How the probabilities were calibrated: `fitted`, `prior`, `upstream` or `none`.",
   "x-sallyport-label-mass": "The share of the model's probability for the offered options, 0 to 1.",
+  "x-sallyport-prior-calls":
+    "For models with a prior: how many of the calls made priors, which are part of the cost; 0 if all were there.",
 };
 
 const CONTENT = Type.Union([Type.String(), anyObject("Any JSON object."), Type.Array(Type.Unknown())]);

@@ -5,6 +5,7 @@
 import { ApiError } from "../../base/errors.ts";
 import { type BackendAnswer, type DecisionRoute, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
 import { backendOf } from "../backends/index.ts";
+import type { Priors } from "../backends/prior.ts";
 import { calibrate } from "../calibration/calibration.ts";
 import type { DecisionVersion } from "../models/versions.ts";
 import { badQuestion, type DecisionRequest, type ParamNames, type Question } from "../questions.ts";
@@ -34,12 +35,15 @@ export async function decide(
   version: DecisionVersion,
   request: Omit<DecisionRequest, "model">,
   upstream: Upstream,
+  priors?: Priors,
 ): Promise<Decision> {
   const countTokens = await measure(request);
   const { names } = request;
   const open = request.questions.filter(({ options }) => options.length > 1);
   const backend =
-    open.length === 0 ? undefined : await ask(version, { state: request.state, questions: open, names }, upstream);
+    open.length === 0
+      ? undefined
+      : await ask(version, { state: request.state, questions: open, names }, { upstream, priors });
   const readings = new Map(open.map((question, at) => [question, backend?.readings[at] ?? []]));
   const answered = request.questions.map((question) => {
     const read = readings.get(question);
@@ -57,12 +61,12 @@ export async function decide(
 async function ask(
   version: DecisionVersion,
   { state, questions, names }: Omit<DecisionRequest, "model">,
-  upstream: Upstream,
+  { upstream, priors }: { upstream: Upstream; priors: Priors | undefined },
 ): Promise<BackendAnswer> {
   const { spec } = version;
   try {
     refuseTooManyOptions(questions, spec.limits["options"] ?? Number.POSITIVE_INFINITY);
-    return await backendOf(spec).answer({ state, questions, spec }, upstream);
+    return await backendOf(spec).answer({ state, questions, spec, priors }, upstream);
   } catch (error) {
     throw inWordsOf(names, publicError(error));
   }

@@ -16,9 +16,10 @@ import type { WireTap } from "../../http/exchange.ts";
 import { STOPPED, type UsageRecord } from "../../store/usage/record.ts";
 import type { FailedRoute } from "../../telemetry/attempt.ts";
 import { type TraceSpan, traceHeaders } from "../../telemetry/span.ts";
-import { type BackendAnswer, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
+import { type BackendAnswer, NonsenseAnswer, type PriorUse, type Upstream } from "../backends/backend.ts";
 import type { CallDeadline } from "../backends/calls.ts";
 import { backendOf } from "../backends/index.ts";
+import type { Priors } from "../backends/prior.ts";
 import type { DecisionModels } from "../models/models.ts";
 import type { DecisionVersion } from "../models/versions.ts";
 import { type DecisionRequest, readDecisionRequest } from "../questions.ts";
@@ -71,6 +72,8 @@ export interface DecisionRoutesDeps {
   isChatModel(id: string): boolean;
   /** Opens the upstreams of a version for one request. */
   upstream(version: DecisionVersion, deadline: CallDeadline): Upstream;
+  /** The priors of all versions. */
+  priors: Priors;
   timeoutMs(): number;
   /** Called with the upstream model that answered for a version, so that a change is noticed. */
   answered(version: DecisionVersion, answer: BackendAnswer): void;
@@ -191,7 +194,7 @@ async function answer<R extends DecisionRequest>(
   const decision = await withDeadline(request, { ...deps, account: caller.accountId }, async (deadline) => {
     const used = (ended?: Used["ended"]) => ({ version, caller, exchange, endpoint: shape.path, ended });
     try {
-      const made = await decide(version, asked, deps.upstream(version, deadline));
+      const made = await decide(version, asked, deps.upstream(version, deadline), deps.priors);
       book(made, used(), deps);
       return made;
     } catch (error) {
@@ -218,17 +221,30 @@ async function answer<R extends DecisionRequest>(
       // Rounded down, so that 1 means that nothing is left for other answers.
       exchange.headers["x-sallyport-label-mass"] = (Math.floor(labelMass * 1000) / 1000).toString();
     }
+    const { prior } = decision.backend;
+    if (prior !== undefined) {
+      exchange.log["prior_calls"] = prior.calls;
+      if (prior.missing > 0) exchange.log["prior_missing"] = prior.missing;
+      exchange.headers["x-sallyport-prior-calls"] = prior.calls.toString();
+      exchange.headers["x-sallyport-calibration"] = calibrationOf(version, prior);
+    }
     deps.answered(version, decision.backend);
   }
   const model = version.floating === true ? decision.backend?.upstreamModel || version.id : version.id;
   return Response.json({ model, answers: shape.answers(decision, asked), usage: shape.usage(decision) });
 }
 
-/** How the probabilities were calibrated: fitted on rows, corrected by a prior, by the upstream itself, or not at all. */
-function calibrationOf({ calibration, spec, embedded }: DecisionVersion): "fitted" | "prior" | "upstream" | "none" {
-  if (embedded === true) return "none";
+/**
+ * How the probabilities were calibrated: fitted on rows, corrected by a prior, by the upstream itself, or not at all. If a
+ * question has no prior, the answer as a whole does not count as corrected; a fit was made on readings with their priors.
+ */
+function calibrationOf(
+  { calibration, spec, embedded }: DecisionVersion,
+  { missing, grouped }: Omit<PriorUse, "calls"> = { missing: 0, grouped: 0 },
+): "fitted" | "prior" | "upstream" | "none" {
+  if (embedded === true || missing > 0) return "none";
   if (calibration.method === "fitted") return "fitted";
-  return backendOf(spec).calibrationOf?.(spec) ?? "none";
+  return grouped > 0 ? "none" : (backendOf(spec).calibrationOf?.(spec) ?? "none");
 }
 
 async function versionFor(id: string, caller: DecisionCaller, deps: DecisionRoutesDeps): Promise<DecisionVersion> {

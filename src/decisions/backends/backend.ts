@@ -9,6 +9,7 @@ import { reportedUsage } from "../../chat/usage.ts";
 import type { DecisionFacts } from "../../vendors/vendor.ts";
 import type { Observation } from "../calibration/calibration.ts";
 import type { Content, Question } from "../questions.ts";
+import type { Priors } from "./prior.ts";
 
 /** How a version is answered. This is a part of its record. */
 export interface BackendSpec {
@@ -49,6 +50,8 @@ export interface DecisionTask {
   readonly state: Content;
   readonly questions: readonly Question[];
   readonly spec: BackendSpec;
+  /** The priors that were made before. Absent: they are made for this task alone. */
+  readonly priors?: Priors | undefined;
 }
 
 /** The result of a JSON call. */
@@ -107,6 +110,18 @@ export interface BackendAnswer {
   readonly labelMass?: number;
   /** How many alternatives of a token the engine returned, if it withheld some of those that were requested (logprobs). */
   readonly capped?: number;
+  /** For a version with a prior (logprobs): how the questions were answered with it. */
+  readonly prior?: PriorUse;
+}
+
+/** How the questions of a request were answered with their priors. */
+export interface PriorUse {
+  /** The number of upstream calls to make priors; 0 if all were there. */
+  readonly calls: number;
+  /** The number of questions whose prior could not be made. They were answered without one. */
+  readonly missing: number;
+  /** The number of questions that were asked in groups, for which there is none. */
+  readonly grouped: number;
 }
 
 export interface DecisionBackend {

@@ -3,8 +3,11 @@
 // groups, each with "none of these", followed by a final among the best of all groups; or, if the engine can score given tokens,
 // all at once.
 
+import { systemClock } from "../../base/clock.ts";
+import { sha256Hex } from "../../base/ids.ts";
 import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
+import type { StoredPrior } from "../../store/decisions/decisions.ts";
 import { type Observation, observationOf, softmax } from "../calibration/calibration.ts";
 import { type Question, textOfContent } from "../questions.ts";
 import { isFormer } from "../revision.ts";
@@ -66,15 +69,16 @@ interface Look {
   readonly stateless?: boolean;
 }
 
-/** All versions share these, since the prompt is part of the key. */
-const priors = new Priors();
-
 /** The calls of one request, which are counted and limited together. */
 class Asking {
   readonly #task: DecisionTask;
   readonly #upstream: Upstream;
   readonly #top: number;
   readonly #slots: Slots;
+  readonly #priors: Priors;
+  /** How the priors of the request's questions fared. */
+  readonly #prior = { calls: 0, missing: 0, grouped: 0 };
+  #priorFailed = false;
   #mass = 1;
   #capped: number | undefined;
   readonly #usage: (Usage | undefined)[] = [];
@@ -87,6 +91,7 @@ class Asking {
     this.#top = Math.min(LETTERS, task.spec.limits["top_logprobs"] ?? TOP_LOGPROBS);
     const cold = textOfContent(task.state).length >= WARM_CHARACTERS_MIN;
     this.#slots = new Slots(task.spec.concurrency, cold);
+    this.#priors = task.priors ?? new Priors({ clock: systemClock });
   }
 
   /** All readings of a question. */
@@ -97,6 +102,7 @@ class Asking {
     if (count <= Math.max(2, this.#top)) return this.#looks(question, all);
     const labels = await this.#labelsFor(count);
     if (labels !== undefined) return this.#looks(question, all, labels);
+    this.#prior.grouped += 1;
     return [observationOf(await this.#inGroups(question, all), this.#task.spec.revision)];
   }
 
@@ -111,7 +117,7 @@ class Asking {
   /** Makes one call. */
   async look(question: Question, look: Look): Promise<LabelScores> {
     const messages = this.#prompt(question, look);
-    const scores = await this.#scores(messages, look, this.#task.spec.minLabelMass);
+    const scores = await this.#slots.run(() => this.#call(messages, look, this.#task.spec.minLabelMass));
     this.#mass = Math.min(this.#mass, scores.mass);
     this.#capped = scores.capped ?? this.#capped;
     return scores;
@@ -123,39 +129,75 @@ class Asking {
   }
 
   /** Makes a call and reads the labels. Throws `NonsenseAnswer` if their total probability is below `least`. */
-  #scores(messages: ChatRequest["messages"], { order, orNone, labels }: Look, least: number): Promise<LabelScores> {
+  #call(messages: ChatRequest["messages"], { order, orNone, labels }: Look, least: number): Promise<LabelScores> {
     const count = order.length + (orNone === true ? 1 : 0);
     const { revision } = this.#task.spec;
-    return this.#slots.run(() =>
-      this.#upstream.chat(
-        (route) => letterRequest(route, messages, this.#top),
-        (answer) => {
-          this.#last = answer;
-          this.#usage.push(answer.result.usage);
-          const read =
-            labels === undefined
-              ? labelScores(answer.result, { count, top: this.#top, revision })
-              : chosenScores(
-                  answer.result,
-                  labels.map(({ text }) => text),
-                );
-          if (read.mass >= least) return read;
-          throw new NonsenseAnswer(`The labels have a total probability of ${read.mass}.`);
-        },
-        { tokens: labels?.map(({ id }) => id) ?? [] },
-      ),
+    return this.#upstream.chat(
+      (route) => letterRequest(route, messages, this.#top),
+      (answer) => {
+        this.#last = answer;
+        this.#usage.push(answer.result.usage);
+        const read =
+          labels === undefined
+            ? labelScores(answer.result, { count, top: this.#top, revision })
+            : chosenScores(
+                answer.result,
+                labels.map(({ text }) => text),
+              );
+        if (read.mass >= least) return read;
+        throw new NonsenseAnswer(`The labels have a total probability of ${read.mass}.`);
+      },
+      { tokens: labels?.map(({ id }) => id) ?? [] },
     );
   }
 
-  /** The model's answer from the options without a state; zeros if the version does not subtract it. */
-  async #priorOf(question: Question, look: Look): Promise<readonly number[]> {
-    const { prior, routes } = this.#task.spec;
-    if (prior !== "content_free") return look.order.map(() => 0);
-    const models = JSON.stringify([routes.map(({ provider, model, path }) => [provider, model, path]), this.#top]);
-    const stateless = { ...look, stateless: true };
-    const messages = this.#prompt(question, stateless);
+  /**
+   * The model's answers from the options without a state, in each order, after the calls with the state. Undefined if it could
+   * not be made: the question is then answered without it, since no answer at all would be worse.
+   */
+  async #priorOf(
+    question: Question,
+    looks: readonly Look[],
+    answered: Promise<unknown>,
+  ): Promise<StoredPrior | undefined> {
+    const { routes, revision } = this.#task.spec;
+    const prompts = looks.map((look) => this.#prompt(question, { ...look, stateless: true }));
+    const models = routes.map(({ provider, model, path }) => [provider, model, path]);
+    const key = sha256Hex(JSON.stringify([models, this.#top, revision, prompts]));
+    const gaveUp = Promise.withResolvers<never>();
+    // A call that is waited for no longer makes room for others.
+    const call = (look: Look, at: number) => Promise.race([this.#stateless(prompts[at]!, look), gaveUp.promise]);
+    const prior = this.#priors.of(key, () =>
+      Promise.all(looks.map((look, at) => this.#slots.run(() => call(look, at), { optional: true }))),
+    );
+    // Both may fail before they are waited for, if a call with the state fails.
+    for (const early of [prior, gaveUp.promise]) early.catch(() => undefined);
+    await answered;
+    const patience = setTimeout(() => {
+      this.#priorFailed = true;
+      gaveUp.reject(new Error("The prior took too long."));
+    }, this.#priors.patienceMs);
+    let made: StoredPrior | undefined;
+    try {
+      made = await Promise.race([prior, gaveUp.promise]);
+    } catch (error) {
+      if (error !== NOT_TRIED) {
+        this.#priorFailed = true;
+        this.#priors.failed(key, error);
+      }
+    } finally {
+      clearTimeout(patience);
+    }
+    if (made === undefined) this.#prior.missing += 1;
+    return made;
+  }
+
+  async #stateless(messages: ChatRequest["messages"], look: Look): Promise<readonly number[]> {
+    // After a failure, the request's other questions would wait for the same one.
+    if (this.#priorFailed) throw NOT_TRIED;
+    this.#prior.calls += 1;
     // Without a state, any answer is accepted.
-    return priors.of(models, messages, async () => (await this.#scores(messages, stateless, 0)).logProbabilities);
+    return (await this.#call(messages, look, 0)).logProbabilities;
   }
 
   gathered(readings: readonly (readonly Observation[])[]): BackendAnswer {
@@ -167,6 +209,7 @@ class Asking {
       outputTokens: outputOf(this.#usage),
       spent: totalUsage(this.#usage),
       labelMass: this.#mass,
+      ...(this.#task.spec.prior === "content_free" ? { prior: { ...this.#prior } } : {}),
       ...(this.#capped === undefined ? {} : { capped: this.#capped }),
       ...(result.upstreamModel === undefined ? {} : { upstreamModel: result.upstreamModel }),
       ...(typeof fingerprint === "string" ? { fingerprint } : {}),
@@ -174,14 +217,14 @@ class Asking {
   }
 
   async #looks(question: Question, options: readonly number[], labels?: readonly TokenLabel[]): Promise<Observation[]> {
-    const orders = this.#orders(question, options);
-    const [looks, given] = await Promise.all([
-      Promise.all(orders.map((order) => this.look(question, { order, labels }))),
-      Promise.all(orders.map((order) => this.#priorOf(question, { order, labels }))),
-    ]);
-    return looks.map(({ logProbabilities }, turn) => ({
-      order: orders[turn]!,
-      logProbabilities: logProbabilities.map((logP, at) => logP - given[turn]![at]!),
+    const looks = this.#orders(question, options).map((order) => ({ order, labels }));
+    const calls = Promise.all(looks.map((look) => this.look(question, look)));
+    const prior = this.#task.spec.prior === "content_free" ? this.#priorOf(question, looks, calls) : undefined;
+    const [answers, given] = await Promise.all([calls, prior]);
+    return answers.map(({ logProbabilities }, turn) => ({
+      order: looks[turn]!.order,
+      logProbabilities:
+        given === undefined ? logProbabilities : logProbabilities.map((logP, at) => logP - given[turn]![at]!),
       labelled: true,
     }));
   }
@@ -193,6 +236,8 @@ class Asking {
 
   /**
    * The probabilities of many options: each group is compared with "none of these", then the best of all groups with each other.
+   * No prior is subtracted. Which options are in the final depends on the state, so that nearly every request would need a new
+   * one, and the final decides.
    */
   async #inGroups(question: Question, all: readonly number[]): Promise<number[]> {
     const size = Math.max(2, Math.min(GROUP_MAX, this.#top - 1));
@@ -226,6 +271,9 @@ class Asking {
   }
 }
 
+/** The reason why a prior is missing after that of another question has failed. */
+const NOT_TRIED = new Error("The prior was not tried.");
+
 /** A request for one token with its most probable alternatives. */
 export function letterRequest(route: DecisionRoute, messages: ChatRequest["messages"], top: number): ChatRequest {
   return {
@@ -257,14 +305,15 @@ class Slots {
     this.#held = count - this.#free;
   }
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs a call. Its failure ends all others, unless it is optional. */
+  async run<T>(work: () => Promise<T>, { optional = false } = {}): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
       if (this.#failure !== undefined) throw this.#failure.error;
       return await work();
     } catch (error) {
-      this.#failure ??= { error };
+      if (!optional) this.#failure ??= { error };
       throw error;
     } finally {
       this.#free += 1 + this.#held;

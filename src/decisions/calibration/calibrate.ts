@@ -5,6 +5,7 @@ import { sha256Hex } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";
 import { type BackendSpec, inParallel, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
 import { backendOf } from "../backends/index.ts";
+import type { Priors } from "../backends/prior.ts";
 import { type DecisionVersion, isOutdatedVersion, renewed } from "../models/versions.ts";
 import { type Content, type Question, readDecisionRequest } from "../questions.ts";
 import { type Calibration, calibrate } from "./calibration.ts";
@@ -123,7 +124,7 @@ function truthOf({ type, options }: Question, label: unknown): number | undefine
 export async function runCalibration(
   version: DecisionVersion,
   rows: readonly LabelledRow[],
-  options: { upstream: Upstream; asked?(done: number, of: number): void },
+  options: { upstream: Upstream; priors?: Priors; asked?(done: number, of: number): void },
 ): Promise<CalibrationRun> {
   const usable = rows.filter(({ question }) => question.options.length > 1);
   const fit = usable.filter((row) => row.fit);
@@ -139,8 +140,13 @@ export async function runCalibration(
   let done = 0;
   const skipped = new Skipped(version, usable.length);
   const read = async (row: LabelledRow, spec: BackendSpec): Promise<LabelledReading[]> => {
-    const task = { state: row.state, questions: [row.question], spec };
-    const answer = await skipped.unless(row, () => backendOf(spec).answer(task, options.upstream));
+    const task = { state: row.state, questions: [row.question], spec, priors: options.priors };
+    const answer = await skipped.unless(row, async () => {
+      const came = await backendOf(spec).answer(task, options.upstream);
+      // A fit on readings of both kinds would hold for neither.
+      if ((came.prior?.missing ?? 0) > 0) throw new NonsenseAnswer("The prior of the question could not be made.");
+      return came;
+    });
     done += 1;
     options.asked?.(done, total);
     return answer === undefined ? [] : [{ question: row.question, readings: answer.readings[0]!, truth: row.truth }];

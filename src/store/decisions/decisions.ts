@@ -1,10 +1,10 @@
-// Versions of decision models, their aliases, and the upstream models that were seen answering for them.
+// Versions of decision models, their aliases, the upstream models that were seen answering for them, and their priors.
 
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, desc, eq, inArray } from "drizzle-orm";
 import { storable } from "../../base/storable.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
-import { decisionAliases, decisionSightings, decisionVersions } from "./schema.ts";
+import { decisionAliases, decisionPriors, decisionSightings, decisionVersions } from "./schema.ts";
 
 /**
  * A stored version. `record` holds backend and calibration, `metrics` the measurements of the calibration: read them with
@@ -36,12 +36,20 @@ export interface StoredSighting extends Sighting {
 /** Above this number of names, the upstream counts as one that reports a new name with every answer. */
 const SIGHTINGS_MAX = 50;
 
+/** Maximum number of priors, of some hundred bytes each as a rule. A caller may ask any number of different questions. */
+export const PRIORS_MAX = 10_000;
+/** How many of the oldest priors a new one may displace, so that a lowered maximum is reached in steps. */
+const DISPLACED_MAX = 100;
+
+/** The log probability of each position, in each order of a question's options. */
+export type StoredPrior = readonly (readonly number[])[];
+
 /** Verbs over the tables of decisions. */
 export type DecisionStore = ReturnType<typeof decisionStore>;
 
 /** Builds the verbs. */
 export function decisionStore(store: Store) {
-  return { ...versionVerbs(store), ...aliasVerbs(store), ...sightingVerbs(store) };
+  return { ...versionVerbs(store), ...aliasVerbs(store), ...sightingVerbs(store), ...priorVerbs(store) };
 }
 
 function versionVerbs(store: Store) {
@@ -142,6 +150,41 @@ function sightingVerbs({ db, clock }: Store) {
         .from(decisionSightings)
         .orderBy(asc(decisionSightings.firstAtMs), ...same)
         .all();
+    },
+  };
+}
+
+function priorVerbs(store: Store) {
+  const { db, clock } = store;
+  const { key: column, logProbabilities, createdAtMs } = decisionPriors;
+  return {
+    /** The prior with this key. */
+    async decisionPrior(key: string): Promise<StoredPrior | undefined> {
+      const row = await db.select({ logProbabilities }).from(decisionPriors).where(eq(column, key)).get();
+      return row?.logProbabilities;
+    },
+    /**
+     * Stores a prior and deletes the oldest ones above `most`. Returns the one that is stored, which is the first if several
+     * nodes have made it.
+     */
+    async keepDecisionPrior(key: string, prior: StoredPrior, most: number = PRIORS_MAX): Promise<StoredPrior> {
+      return store.transaction(function* (): Work<StoredPrior> {
+        const row = { key, logProbabilities: prior, createdAtMs: clock.now() };
+        const insert = db.insert(decisionPriors).values(row).onConflictDoNothing({ target: column });
+        const added = yield* step(() => insert.returning({ key: column }).all());
+        if (added.length === 0) {
+          const known = db.select({ logProbabilities }).from(decisionPriors).where(eq(column, key));
+          return (yield* step(() => known.get()))?.logProbabilities ?? prior;
+        }
+        const newestFirst = [desc(createdAtMs), desc(byBytes(column))];
+        const rows = db
+          .select({ key: column })
+          .from(decisionPriors)
+          .orderBy(...newestFirst);
+        const old = (yield* step(() => rows.limit(DISPLACED_MAX).offset(most).all())).map(({ key }) => key);
+        if (old.length > 0) yield* step(() => db.delete(decisionPriors).where(inArray(column, old)).run());
+        return prior;
+      });
     },
   };
 }

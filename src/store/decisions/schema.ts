@@ -1,7 +1,7 @@
-// The tables of typed decisions: immutable versions, the aliases that move between them, and the upstream models that were
-// seen answering for them.
+// The tables of typed decisions: immutable versions, the aliases that move between them, the upstream models that were seen
+// answering for them, and what models say of questions without a state.
 
-import { primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { wholeMs } from "../values.ts";
 
 /** Versions of decision models. A row is written once and never changed: a change is a new version. */
@@ -40,4 +40,17 @@ export const decisionSightings = sqliteTable(
     lastAtMs: wholeMs("last_at").notNull(),
   },
   (t) => [primaryKey({ columns: [t.version, t.provider, t.upstreamModel, t.fingerprint] })],
+);
+
+/** The priors of models. A row is written once and never changed; above a number of rows, the oldest are deleted. */
+export const decisionPriors = sqliteTable(
+  "decision_priors",
+  {
+    /** SHA-256 of the model and of the question as it is asked. */
+    key: text("key").primaryKey(),
+    /** The log probability of each position, in each order of the options. */
+    logProbabilities: text("log_probabilities", { mode: "json" }).$type<readonly (readonly number[])[]>().notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
+  },
+  (t) => [index("decision_priors_created").on(t.createdAtMs)],
 );

@@ -18,6 +18,7 @@ import keyModels from "../migrations/0011_key_models.sql" with { type: "text" };
 import requestLog from "../migrations/0012_request_log.sql" with { type: "text" };
 import keyDebug from "../migrations/0013_key_debug.sql" with { type: "text" };
 import jobLease from "../migrations/0014_job_lease.sql" with { type: "text" };
+import decisionPriors from "../migrations/0015_decision_priors.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered migration. */
@@ -48,6 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0012_request_log", sql: requestLog },
   { name: "0013_key_debug", sql: keyDebug },
   { name: "0014_job_lease", sql: jobLease, usableFrom: "0013_key_debug" },
+  { name: "0015_decision_priors", sql: decisionPriors, usableFrom: "0014_job_lease" },
 ];
 
 /**

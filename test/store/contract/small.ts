@@ -236,6 +236,33 @@ const decisions: Contract<"decisions"> = {
       expect(listed.map(({ upstreamModel }) => upstreamModel)).toEqual([...BY_BYTES, "A"]);
     },
   },
+  decisionPrior: {
+    "basics: nothing where there is nothing, else every number as it was": async ({ verbs }) => {
+      const prior = [[-0.1, -1e-9, -20.72326583694641], [0]];
+      await verbs.decisions.keepDecisionPrior("a", prior);
+      expect(await verbs.decisions.decisionPrior("a")).toEqual(prior);
+      expect(await verbs.decisions.decisionPrior("A")).toBeUndefined();
+    },
+  },
+  keepDecisionPrior: {
+    "concurrency: every node gets the first": async ({ verbs, again }) => {
+      const other = await again();
+      const all = await Promise.all([verbs, other].map((own, n) => own.decisions.keepDecisionPrior("a", [[-1 - n]])));
+      expect(all[1]).toEqual(all[0]!);
+      expect(await verbs.decisions.decisionPrior("a")).toEqual(all[0]!);
+    },
+    "time: above the maximum the oldest go": async ({ verbs, clock }) => {
+      for (const key of ["c", "a", "b"]) {
+        clock.advance(1);
+        await verbs.decisions.keepDecisionPrior(key, [[-1]], 2);
+      }
+      const left = await Promise.all(["a", "b", "c"].map((key) => verbs.decisions.decisionPrior(key)));
+      expect(left).toEqual([[[-1]], [[-1]], undefined]);
+      // One that exists already displaces none.
+      await verbs.decisions.keepDecisionPrior("b", [[-2]], 1);
+      expect(await verbs.decisions.decisionPrior("a")).toEqual([[-1]]);
+    },
+  },
 };
 
 /** The cases of the small domains. */
