@@ -117,7 +117,10 @@ test("what is said to people names no endpoint that there is not", () => {
 });
 
 /** Parameters of ours that no SDK has. */
-const OURS = "model messages thread_id conversation_id usage reasoning presence_penalty frequency_penalty".split(" ");
+const OURS =
+  "model models provider messages thread_id conversation_id usage reasoning presence_penalty frequency_penalty".split(
+    " ",
+  );
 
 test.each([
   ["createChatCompletion", CHAT],

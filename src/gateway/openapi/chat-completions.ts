@@ -174,9 +174,32 @@ const FORMAT = Type.Object(
   { additionalProperties: true, description: "The format that the answer must have." },
 );
 
+const NAMES = (maxItems: number, description: string) =>
+  Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems, description }));
+
+const PROVIDER = Type.Object(
+  {
+    order: NAMES(50, "The names of the providers to try first, in this order."),
+    only: NAMES(50, "The names of the only providers that may be used."),
+    allow_fallbacks: Type.Optional(
+      Type.Boolean({ default: true, description: "Whether other providers may follow those of `order`." }),
+    ),
+  },
+  {
+    additionalProperties: true,
+    description:
+      "Which of the model's providers may answer: `order`, `only` and `allow_fallbacks`, as at OpenRouter. A provider that reads this member itself gets it unchanged.",
+  },
+);
+
 const BODY = Type.Object(
   {
     model: MODEL,
+    models: NAMES(
+      10,
+      "The ids of further models, as at OpenRouter. They are asked in this order if `model` cannot answer.",
+    ),
+    provider: Type.Optional(PROVIDER),
     messages: Type.Array(MESSAGE, { minItems: 1, description: "The messages of the conversation, oldest first." }),
     stream: STREAM,
     stream_options: Type.Optional(
@@ -231,7 +254,11 @@ const BODY = Type.Object(
     functions: Type.Optional(
       Type.Array(anyObject("A function, as in `tools`."), { description: "The older form of `tools`." }),
     ),
-    function_call: Type.Optional(Type.Unknown({ description: "The older form of `tool_choice`." })),
+    function_call: Type.Optional(
+      Type.Unknown({
+        description: "The older form of `tool_choice`: `auto`, `none`, or `{name}` of the function to call.",
+      }),
+    ),
     response_format: Type.Optional(FORMAT),
     reasoning_effort: Type.Optional(
       Type.String({

@@ -59,7 +59,9 @@ const COMMON = {
     anyObject("How the model chooses tools: `{type: auto | any | none}` or `{type: tool, name}`."),
   ),
   thinking: Type.Optional(
-    anyObject("Whether the model reasons: `{type: enabled, budget_tokens}`, `{type: adaptive}` or `{type: disabled}`."),
+    anyObject(
+      "Whether the model reasons: `{type: enabled, budget_tokens}`, `{type: adaptive}` or `{type: disabled}`. With `display: omitted`, no summary of thoughts is requested.",
+    ),
   ),
   ...THREAD,
 };
@@ -77,16 +79,18 @@ const BODY = Type.Object(
     top_k: Type.Optional(Type.Integer({ minimum: 0, description: "The number of most likely tokens to sample from." })),
     stop_sequences: Type.Optional(Type.Array(Type.String(), { description: "Texts at which generation stops." })),
     output_config: Type.Optional(anyObject("Settings of the answer: `effort`, and `format` with a JSON Schema.")),
-    output_format: Type.Optional(anyObject("The older name of `output_config.format`.")),
+    output_format: Type.Optional(anyObject("The older name of `output_config.format`: `type` and `schema`.")),
     metadata: Type.Optional(
-      anyObject("`user_id`, and also `thread_id` for clients that cannot send it at the top level."),
+      anyObject(
+        "`user_id`, and also `thread_id` or `conversation_id` for clients that cannot send them at the top level.",
+      ),
     ),
     service_tier: passedOn("The provider's service tier."),
     speed: passedOn("The provider's speed."),
     container: passedOn("A container for the provider's tools."),
     mcp_servers: passedOn("The MCP servers that the provider calls."),
     context_management: passedOn(
-      "Changes that the provider makes to the context. The gateway compacts if the provider cannot.",
+      "Changes that the provider makes to the context: `edits`. The gateway makes them if the provider cannot.",
     ),
     compaction: passedOn(
       "Compaction that the client requests by the protocol. The gateway does it for providers that cannot.",

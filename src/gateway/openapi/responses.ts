@@ -123,14 +123,14 @@ const BODY = Type.Object(
       }),
     ),
     tool_choice: Type.Optional(
-      Type.Union([Type.String(), anyObject("The tool to call.")], {
+      Type.Union([Type.String(), anyObject("The tool to call: `{type: function, name}`.")], {
         description: "`auto`, `none`, `required`, or the tool to call.",
       }),
     ),
     parallel_tool_calls: Type.Optional(
       Type.Boolean({ description: "Whether the model may make several calls in one turn." }),
     ),
-    reasoning: Type.Optional(anyObject("`effort` and `summary`.")),
+    reasoning: Type.Optional(anyObject("`effort` and `summary`, which older clients call `generate_summary`.")),
     text: Type.Optional(
       anyObject("Settings of the text: `format` (`text`, `json_object`, `json_schema`) and `verbosity`."),
     ),
@@ -155,7 +155,12 @@ const BODY = Type.Object(
     service_tier: Type.Optional(Type.String({ description: "The provider's service tier." })),
     background: passedOn("Answer later."),
     stream_options: Type.Optional(anyObject("`include_obfuscation`.")),
-    conversation: passedOn("A stored conversation."),
+    conversation: Type.Optional(
+      Type.Union([Type.String(), anyObject("`{id}` of the conversation.")], {
+        description:
+          "The id of the stored conversation that the request continues, or `{id}`. It must belong to your account.",
+      }),
+    ),
     prompt: passedOn("A prompt that is stored at the provider."),
     context_management: passedOn(
       "Compaction that the client requests by the protocol. The gateway does it for providers that cannot.",
