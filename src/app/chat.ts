@@ -90,22 +90,22 @@ export function createChat(deps: ChatDeps) {
   const prepare = createPrepare({
     history: {
       store: { ...responses, ...storage },
-      conversations: compaction.heldConversations,
+      conversations: compaction.keptConversations,
       keepsConversations: () => config().compaction.enabled,
       settings: () => config().responses,
       nowMs: () => clock.now(),
     },
     files,
     sealer: compaction.sealer,
-    held: compaction.held,
+    gatewayThreads: compaction.gatewayThreads,
     provider: fleet.provider,
   });
   const gateway = createGateway({
     ...pipeline,
-    conversations: compaction.conversations,
+    compaction: compaction.compaction,
     peekMs: deps.peekMs,
     prepare,
-    fitImages: createImageFetch(() => createFetch(createAddressGuard(config().web, createResolve(config().web.dns)))),
+    inlineImages: createImageFetch(imageFetch(live)),
     keepFailed: (error, requestId) => log.error("an answer could not be stored", { request_id: requestId, error }),
     streamOpened: metrics.streamOpened,
     streamClosed: metrics.streamClosed,
@@ -115,8 +115,8 @@ export function createChat(deps: ChatDeps) {
       gateway,
       responses: createStoredResponses({ store: responses, authenticate }),
       threads: compaction.stored,
-      conversations: createConversationEndpoints({
-        conversations: compaction.heldConversations,
+      conversationObjects: createConversationEndpoints({
+        conversations: compaction.keptConversations,
         enabled: () => config().compaction.enabled,
         bodyLimits: calls.bodyLimits,
         claim: storage.claim,
@@ -139,6 +139,14 @@ export function createChat(deps: ChatDeps) {
     stop: compaction.stop,
     /** A one-token call: true if the model answered. */
     probe: createProbe(pipeline),
+  };
+}
+
+/** Creates fetchers of images, with the address guard of the current configuration. */
+function imageFetch(live: LiveConfig) {
+  return () => {
+    const { web } = live.get();
+    return createFetch(createAddressGuard(web, createResolve(web.dns)));
   };
 }
 

@@ -6,7 +6,7 @@ import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
 import { WIRE_FORMATS } from "../wire/index.ts";
 import type { Gateway } from "./centre/run.ts";
-import type { ConversationEndpoints } from "./endpoints/conversations/conversation-endpoints.ts";
+import type { ConversationEndpoints as ConversationObjects } from "./endpoints/conversations/conversation-endpoints.ts";
 import type { StoredThreads } from "./endpoints/conversations/stored-threads.ts";
 import type { Uploads } from "./endpoints/files/uploads.ts";
 import { NOT_OFFERED_PATHS, refuseNotOffered } from "./endpoints/not-offered.ts";
@@ -25,7 +25,7 @@ export interface GatewayRoutesDeps {
   responses: StoredResponses;
   uploads: Uploads;
   threads: StoredThreads;
-  conversations: ConversationEndpoints;
+  conversationObjects: ConversationObjects;
   /** Answers `POST /v1/responses/compact`. */
   compact(request: Request): Promise<Response>;
   /** Answers a request to an endpoint of models that do not chat. */
@@ -40,8 +40,17 @@ export interface GatewayRoutesDeps {
 
 /** The routes of all client formats, of stored responses and files, and of endpoints that are not offered. */
 export function gatewayRoutes(deps: GatewayRoutesDeps) {
-  const { gateway, responses, uploads, threads, conversations, compact, countTokens, inputTokens, modelEndpoint } =
-    deps;
+  const {
+    gateway,
+    responses,
+    uploads,
+    threads,
+    conversationObjects: conversations,
+    compact,
+    countTokens,
+    inputTokens,
+    modelEndpoint,
+  } = deps;
   const app = new Elysia();
   for (const format of WIRE_FORMATS) {
     app.post(format.path, ({ request }) => gateway.handle(request, format), { parse: "none" });
@@ -81,7 +90,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps) {
     );
 }
 
-function conversationRoutes(conversations: ConversationEndpoints) {
+function conversationRoutes(conversations: ConversationObjects) {
   return new Elysia()
     .post("/v1/conversations", ({ request }) => conversations.create(request), { parse: "none" })
     .get("/v1/conversations/:id", ({ request, params }) => conversations.get(request, params.id))

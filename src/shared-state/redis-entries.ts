@@ -2,7 +2,7 @@
 // whose cost is not in the database yet. Each is renewed, and expires soon after its node has crashed.
 
 import { KEY_PREFIX, type RedisScript, redisScript, type SharedRedis } from "./redis.ts";
-import type { Hold, Unwritten } from "./reservations.ts";
+import type { Reservation, Unwritten } from "./reservations.ts";
 
 /** The entries of a node that has crashed expire after this time. */
 const EXPIRY_MS = 30_000;
@@ -98,7 +98,7 @@ export function keysOf(budgets: readonly string[]): string[] {
 export class OwnEntries {
   readonly #options: OwnEntriesOptions;
   readonly #open = new Set<BudgetEntry>();
-  readonly #of = new WeakMap<Hold, BudgetEntry>();
+  readonly #of = new WeakMap<Reservation, BudgetEntry>();
   /** Budgets of which Redis knows an amount that this node has not written yet. */
   readonly #unwritten = new Set<string>();
   readonly #timer: ReturnType<typeof setInterval>;
@@ -116,12 +116,12 @@ export class OwnEntries {
   }
 
   /** The name of the entry behind a reservation; "" if there is none. */
-  nameOf(hold: Hold | undefined): string {
+  nameOf(hold: Reservation | undefined): string {
     return (hold === undefined ? undefined : this.#of.get(hold)?.name) ?? "";
   }
 
   /** The reservation, which from now on ends its entry too when it ends, and then calls `ended`. */
-  track(hold: Hold, entry: BudgetEntry, ended: () => void = () => undefined): Hold {
+  track(hold: Reservation, entry: BudgetEntry, ended: () => void = () => undefined): Reservation {
     this.#open.add(entry);
     return this.#tracked(hold, entry, ended);
   }
@@ -135,8 +135,8 @@ export class OwnEntries {
     clearInterval(this.#timer);
   }
 
-  #tracked(hold: Hold, entry: BudgetEntry, ended: () => void): Hold {
-    const one: Hold = {
+  #tracked(hold: Reservation, entry: BudgetEntry, ended: () => void): Reservation {
+    const one: Reservation = {
       held: () => hold.held(),
       release: () => {
         hold.release();

@@ -8,8 +8,8 @@ import { type BudgetEntry, keysOf, OwnEntries, RESERVE } from "./redis-entries.t
 import {
   type Budget,
   type BudgetRefusal,
-  type Hold,
   memoryReservations,
+  type Reservation,
   type Reservations,
   refusalIn,
   type Unwritten,
@@ -43,12 +43,12 @@ const RETRY_AFTER_SECONDS = 5;
 interface Wish {
   readonly budgets: readonly Budget[];
   readonly micros: number;
-  readonly within: Hold | undefined;
+  readonly within: Reservation | undefined;
 }
 
 /** A decision; undefined if there is room now that was not there when it was asked for. */
 interface Answer {
-  readonly hold: Hold | BudgetRefusal | undefined;
+  readonly hold: Reservation | BudgetRefusal | undefined;
   /** Looking again would change nothing. */
   readonly isFinal: boolean;
 }
@@ -62,7 +62,7 @@ export function sharedReservations(options: SharedReservationsOptions): SharedRe
   let count = 0;
 
   /** Decides without Redis: by this node's share, or by refusing the request. */
-  const alone = async ({ budgets, micros, within }: Wish, entry: BudgetEntry): Promise<Hold | BudgetRefusal> => {
+  const alone = async ({ budgets, micros, within }: Wish, entry: BudgetEntry): Promise<Reservation | BudgetRefusal> => {
     if (options.onFailure() === "closed") {
       // The question may have reached Redis, though its answer came too late.
       await entries.drop(entry);

@@ -18,13 +18,13 @@ export interface Budget {
 }
 
 /** A request's reservation in its budgets. */
-export interface Hold {
+export interface Reservation {
   /** The reserved amount; undefined once all holders have released it. */
   held(): number | undefined;
   /** Releases it, once for each holder; further calls do nothing. */
   release(): void;
   /** Adds a holder: the reservation lasts until all have released it. */
-  share(): Hold;
+  share(): Reservation;
 }
 
 /** Why a request is refused: the budget is spent, or others in progress may yet spend it. */
@@ -42,7 +42,7 @@ export interface Reservations {
    * Reserves the same amount in every budget, or in none. `within`: the request's own reservation, for a part of it that is
    * paid separately; it does not count against the part.
    */
-  reserve(budgets: readonly Budget[], micros: number, within?: Hold): Promise<Hold | BudgetRefusal>;
+  reserve(budgets: readonly Budget[], micros: number, within?: Reservation): Promise<Reservation | BudgetRefusal>;
   /** Why no request is admitted, whatever it costs; undefined if some are. */
   refusal(budgets: readonly Budget[]): BudgetRefusal | undefined;
 }
@@ -57,7 +57,7 @@ export interface Unwritten {
 
 /** Reservations to which one that was decided elsewhere can be added. */
 export interface MemoryReservations extends Reservations {
-  hold(budgets: readonly Budget[], micros: number): Hold;
+  hold(budgets: readonly Budget[], micros: number): Reservation;
 }
 
 /** Reservations in this process's memory: they end with it, as the requests do. */
@@ -77,7 +77,7 @@ export function memoryReservations(): MemoryReservations {
     }
   };
 
-  const hold = (budgets: readonly Budget[], micros: number): Hold => {
+  const hold = (budgets: readonly Budget[], micros: number): Reservation => {
     add(budgets, micros, 1);
     return sharedHold(micros, () => add(budgets, micros, -1));
   };
@@ -123,9 +123,9 @@ function without<H extends { micros: number; requests: number }>(held: H | undef
 }
 
 /** A reservation that ends with its last holder. */
-function sharedHold(micros: number, end: () => void): Hold {
+function sharedHold(micros: number, end: () => void): Reservation {
   let holders = 0;
-  const join = (): Hold => {
+  const join = (): Reservation => {
     let mine = true;
     holders += 1;
     return {

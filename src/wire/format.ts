@@ -71,7 +71,7 @@ export interface DecodeOptions {
 }
 
 /** The routing options of a request. */
-export interface RouteWishes {
+export interface RoutingOptions {
   /** The ids of fallback models, in order. */
   readonly models: readonly string[];
   /**
@@ -129,7 +129,7 @@ export interface WireFormat extends NamedFormat {
   /** The prompts of a body with several; undefined for an ordinary body. */
   prompts?(body: Readonly<Record<string, unknown>>): readonly unknown[] | undefined;
   /** Reads the routing options of a body; undefined for most bodies. Throws `ApiError` 400 that names the member. */
-  routeWishes?(body: Readonly<Record<string, unknown>>): RouteWishes | undefined;
+  routingOptions?(body: Readonly<Record<string, unknown>>): RoutingOptions | undefined;
   edge?: EdgeTraits;
   /** The text of a keepalive. */
   keepalive: string;

@@ -36,7 +36,7 @@ function readAs(format: (typeof WIRE_FORMATS)[number], body: Json): Set<string> 
   const read = new Set<string>();
   for (const reader of [
     (one: Json) => format.decode(one, {}),
-    (one: Json) => format.routeWishes?.(one),
+    (one: Json) => format.routingOptions?.(one),
     (one: Json) => format.prompts?.(one),
     (one: Json) => format.entries?.editing?.edits(one),
   ]) {

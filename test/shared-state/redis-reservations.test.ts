@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import fc from "fast-check";
 import { connectRedis, type SharedRedis } from "../../src/shared-state/redis.ts";
 import { type SharedReservations, sharedReservations } from "../../src/shared-state/redis-reservations.ts";
-import type { Budget, Hold, Unwritten } from "../../src/shared-state/reservations.ts";
+import type { Budget, Reservation, Unwritten } from "../../src/shared-state/reservations.ts";
 import { HAS_REDIS, startRedis, type TestRedis } from "../support/redis.ts";
 
 let count = 0;
@@ -83,7 +83,7 @@ describe.skipIf(!HAS_REDIS)("over a real Redis", () => {
     return reservations;
   }
   const three = () => Promise.all([node(), node(), node()]);
-  const isHold = (one: Awaited<ReturnType<SharedReservations["reserve"]>>): one is Hold => !("why" in one);
+  const isHold = (one: Awaited<ReturnType<SharedReservations["reserve"]>>): one is Reservation => !("why" in one);
 
   test("requests at once over three nodes never reserve more than is left, and as much as fits", async () => {
     const nodes = await three();

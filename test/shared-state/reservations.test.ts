@@ -3,7 +3,7 @@
 import "../support/seed.ts";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Budget, type Hold, memoryReservations } from "../../src/shared-state/reservations.ts";
+import { type Budget, memoryReservations, type Reservation } from "../../src/shared-state/reservations.ts";
 
 /** A budget, the amount spent of it, and the requests that have reserved some of it. */
 class Account implements Budget {
@@ -48,7 +48,7 @@ test("no order of arrivals and ends overdraws a budget by more than one request'
       async (steps, limits) => {
         const reservations = memoryReservations();
         const accounts = limits.map((limit, at) => new Account(`b${at}`, limit));
-        const open: { worst: number; hold: Hold; of: Account[] }[] = [];
+        const open: { worst: number; hold: Reservation; of: Account[] }[] = [];
         for (const one of steps) {
           if (one.do === "arrive") {
             const of = one.of.map((at) => accounts[at]!);

@@ -6,7 +6,7 @@ import { isoTime } from "../../base/iso-time.ts";
 import type { TierBudget } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import type { Budget, BudgetRefusal, Hold, Reservations } from "../../shared-state/reservations.ts";
+import type { Budget, BudgetRefusal, Reservation, Reservations } from "../../shared-state/reservations.ts";
 import type { AccountBudget, AccountBudgetStore } from "../../store/access/account-budgets.ts";
 import type { KeyStore } from "../../store/access/keys.ts";
 import {
@@ -32,7 +32,12 @@ export interface Budgets {
    * callers with budgets. If the answer continues after the exchange, share the hold. `within`: the reservation of the request to
    * which this one belongs.
    */
-  reserve(budgets: readonly Budget[], exchange: Pick<Exchange, "atEnd">, micros: number, within?: Hold): Promise<Hold>;
+  reserve(
+    budgets: readonly Budget[],
+    exchange: Pick<Exchange, "atEnd">,
+    micros: number,
+    within?: Reservation,
+  ): Promise<Reservation>;
 }
 
 /** Seconds in Retry-After of a temporary refusal, as most answers take a few seconds. */
@@ -46,10 +51,10 @@ export function createBudgets(reservations: Reservations): Budgets {
       if (refusal !== undefined) throw errorOf(refusal);
     },
     async reserve(budgets, exchange, micros, within) {
-      const hold = await reservations.reserve(budgets, micros, within);
-      if ("why" in hold) throw errorOf(hold);
-      exchange.atEnd(() => hold.release());
-      return hold;
+      const reservation = await reservations.reserve(budgets, micros, within);
+      if ("why" in reservation) throw errorOf(reservation);
+      exchange.atEnd(() => reservation.release());
+      return reservation;
     },
   };
 }

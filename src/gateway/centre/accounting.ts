@@ -78,15 +78,15 @@ export async function keepMade(
  * Stores an answer in a conversation that the gateway holds. If that fails, the thread ends, and the client learns so with its
  * next request.
  */
-export async function holdAnswer(
+export async function storeThreadAnswer(
   deps: GatewayDeps,
-  { held, id, model, exchange }: AdmittedRequest,
+  { gatewayThread, id, model, exchange }: AdmittedRequest,
   { text, usage }: { text: string; usage: Usage | undefined },
 ): Promise<void> {
-  if (held === undefined) return;
+  if (gatewayThread === undefined) return;
   const tokens = usage === undefined ? 0 : usage.inputTokens + usage.outputTokens;
   try {
-    await held.hold({ id, text, model: model.id, tokens });
+    await gatewayThread.store({ id, text, model: model.id, tokens });
   } catch (error) {
     deps.keepFailed?.(error, exchange.requestId);
   }

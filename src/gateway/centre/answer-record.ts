@@ -8,7 +8,7 @@ import { asApiError } from "../../http/errors.ts";
 import { sseResponse } from "../../http/sse-response.ts";
 import { framesWithoutStore } from "../stages/history/not-kept.ts";
 import { keepMade } from "./accounting.ts";
-import { type AdmittedRequest, dressOf } from "./chat-exchange.ts";
+import { type AdmittedRequest, writerContext } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 
 /** How long the headers of a stream wait for the record. */
@@ -19,7 +19,7 @@ export async function answerRecord(deps: GatewayDeps, request: Request, admitted
   const events = recordEvents(deps, admitted, request.signal);
   if (!admitted.chat.stream) {
     const { said, usage } = await events;
-    const body = admitted.format.encode(fold(said), dressFor(admitted, usage));
+    const body = admitted.format.encode(fold(said), recordContext(admitted, usage));
     const isKept = await keepMade(deps, admitted, () => body);
     return Response.json(isKept || body["store"] !== true ? body : { ...body, store: false });
   }
@@ -46,10 +46,10 @@ export async function answerRecord(deps: GatewayDeps, request: Request, admitted
           return format.keepalive;
         }
         if (state === "over") return undefined;
-        let writer = format.writer(dressOf(admitted, undefined));
+        let writer = format.writer(writerContext(admitted, undefined));
         try {
           const { said, usage } = await events;
-          writer = format.writer(dressFor(admitted, usage));
+          writer = format.writer(recordContext(admitted, usage));
           const text = said.map((event) => writer.push(event)).join("") + writer.end();
           const { answer } = writer;
           const isKept = answer === undefined || (await keepMade(deps, admitted, () => answer));
@@ -68,8 +68,8 @@ export async function answerRecord(deps: GatewayDeps, request: Request, admitted
 }
 
 /** A record before an answer reports its cost beside the answer's own, which is still zero. */
-function dressFor(admitted: AdmittedRequest, usage: Usage) {
-  const dress = dressOf(admitted, undefined);
+function recordContext(admitted: AdmittedRequest, usage: Usage) {
+  const dress = writerContext(admitted, undefined);
   return dress.edited === undefined ? dress : { ...dress, edited: { ...dress.edited, usage } };
 }
 
@@ -78,12 +78,12 @@ async function recordEvents(
   admitted: AdmittedRequest,
   signal: AbortSignal,
 ): Promise<{ said: ChatEvent[]; usage: Usage }> {
-  const { conversations } = deps;
+  const { compaction } = deps;
   const { entries, name } = admitted.format;
-  if (conversations === undefined || entries === undefined) throw new Error("Compaction is not available.");
-  const { text, sealed, usage } = await conversations.record(admitted, signal);
+  if (compaction === undefined || entries === undefined) throw new Error("Compaction is not available.");
+  const { text, sealed, usage } = await compaction.record(admitted, signal);
   const value = entries.record({ id: prefixedId("cmp_"), text, sealed });
-  const own = admitted.conversation?.edited === undefined ? usage : { inputTokens: 0, outputTokens: 0 };
+  const own = admitted.compactable?.edited === undefined ? usage : { inputTokens: 0, outputTokens: 0 };
   const said: ChatEvent[] = [
     { type: "start" },
     { type: "opaque", choice: 0, origin: name, value },

@@ -13,20 +13,20 @@ import type { FaultKind } from "../../upstream/fault.ts";
 import { rememberBeginning, rememberRecord } from "../stages/affinity/first-turn.ts";
 import { framesWithoutStore } from "../stages/history/not-kept.ts";
 import { usageSettler } from "../usage/meter.ts";
-import { forwardHeaders, holdAnswer, keepAnswer, noteRoute, spend } from "./accounting.ts";
+import { forwardHeaders, keepAnswer, noteRoute, spend, storeThreadAnswer } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
 import {
   type AdmittedRequest,
   answerNotesOf,
   buildRequest,
-  dressOf,
   identityOf,
   isLossless,
   isRelayed,
   openingOf,
+  writerContext,
 } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { fitRequest } from "./fit.ts";
+import { adaptToProvider } from "./fit.ts";
 import { type LiveAnswer, openLive } from "./open-stream.ts";
 import { kindOfCode } from "./policy.ts";
 import { clientGone } from "./request-deadline.ts";
@@ -50,11 +50,11 @@ export async function answerStreaming(
   const onGone = () => abort.abort(clientGone());
   request.signal.addEventListener("abort", onGone, { once: true });
   const deadlineMs = performance.now() + deps.requestTimeoutMs();
-  const late = Promise.withResolvers<undefined>();
-  const patience = limit(deps.peekMs ?? PEEK_MS, () => late.resolve(undefined));
+  const timedOut = Promise.withResolvers<undefined>();
+  const patience = limit(deps.peekMs ?? PEEK_MS, () => timedOut.resolve(undefined));
   let grace: Limit | undefined;
   const begun = () => {
-    grace ??= limit(CONTENT_GRACE_MS, () => late.resolve(undefined));
+    grace ??= limit(CONTENT_GRACE_MS, () => timedOut.resolve(undefined));
   };
   const opening = tryRoutes(admitted.routes, deps, {
     signal: abort.signal,
@@ -70,11 +70,11 @@ export async function answerStreaming(
     chat: admitted.chat,
     family: admitted.format.dialect,
     account: admitted.caller.accountId,
-    first: admitted.stay?.first,
+    first: admitted.placement?.first,
   });
-  let live: LiveJobAnswer | undefined;
+  let live: StreamedAnswer | undefined;
   try {
-    live = await Promise.race([opening, late.promise]);
+    live = await Promise.race([opening, timedOut.promise]);
   } catch (error) {
     request.signal.removeEventListener("abort", onGone);
     throw error;
@@ -91,15 +91,15 @@ export async function answerStreaming(
 }
 
 /** A stream that has started, with the request as it was sent. */
-interface LiveJobAnswer extends LiveAnswer {
+interface StreamedAnswer extends LiveAnswer {
   admitted: AdmittedRequest;
 }
 
 interface Flow {
   request: Request;
   admitted: AdmittedRequest;
-  opening: Promise<LiveJobAnswer>;
-  live: LiveJobAnswer | undefined;
+  opening: Promise<StreamedAnswer>;
+  live: StreamedAnswer | undefined;
   abort: AbortController;
 }
 
@@ -112,13 +112,13 @@ function pump(deps: GatewayDeps, flow: Flow): Response {
 class AnswerPump implements SseSource {
   readonly #deps: GatewayDeps;
   readonly #flow: Flow;
-  #live: LiveJobAnswer | undefined;
+  #live: StreamedAnswer | undefined;
   #failed = false;
   #settled = false;
   #kept = false;
   #opened: boolean;
   /** Headers that were set after the headers had been sent; they are written into the stream before the answer. */
-  #late = "";
+  #trailingHeaders = "";
   #ttfbMs: number | null = null;
   /** The text that was sent. It is read once the answer is complete, if the conversation is stored. */
   readonly #heard: string[] | undefined;
@@ -131,7 +131,9 @@ class AnswerPump implements SseSource {
     this.#live = live;
     this.#opened = live !== undefined;
     const isRead =
-      admitted.conversation !== undefined || admitted.held !== undefined || admitted.stay?.begun !== undefined;
+      admitted.compactable !== undefined ||
+      admitted.gatewayThread !== undefined ||
+      admitted.placement?.rememberFirstAnswer !== undefined;
     this.#heard = isRead ? [] : undefined;
     admitted.exchange.streaming = true;
     this.#sentHeaders = new Set(Object.keys(admitted.exchange.headers));
@@ -153,7 +155,7 @@ class AnswerPump implements SseSource {
         return this.#settled ? undefined : this.#fail(error);
       }
       noteRoute(admitted, this.#live.attempt, this.#live.request.dropped);
-      this.#late = lateHeaders(admitted.exchange.headers, this.#sentHeaders);
+      this.#trailingHeaders = trailingHeaderComments(admitted.exchange.headers, this.#sentHeaders);
     }
     const live = this.#live;
     let text = await live.next();
@@ -169,15 +171,15 @@ class AnswerPump implements SseSource {
     // This also happens before the client sees the end, as it may continue immediately.
     if (text === undefined && live.relay.fault === undefined && this.#heard !== undefined) {
       const heard = this.#heard.join("");
-      await holdAnswer(this.#deps, live.admitted, { text: heard, usage: live.relay.usage });
+      await storeThreadAnswer(this.#deps, live.admitted, { text: heard, usage: live.relay.usage });
       rememberBeginning(live.admitted, heard);
     }
     if (text === undefined) this.#settle(false);
     else this.#ttfbMs ??= performance.now() - admitted.exchange.startedMs;
-    if (text === undefined || this.#late === "") return text;
-    const late = this.#late;
-    this.#late = "";
-    return late + text;
+    if (text === undefined || this.#trailingHeaders === "") return text;
+    const headers = this.#trailingHeaders;
+    this.#trailingHeaders = "";
+    return headers + text;
   }
 
   cancel(): void {
@@ -186,12 +188,12 @@ class AnswerPump implements SseSource {
     this.#live?.cancel();
     // If the upstream starts to answer at this moment, nobody reads the answer, but its usage still counts.
     if (this.#live === undefined) {
-      const hold = admitted.hold?.share();
-      const abandon = (live: LiveJobAnswer) => {
+      const shared = admitted.reservation?.share();
+      const abandon = (live: StreamedAnswer) => {
         live.cancel();
         settleLive(this.#deps, { admitted, live, gone: true, ttfbMs: this.#ttfbMs });
       };
-      void opening.then(abandon, () => undefined).finally(() => hold?.release());
+      void opening.then(abandon, () => undefined).finally(() => shared?.release());
     }
     this.#settle(true);
   }
@@ -204,7 +206,7 @@ class AnswerPump implements SseSource {
     exchange.log["error"] = asApiError(error).apiCode;
     this.#settle(false);
     return format
-      .writer(dressOf(admitted, undefined))
+      .writer(writerContext(admitted, undefined))
       .fail({ ...asApiError(error).body(), request_id: exchange.requestId });
   }
 
@@ -218,7 +220,7 @@ class AnswerPump implements SseSource {
     if (live !== undefined) {
       settleLive(this.#deps, { admitted, live, gone, ttfbMs: this.#ttfbMs });
       if (!gone && live.relay.fault === undefined && this.#heard !== undefined) {
-        this.#deps.conversations?.answered(live.admitted, { text: this.#heard.join(""), usage: live.relay.usage });
+        this.#deps.compaction?.answered(live.admitted, { text: this.#heard.join(""), usage: live.relay.usage });
       }
     }
     admitted.exchange.finish(200);
@@ -226,7 +228,7 @@ class AnswerPump implements SseSource {
 }
 
 /** The gateway's headers that were set too late, as comments in the stream: parsers skip them, and people can read them. */
-function lateHeaders(headers: Readonly<Record<string, string>>, sent: ReadonlySet<string>): string {
+function trailingHeaderComments(headers: Readonly<Record<string, string>>, sent: ReadonlySet<string>): string {
   const late = Object.entries(headers).filter(([name]) => name.startsWith("x-sallyport-") && !sent.has(name));
   return late.length === 0 ? "" : `${late.map(([name, value]) => `: ${name}: ${value}\n`).join("")}\n`;
 }
@@ -239,10 +241,10 @@ interface LiveParts {
   begun(): void;
 }
 
-async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAnswer> {
+async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<StreamedAnswer> {
   const { request, attempt, signal, begun } = parts;
   const { provider, route } = attempt;
-  const admitted = await fitRequest(deps, parts.admitted, { provider, signal });
+  const admitted = await adaptToProvider(deps, parts.admitted, { provider, signal });
   const short = request.headers.get("x-sallyport-event-types") === "short";
   const passes = isRelayed(admitted, provider) && !short;
   const build = () => buildRequest(deps, admitted, { provider, route });
@@ -253,7 +255,7 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
   const translation = (reader: EventReader) =>
     new Translation({
       reader,
-      writer: admitted.format.writer(dressOf(admitted, provider, short)),
+      writer: admitted.format.writer(writerContext(admitted, provider, short)),
       // On the relayed path, tool names were sent unchanged, so none must be restored.
       request: passes ? { ...admitted.chat, tools: [], messages: [] } : admitted.chat,
       requestId: identity.requestId,
@@ -269,7 +271,7 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
     translation({ push: () => undefined, end: (out) => void out.push(...events) });
   try {
     const open = (secret: string) => openLive(attempt, built, relay, { signal, secret, begun, whole });
-    const live = await withKey(provider, deps.clock, open, admitted.stay?.choice(route));
+    const live = await withKey(provider, deps.clock, open, admitted.placement?.choice(route));
     rememberRecord(admitted);
     return Object.assign(live, { admitted });
   } catch (error) {
@@ -284,7 +286,7 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
       });
     const refused = { error, route, provider, built: asked, rebuild: build };
     if (admitted.refusedReasoning.mayAskAgain(refused, deps.reasoning)) return liveFrom(deps, { ...parts, admitted });
-    const shorter = await deps.conversations?.atWall(admitted, error);
+    const shorter = await deps.compaction?.afterOverflow(admitted, error);
     if (shorter !== undefined) return liveFrom(deps, { ...parts, admitted: shorter });
     throw error;
   }
@@ -297,7 +299,7 @@ function settleLive(
     live,
     gone,
     ttfbMs,
-  }: { admitted: AdmittedRequest; live: LiveJobAnswer; gone: boolean; ttfbMs: number | null },
+  }: { admitted: AdmittedRequest; live: StreamedAnswer; gone: boolean; ttfbMs: number | null },
 ): void {
   const { relay, attempt } = live;
   const usage = relay.usage ?? usageSettler(live.admitted.chat)(undefined, relay.output);

@@ -12,19 +12,19 @@ import type { Provider } from "../../upstream/provider.ts";
 import { rememberBeginning, rememberRecord } from "../stages/affinity/first-turn.ts";
 import { withoutStore } from "../stages/history/not-kept.ts";
 import { usageOfAnswer } from "../usage/meter.ts";
-import { forwardHeaders, headerText, holdAnswer, keepAnswer, noteRoute, spend } from "./accounting.ts";
+import { forwardHeaders, headerText, keepAnswer, noteRoute, spend, storeThreadAnswer } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
 import {
   type AdmittedRequest,
   answerNotesOf,
   buildRequest,
-  dressOf,
   identityOf,
   isRelayed,
   openingOf,
+  writerContext,
 } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { fitRequest } from "./fit.ts";
+import { adaptToProvider } from "./fit.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
 import { withinDeadline } from "./request-deadline.ts";
 import type { RouteAttempt } from "./route-call.ts";
@@ -40,7 +40,7 @@ export function answerWhole(deps: GatewayDeps, request: Request, admitted: Admit
       chat: admitted.chat,
       family: admitted.format.dialect,
       account: admitted.caller.accountId,
-      first: admitted.stay?.first,
+      first: admitted.placement?.first,
     }),
   );
 }
@@ -52,7 +52,7 @@ async function wholeFrom(
   signal: AbortSignal,
 ): Promise<Response> {
   const { provider, route } = attempt;
-  const admitted = await fitRequest(deps, given, { provider, signal });
+  const admitted = await adaptToProvider(deps, given, { provider, signal });
   const build = () => buildRequest(deps, admitted, { provider, route });
   const built = build();
   const mayAskAgain = (error: unknown) =>
@@ -63,11 +63,11 @@ async function wholeFrom(
       clock: deps.clock,
       signal,
       headers: attempt.headers,
-      choice: admitted.stay?.choice(route),
+      choice: admitted.placement?.choice(route),
     });
   } catch (error) {
     if (mayAskAgain(error)) return wholeFrom(deps, attempt, admitted, signal);
-    const shorter = await deps.conversations?.atWall(admitted, error);
+    const shorter = await deps.compaction?.afterOverflow(admitted, error);
     if (shorter !== undefined) return wholeFrom(deps, attempt, shorter, signal);
     throw error;
   }
@@ -84,7 +84,7 @@ async function wholeFrom(
     const errorCode = error instanceof ApiError ? error.apiCode : "provider_unavailable";
     if (usage !== undefined) spend(deps, admitted, attempt, { usage, status: 502, errorCode, ttfbMs, isCall: true });
     if (mayAskAgain(error)) return wholeFrom(deps, attempt, admitted, signal);
-    const shorter = await deps.conversations?.atWall(admitted, error);
+    const shorter = await deps.compaction?.afterOverflow(admitted, error);
     if (shorter !== undefined) return wholeFrom(deps, attempt, shorter, signal);
     throw error;
   }
@@ -101,10 +101,10 @@ async function wholeFrom(
     const isKept = await keepAnswer(deps, admitted, written.body, { provider, hidden });
     if (!isKept) written = { ...written, text: withoutStore(written.text) };
   }
-  await holdAnswer(deps, admitted, { text: written.text, usage });
+  await storeThreadAnswer(deps, admitted, { text: written.text, usage });
   rememberBeginning(admitted, written.text);
   rememberRecord(admitted);
-  if (admitted.conversation !== undefined) deps.conversations?.answered(admitted, { text: written.text, usage });
+  if (admitted.compactable !== undefined) deps.compaction?.answered(admitted, { text: written.text, usage });
   return new Response(written.text, { headers: { "content-type": "application/json" } });
 }
 
@@ -173,7 +173,7 @@ function writeWhole(
   try {
     const result = fold(events);
     result.usage = usage;
-    const body = admitted.format.encode(result, dressOf(admitted, provider));
+    const body = admitted.format.encode(result, writerContext(admitted, provider));
     return { text: JSON.stringify(body), body, usage };
   } catch (error) {
     throw faultOfReading(error);

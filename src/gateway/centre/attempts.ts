@@ -115,8 +115,8 @@ async function tryCandidate<T>(
       return { answer: await options.attempt(attempt) };
     } catch (error) {
       if (!(error instanceof UpstreamFault)) {
-        const late = error instanceof ApiError && error.apiCode === "provider_timeout";
-        attempt.end(late ? { outcome: "failed", label: "timeout" } : { outcome: "unknown", label: "abandoned" });
+        const isTimeout = error instanceof ApiError && error.apiCode === "provider_timeout";
+        attempt.end(isTimeout ? { outcome: "failed", label: "timeout" } : { outcome: "unknown", label: "abandoned" });
         throw error;
       }
       attempt.end({ outcome: outcomeOfFault(error), label: error.kind, status: error.status });

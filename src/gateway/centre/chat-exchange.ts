@@ -9,23 +9,23 @@ import type { ChatMessage, ChatRequest } from "../../chat/request.ts";
 import { HISTORY_BINDER, type HistoryReader, withoutForeignSeals, withThoughts } from "../../chat/seals.ts";
 import { flattenTools } from "../../chat/tools.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import type { Hold } from "../../shared-state/reservations.ts";
+import type { Reservation } from "../../shared-state/reservations.ts";
 import type { RelayIdentity, RequestContext, UpstreamRequest } from "../../upstream/dialect.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../../wire/format.ts";
-import { conversationOf } from "../../wire/responses/conversation.ts";
+import { conversationIdOf } from "../../wire/responses/conversation.ts";
 import type { Caller } from "../admission/caller.ts";
 import type { EndUsers } from "../admission/end-users.ts";
 import { inClientTerms } from "../rules/client-terms.ts";
 import { refuseUntranslatable } from "../rules/untranslatable.ts";
-import type { Stay } from "../stages/affinity/affinity.ts";
+import type { Placement } from "../stages/affinity/affinity.ts";
 import { compactionMembers } from "../stages/compaction/items.ts";
 import { AnswerNotes } from "../stages/reasoning/answer-notes.ts";
 import { CallNames } from "../stages/reasoning/call-names.ts";
 import { historyReader, openHistory } from "../stages/reasoning/open-history.ts";
 import type { ReasoningMemory } from "../stages/reasoning/reasoning-memory.ts";
 import { type RefusedReasoning, withoutReasoning } from "../stages/reasoning/refused-reasoning.ts";
-import type { HeldRequest } from "../stages/threads/held.ts";
+import type { GatewayThread } from "../stages/threads/gateway-threads.ts";
 import type { ThreadRequest, UpstreamThreads } from "../stages/threads/upstream-threads.ts";
 import { usageSettler } from "../usage/meter.ts";
 import { allowedDefaults, type Defaults, isOwnDefault, tellAnswerFault } from "./policy.ts";
@@ -66,25 +66,25 @@ export interface AdmittedRequest {
   /** Stores the finished answer; absent if it is not to be stored. */
   readonly keep?: Keep;
   /** The reservation in the caller's budgets, until the exchange ends. */
-  readonly hold?: Hold | undefined;
+  readonly reservation?: Reservation | undefined;
   /** The routes that refused the request's reasoning. */
   readonly refusedReasoning: RefusedReasoning;
   /** Present if the answer belongs to a conversation that its upstream stores. */
   readonly thread?: ThreadRequest;
   /** Present if the gateway holds the conversation. */
-  readonly held?: HeldRequest | undefined;
+  readonly gatewayThread?: GatewayThread | undefined;
   /** Where the conversation is served; absent if there is no choice. */
-  readonly stay?: Stay | undefined;
+  readonly placement?: Placement | undefined;
   /** The options with which the format read the body. */
   readonly options: DecodeOptions;
   /** Present if the answer is a record of the conversation, which the gateway makes. */
   readonly asksRecord?: { readonly wish: string | undefined } | undefined;
   /** Present if the conversation may be shortened. */
-  readonly conversation?: ConversationState | undefined;
+  readonly compactable?: Compactable | undefined;
 }
 
 /** A conversation that may be shortened. */
-export interface ConversationState {
+export interface Compactable {
   /** The client's name for the conversation; if undefined, nothing of it is stored. */
   readonly threadId: string | undefined;
   /**
@@ -101,7 +101,7 @@ export interface ConversationState {
     /** The request before the edits. */
     readonly original: AdmittedRequest;
     /** Whether it was shortened because a provider refused it as too long, so that it is not tried again. */
-    readonly atWall: boolean;
+    readonly isAfterOverflow: boolean;
   };
   /** Present if the conversation was shortened in this attempt. */
   readonly shortened?: ShortenedConversation;
@@ -116,7 +116,7 @@ export interface ShortenedConversation {
   /** Tokens of the shortened request as counted by the gateway, without correction. */
   readonly counted: number;
   /** Whether it was shortened because a provider refused it as too long, so that it is not tried again. */
-  readonly atWall: boolean;
+  readonly isAfterOverflow: boolean;
 }
 
 /** Client headers of a protocol that are forwarded to upstreams of the same protocol. */
@@ -155,13 +155,13 @@ export function isLossless(admitted: AdmittedRequest, provider: Provider): boole
 
 /** Whether the answer is returned unchanged: nothing must be added that its provider does not know. */
 export function isRelayed(admitted: AdmittedRequest, provider: Provider): boolean {
-  const { cleared = [], record } = admitted.conversation?.edited ?? {};
+  const { cleared = [], record } = admitted.compactable?.edited ?? {};
   return cleared.length === 0 && record === undefined && isLossless(admitted, provider);
 }
 
 /** The event with which an answer begins before its provider has sent anything. */
-export function openingOf({ conversation, format }: AdmittedRequest): OpaqueEvent | undefined {
-  const record = conversation?.edited?.record;
+export function openingOf({ compactable, format }: AdmittedRequest): OpaqueEvent | undefined {
+  const record = compactable?.edited?.record;
   return record === undefined ? undefined : { type: "opaque", choice: 0, origin: format.name, value: record };
 }
 
@@ -198,7 +198,7 @@ function readerOf(
   const { accountId } = admitted.caller;
   const messages = wholeMessages(admitted);
   const reader = historyReader(provider, route.model, { ...deps, accountId, messages, refused });
-  const stripped = admitted.conversation?.shortened?.strippedCalls;
+  const stripped = admitted.compactable?.shortened?.strippedCalls;
   if (stripped === undefined || stripped.size === 0) return reader;
   return {
     ...reader,
@@ -211,8 +211,8 @@ function readerOf(
 }
 
 /** All of the client's messages, even if fewer are sent upstream. */
-function wholeMessages({ chat, conversation }: AdmittedRequest): readonly ChatMessage[] {
-  return conversation?.shortened?.original.chat.messages ?? chat.messages;
+function wholeMessages({ chat, compactable }: AdmittedRequest): readonly ChatMessage[] {
+  return compactable?.shortened?.original.chat.messages ?? chat.messages;
 }
 
 function requestFor(
@@ -249,7 +249,7 @@ function requestFor(
     const request = provider.dialect.lossless.request(
       text,
       admitted.chat,
-      { ...ctx, body, reasoningRemoved: removed || admitted.conversation?.shortened !== undefined },
+      { ...ctx, body, reasoningRemoved: removed || admitted.compactable?.shortened !== undefined },
       members,
     );
     if (lost && !reader.refused) left.push(admitted.format.reasoning);
@@ -305,7 +305,7 @@ export function identityOf(
 function echoOf(body: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
   const previous = body["previous_response_id"];
   if (previous != null) return { previous_response_id: previous };
-  const conversation = conversationOf(body);
+  const conversation = conversationIdOf(body);
   return conversation === undefined ? undefined : { conversation: { id: conversation } };
 }
 
@@ -329,7 +329,7 @@ export function answerNotesOf(
 }
 
 /** What the writers of the format need for an answer. `provider` is the one that answers, if it is known. */
-export function dressOf(admitted: AdmittedRequest, provider: Provider | undefined, shortEventTypes = false) {
+export function writerContext(admitted: AdmittedRequest, provider: Provider | undefined, shortEventTypes = false) {
   return {
     id: admitted.id,
     model: admitted.model.id,
@@ -341,6 +341,6 @@ export function dressOf(admitted: AdmittedRequest, provider: Provider | undefine
     body: admitted.body,
     ...(provider === undefined ? {} : { source: { protocol: provider.dialect.name, minter: provider.minter } }),
     ...(shortEventTypes ? { shortEventTypes } : {}),
-    ...(admitted.conversation?.edited === undefined ? {} : { edited: admitted.conversation.edited }),
+    ...(admitted.compactable?.edited === undefined ? {} : { edited: admitted.compactable.edited }),
   };
 }

@@ -13,12 +13,12 @@ import type { Budgets } from "../admission/budgets.ts";
 import type { Caller } from "../admission/caller.ts";
 import type { EndUsers } from "../admission/end-users.ts";
 import type { Affinity } from "../stages/affinity/affinity.ts";
-import type { Conversations } from "../stages/compaction/conversations.ts";
+import type { ChatCompaction } from "../stages/compaction/conversations.ts";
 import type { ReasoningMemory } from "../stages/reasoning/reasoning-memory.ts";
-import type { HeldRequest } from "../stages/threads/held.ts";
+import type { GatewayThread } from "../stages/threads/gateway-threads.ts";
 import type { UpstreamThreads } from "../stages/threads/upstream-threads.ts";
 import type { AttemptDeps } from "./attempts.ts";
-import type { AdmittedRequest, ConversationState, Keep } from "./chat-exchange.ts";
+import type { AdmittedRequest, Compactable, Keep } from "./chat-exchange.ts";
 
 /** What the pipeline needs from the rest of the program. */
 export interface GatewayDeps extends AttemptDeps {
@@ -46,12 +46,12 @@ export interface GatewayDeps extends AttemptDeps {
   /** Changes a request before routing: inserts stored history and uploaded files, and prepares compaction. */
   prepare?(draft: PreparedRequest): Promise<Prepared | undefined>;
   /** Shortens conversations that are too long; absent if compaction is disabled. */
-  conversations?: Pick<
-    Conversations,
-    "of" | "fit" | "atWall" | "answered" | "record" | "asked" | "pausing" | "editsOf"
+  compaction?: Pick<
+    ChatCompaction,
+    "compactableOf" | "shortenToFit" | "afterOverflow" | "answered" | "record" | "asked" | "pausing" | "editsOf"
   >;
   /** Adapts a request to one provider: fetches the images that it cannot take by URL. */
-  fitImages?(admitted: AdmittedRequest, provider: Provider, signal: AbortSignal): Promise<AdmittedRequest>;
+  inlineImages?(admitted: AdmittedRequest, provider: Provider, signal: AbortSignal): Promise<AdmittedRequest>;
   /** Called when an answer could not be stored; the client gets it anyway. */
   keepFailed?(error: unknown, requestId: string): void;
   streamOpened?(): void;
@@ -70,7 +70,7 @@ export interface PreparedRequest {
   model: CatalogModel;
   routes: readonly ModelRoute[];
   /** Whether the gateway holds the new thread, because the provider refused to. */
-  holdsThread?: boolean | undefined;
+  isThreadKeptHere?: boolean | undefined;
 }
 
 /** The result of `prepare`. */
@@ -80,9 +80,9 @@ export interface Prepared {
   /** Parameters that were dropped in this step, to be reported. */
   dropped?: readonly string[];
   /** Present if the gateway holds the conversation: stores the complete answer before the client sees its end. */
-  held?: HeldRequest;
+  gatewayThread?: GatewayThread;
   /** Present for a conversation that the gateway holds and may have to shorten: its id, and which part of it is stored. */
-  holding?: { id: string; keeps: ConversationState["keeps"] };
+  keptConversation?: { id: string; keeps: Compactable["keeps"] };
   /** The remaining routes, if only some support the request. */
   routes?: readonly ModelRoute[];
   /** Stores the finished answer in the client's format. Called before the client has received all of it. */

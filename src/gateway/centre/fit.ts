@@ -6,15 +6,15 @@ import type { AdmittedRequest } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 
 /** Returns the request adapted to this provider. */
-export async function fitRequest(
-  deps: Pick<GatewayDeps, "conversations" | "fitImages">,
+export async function adaptToProvider(
+  deps: Pick<GatewayDeps, "compaction" | "inlineImages">,
   admitted: AdmittedRequest,
   { provider, signal }: { provider: Provider; signal: AbortSignal },
 ): Promise<AdmittedRequest> {
-  const { conversations } = deps;
+  const { compaction } = deps;
   const short =
-    admitted.conversation === undefined || conversations === undefined
+    admitted.compactable === undefined || compaction === undefined
       ? admitted
-      : await conversations.fit(admitted, provider);
-  return (await deps.fitImages?.(short, provider, signal)) ?? short;
+      : await compaction.shortenToFit(admitted, provider);
+  return (await deps.inlineImages?.(short, provider, signal)) ?? short;
 }

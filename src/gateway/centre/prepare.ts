@@ -9,15 +9,15 @@ import { nativeRoutes, openRecord } from "../stages/compaction/items.ts";
 import type { Sealer } from "../stages/compaction/seal.ts";
 import { withFiles } from "../stages/files/media.ts";
 import { expandHistory, type HistoryDeps } from "../stages/history/history.ts";
-import type { HeldRequest, HeldThreads } from "../stages/threads/held.ts";
-import { holdsThreads, threadOf } from "../stages/threads/upstream-threads.ts";
+import type { GatewayThread, GatewayThreads } from "../stages/threads/gateway-threads.ts";
+import { supportsThreads, threadOf } from "../stages/threads/upstream-threads.ts";
 import type { Prepared, PreparedRequest } from "./deps.ts";
 
 export interface PrepareDeps {
   history: HistoryDeps;
   files: FileStore;
   sealer: Sealer;
-  held: HeldThreads;
+  gatewayThreads: GatewayThreads;
   provider(name: string): Provider | undefined;
 }
 
@@ -39,14 +39,16 @@ export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Pr
     const { caller, format, body: sent, chat, options } = draft;
     const body = caller.noStore ? withoutStore(sent, format) : sent;
     if (format.storesAnswers !== true) {
-      const held = await heldRequest(deps, draft);
-      const filled = await withFiles(deps.files, caller.accountId, held?.body ?? body, sent);
+      const thread = await openGatewayThread(deps, draft);
+      const filled = await withFiles(deps.files, caller.accountId, thread?.body ?? body, sent);
       const { body: open, routes } = withRecords(deps, draft, filled);
       if (open === sent) return routes === undefined ? undefined : { chat, members: {}, routes };
       const more = {
-        ...(held === undefined ? {} : { held }),
+        ...(thread === undefined ? {} : { gatewayThread: thread }),
         ...(routes === undefined ? {} : { routes }),
-        ...(held?.threadId === undefined ? {} : { holding: { id: held.threadId, keeps: "nothing" as const } }),
+        ...(thread?.threadId === undefined
+          ? {}
+          : { keptConversation: { id: thread.threadId, keeps: "nothing" as const } }),
       };
       return { chat: format.decode(open, options), members: changed(open, sent), ...more };
     }
@@ -75,7 +77,9 @@ export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Pr
     const more = {
       ...(keep === undefined ? {} : { keep }),
       ...(routes === undefined ? {} : { routes }),
-      ...(conversationId === undefined ? {} : { holding: { id: conversationId, keeps: "conversation" as const } }),
+      ...(conversationId === undefined
+        ? {}
+        : { keptConversation: { id: conversationId, keeps: "conversation" as const } }),
     };
     return { chat: stored, members, dropped, ...more };
   };
@@ -87,7 +91,10 @@ function withoutStore(body: Readonly<Record<string, unknown>>, format: WireForma
 }
 
 /** Opens a conversation that the gateway holds, because no provider of the model holds conversations, or none holds this one. */
-async function heldRequest({ held, provider }: PrepareDeps, draft: PreparedRequest): Promise<HeldRequest | undefined> {
+async function openGatewayThread(
+  { gatewayThreads, provider }: PrepareDeps,
+  draft: PreparedRequest,
+): Promise<GatewayThread | undefined> {
   const { format, body, caller, exchange, routes } = draft;
   if (format.hasThreads !== true || body["thread"] == null) return undefined;
   // A provider that holds threads would store the text. After the refusal, clients send their history.
@@ -101,10 +108,10 @@ async function heldRequest({ held, provider }: PrepareDeps, draft: PreparedReque
       },
     );
   }
-  const isNative = draft.holdsThread !== true && routes.some((route) => holdsThreads(provider(route.provider)));
+  const isNative = draft.isThreadKeptHere !== true && routes.some((route) => supportsThreads(provider(route.provider)));
   // A thread that the gateway holds continues here, whichever provider serves the model now.
-  if (isNative && !(await held.has(caller.accountId, threadOf(format, body)?.previousId))) return undefined;
-  return held.open(format, body, { accountId: caller.accountId, exchange });
+  if (isNative && !(await gatewayThreads.has(caller.accountId, threadOf(format, body)?.previousId))) return undefined;
+  return gatewayThreads.open(format, body, { accountId: caller.accountId, exchange });
 }
 
 /** The body with the records in it opened; unchanged if there are none. A vendor's own records restrict the routes. */

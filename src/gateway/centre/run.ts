@@ -6,12 +6,18 @@ import { requireModel, resolveModel } from "../../catalog/resolve.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { readJsonBody } from "../../http/body.ts";
 import { type Exchange, exchangeOf } from "../../http/exchange.ts";
-import type { Hold } from "../../shared-state/reservations.ts";
+import type { Reservation } from "../../shared-state/reservations.ts";
 import { traceHeaders } from "../../telemetry/span.ts";
-import type { DecodeOptions, RouteWishes, WireFormat } from "../../wire/format.ts";
+import type { DecodeOptions, RoutingOptions, WireFormat } from "../../wire/format.ts";
 import type { Caller } from "../admission/caller.ts";
 import { refuseTooLong } from "../rules/context-window.ts";
-import { askInTurn, bodiesInTurn, chosenRoutes, dearest, ROUTING_MEMBERS } from "../stages/choice/route-choice.ts";
+import {
+  bodiesByModel,
+  chosenRoutes,
+  dearest,
+  firstThatAnswers,
+  ROUTING_MEMBERS,
+} from "../stages/choice/route-choice.ts";
 import { RefusedReasoning } from "../stages/reasoning/refused-reasoning.ts";
 import { refusesThread, routesOfThread, threadOf, withoutThreads } from "../stages/threads/upstream-threads.ts";
 import { worstCaseMicros } from "../usage/worst-case.ts";
@@ -19,16 +25,11 @@ import { headerText } from "./accounting.ts";
 import { answerRecord } from "./answer-record.ts";
 import { answerStreaming } from "./answer-stream.ts";
 import { answerWhole } from "./answer-whole.ts";
-import {
-  type AdmittedRequest,
-  answerId,
-  type ConversationState,
-  decodeOptions,
-  forwardedHeaders,
-} from "./chat-exchange.ts";
+import { type AdmittedRequest, answerId, type Compactable, decodeOptions, forwardedHeaders } from "./chat-exchange.ts";
 import type { GatewayDeps, Prepared } from "./deps.ts";
 import { checkAgainstModel, defaultsFor, historyParam, lowered, refuseImages } from "./policy.ts";
 import { answerPrompts } from "./prompts.ts";
+import type { CallTrace } from "./route-call.ts";
 
 const NO_MEMBERS = {};
 
@@ -43,11 +44,11 @@ interface Read {
   chat: ChatRequest;
   options: DecodeOptions;
   /** The reservation of the whole request, if this is one of several prompts or models. */
-  hold: Hold | undefined;
+  reservation: Reservation | undefined;
   /** Whether the gateway holds the new thread, because the provider refused to. */
-  holdsThread?: boolean;
+  isThreadKeptHere?: boolean;
   /** The routing options of the request. */
-  wishes: RouteWishes | undefined;
+  routing: RoutingOptions | undefined;
   nowSeconds(): number;
 }
 
@@ -65,13 +66,23 @@ export function createGateway(deps: GatewayDeps) {
     const caller = admitted instanceof Promise ? await admitted : admitted;
     const { text, body } = await readJsonBody(request, deps.bodyLimits());
     const prompts = format.prompts?.(body);
-    const wishes = wishesOf(deps, format, body);
-    let hold: Hold | undefined;
+    const routing = routingOptionsOf(deps, format, body);
+    let reservation: Reservation | undefined;
     const answer = async (body: Record<string, unknown>, exchange: Exchange) => {
       // One of several prompts may continue after another one has failed.
-      const own = hold?.share();
+      const own = reservation?.share();
       try {
-        return await answerOne(deps, { request, exchange, caller, format, text, body, hold, wishes, nowSeconds });
+        return await answerOne(deps, {
+          request,
+          exchange,
+          caller,
+          format,
+          text,
+          body,
+          reservation,
+          routing,
+          nowSeconds,
+        });
       } finally {
         own?.release();
       }
@@ -81,12 +92,12 @@ export function createGateway(deps: GatewayDeps) {
       const { model } = modelFor(deps, chat, caller);
       return worstCaseMicros(chat, model, defaultsFor(chat, model, format));
     };
-    if (wishes !== undefined) {
-      const bodies = bodiesInTurn(body, wishes);
+    if (routing !== undefined) {
+      const bodies = bodiesByModel(body, routing);
       if (caller.budgets !== undefined) {
-        hold = await deps.budgets.reserve(caller.budgets, exchange, dearest(bodies, worstOf));
+        reservation = await deps.budgets.reserve(caller.budgets, exchange, dearest(bodies, worstOf));
       }
-      return askInTurn(bodies, (one) => answer(one, exchange));
+      return firstThatAnswers(bodies, (one) => answer(one, exchange));
     }
     if (prompts === undefined) return answer(body, exchange);
     return answerPrompts(answer, prompts, {
@@ -96,7 +107,7 @@ export function createGateway(deps: GatewayDeps) {
       async reserve(bodies) {
         if (caller.budgets === undefined) return;
         const micros = bodies.reduce((sum, body) => sum + worstOf(body), 0);
-        hold = await deps.budgets.reserve(caller.budgets, exchange, micros);
+        reservation = await deps.budgets.reserve(caller.budgets, exchange, micros);
       },
     });
   }
@@ -105,12 +116,16 @@ export function createGateway(deps: GatewayDeps) {
 }
 
 /** The routing options of a request, unless the model's provider reads them itself. */
-function wishesOf(deps: GatewayDeps, format: WireFormat, body: Record<string, unknown>): RouteWishes | undefined {
-  const wishes = format.routeWishes?.(body);
+function routingOptionsOf(
+  deps: GatewayDeps,
+  format: WireFormat,
+  body: Record<string, unknown>,
+): RoutingOptions | undefined {
+  const options = format.routingOptions?.(body);
   const { model } = body;
-  if (wishes === undefined || typeof model !== "string") return wishes;
+  if (options === undefined || typeof model !== "string") return options;
   const routes = resolveModel(deps.catalog(), model)?.routes ?? [];
-  return routes.some(({ provider }) => deps.provider(provider)?.quirks.route_wishes === true) ? undefined : wishes;
+  return routes.some(({ provider }) => deps.provider(provider)?.quirks.route_wishes === true) ? undefined : options;
 }
 
 function modelFor(deps: GatewayDeps, chat: ChatRequest, caller: Caller) {
@@ -126,7 +141,7 @@ async function answerOne(deps: GatewayDeps, read: Omit<Read, "chat" | "options">
   const options = decodeOptions(request);
   const chat = format.decode(body, options);
   const admitted = await admittedRequest(deps, { ...read, chat, options });
-  const due = deps.conversations?.pausing(admitted);
+  const due = deps.compaction?.pausing(admitted);
   const pausing = due === undefined ? undefined : await due;
   if (pausing !== undefined) return answerRecord(deps, request, pausing);
   if (admitted.asksRecord !== undefined) return answerRecord(deps, request, admitted);
@@ -137,23 +152,38 @@ async function answerOne(deps: GatewayDeps, read: Omit<Read, "chat" | "options">
     return await answer(admitted);
   } catch (error) {
     if (!refusesThread(error)) throw error;
-    const again = await admittedRequest(deps, { ...read, chat, options, hold: admitted.hold, holdsThread: true });
+    const again = await admittedRequest(deps, {
+      ...read,
+      chat,
+      options,
+      reservation: admitted.reservation,
+      isThreadKeptHere: true,
+    });
     // If compaction is disabled, the gateway holds no threads, so the refusal is passed on.
-    if (again.held === undefined) throw error;
+    if (again.gatewayThread === undefined) throw error;
     return answer(again);
   }
 }
 
 async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedRequest> {
-  const { request, exchange, caller, format, text, body, options, nowSeconds } = read;
+  const { request, exchange, caller, format, text, body, options, routing, nowSeconds } = read;
   const { model, routes: all } = modelFor(deps, read.chat, caller);
-  const { wishes } = read;
-  const routes = wishes === undefined ? all : chosenRoutes(all, wishes);
+  const routes = routing === undefined ? all : chosenRoutes(all, routing);
   exchange.log["model"] = model.id;
   refuseImages(body, model);
   checkAgainstModel(read.chat, model, read);
-  const { holdsThread } = read;
-  const draft = { exchange, caller, format, chat: read.chat, body, options, model, routes, holdsThread };
+  const { isThreadKeptHere } = read;
+  const draft = {
+    exchange,
+    caller,
+    format,
+    chat: read.chat,
+    body,
+    options,
+    model,
+    routes,
+    isThreadKeptHere,
+  };
   const prepared = await deps.prepare?.(draft);
   const whole = prepared?.chat ?? read.chat;
   // The inserted history may contain images and tools that this model does not support.
@@ -164,22 +194,30 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
   const low = lowered(whole, model, read);
   const chat = low?.chat ?? whole;
   exchange.headers["x-sallyport-model"] = headerText(model.id);
-  const held = prepared?.held;
-  const thread = held === undefined ? threadOf(format, body) : undefined;
+  const gatewayThread = prepared?.gatewayThread;
+  const thread = gatewayThread === undefined ? threadOf(format, body) : undefined;
   const left = prepared?.routes ?? routes;
-  const conversation = conversationOf(deps, { chat, format, body, caller, holding: prepared?.holding, routes: left });
-  const asked = deps.conversations?.asked(body, format, { routes: left, conversation });
+  const compactable = compactableOf(deps, {
+    chat,
+    format,
+    body,
+    caller,
+    keptConversation: prepared?.keptConversation,
+    routes: left,
+  });
+  const asked = deps.compaction?.asked(body, format, { routes: left, conversation: compactable });
   const open = asked?.routes ?? left;
   // A conversation that may be shortened is counted when it is.
-  if (conversation === undefined && asked === undefined)
+  if (compactable === undefined && asked === undefined)
     refuseTooLong(chat, { body, betas: () => betasOf(deps, options, open) }, model);
   const { accountId, budgets } = caller;
-  const isOrdered = (wishes?.providers?.order.length ?? 0) > 0;
-  const stay = isOrdered ? undefined : deps.affinity.stayOf({ accountId, chat, body, model, routes: open });
+  const isOrdered = (routing?.providers?.order.length ?? 0) > 0;
+  const placement = isOrdered ? undefined : deps.affinity.placementOf({ accountId, chat, body, model, routes: open });
   const defaults = defaultsFor(chat, model, format);
   // The cost is reserved in the last step before a provider is called, so that earlier refusals cost nothing.
-  const hold =
-    read.hold ?? (budgets && (await deps.budgets.reserve(budgets, exchange, worstCaseMicros(chat, model, defaults))));
+  const reservation =
+    read.reservation ??
+    (budgets && (await deps.budgets.reserve(budgets, exchange, worstCaseMicros(chat, model, defaults))));
   return {
     exchange,
     caller,
@@ -190,30 +228,35 @@ async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedR
     model,
     routes: thread === undefined ? open : routesOfThread(thread, open, { ...deps, accountId }),
     ...(thread === undefined ? {} : { thread }),
-    ...(conversation === undefined ? {} : { conversation }),
+    ...(compactable === undefined ? {} : { compactable }),
     ...(asked?.asksRecord === undefined ? {} : { asksRecord: asked.asksRecord }),
-    ...(stay === undefined ? {} : { stay }),
-    ...(held === undefined ? {} : { held }),
+    ...(placement === undefined ? {} : { placement }),
+    ...(gatewayThread === undefined ? {} : { gatewayThread }),
     options,
     defaults,
-    hold,
+    reservation,
     refusedReasoning: new RefusedReasoning(),
-    clientHeaders: held === undefined ? forwardedHeaders(request) : withoutThreads(forwardedHeaders(request)),
-    trace: {
-      span: exchange.span,
-      headers: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,
-      stream: chat.stream,
-      failedRoutes: exchange.failedRoutes,
-      wire: exchange.wire,
-      maxTokens: chat.maxTokens,
-      temperature: chat.temperature,
-      topP: chat.topP,
-    },
+    clientHeaders: gatewayThread === undefined ? forwardedHeaders(request) : withoutThreads(forwardedHeaders(request)),
+    trace: traceOf(request, exchange, chat),
     id: answerId(format),
     createdSeconds: nowSeconds(),
     nowSeconds,
-    ...changes(prepared, { low, wishes }),
+    ...changes(prepared, { low, routing }),
     ...(prepared?.keep === undefined ? {} : { keep: prepared.keep }),
+  };
+}
+
+/** How the calls of the request are traced. */
+function traceOf(request: Request, exchange: Exchange, chat: ChatRequest): CallTrace {
+  return {
+    span: exchange.span,
+    headers: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,
+    stream: chat.stream,
+    failedRoutes: exchange.failedRoutes,
+    wire: exchange.wire,
+    maxTokens: chat.maxTokens,
+    temperature: chat.temperature,
+    topP: chat.topP,
   };
 }
 
@@ -226,37 +269,37 @@ function betasOf(deps: GatewayDeps, { betas = "" }: DecodeOptions, routes: reado
 /** The members to change in the forwarded body, and those that are reported as dropped. */
 function changes(
   prepared: Prepared | undefined,
-  { low, wishes }: { low: ReturnType<typeof lowered>; wishes: RouteWishes | undefined },
+  { low, routing }: { low: ReturnType<typeof lowered>; routing: RoutingOptions | undefined },
 ): Pick<AdmittedRequest, "members" | "dropped"> {
   const members = prepared === undefined ? NO_MEMBERS : prepared.members;
   const dropped = prepared?.dropped;
-  if (low === undefined && wishes === undefined) return dropped === undefined ? { members } : { members, dropped };
-  const routing = wishes === undefined ? NO_MEMBERS : ROUTING_MEMBERS;
+  if (low === undefined && routing === undefined) return dropped === undefined ? { members } : { members, dropped };
+  const removed = routing === undefined ? NO_MEMBERS : ROUTING_MEMBERS;
   return {
-    members: members === undefined ? undefined : { ...members, ...routing, ...low?.members },
-    dropped: [...(dropped ?? []), ...(wishes?.dropped ?? []), ...(low?.dropped ?? [])],
+    members: members === undefined ? undefined : { ...members, ...removed, ...low?.members },
+    dropped: [...(dropped ?? []), ...(routing?.dropped ?? []), ...(low?.dropped ?? [])],
   };
 }
 
 /** The conversation that may be shortened: the client's thread, or one that the gateway holds. */
-function conversationOf(
+function compactableOf(
   deps: GatewayDeps,
   {
     chat,
     format,
     body,
     caller,
-    holding,
+    keptConversation,
     routes,
   }: Pick<Read, "chat" | "format" | "body" | "caller"> & {
-    holding: Prepared["holding"];
+    keptConversation: Prepared["keptConversation"];
     routes: readonly ModelRoute[];
   },
-): ConversationState | undefined {
-  const named = holding === undefined ? chat : { ...chat, threadId: holding.id };
-  const thread = deps.conversations?.of(named, format);
-  const edits = deps.conversations?.editsOf(body, { format, routes });
+): Compactable | undefined {
+  const named = keptConversation === undefined ? chat : { ...chat, threadId: keptConversation.id };
+  const thread = deps.compaction?.compactableOf(named, format);
+  const edits = deps.compaction?.editsOf(body, { format, routes });
   const found = edits === undefined ? thread : { threadId: thread?.threadId, since: thread?.since, edits };
-  const keeps = holding?.keeps ?? (caller.noStore ? "nothing" : undefined);
+  const keeps = keptConversation?.keeps ?? (caller.noStore ? "nothing" : undefined);
   return found === undefined || keeps === undefined ? found : { ...found, keeps };
 }

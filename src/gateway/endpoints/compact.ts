@@ -13,7 +13,7 @@ import { WIRE_FORMATS } from "../../wire/index.ts";
 import { responsesFormat } from "../../wire/responses/format.ts";
 import { decodeOptions } from "../centre/chat-exchange.ts";
 import type { GatewayDeps } from "../centre/deps.ts";
-import type { Conversations, RecordSource } from "../stages/compaction/conversations.ts";
+import type { ChatCompaction, RecordSource } from "../stages/compaction/conversations.ts";
 import { openRecord } from "../stages/compaction/items.ts";
 import { recordOf } from "../stages/compaction/record.ts";
 import type { Sealer } from "../stages/compaction/seal.ts";
@@ -23,7 +23,7 @@ import { threadNotFound } from "./conversations/stored-threads.ts";
 
 export interface CompactDeps
   extends Pick<GatewayDeps, "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "prepare" | "clock"> {
-  conversations: Conversations;
+  compaction: ChatCompaction;
   threads: KeptThreads;
   sealer: Sealer;
   /** The configuration section `compaction`. */
@@ -92,7 +92,7 @@ function threadOf(body: Element): string | undefined {
   return undefined;
 }
 
-type Asked = Omit<RecordSource, "format" | "members" | "conversation" | "asksRecord">;
+type Asked = Omit<RecordSource, "format" | "members" | "compactable" | "asksRecord">;
 
 async function ofThread(
   deps: CompactDeps,
@@ -115,9 +115,9 @@ async function ofThread(
       param,
     }),
   );
-  const conversation = { threadId, ...(caller.noStore ? { keeps: "nothing" as const } : {}) };
-  const source = { ...asked, format, members: { [entries.member]: list }, conversation };
-  const done = await deps.conversations.compactNow(source, request.signal);
+  const compactable = { threadId, ...(caller.noStore ? { keeps: "nothing" as const } : {}) };
+  const source = { ...asked, format, members: { [entries.member]: list }, compactable };
+  const done = await deps.compaction.compactNow(source, request.signal);
   return {
     compacted: done.list !== undefined,
     messagesBefore: list.length,
@@ -145,10 +145,10 @@ async function ofInput(deps: CompactDeps, request: Request, asked: Asked): Promi
     routes,
   });
   const list = entries.list({ ...body, ...prepared?.members });
-  const source = { ...asked, format: responsesFormat, members: { input: list }, conversation: { threadId: undefined } };
-  const tokensBefore = await deps.conversations.tokensOf(source);
+  const source = { ...asked, format: responsesFormat, members: { input: list }, compactable: { threadId: undefined } };
+  const tokensBefore = await deps.compaction.tokensOf(source);
   const wanted = { ...source, asksRecord: { wish: undefined } };
-  const { text, sealed, usage } = await deps.conversations.record(wanted, request.signal);
+  const { text, sealed, usage } = await deps.compaction.record(wanted, request.signal);
   const users = keptUsers(list, entries, model.contextLength).map(asItem);
   const output = [...users, entries.record({ id: prefixedId("cmp_"), text, sealed })];
   const short = [...users, entries.userMessage(text)];
@@ -157,7 +157,7 @@ async function ofInput(deps: CompactDeps, request: Request, asked: Asked): Promi
     messagesBefore: list.length,
     messagesAfter: output.length,
     tokensBefore,
-    tokensAfter: await deps.conversations.tokensOf({ ...source, members: { input: short } }),
+    tokensAfter: await deps.compaction.tokensOf({ ...source, members: { input: short } }),
     output,
     usage,
   };

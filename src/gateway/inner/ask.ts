@@ -5,7 +5,7 @@ import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import type { Usage } from "../../chat/event.ts";
 import { fold } from "../../chat/fold.ts";
 import type { ChatMessage, ChatRequest, ResponseFormat } from "../../chat/request.ts";
-import type { Hold } from "../../shared-state/reservations.ts";
+import type { Reservation } from "../../shared-state/reservations.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
 import { fetchAnswer } from "../../upstream/ask.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
@@ -44,7 +44,7 @@ export interface Payer {
   requestId: string;
   endpoint: string;
   /** The caller's budget reservation, which includes this call. */
-  hold?: Hold | undefined;
+  reservation?: Reservation | undefined;
 }
 
 /** The model's answer. */
@@ -78,7 +78,8 @@ export async function askModel(
   };
   const { budgets } = payer.caller;
   const worst = worstCaseMicros(chat, model, {});
-  const hold = budgets && (await deps.budgets.reserve(budgets, { atEnd: () => undefined }, worst, payer.hold));
+  const reservation =
+    budgets && (await deps.budgets.reserve(budgets, { atEnd: () => undefined }, worst, payer.reservation));
   const deadlineMs = performance.now() + timeoutMs;
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]);
   try {
@@ -90,7 +91,7 @@ export async function askModel(
       account: payer.caller.accountId,
     });
   } finally {
-    hold?.release();
+    reservation?.release();
   }
 }
 

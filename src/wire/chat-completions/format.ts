@@ -10,7 +10,7 @@ import { decodeChatCompletions } from "./decode.ts";
 import { detailOf, extraContentOf, lastDetailOf } from "./details.ts";
 import { chatEntries } from "./entries.ts";
 import { CHAT_NAMES, CHAT_READS } from "./members.ts";
-import { routeWishes } from "./route-wishes.ts";
+import { routingOptions } from "./routing-options.ts";
 import { openChat } from "./seals.ts";
 
 type Json = Record<string, unknown>;
@@ -36,7 +36,7 @@ export const chatCompletionsFormat: WireFormat = {
   dialect: "openai-chat",
   keepalive: ": ping\n\n",
   decode: decodeChatCompletions,
-  routeWishes,
+  routingOptions,
   openSeals: openChat,
   entries: chatEntries,
   encode,

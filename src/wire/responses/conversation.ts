@@ -8,7 +8,7 @@ import { itemIdOf } from "./references.ts";
 import { shownItem } from "./stored.ts";
 
 /** The id of a request's conversation; undefined if it names none. Throws 400. */
-export function conversationOf(body: Fields): string | undefined {
+export function conversationIdOf(body: Fields): string | undefined {
   const given = body["conversation"];
   if (isRecord(given)) return need(given, "id", expectText, "conversation");
   const id = maybe(body, "conversation", expectText);

@@ -17,7 +17,7 @@ import {
   reject,
   remaining,
 } from "../check.ts";
-import { conversationOf } from "./conversation.ts";
+import { conversationIdOf } from "./conversation.ts";
 import { readInput } from "./items.ts";
 import { readTextOptions } from "./text-options.ts";
 import { readToolChoice, readTools } from "./tools.ts";
@@ -60,7 +60,7 @@ const LOGPROBS = "message.output_text.logprobs";
 export function decodeResponses(body: Fields): ChatRequest {
   const previous = maybe(body, "previous_response_id", expectText);
   // The input may be absent if the conversation or prompt is stored elsewhere.
-  const isElsewhere = (body["prompt"] ?? conversationOf(body) ?? null) !== null;
+  const isElsewhere = (body["prompt"] ?? conversationIdOf(body) ?? null) !== null;
   const input = readInput(isElsewhere ? (body["input"] ?? []) : need(body, "input", (value) => value), "input");
   if (Array.isArray(body["input"]) && body["input"].length === 0 && previous === undefined && !isElsewhere) {
     reject("input", "Invalid 'input': at least one input item is required.");

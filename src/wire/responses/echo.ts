@@ -3,12 +3,12 @@
 
 import { isRecord } from "../../base/json-object.ts";
 import type { AnswerContext } from "../format.ts";
-import { conversationOf } from "./conversation.ts";
+import { conversationIdOf } from "./conversation.ts";
 
 /** The members of the response object that depend on the request. */
 export function requestEcho({ body, request, defaultTemperature }: AnswerContext): Record<string, unknown> {
   const text = isRecord(body["text"]) ? body["text"] : {};
-  const conversation = conversationOf(body);
+  const conversation = conversationIdOf(body);
   return {
     background: body["background"] ?? false,
     ...(conversation === undefined ? {} : { conversation: { id: conversation } }),

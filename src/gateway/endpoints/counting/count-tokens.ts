@@ -19,7 +19,7 @@ import { orderRoutes } from "../../centre/order.ts";
 import { clientError, refuseImages } from "../../centre/policy.ts";
 import { withRecords } from "../../centre/prepare.ts";
 import { refuseUntranslatable } from "../../rules/untranslatable.ts";
-import type { Conversations } from "../../stages/compaction/conversations.ts";
+import type { ChatCompaction } from "../../stages/compaction/conversations.ts";
 import { compactsItself } from "../../stages/compaction/items.ts";
 import type { Sealer } from "../../stages/compaction/seal.ts";
 import { withFiles } from "../../stages/files/media.ts";
@@ -40,7 +40,7 @@ type CountDeps = Pick<
   allowance: CountingAllowance;
   files: FileStore;
   sealer: Sealer;
-  conversations: Pick<Conversations, "cleared">;
+  compaction: Pick<ChatCompaction, "cleared">;
 };
 
 /** Creates the handler. */
@@ -153,7 +153,7 @@ async function countable(
   const clearsItself = provider !== undefined && compactsItself(provider, messagesFormat);
   const cleared = clearsItself
     ? undefined
-    : await deps.conversations.cleared(open, messagesFormat, { accountId: caller.accountId, model });
+    : await deps.compaction.cleared(open, messagesFormat, { accountId: caller.accountId, model });
   const members: Record<string, unknown> = {};
   const messages = cleared?.list ?? open["messages"];
   if (messages !== body["messages"]) members["messages"] = messages;

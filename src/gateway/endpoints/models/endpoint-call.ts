@@ -19,8 +19,8 @@ import { clientError } from "../../centre/policy.ts";
 import type { RequestDeadline } from "../../centre/request-deadline.ts";
 import type { RouteAttempt } from "../../centre/route-call.ts";
 import { usageRecord } from "../../usage/meter.ts";
-import type { Asked, EndpointDeps, Settled } from "./endpoint-job.ts";
 import { relayAnswer } from "./endpoint-relay.ts";
+import type { Asked, EndpointDeps, Settled } from "./endpoint-request.ts";
 
 /** Whether a provider has the endpoint. */
 export function hasEndpoint(endpoint: ModelEndpoint, provider: Provider): boolean {

@@ -19,7 +19,7 @@ import { OutputText } from "../../../upstream/output-text.ts";
 import { headerText } from "../../centre/accounting.ts";
 import { clientError, faultOfAnswer, mayTryElsewhere } from "../../centre/policy.ts";
 import type { RouteAttempt } from "../../centre/route-call.ts";
-import type { Asked, EndpointDeps, Settled } from "./endpoint-job.ts";
+import type { Asked, EndpointDeps, Settled } from "./endpoint-request.ts";
 
 interface Relayed {
   readonly attempt: RouteAttempt;

@@ -15,7 +15,7 @@ import { tryRoutes } from "../../centre/attempts.ts";
 import { withinDeadline } from "../../centre/request-deadline.ts";
 import { worstCostMicros } from "../../usage/worst-case.ts";
 import { askRoute, hasEndpoint } from "./endpoint-call.ts";
-import type { Asked, EndpointDeps } from "./endpoint-job.ts";
+import type { Asked, EndpointDeps } from "./endpoint-request.ts";
 
 interface ModelEndpointDeps extends EndpointDeps {
   spools: Spools;

@@ -20,19 +20,19 @@ interface Place {
 }
 
 /** Where one request should be sent. */
-export interface Stay {
+export interface Placement {
   /** The route of the conversation's first turn. */
   readonly first: Pick<ModelRoute, "provider" | "model"> | undefined;
   /** Chooses one of a route's credentials, and remembers it if it works. */
   choice(route: ModelRoute): KeyChoice;
   /** Present on a first turn without a name: takes the answer, by which the next turn is recognised. */
-  begun?(answer: ChatMessage): void;
+  rememberFirstAnswer?(answer: ChatMessage): void;
   /** Takes the messages that replace the beginning of the conversation from now on. */
-  renamed(messages: readonly ChatMessage[]): void;
+  rename(messages: readonly ChatMessage[]): void;
 }
 
 /** The parts of a request that determine its place. */
-export interface Staying {
+export interface PlacedRequest {
   accountId: string;
   chat: ChatRequest;
   body: Readonly<Record<string, unknown>>;
@@ -56,7 +56,7 @@ export class Affinity {
   }
 
   /** Where a request should be sent; undefined if there is no choice. */
-  stayOf(request: Staying): Stay | undefined {
+  placementOf(request: PlacedRequest): Placement | undefined {
     const { routes } = request;
     const only = routes.length === 1 ? routes[0] : undefined;
     if (only !== undefined && (this.#deps.provider(only.provider)?.keys.size ?? 1) <= 1) return undefined;
@@ -73,12 +73,12 @@ export class Affinity {
           this.#used(name, latest, routes);
         },
       }),
-      renamed: (messages) => this.#named(request, messages, latest),
+      rename: (messages) => this.#named(request, messages, latest),
     };
   }
 
   /** A first turn is routed by weight. It gets a name once it is answered. */
-  #firstTurn(request: Staying): Stay {
+  #firstTurn(request: PlacedRequest): Placement {
     let place: Place | undefined;
     return {
       first: undefined,
@@ -88,13 +88,13 @@ export class Affinity {
           place = { provider, model, key: Bun.hash(secret) };
         },
       }),
-      begun: (answer) => this.#named(request, [...request.chat.messages, answer], place),
-      renamed: (messages) => this.#named(request, messages, place),
+      rememberFirstAnswer: (answer) => this.#named(request, [...request.chat.messages, answer], place),
+      rename: (messages) => this.#named(request, messages, place),
     };
   }
 
   /** Remembers a place under the name that follows from the messages. */
-  #named(request: Staying, messages: readonly ChatMessage[], place: Place | undefined): void {
+  #named(request: PlacedRequest, messages: readonly ChatMessage[], place: Place | undefined): void {
     const name = nameOf({ ...request, chat: { ...request.chat, messages: [...messages] } });
     if (name !== undefined && place !== undefined) this.#used(name, place, request.routes);
   }
@@ -113,7 +113,7 @@ export class Affinity {
   }
 
   /** The route whose provider sealed the latest reasoning. */
-  #minterOf({ chat, routes }: Staying): ModelRoute | undefined {
+  #minterOf({ chat, routes }: PlacedRequest): ModelRoute | undefined {
     const minter = latestMinter(chat.messages, (value) => this.#deps.minterOf(value));
     if (minter === undefined) return undefined;
     return routes.find((route) => this.#deps.provider(route.provider)?.minter === minter);
@@ -138,7 +138,7 @@ function latestMinter(
 }
 
 /** A fingerprint of the conversation with its account and model; undefined for a first turn without a name. */
-function nameOf({ accountId, chat, body, model }: Staying): number | bigint | undefined {
+function nameOf({ accountId, chat, body, model }: PlacedRequest): number | bigint | undefined {
   const said = chat.threadId ?? body["prompt_cache_key"] ?? userOf(body);
   if (typeof said === "string" && said !== "") return Bun.hash(`name\u0000${accountId}\u0000${model.id}\u0000${said}`);
   let hash: number | bigint = Bun.hash(`opening\u0000${accountId}\u0000${model.id}`);

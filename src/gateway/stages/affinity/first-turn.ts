@@ -6,14 +6,14 @@ import { answerElements } from "../../../wire/assembled.ts";
 import type { AdmittedRequest } from "../../centre/chat-exchange.ts";
 
 /** Remembers the conversation under its new beginning, because a record was sent with its answer. */
-export function rememberRecord({ stay, chat, conversation }: AdmittedRequest): void {
-  if (conversation?.edited?.record !== undefined) stay?.renamed(chat.messages);
+export function rememberRecord({ placement, chat, compactable }: AdmittedRequest): void {
+  if (compactable?.edited?.record !== undefined) placement?.rename(chat.messages);
 }
 
 /** Remembers the conversation once its first answer is complete. `text`: the answer as the client got it. */
-export function rememberBeginning({ stay, format, body, options }: AdmittedRequest, text: string): void {
+export function rememberBeginning({ placement, format, body, options }: AdmittedRequest, text: string): void {
   const { entries } = format;
-  if (stay?.begun === undefined || entries === undefined) return;
+  if (placement?.rememberFirstAnswer === undefined || entries === undefined) return;
   const elements = answerElements(entries, text);
   if (elements.length === 0) return;
   let messages: readonly ChatMessage[];
@@ -25,5 +25,5 @@ export function rememberBeginning({ stay, format, body, options }: AdmittedReque
     return;
   }
   const answer = messages.find(({ role }) => role === "assistant");
-  if (answer !== undefined) stay.begun(answer);
+  if (answer !== undefined) placement.rememberFirstAnswer(answer);
 }

@@ -3,7 +3,7 @@
 
 import { ApiError, type ErrorCode } from "../../../base/errors.ts";
 import type { ModelRoute } from "../../../catalog/models.ts";
-import type { RouteWishes } from "../../../wire/format.ts";
+import type { RoutingOptions } from "../../../wire/format.ts";
 
 /** Errors after which another model may succeed. All others are caused by the request itself, or occur before a call. */
 const FALLS_BACK: ReadonlySet<ErrorCode> = new Set([
@@ -26,7 +26,7 @@ export const ROUTING_MEMBERS = { models: undefined, provider: undefined } as con
 type Body = Record<string, unknown>;
 
 /** The body for each of the request's models, in order; there is at least one. */
-export function bodiesInTurn(body: Body, { models }: RouteWishes): readonly Body[] {
+export function bodiesByModel(body: Body, { models }: RoutingOptions): readonly Body[] {
   const { models: _models, provider: _provider, ...rest } = body;
   const first = typeof body["model"] === "string" ? [body["model"]] : [];
   const ids = [...new Set([...first, ...models])];
@@ -47,7 +47,7 @@ export function dearest(bodies: readonly Body[], worstOf: (body: Body) => number
 }
 
 /** Tries the bodies one after the other until one is answered. Throws the last error. */
-export async function askInTurn<T>(bodies: readonly Body[], ask: (body: Body) => Promise<T>): Promise<T> {
+export async function firstThatAnswers<T>(bodies: readonly Body[], ask: (body: Body) => Promise<T>): Promise<T> {
   for (const [at, body] of bodies.entries()) {
     try {
       return await ask(body);
@@ -60,7 +60,7 @@ export async function askInTurn<T>(bodies: readonly Body[], ask: (body: Body) =>
 }
 
 /** The routes that the request allows, in its order. Names that are not providers of the model are ignored. */
-export function chosenRoutes(routes: readonly ModelRoute[], { providers }: RouteWishes): readonly ModelRoute[] {
+export function chosenRoutes(routes: readonly ModelRoute[], { providers }: RoutingOptions): readonly ModelRoute[] {
   if (providers === undefined) return routes;
   const { order, only, mayFallBack } = providers;
   const rankOf = rank(order);

@@ -9,10 +9,10 @@ import { createOwnedThreads } from "../../endpoints/conversations/owned-threads.
 import { createStoredThreads } from "../../endpoints/conversations/stored-threads.ts";
 import { askModel, type ModelCallDeps } from "../../inner/ask.ts";
 import { KeptConversations } from "../history/kept-conversations.ts";
-import { HeldThreads } from "../threads/held.ts";
+import { GatewayThreads } from "../threads/gateway-threads.ts";
 import { KeptThreads } from "../threads/kept.ts";
 import { Compactor } from "./compactor.ts";
-import { Conversations } from "./conversations.ts";
+import { ChatCompaction } from "./conversations.ts";
 import { TokenMemory } from "./measure.ts";
 import { CompactionMemory } from "./memory.ts";
 import { Sealer } from "./seal.ts";
@@ -41,7 +41,7 @@ export function createCompaction(deps: CompactionDeps) {
   const stopping = new AbortController();
   const sealer = new Sealer(deps.secret);
   const threads = new KeptThreads({ store: deps.store, sealer, retentionMs: () => deps.settings().retentionMs, nowMs });
-  const held = new KeptConversations({
+  const keptConversations = new KeptConversations({
     store: deps.store,
     sealer,
     retentionMs: () => deps.settings().retentionMs,
@@ -56,7 +56,7 @@ export function createCompaction(deps: CompactionDeps) {
     nowMs,
     failed: (error) => deps.warn("a conversation could not be summarised; its oldest messages are left out", { error }),
   });
-  const conversations = new Conversations({
+  const compaction = new ChatCompaction({
     compactor,
     memory,
     tokens,
@@ -76,11 +76,11 @@ export function createCompaction(deps: CompactionDeps) {
     authenticate: deps.authenticate,
   });
   return {
-    conversations,
+    compaction,
     stored,
-    held: new HeldThreads({ threads, enabled: () => deps.settings().enabled }),
-    heldConversations: held,
-    owned: createOwnedThreads({ threads, conversations: held, memory }),
+    gatewayThreads: new GatewayThreads({ threads, enabled: () => deps.settings().enabled }),
+    keptConversations,
+    owned: createOwnedThreads({ threads, conversations: keptConversations, memory }),
     forgetConversation: (accountId: string, threadId: string) =>
       memory.forget({ accountId, threadId, keeps: "conversation", opening: "" }),
     sealer,

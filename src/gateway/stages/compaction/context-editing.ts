@@ -64,9 +64,9 @@ export class ContextEditing {
   }
 
   /** The request to send to a provider that does not support context edits. */
-  fit(admitted: AdmittedRequest): AdmittedRequest | Promise<AdmittedRequest> {
+  apply(admitted: AdmittedRequest): AdmittedRequest | Promise<AdmittedRequest> {
     const space = this.#space(admitted);
-    if (this.#isShort(admitted, space)) return withoutWish(admitted, { done: NOTHING_DONE, atWall: false });
+    if (this.#isShort(admitted, space)) return withoutWish(admitted, { done: NOTHING_DONE, isAfterOverflow: false });
     let edited = this.#edited.get(admitted);
     if (edited === undefined) {
       edited = this.#edit(admitted, space, false);
@@ -76,7 +76,7 @@ export class ContextEditing {
   }
 
   /** The request, shortened to `space` after a provider refused it as too long. */
-  atWall(admitted: AdmittedRequest, space: Space): Promise<AdmittedRequest> {
+  afterOverflow(admitted: AdmittedRequest, space: Space): Promise<AdmittedRequest> {
     return this.#edit(admitted, space, true);
   }
 
@@ -94,18 +94,18 @@ export class ContextEditing {
     const said = countOf(measure.list.filter(({ entry }) => recordOf(entry) === undefined));
     if (this.#deps.tokens.own(senderOf(admitted), said) < space.limit * NEW_SHARE) return undefined;
     const { cleared } = measure.cleared;
-    const edited = { original: admitted, atWall: false, cleared, record: undefined, usage: undefined };
+    const edited = { original: admitted, isAfterOverflow: false, cleared, record: undefined, usage: undefined };
     return {
       ...withoutMember(admitted, measure.format.editing?.member ?? ""),
       asksRecord: { wish: compact.wish },
-      conversation: { ...admitted.conversation, threadId: admitted.conversation?.threadId, edited },
+      compactable: { ...admitted.compactable, threadId: admitted.compactable?.threadId, edited },
     };
   }
 
   /** The token limits: those that the client requested, or those of the model's window. */
   #space(admitted: AdmittedRequest): Space {
     const compact = compactOf(admitted);
-    if (compact === undefined && admitted.conversation?.threadId === undefined) return ANY_SPACE;
+    if (compact === undefined && admitted.compactable?.threadId === undefined) return ANY_SPACE;
     const base = this.#deps.spaceOf(admitted);
     return compact?.above === undefined ? (base ?? ANY_SPACE) : spaceAbove(compact.above, base);
   }
@@ -113,7 +113,7 @@ export class ContextEditing {
   /** Whether the length of the request alone shows that no edit applies. */
   #isShort(admitted: AdmittedRequest, { limit }: Space): boolean {
     let least = limit;
-    for (const edit of admitted.conversation?.edits ?? []) {
+    for (const edit of admitted.compactable?.edits ?? []) {
       if (edit.type === "compact") continue;
       if (edit.type === "clear-reasoning" || !("tokens" in edit.trigger)) return false;
       least = Math.min(least, edit.trigger.tokens);
@@ -129,37 +129,37 @@ export class ContextEditing {
     const sender = senderOf(admitted);
     const list = await tokens.measure(conversation.list, format);
     const fixed = await tokens.count(conversation.fixed);
-    const clearing = { edits: admitted.conversation?.edits ?? [], format, tokens, sender, fixed };
+    const clearing = { edits: admitted.compactable?.edits ?? [], format, tokens, sender, fixed };
     const cleared = await clear(list, clearing);
     const before = tokens.own(sender, fixed + countOf(list));
     const after = tokens.own(sender, fixed + countOf(cleared.list));
     return { admitted, format, conversation, clearing, list, cleared, before, after };
   }
 
-  async #edit(admitted: AdmittedRequest, space: Space, atWall: boolean): Promise<AdmittedRequest> {
+  async #edit(admitted: AdmittedRequest, space: Space, isAfterOverflow: boolean): Promise<AdmittedRequest> {
     const measure = await this.#measure(admitted, space);
     if (measure === undefined) return admitted;
-    if (measure.after > space.limit) return this.#compact(measure, space, atWall);
-    return this.#clearedRequest(measure, { record: undefined, atWall });
+    if (measure.after > space.limit) return this.#compact(measure, space, isAfterOverflow);
+    return this.#clearedRequest(measure, { record: undefined, isAfterOverflow });
   }
 
   #clearedRequest(
     { admitted, cleared, clearing: { fixed }, before, after }: Measure,
-    { record, atWall }: { record: Element | undefined; atWall: boolean },
+    { record, isAfterOverflow }: { record: Element | undefined; isAfterOverflow: boolean },
   ): AdmittedRequest {
     const done = { cleared: cleared.cleared, record, usage: undefined };
-    if (cleared.cleared.length === 0) return withoutWish(admitted, { done, atWall });
+    if (cleared.cleared.length === 0) return withoutWish(admitted, { done, isAfterOverflow });
     note(admitted, { action: "cleared", before, after });
     const list = cleared.list.map(({ element }) => element);
     return edited(
       admitted,
       { list, counted: fixed + countOf(cleared.list), strippedCalls: new Set() },
-      { done, atWall },
+      { done, isAfterOverflow },
     );
   }
 
   /** Compacts the client's original messages, as these give a better record than cleared ones, and then clears the result. */
-  async #compact(measure: Measure, space: Space, atWall: boolean): Promise<AdmittedRequest> {
+  async #compact(measure: Measure, space: Space, isAfterOverflow: boolean): Promise<AdmittedRequest> {
     const { admitted, format, conversation, clearing } = measure;
     const compact = compactOf(admitted);
     const usage: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -171,7 +171,7 @@ export class ContextEditing {
     const failed = short !== undefined && !isOfUse && measure.after <= space.most;
     if (short === undefined || failed) {
       const record = failed && compact !== undefined ? format.editing?.failedRecord : undefined;
-      return this.#clearedRequest(measure, { record, atWall });
+      return this.#clearedRequest(measure, { record, isAfterOverflow });
     }
     if (short.after > space.most) throw doesNotFit(admitted, short, space);
     const { tokens } = this.#deps;
@@ -183,7 +183,7 @@ export class ContextEditing {
       usage: usage.inputTokens + usage.outputTokens === 0 ? undefined : usage,
     };
     const list = cleared.list.map(({ element }) => element);
-    return edited(admitted, { ...short, list, counted: short.counted - cleared.gone }, { done, atWall });
+    return edited(admitted, { ...short, list, counted: short.counted - cleared.gone }, { done, isAfterOverflow });
   }
 
   #recordOf(admitted: AdmittedRequest, format: EntryFormat, { list, record, action }: Shortened): Element | undefined {
@@ -199,25 +199,28 @@ export class ContextEditing {
 const NOTHING_DONE: EditedContext = { cleared: [], record: undefined, usage: undefined };
 
 function compactOf(admitted: AdmittedRequest): CompactEdit | undefined {
-  return admitted.conversation?.edits?.find((edit) => edit.type === "compact");
+  return admitted.compactable?.edits?.find((edit) => edit.type === "compact");
 }
 
 /** The request with its list unchanged and without the member that requests edits, as these have been applied. */
 function withoutWish(
   admitted: AdmittedRequest,
-  { done, atWall }: { done: EditedContext; atWall: boolean },
+  { done, isAfterOverflow }: { done: EditedContext; isAfterOverflow: boolean },
 ): AdmittedRequest {
   const bare = withoutMember(admitted, admitted.format.entries?.editing?.member ?? "");
-  const edited = { original: admitted, atWall, ...done };
-  return { ...bare, conversation: { ...admitted.conversation, threadId: admitted.conversation?.threadId, edited } };
+  const edited = { original: admitted, isAfterOverflow, ...done };
+  return { ...bare, compactable: { ...admitted.compactable, threadId: admitted.compactable?.threadId, edited } };
 }
 
 function edited(
   admitted: AdmittedRequest,
   short: Pick<Shortened, "list" | "strippedCalls" | "counted">,
-  { done, atWall }: { done: EditedContext; atWall: boolean },
+  { done, isAfterOverflow }: { done: EditedContext; isAfterOverflow: boolean },
 ): AdmittedRequest {
-  const { edits } = admitted.conversation ?? {};
-  const more = { ...(edits === undefined ? {} : { edits }), edited: { original: admitted, atWall, ...done } };
-  return withList(withoutMember(admitted, admitted.format.entries?.editing?.member ?? ""), short, { atWall, ...more });
+  const { edits } = admitted.compactable ?? {};
+  const more = { ...(edits === undefined ? {} : { edits }), edited: { original: admitted, isAfterOverflow, ...done } };
+  return withList(withoutMember(admitted, admitted.format.entries?.editing?.member ?? ""), short, {
+    isAfterOverflow,
+    ...more,
+  });
 }

@@ -11,7 +11,7 @@ import { UpstreamFault } from "../../../upstream/fault.ts";
 import type { Provider } from "../../../upstream/provider.ts";
 import { answerElements } from "../../../wire/assembled.ts";
 import type { WireFormat } from "../../../wire/format.ts";
-import type { AdmittedRequest, ConversationState } from "../../centre/chat-exchange.ts";
+import type { AdmittedRequest, Compactable } from "../../centre/chat-exchange.ts";
 import type { ModelAnswer, Payer, Prompt } from "../../inner/ask.ts";
 import type { KeptThreads } from "../threads/kept.ts";
 import { clear } from "./clear.ts";
@@ -35,7 +35,7 @@ import { type Space, spaceOf } from "./space.ts";
 import type { SummaryWork } from "./summarise.ts";
 import type { Windows } from "./windows.ts";
 
-export interface ConversationsDeps {
+export interface CompactionParts {
   compactor: Compactor;
   memory: CompactionMemory;
   tokens: TokenMemory;
@@ -55,7 +55,16 @@ export interface ConversationsDeps {
 /** The members of a request that are needed to make a record of its conversation. */
 export type RecordSource = Pick<
   AdmittedRequest,
-  "exchange" | "caller" | "model" | "routes" | "body" | "format" | "members" | "conversation" | "asksRecord" | "hold"
+  | "exchange"
+  | "caller"
+  | "model"
+  | "routes"
+  | "body"
+  | "format"
+  | "members"
+  | "compactable"
+  | "asksRecord"
+  | "reservation"
 >;
 
 /** The result of a compaction that a client requested explicitly. */
@@ -71,13 +80,13 @@ export interface CompactedNow {
 const SUMMARY_MS = 120_000;
 
 /** Applies compaction to chat requests. */
-export class Conversations {
-  readonly #deps: ConversationsDeps;
+export class ChatCompaction {
+  readonly #deps: CompactionParts;
   readonly #editing: ContextEditing;
   /** All routes of one request get the same shortened request. */
   readonly #fitted = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
 
-  constructor(deps: ConversationsDeps) {
+  constructor(deps: CompactionParts) {
     this.#deps = deps;
     this.#editing = new ContextEditing({
       ...deps,
@@ -87,7 +96,7 @@ export class Conversations {
   }
 
   /** The conversation's state if automatic compaction applies to the request: its client names a thread. Otherwise undefined. */
-  of(chat: ChatRequest, format: WireFormat): ConversationState | undefined {
+  compactableOf(chat: ChatRequest, format: WireFormat): Compactable | undefined {
     if (chat.threadId === undefined || chat.threadId === "" || format.entries === undefined) return undefined;
     const { settings, memory } = this.#deps;
     return settings().enabled ? { threadId: chat.threadId, since: memory.mark() } : undefined;
@@ -100,7 +109,7 @@ export class Conversations {
   asked(
     body: Element,
     format: WireFormat,
-    { routes, conversation }: { routes: readonly ModelRoute[]; conversation: ConversationState | undefined },
+    { routes, conversation }: { routes: readonly ModelRoute[]; conversation: Compactable | undefined },
   ): { asksRecord?: AdmittedRequest["asksRecord"]; routes?: readonly ModelRoute[] } | undefined {
     const asksRecord = format.entries?.asksRecord(body);
     const pauses = conversation?.edits?.some((edit) => edit.type === "compact" && edit.pauses) === true;
@@ -112,12 +121,12 @@ export class Conversations {
   }
 
   /** The request to send to a provider. A short request is returned unchanged and synchronously. */
-  fit(admitted: AdmittedRequest, provider: Provider): AdmittedRequest | Promise<AdmittedRequest> {
-    const { conversation } = admitted;
+  shortenToFit(admitted: AdmittedRequest, provider: Provider): AdmittedRequest | Promise<AdmittedRequest> {
+    const { compactable: conversation } = admitted;
     if (conversation === undefined || conversation.shortened !== undefined || conversation.edited !== undefined)
       return admitted;
     if (conversation.edits !== undefined && !compactsItself(provider, admitted.format))
-      return this.#editing.fit(admitted);
+      return this.#editing.apply(admitted);
     if (conversation.threadId === undefined) return admitted;
     const space = this.#space(admitted);
     if (space === undefined) return admitted;
@@ -132,14 +141,14 @@ export class Conversations {
   }
 
   /** The request to retry after a provider refused it as too long; undefined if a retry is pointless. */
-  async atWall(admitted: AdmittedRequest, error: unknown): Promise<AdmittedRequest | undefined> {
+  async afterOverflow(admitted: AdmittedRequest, error: unknown): Promise<AdmittedRequest | undefined> {
     if (!(error instanceof UpstreamFault) || error.kind !== "context_length") return undefined;
     const counts = contextCounts(error);
     if (counts.limit !== undefined) this.#deps.windows.tell(admitted.model, counts.limit);
-    const { conversation } = admitted;
+    const { compactable: conversation } = admitted;
     if (conversation === undefined) return undefined;
     const { edited, edits, shortened } = conversation;
-    if (shortened?.atWall === true || edited?.atWall === true) return undefined;
+    if (shortened?.isAfterOverflow === true || edited?.isAfterOverflow === true) return undefined;
     const compacts = edited !== undefined && edits?.some(({ type }) => type === "compact");
     if (conversation.threadId === undefined && compacts !== true) return undefined;
     const { compactor, tokens, settings } = this.#deps;
@@ -153,8 +162,8 @@ export class Conversations {
     const known = told === undefined ? undefined : spaceOf(told, settings().threshold, admitted.chat.maxTokens);
     // Without usable figures from the provider, half of what was sent is assumed to fit.
     const space = known === undefined || sent <= known.limit ? halfOf(sent) : known;
-    if (edited !== undefined) return this.#editing.atWall(edited.original, space);
-    return this.#shorten(wholeOf(admitted), space, { atWall: true });
+    if (edited !== undefined) return this.#editing.afterOverflow(edited.original, space);
+    return this.#shorten(wholeOf(admitted), space, { isAfterOverflow: true });
   }
 
   /**
@@ -164,7 +173,7 @@ export class Conversations {
   editsOf(
     body: Element,
     { format, routes }: { format: WireFormat; routes: readonly ModelRoute[] },
-  ): ConversationState["edits"] | undefined {
+  ): Compactable["edits"] | undefined {
     const { editing } = format.entries ?? {};
     if (editing === undefined || body[editing.member] == null || !this.#deps.settings().enabled) return undefined;
     if (nativeRoutes(routes, format, this.#deps.provider).length === routes.length) return undefined;
@@ -188,7 +197,7 @@ export class Conversations {
 
   /** The request for a record instead of an answer, if the client wants to pause after compaction. */
   pausing(admitted: AdmittedRequest): Promise<AdmittedRequest | undefined> | undefined {
-    return admitted.conversation?.edits === undefined ? undefined : this.#editing.pausing(admitted);
+    return admitted.compactable?.edits === undefined ? undefined : this.#editing.pausing(admitted);
   }
 
   /**
@@ -241,7 +250,7 @@ export class Conversations {
 
   /** After an answer, learns token counts and stores the thread. Never throws. */
   answered(admitted: AdmittedRequest, { text, usage }: { text: string; usage: Usage | undefined }): void {
-    const { conversation } = admitted;
+    const { compactable: conversation } = admitted;
     if (conversation === undefined) return;
     if (usage !== undefined && usage.estimated !== true) this.#learn(admitted, usage.inputTokens);
     const { threadId, keeps, since } = conversation;
@@ -259,20 +268,20 @@ export class Conversations {
   }
 
   #learn(admitted: AdmittedRequest, reported: number): void {
-    const shortened = admitted.conversation?.shortened;
+    const shortened = admitted.compactable?.shortened;
     // Only what was counted as it went up can be compared with the report.
     if (shortened === undefined || hasMedia(admitted.chat)) return;
     this.#deps.tokens.learn(senderOf(admitted), reported, shortened.counted);
   }
 
-  async #shorten(admitted: AdmittedRequest, space: Space, { atWall = false } = {}): Promise<AdmittedRequest> {
+  async #shorten(admitted: AdmittedRequest, space: Space, { isAfterOverflow = false } = {}): Promise<AdmittedRequest> {
     const conversation = this.#conversation(admitted, space);
     if (conversation === undefined) return admitted;
     const short = await this.#deps.compactor.shorten(conversation);
     if (short === undefined) return admitted;
     if (short.after > space.limit) throw doesNotFit(admitted, short, space);
     note(admitted, short);
-    return withList(admitted, short, { atWall });
+    return withList(admitted, short, { isAfterOverflow });
   }
 
   #space({ model, chat }: AdmittedRequest): Space | undefined {
@@ -294,9 +303,9 @@ export class Conversations {
     if (entries === undefined || list === undefined) return undefined;
     return {
       accountId: admitted.caller.accountId,
-      threadId: admitted.conversation?.threadId,
-      keeps: admitted.conversation?.keeps,
-      since: admitted.conversation?.since,
+      threadId: admitted.compactable?.threadId,
+      keeps: admitted.compactable?.keeps,
+      since: admitted.compactable?.since,
       model: admitted.model.id,
       list,
       format: entries,
@@ -308,12 +317,12 @@ export class Conversations {
   }
 
   /** How summaries are made: by the configured model, or by the request's own model. */
-  #work({ model, routes, caller, exchange, hold }: RecordSource): SummaryWork {
+  #work({ model, routes, caller, exchange, reservation }: RecordSource): SummaryWork {
     const { settings, windows, ask } = this.#deps;
     const configured = settings().model === "" ? undefined : this.#deps.model(settings().model);
     // The configured model is only used for chat: discovery may find out later that it is of another kind.
     const by = configured?.model.kind === "chat" ? configured : { model, routes };
-    const payer = { caller, requestId: exchange.requestId, endpoint: exchange.path, hold };
+    const payer = { caller, requestId: exchange.requestId, endpoint: exchange.path, reservation };
     return {
       window: windows.of(by.model) ?? by.model.contextLength,
       ask: ({ system, user }, maxTokens) => ask({ ...by, system, user, maxTokens }, { payer, timeoutMs: SUMMARY_MS }),

@@ -3,7 +3,7 @@
 import { ApiError } from "../../../base/errors.ts";
 import type { Usage } from "../../../chat/event.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
-import type { AdmittedRequest, ConversationState } from "../../centre/chat-exchange.ts";
+import type { AdmittedRequest, Compactable } from "../../centre/chat-exchange.ts";
 import type { Shortened } from "./compactor.ts";
 import { DOCUMENT_TOKENS, type Sender } from "./measure.ts";
 import type { Space } from "./space.ts";
@@ -36,8 +36,8 @@ function isMedia({ type }: { type: string }): boolean {
 }
 
 /** The request as it was before shortening, with all of the client's messages. */
-export function wholeOf<J extends Pick<AdmittedRequest, "conversation">>(admitted: J): J | AdmittedRequest {
-  const { shortened, edited } = admitted.conversation ?? {};
+export function wholeOf<J extends Pick<AdmittedRequest, "compactable">>(admitted: J): J | AdmittedRequest {
+  const { shortened, edited } = admitted.compactable ?? {};
   return shortened?.original ?? edited?.original ?? admitted;
 }
 
@@ -54,7 +54,7 @@ export function note(
 export function withList(
   admitted: AdmittedRequest,
   short: Pick<Shortened, "list" | "strippedCalls" | "counted">,
-  { atWall, ...more }: { atWall: boolean } & Partial<ConversationState>,
+  { isAfterOverflow, ...more }: { isAfterOverflow: boolean } & Partial<Compactable>,
 ): AdmittedRequest {
   const { format, chat } = admitted;
   const member = format.entries?.member ?? "messages";
@@ -66,12 +66,17 @@ export function withList(
     ...admitted,
     chat: { ...read, ...(chat.store === undefined ? {} : { store: chat.store }) },
     members,
-    conversation: {
-      threadId: admitted.conversation?.threadId,
-      keeps: admitted.conversation?.keeps,
-      since: admitted.conversation?.since,
+    compactable: {
+      threadId: admitted.compactable?.threadId,
+      keeps: admitted.compactable?.keeps,
+      since: admitted.compactable?.since,
       ...more,
-      shortened: { original: admitted, strippedCalls: short.strippedCalls, counted: short.counted, atWall },
+      shortened: {
+        original: admitted,
+        strippedCalls: short.strippedCalls,
+        counted: short.counted,
+        isAfterOverflow,
+      },
     },
   };
 }

@@ -57,7 +57,7 @@ export function createImageFetch(fetch: () => GuardedFetch) {
   const fetched = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
 
   /** Returns the request adapted to this provider. Throws 400 if an image cannot be fetched. */
-  return async function fitImages(
+  return async function inlineImages(
     admitted: AdmittedRequest,
     provider: Provider,
     signal: AbortSignal,

@@ -4,7 +4,7 @@
 import { ApiError } from "../../../base/errors.ts";
 import { prefixedId } from "../../../base/ids.ts";
 import type { ResponseStore } from "../../../store/work/responses.ts";
-import { conversationOf } from "../../../wire/responses/conversation.ts";
+import { conversationIdOf } from "../../../wire/responses/conversation.ts";
 import { isCompactionTrigger } from "../../../wire/responses/entries.ts";
 import {
   inputItems,
@@ -59,7 +59,7 @@ export async function expandHistory(deps: HistoryDeps, caller: TextOwner, body: 
   const resolved = await withItems(deps, accountId, body);
   const own = inputItems(resolved);
   const previousId = typeof body["previous_response_id"] === "string" ? body["previous_response_id"] : undefined;
-  const conversationId = conversationOf(body);
+  const conversationId = conversationIdOf(body);
   if (conversationId !== undefined) requireKeeping(caller, "conversation");
   const stores = !noStore && (body["store"] ?? deps.settings().store) === true;
   const keeper = { accountId, own: own.filter((item) => !isCompactionTrigger(item)), previousId, conversationId };
@@ -157,7 +157,7 @@ async function itemsBefore(
   accountId: string,
   { input, body }: { input: readonly unknown[]; body: Fields },
 ): Promise<unknown[]> {
-  const id = conversationOf({ conversation: body["conversation"] });
+  const id = conversationIdOf({ conversation: body["conversation"] });
   if (id === undefined) return [];
   const [first] = outputOf(body) as Fields[];
   const items = await conversationItems(deps, accountId, id).catch((error: unknown) => {

@@ -32,7 +32,7 @@ export class UpstreamThreads {
 }
 
 /** Whether a provider holds threads. */
-export function holdsThreads(provider: Provider | undefined): boolean {
+export function supportsThreads(provider: Provider | undefined): boolean {
   return provider?.dialect.hasThreads === true && provider.quirks.threads !== false;
 }
 
@@ -80,7 +80,7 @@ export function routesOfThread(
   routes: readonly ModelRoute[],
   deps: { threads: UpstreamThreads; provider(name: string): Provider | undefined; accountId: string },
 ): readonly ModelRoute[] {
-  const able = routes.filter(({ provider }) => holdsThreads(deps.provider(provider)));
+  const able = routes.filter(({ provider }) => supportsThreads(deps.provider(provider)));
   if (able.length === 0) return routes;
   if (previousId === undefined) return able;
   const holder = deps.threads.providerOf(previousId, deps.accountId);

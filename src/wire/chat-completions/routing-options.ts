@@ -1,7 +1,7 @@
 // Reads OpenRouter's routing members of a chat completion: fallback models, and which providers to use.
 
 import { ApiError } from "../../base/errors.ts";
-import type { RouteWishes } from "../format.ts";
+import type { RoutingOptions } from "../format.ts";
 
 /** Maximum number of models; OpenRouter's own limit is three. */
 const MODELS_MAX = 10;
@@ -11,7 +11,7 @@ const NAMES_MAX = 50;
 const HONOURED: ReadonlySet<string> = new Set(["order", "only", "allow_fallbacks"]);
 
 /** Reads the routing options of a body; undefined for nearly all bodies. Throws 400 that names the member. */
-export function routeWishes(body: Readonly<Record<string, unknown>>): RouteWishes | undefined {
+export function routingOptions(body: Readonly<Record<string, unknown>>): RoutingOptions | undefined {
   const { models, provider } = body;
   if (models == null && provider == null) return undefined;
   const fallbacks = names(models, "models", MODELS_MAX);

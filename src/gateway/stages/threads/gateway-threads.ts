@@ -14,28 +14,28 @@ import type { KeptThreads, ReadThread } from "./kept.ts";
 const FIXED = ["system", "tools"];
 
 /** A request in a thread that the gateway holds. */
-export interface HeldRequest {
+export interface GatewayThread {
   /** The request with the whole conversation. */
   body: Element;
   /** Identifies the thread; undefined if it starts with this request. */
   threadId: string | undefined;
   /** Stores the answer under its id. */
-  hold(answer: { id: string; text: string; model: string; tokens: number }): Promise<void>;
+  store(answer: { id: string; text: string; model: string; tokens: number }): Promise<void>;
 }
 
-export interface HeldThreadsDeps {
+export interface GatewayThreadsDeps {
   threads: KeptThreads;
   /** The setting `compaction.enabled`. If it is off, no text is stored. */
   enabled(): boolean;
 }
 
 /** The threads that the gateway holds. */
-export class HeldThreads {
-  readonly #deps: HeldThreadsDeps;
+export class GatewayThreads {
+  readonly #deps: GatewayThreadsDeps;
   /** The answers that are being continued by a request in progress. */
   readonly #open = new Set<string>();
 
-  constructor(deps: HeldThreadsDeps) {
+  constructor(deps: GatewayThreadsDeps) {
     this.#deps = deps;
   }
 
@@ -53,7 +53,7 @@ export class HeldThreads {
     format: WireFormat,
     body: Element,
     { accountId, exchange }: { accountId: string; exchange: Pick<Exchange, "atEnd"> },
-  ): Promise<HeldRequest | undefined> {
+  ): Promise<GatewayThread | undefined> {
     const { entries } = format;
     const thread = format.hasThreads === true ? body["thread"] : undefined;
     if (entries === undefined || !isRecord(thread) || !this.#deps.enabled()) return undefined;
@@ -72,7 +72,7 @@ export class HeldThreads {
     return {
       body: whole,
       threadId: root,
-      hold: async ({ id, text, model, tokens }) => {
+      store: async ({ id, text, model, tokens }) => {
         const messages = [...whole.messages, ...answerElements(entries, text)];
         const { threads } = this.#deps;
         const name = (threadId: string) => ({ accountId, kind: "messages" as const, threadId });
