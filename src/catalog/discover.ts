@@ -1,6 +1,7 @@
 // Lists every provider's models at the start, at intervals and on demand (SIGHUP). An unreachable provider keeps its
 // last list; one removed from the config loses it. Never throws, and rounds never overlap.
 
+import { atIntervals } from "../base/at-intervals.ts";
 import type { DiscoveredModel } from "../vendors/vendor.ts";
 
 /** A provider, as far as discovery needs it. */
@@ -15,6 +16,8 @@ export interface DiscoveryDeps<P extends DiscoverySource> {
   listModels(provider: P, signal: AbortSignal, options: ListOptions): Promise<readonly DiscoveredModel[]>;
   /** A list changed, appeared or disappeared: rebuild the catalog. */
   changed(lists: ReadonlyMap<string, readonly DiscoveredModel[]>): void;
+  /** A provider that had been listed could not be, or the other way round, while no list changed. */
+  turned?(): void;
   /** Called for each provider that could not be listed; `kept` models stay offered. */
   failed(provider: string, cause: unknown, kept: number): void;
 }
@@ -26,7 +29,7 @@ export interface ListOptions {
 }
 
 export interface Discovery {
-  /** Starts now and continues at every interval; resolves after the first round. */
+  /** Continues at every interval after the first round; resolves after that one, if it is now. */
   start(): Promise<void>;
   /** Runs a round now; joins a running one. If the providers changed meanwhile, another round follows. */
   refresh(): Promise<void>;
@@ -58,12 +61,11 @@ const ID_CHARS_MAX = 256;
 /** Creates a discovery, not yet started. */
 export function createDiscovery<P extends DiscoverySource>(
   deps: DiscoveryDeps<P>,
-  options: { intervalMs?(): number; timeoutMs?: number } = {},
+  options: { intervalMs?(): number; timeoutMs?: number; firstRound?: "at start" | "after the interval" } = {},
 ): Discovery {
   const lists = new Map<string, readonly DiscoveredModel[]>();
   /** Lower-case ids of the last listing; undefined after a failure. */
   const answers = new Map<string, ReadonlySet<string> | undefined>();
-  let timer: Timer | undefined;
   let stopped = false;
   /** Someone wants to know the current lists. */
   let asked = false;
@@ -86,37 +88,39 @@ export function createDiscovery<P extends DiscoverySource>(
     const anew = asked;
     asked = false;
     const before = fingerprint(lists);
+    const failedBefore = failing();
     const wanted = new Set(providers.map((provider) => provider.key));
     for (const known of [lists, answers]) {
       for (const key of known.keys()) if (!wanted.has(key)) known.delete(key);
     }
     await Promise.all(providers.map((provider) => ask(provider, anew)));
-    if (!stopped && fingerprint(lists) !== before) deps.changed(new Map(lists));
+    if (stopped) return;
+    if (fingerprint(lists) !== before) deps.changed(new Map(lists));
+    else if (failing() !== failedBefore) deps.turned?.();
   }
+
+  const failing = () => [...answers].flatMap(([key, answer]) => (answer === undefined ? [key] : [])).join("\n");
 
   const rounds = oneAtATime(round, () => stopped);
 
-  /** The interval is read each time, so that a reload applies. */
-  function schedule(): void {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      schedule();
+  const timer = atIntervals(
+    () => options.intervalMs?.() ?? LISTED_EVERY_MS,
+    () => {
       // A running round is enough; the timer must not queue another one.
       if (!rounds.running()) void rounds.run();
-    }, options.intervalMs?.() ?? LISTED_EVERY_MS);
-    timer.unref();
-  }
+    },
+  );
 
   return {
     start() {
       stopped = false;
       abort = new AbortController();
-      schedule();
-      return rounds.run();
+      timer.start();
+      return options.firstRound === "after the interval" ? Promise.resolve() : rounds.run();
     },
     refresh() {
       asked = true;
-      if (timer !== undefined) schedule();
+      timer.again();
       return rounds.run();
     },
     offers: (provider, model) =>
@@ -127,8 +131,7 @@ export function createDiscovery<P extends DiscoverySource>(
     },
     stop() {
       stopped = true;
-      clearTimeout(timer);
-      timer = undefined;
+      timer.stop();
       abort.abort();
     },
   };

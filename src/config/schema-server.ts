@@ -119,7 +119,7 @@ export const UsageSection = section("Records of usage.", {
 export const HealthSection = section("How the health of models is determined.", {
   interval: duration("Interval between health checks of the providers.", "5m", 1000),
   probe: choice(
-    "models: judges by recent traffic and the provider's model list; chat: also by one-token calls, which cost money; off: no checks. Decision models that use log-probabilities are asked for one token twice an hour unless off.",
+    "models: judges by recent traffic and the provider's model list, which is fetched for this also where discover is false; chat: also by one-token calls, which cost money; off: no checks. Decision models that use log-probabilities are asked for one token twice an hour unless off.",
     "models",
     ["models", "chat", "off"],
   ),

@@ -88,6 +88,8 @@ export function createFleet(deps: FleetDeps): Fleet {
       rebuild();
       deps.catalogChanged?.();
     },
+    isUsed: (name) => catalog.models.some(({ routes }) => routes.some(({ provider }) => provider === name)),
+    turned: () => deps.catalogChanged?.(),
   });
 
   return {

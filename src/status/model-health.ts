@@ -8,6 +8,7 @@
 // the model. If all routes are bad, the model is unavailable; if some are, it is degraded. Otherwise it is healthy if a list
 // has it or a request has succeeded, and unknown if nothing was seen of it.
 
+import { atIntervals } from "../base/at-intervals.ts";
 import type { Clock } from "../base/clock.ts";
 import { isoTime } from "../base/iso-time.ts";
 import type { ModelKind } from "../vendors/model-kind.ts";
@@ -98,7 +99,6 @@ export function createModelHealth(deps: ModelHealthDeps): ModelHealth {
   let entries: readonly ModelHealthEntry[] = [];
   let refreshedAtMs: number | undefined;
   let running: Promise<void> | undefined;
-  let timer: Timer | undefined;
   let abort = new AbortController();
 
   async function judgeAll(): Promise<void> {
@@ -132,29 +132,19 @@ export function createModelHealth(deps: ModelHealthDeps): ModelHealth {
     return running;
   }
 
-  function schedule(): void {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      schedule();
-      // If a round fails (for example because the database is down), the last result stays, with its time.
-      void refresh().catch(deps.failed);
-    }, deps.intervalMs());
-    timer.unref();
-  }
+  // If a round fails (for example because the database is down), the last result stays, with its time.
+  const timer = atIntervals(deps.intervalMs, () => void refresh().catch(deps.failed));
 
   return {
     start() {
       abort = new AbortController();
-      schedule();
+      timer.start();
       return refresh();
     },
-    reschedule() {
-      if (timer !== undefined) schedule();
-    },
+    reschedule: timer.again,
     refresh,
     stop() {
-      clearTimeout(timer);
-      timer = undefined;
+      timer.stop();
       abort.abort();
     },
     view: () => ({

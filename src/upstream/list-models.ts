@@ -52,7 +52,7 @@ function withDetails(models: readonly DiscoveredModel[], details: readonly Disco
 async function fetchList(provider: Provider, path: string, options: ListOptions): Promise<unknown> {
   const { card } = provider;
   const response = await provider.transport(provider.baseUrl + path, {
-    headers: { ...card.headers(provider.keys.take(options.nowMs)), ...provider.extraHeaders },
+    headers: { ...card.headers(provider.keys.peek(options.nowMs)), ...provider.extraHeaders },
     signal: options.signal,
     redirect: "manual",
   });

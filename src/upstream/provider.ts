@@ -87,6 +87,17 @@ export class CredentialPool {
       const key = this.#keys[at];
       if (key !== undefined && (this.#restUntil[at] ?? 0) <= nowMs) return key;
     }
+    const best = this.#best(nowMs);
+    this.#next = (best + 1) % this.#keys.length;
+    return this.#keys[best] ?? "";
+  }
+
+  /** The credential that is used next, for what is asked beside the requests and must not change their turns. */
+  peek(nowMs: number): string {
+    return this.#keys[this.#best(nowMs)] ?? "";
+  }
+
+  #best(nowMs: number): number {
     let best = this.#next % this.#keys.length;
     for (let i = 0; i < this.#keys.length; i++) {
       const at = (this.#next + i) % this.#keys.length;
@@ -96,8 +107,7 @@ export class CredentialPool {
       }
       if ((this.#restUntil[at] ?? 0) < (this.#restUntil[best] ?? 0)) best = at;
     }
-    this.#next = (best + 1) % this.#keys.length;
-    return this.#keys[best] ?? "";
+    return best;
   }
 
   /** Whether there is a credential that is not suspended. */

@@ -46,7 +46,9 @@ export const USUAL_LIST = {
 /** The models of a list. */
 export function readModels(body: unknown, list: Omit<ModelList, "path">): DiscoveredModel[] {
   const entries = isEntry(body) ? (body["data"] ?? body["models"]) : body;
-  if (!Array.isArray(entries)) throw new UpstreamFault("unavailable", "The provider's model list cannot be read.");
+  if (!Array.isArray(entries)) {
+    throw new UpstreamFault("unavailable", "The provider's model list cannot be read.", { status: 200 });
+  }
   return entries.flatMap((entry: unknown) => (isEntry(entry) ? (readModel(entry, list) ?? []) : []));
 }
 
