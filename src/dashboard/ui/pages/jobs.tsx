@@ -4,8 +4,10 @@ import { useSignal } from "@preact/signals";
 import type { JobListing, JobRow } from "../../contract-jobs.ts";
 import { call } from "../api.ts";
 import { useLive } from "../live.ts";
-import { cancelJob, isOpenJob, JobPanel, JobProgress, JobState, kindName } from "../parts/job.tsx";
+import { cancelJob, isOpenJob, JobPanel, kindName } from "../parts/job.tsx";
+import { CancelButton, JOB_COLUMNS } from "../parts/job-columns.tsx";
 import { Empty, Notice, say } from "../parts/notice.tsx";
+import { Table } from "../parts/table.tsx";
 import { When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { hrefOf, path } from "../router.ts";
@@ -48,65 +50,39 @@ export function JobsPage() {
 
 function JobTable({ rows, reload }: { rows: readonly JobRow[]; reload: () => Promise<void> }) {
   return (
-    <div class="table-card">
-      <table class="stacks">
-        <thead>
-          <tr>
-            <th>Job</th>
-            <th>State</th>
-            <th>Pages</th>
-            <th class="number">Failed</th>
-            <th>Started</th>
-            <th>Expires</th>
-            <th>
-              <span class="off-screen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((job) => (
-            <tr key={job.id}>
-              <th scope="row">
-                <a class="job-link" href={hrefOf(`/jobs/${job.id}`)}>
-                  <span>{kindName(job.kind)}</span>{" "}
-                  <span class="job-url" title={job.url}>
-                    {job.url}
-                    {job.urls > 1 && ` and ${job.urls - 1} more`}
-                  </span>
-                </a>
-              </th>
-              <td data-label="State">
-                <JobState state={job.state} />
-              </td>
-              <td data-label="Pages">
-                <JobProgress job={job} />
-              </td>
-              <td data-label="Failed" class="number">
-                {job.failed_pages === 0 ? "–" : job.failed_pages}
-              </td>
-              <td data-label="Started">
-                <When iso={job.created_at} />
-              </td>
-              <td data-label="Expires">
-                <When iso={job.expires_at} />
-              </td>
-              <td class="actions">
-                {isOpenJob(job) && (
-                  <button
-                    type="button"
-                    class="quiet danger"
-                    aria-label={`Cancel ${kindName(job.kind)} of ${job.url}`}
-                    onClick={() => cancelJob(`/jobs/${job.id}`, reload)}
-                  >
-                    Cancel
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption="Jobs"
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        { head: "Job", cell: (job) => <JobLink of={job} /> },
+        ...JOB_COLUMNS,
+        { head: "Expires", cell: ({ expires_at: at }) => <When iso={at} /> },
+        {
+          head: "Actions",
+          actions: true,
+          cell: (job) =>
+            isOpenJob(job) && (
+              <CancelButton
+                what={`${kindName(job.kind)} of ${job.url}`}
+                cancel={() => cancelJob(`/jobs/${job.id}`, reload)}
+              />
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+function JobLink({ of: { id, kind, url, urls } }: { of: JobRow }) {
+  return (
+    <a class="job-link" href={hrefOf(`/jobs/${id}`)}>
+      <span>{kindName(kind)}</span>{" "}
+      <span class="job-url" title={url}>
+        {url}
+        {urls > 1 && ` and ${urls - 1} more`}
+      </span>
+    </a>
   );
 }
 

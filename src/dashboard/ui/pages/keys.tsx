@@ -13,6 +13,7 @@ import { focusBack } from "../parts/focus.ts";
 import { Badge, Empty, Notice, say } from "../parts/notice.tsx";
 import { choose as select } from "../parts/span.tsx";
 import { Spark } from "../parts/spark.tsx";
+import { type Column, Table } from "../parts/table.tsx";
 import { exactTime, usd, When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { query } from "../router.ts";
@@ -131,75 +132,74 @@ interface KeyTableProps {
   changed: () => Promise<void>;
   revoke: (key: KeyView) => Promise<void>;
   /** Absent for the keys of other accounts. */
-  choose?: (key: KeyView, what: "edit" | "rotate") => void;
+  choose?: ((key: KeyView, what: "edit" | "rotate") => void) | undefined;
 }
 
 /** Keys, with buttons for their actions. */
 export function KeyTable({ keys, path, changed, revoke, choose }: KeyTableProps) {
   const hasSparks = keys.some(({ requests_by_day: days }) => days.length > 0);
+  const columns: readonly (Column<KeyView> | false)[] = [
+    {
+      head: "Name",
+      cell: (key) => (
+        <>
+          {key.name} <State of={key} />
+        </>
+      ),
+    },
+    { head: "Key", cell: ({ key }) => <code>{key}</code> },
+    {
+      head: "Limits",
+      cell: (key) => (
+        <>
+          {limitsOf(key)}
+          {key.unpriced.length > 0 && <p class="hint">Not held: {unpricedText(key.unpriced)}.</p>}
+        </>
+      ),
+    },
+    hasSparks && { head: "7 days", cell: ({ requests_by_day: days }) => <Spark counts={days} /> },
+    { head: "Last used", cell: ({ last_used_at: at }) => (at === null ? "Never" : <When iso={at} />) },
+    { head: "Created", cell: ({ created_at: at }) => <When iso={at} /> },
+    {
+      head: "Actions",
+      actions: true,
+      cell: (key) => <Actions of={key} path={path} changed={changed} revoke={revoke} choose={choose} />,
+    },
+  ];
   return (
-    <div class="table-card">
-      <table class="stacks keys">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Key</th>
-            <th>Limits</th>
-            {hasSparks && <th>7 days</th>}
-            <th>Last used</th>
-            <th>Created</th>
-            <th>
-              <span class="off-screen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <tr key={key.id}>
-              <th scope="row">
-                {key.name} <State of={key} />
-              </th>
-              <td data-label="Key">
-                <code>{key.key}</code>
-              </td>
-              <td data-label="Limits">
-                {limitsOf(key)}
-                {key.unpriced.length > 0 && <p class="hint">Not held: {unpricedText(key.unpriced)}.</p>}
-              </td>
-              {hasSparks && (
-                <td data-label="7 days">
-                  <Spark counts={key.requests_by_day} />
-                </td>
-              )}
-              <td data-label="Last used">{key.last_used_at === null ? "Never" : <When iso={key.last_used_at} />}</td>
-              <td data-label="Created">
-                <When iso={key.created_at} />
-              </td>
-              <td class="actions">
-                {isDebugged(key) && <EndDebug path={`${path}/${key.id}`} name={key.name} changed={changed} />}
-                {key.revoked_at === null && choose !== undefined && (
-                  <>
-                    <button type="button" class="quiet" onClick={() => choose(key, "edit")}>
-                      Edit<span class="off-screen"> {key.name}</span>
-                    </button>
-                    {!isOver(key) && (
-                      <button type="button" class="quiet" onClick={() => choose(key, "rotate")}>
-                        Rotate<span class="off-screen"> {key.name}</span>
-                      </button>
-                    )}
-                  </>
-                )}
-                {key.revoked_at === null && (
-                  <button type="button" class="quiet danger" onClick={() => revoke(key)}>
-                    Revoke<span class="off-screen"> {key.name}</span>
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption="Keys"
+      class="keys"
+      rows={keys}
+      keyOf={({ id }) => id}
+      columns={columns.filter((column) => column !== false)}
+    />
+  );
+}
+
+function Actions(props: Omit<KeyTableProps, "keys"> & { of: KeyView }) {
+  const { of: key, path, changed, revoke, choose } = props;
+  return (
+    <>
+      {isDebugged(key) && <EndDebug path={`${path}/${key.id}`} name={key.name} changed={changed} />}
+      {key.revoked_at === null && choose !== undefined && (
+        <>
+          <button type="button" class="quiet" onClick={() => choose(key, "edit")}>
+            Edit<span class="off-screen"> {key.name}</span>
+          </button>
+          {!isOver(key) && (
+            <button type="button" class="quiet" onClick={() => choose(key, "rotate")}>
+              Rotate<span class="off-screen"> {key.name}</span>
+            </button>
+          )}
+        </>
+      )}
+      {key.revoked_at === null && (
+        <button type="button" class="quiet danger" onClick={() => revoke(key)}>
+          Revoke<span class="off-screen"> {key.name}</span>
+        </button>
+      )}
+    </>
   );
 }
 

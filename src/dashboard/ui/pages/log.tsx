@@ -8,10 +8,11 @@ import { useFollow } from "../follow.ts";
 import { useLoad } from "../load.ts";
 import { Empty, Notice, say } from "../parts/notice.tsx";
 import { choose, isEverybody, ScopeChoice, SpanChoice, spanShown } from "../parts/span.tsx";
+import { Table } from "../parts/table.tsx";
 import { Title } from "../parts/title.tsx";
 import { hrefOf, query } from "../router.ts";
 import { clearFilters, filterQuery, isFiltered, LogFilters } from "./log/filters.tsx";
-import { LogLine } from "./log/row.tsx";
+import { Disclosure, detailId, LOG_COLUMNS, LogDetail } from "./log/row.tsx";
 
 /** The number of rows that the page keeps while it follows the log. */
 const ROWS_MAX = 500;
@@ -85,7 +86,7 @@ function LogRows({ scope }: { scope: string }) {
         </div>
       )}
       {page !== undefined && list.length === 0 && <Nothing more={next !== null} />}
-      {list.length > 0 && <Table list={list} fresh={fresh.value} />}
+      {list.length > 0 && <Rows list={list} fresh={fresh.value} />}
       {page !== undefined && next !== null && (
         <div class="row">
           <button type="button" onClick={more}>
@@ -104,40 +105,30 @@ function listOf(parts: readonly (readonly LogRowView[])[]): LogRowView[] {
   return [...byId.values()].sort((a, b) => b.id - a.id);
 }
 
-function Table({ list, fresh }: { list: readonly LogRowView[]; fresh: readonly LogRowView[] }) {
+function Rows({ list, fresh }: { list: readonly LogRowView[]; fresh: readonly LogRowView[] }) {
   const open = Number(query.value.get("open") ?? 0);
   // A search for a single request opens it.
   const only = query.value.get("request") !== null && list.length === 1 ? list[0]?.id : undefined;
   const isOpen = (id: number) => (query.value.has("open") ? open === id : only === id);
   const freshIds = new Set(fresh.map(({ id }) => id));
+  const toggle = (id: number) => choose({ open: isOpen(id) ? (only === id ? "0" : "") : String(id) });
   return (
-    <div class="table-card">
-      <table class="stacks requests log">
-        <thead>
-          <tr>
-            <th>Time</th>
-            <th>Status</th>
-            <th>Model, route</th>
-            <th>Key</th>
-            <th class="number">Tokens</th>
-            <th class="number">Cost</th>
-            <th class="number">First byte</th>
-            <th class="number">Duration</th>
-          </tr>
-        </thead>
-        <tbody>
-          {list.map((row) => (
-            <LogLine
-              key={row.id}
-              row={row}
-              open={isOpen(row.id)}
-              isFresh={freshIds.has(row.id)}
-              toggle={() => choose({ open: isOpen(row.id) ? (only === row.id ? "0" : "") : String(row.id) })}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption="Requests, newest first"
+      class="requests log"
+      rows={list}
+      keyOf={({ id }) => id}
+      rowClass={({ id }) => (freshIds.has(id) ? "fresh" : undefined)}
+      columns={[
+        {
+          head: "Time",
+          class: "when",
+          cell: (row) => <Disclosure of={row} isOpen={isOpen(row.id)} toggle={() => toggle(row.id)} />,
+        },
+        ...LOG_COLUMNS,
+      ]}
+      below={(row) => (isOpen(row.id) ? { id: detailId(row), shown: <LogDetail row={row} /> } : undefined)}
+    />
   );
 }
 

@@ -7,6 +7,7 @@ import { useLoad } from "../load.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { Markdown } from "../parts/markdown.tsx";
 import { Badge, Empty, Notice, say } from "../parts/notice.tsx";
+import { Table } from "../parts/table.tsx";
 import { formatBytes, short, When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { hrefOf, navigate, path } from "../router.ts";
@@ -65,59 +66,34 @@ export function ThreadsPage() {
 
 function ThreadTable({ rows, changed }: { rows: readonly ThreadRow[]; changed: () => Promise<void> }) {
   return (
-    <div class="table-card">
-      <table class="stacks">
-        <thead>
-          <tr>
-            <th>Conversation</th>
-            <th>Kind</th>
-            <th>Model</th>
-            <th class="number">Messages</th>
-            <th class="number">Tokens</th>
-            <th class="number">Size</th>
-            <th>Last used</th>
-            <th>
-              <span class="off-screen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={`${row.kind}/${row.id}`}>
-              <th scope="row" class="long">
-                <a href={hrefOf(addressOf(row))}>{row.id}</a>
-              </th>
-              <td data-label="Kind">{KINDS[row.kind]}</td>
-              <td data-label="Model" class="long">
-                {row.model || "–"}
-              </td>
-              <td data-label="Messages" class="number">
-                {short(row.messages)}
-              </td>
-              <td data-label="Tokens" class="number">
-                {short(row.tokens)}
-              </td>
-              <td data-label="Size" class="number">
-                {formatBytes(row.bytes)}
-              </td>
-              <td data-label="Last used">
-                <When iso={row.updated_at} />
-              </td>
-              <td class="actions">
-                <button
-                  type="button"
-                  class="quiet danger"
-                  aria-label={`Delete ${row.id}`}
-                  onClick={() => removeThread(row, () => void changed())}
-                >
-                  Delete
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption="Conversations"
+      rows={rows}
+      keyOf={(row) => `${row.kind}/${row.id}`}
+      columns={[
+        { head: "Conversation", class: "long", cell: (row) => <a href={hrefOf(addressOf(row))}>{row.id}</a> },
+        { head: "Kind", cell: ({ kind }) => KINDS[kind] },
+        { head: "Model", class: "long", cell: ({ model }) => model || "–" },
+        { head: "Messages", class: "number", cell: ({ messages }) => short(messages) },
+        { head: "Tokens", class: "number", cell: ({ tokens }) => short(tokens) },
+        { head: "Size", class: "number", cell: ({ bytes }) => formatBytes(bytes) },
+        { head: "Last used", cell: ({ updated_at: at }) => <When iso={at} /> },
+        {
+          head: "Actions",
+          actions: true,
+          cell: (row) => (
+            <button
+              type="button"
+              class="quiet danger"
+              aria-label={`Delete ${row.id}`}
+              onClick={() => removeThread(row, () => void changed())}
+            >
+              Delete
+            </button>
+          ),
+        },
+      ]}
+    />
   );
 }
 

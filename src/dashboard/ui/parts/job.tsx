@@ -11,6 +11,7 @@ import { confirmed } from "./confirm.tsx";
 import { Code } from "./copy.tsx";
 import { Markdown } from "./markdown.tsx";
 import { Badge, Empty, Notice, say } from "./notice.tsx";
+import { Table } from "./table.tsx";
 import { Tabs } from "./tabs.tsx";
 import { formatBytes, When } from "./time.tsx";
 
@@ -185,30 +186,22 @@ function Failures({ job: { errors } }: { job: JobView }) {
   return (
     <section aria-labelledby="job-errors" class="page">
       <h2 id="job-errors">{errors.length === 1 ? "1 page failed" : `${errors.length} pages failed`}</h2>
-      <div class="table-card">
-        <table class="stacks">
-          <thead>
-            <tr>
-              <th>Page</th>
-              <th>Why</th>
-            </tr>
-          </thead>
-          <tbody>
-            {errors.map(({ url, code, message }, index) => (
-              <tr key={index}>
-                <th scope="row" class="long">
-                  {url}
-                </th>
-                <td data-label="Why">
-                  <span>
-                    {message} <code>{code}</code>
-                  </span>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        caption="Pages that failed"
+        rows={errors}
+        keyOf={({ url, code }) => `${url} ${code}`}
+        columns={[
+          { head: "Page", class: "long", cell: ({ url }) => url },
+          {
+            head: "Why",
+            cell: ({ message, code }) => (
+              <span>
+                {message} <code>{code}</code>
+              </span>
+            ),
+          },
+        ]}
+      />
     </section>
   );
 }

@@ -5,8 +5,9 @@ import { useEffect } from "preact/hooks";
 import type { AccountRow, Listing } from "../../../contract.ts";
 import { call } from "../../api.ts";
 import { useLoad } from "../../load.ts";
-import { Badge, Empty, Notice, say } from "../../parts/notice.tsx";
+import { Badge, Notice, say } from "../../parts/notice.tsx";
 import { choose } from "../../parts/span.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { dayText, short } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf, query } from "../../router.ts";
@@ -69,8 +70,13 @@ function Found({ begins, came }: { begins: string; came: () => void }) {
   return (
     <>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
-      {first?.length === 0 && <Empty>No user name or address begins with this text.</Empty>}
-      {list.length > 0 && <AccountTable accounts={list} />}
+      <Table
+        caption="Accounts"
+        rows={first === undefined ? undefined : list}
+        keyOf={({ id }) => id}
+        empty="No user name or address begins with this text."
+        columns={COLUMNS}
+      />
       {list.length >= PER_PAGE && lastPage.value === PER_PAGE && (
         <div class="row">
           <button type="button" onClick={more}>
@@ -82,51 +88,37 @@ function Found({ begins, came }: { begins: string; came: () => void }) {
   );
 }
 
-function AccountTable({ accounts }: { accounts: readonly AccountRow[] }) {
-  return (
-    <div class="table-card">
-      <table class="stacks">
-        <thead>
-          <tr>
-            <th>Account</th>
-            <th>E-mail</th>
-            <th>Plan</th>
-            <th class="number">Keys</th>
-            <th class="number">Tokens</th>
-            <th>Since</th>
-          </tr>
-        </thead>
-        <tbody>
-          {accounts.map((account) => (
-            <tr key={account.id}>
-              <th scope="row" class="long">
-                <a href={hrefOf(`/admin/accounts/${account.id}`)}>{account.username}</a>{" "}
-                {account.admin && <Badge kind="info">Admin</Badge>}
-              </th>
-              <td data-label="E-mail" class="long">
-                {account.email} {!account.email_verified && <Badge kind="warn">Not verified</Badge>}
-              </td>
-              <td data-label="Plan">
-                <span>
-                  <span class="capital">{account.tier}</span> <PlanEnd of={account} />
-                </span>
-              </td>
-              <td data-label="Keys" class="number">
-                {account.live_keys}
-              </td>
-              <td data-label="Tokens" class="number">
-                {short(account.total_tokens)}
-              </td>
-              <td data-label="Since" class="once">
-                {dayText(account.created_at)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const COLUMNS: readonly Column<AccountRow>[] = [
+  {
+    head: "Account",
+    class: "long",
+    cell: ({ id, username, admin }) => (
+      <>
+        <a href={hrefOf(`/admin/accounts/${id}`)}>{username}</a> {admin && <Badge kind="info">Admin</Badge>}
+      </>
+    ),
+  },
+  {
+    head: "E-mail",
+    class: "long",
+    cell: ({ email, email_verified: isVerified }) => (
+      <>
+        {email} {!isVerified && <Badge kind="warn">Not verified</Badge>}
+      </>
+    ),
+  },
+  {
+    head: "Plan",
+    cell: (account) => (
+      <span>
+        <span class="capital">{account.tier}</span> <PlanEnd of={account} />
+      </span>
+    ),
+  },
+  { head: "Keys", class: "number", cell: ({ live_keys: keys }) => keys },
+  { head: "Tokens", class: "number", cell: ({ total_tokens: tokens }) => short(tokens) },
+  { head: "Since", class: "once", cell: ({ created_at: at }) => dayText(at) },
+];
 
 /** The end of the plan, if it has one. */
 export function PlanEnd({ of: { subscription_until: until, trial_ends_at: trial } }: { of: AccountRow }) {

@@ -7,7 +7,8 @@ import { call } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { EVENTS } from "../../parts/events.ts";
 import { Choice, Field, Submit, useForm } from "../../parts/form.tsx";
-import { Empty, Notice, say } from "../../parts/notice.tsx";
+import { Notice, say } from "../../parts/notice.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf, navigate, query } from "../../router.ts";
@@ -78,34 +79,21 @@ function Entries({ account, event }: { account: string; event: string }) {
   return (
     <>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
-      {first?.length === 0 &&
-        (account === "" && event === "" ? (
-          <Empty>No entries yet.</Empty>
-        ) : (
-          <Empty>
-            No entry matches. <a href={hrefOf("/admin/audit")}>Show all</a>
-          </Empty>
-        ))}
-      {list.length > 0 && (
-        <div class="table-card">
-          <table class="stacks">
-            <thead>
-              <tr>
-                <th>What</th>
-                <th>Account</th>
-                <th>From</th>
-                <th>Details</th>
-                <th>When</th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.map((entry) => (
-                <Entry key={entry.id} entry={entry} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      <Table
+        caption="Entries"
+        rows={first === undefined ? undefined : list}
+        keyOf={({ id }) => id}
+        empty={
+          account === "" && event === "" ? (
+            "No entries yet."
+          ) : (
+            <>
+              No entry matches. <a href={hrefOf("/admin/audit")}>Show all</a>
+            </>
+          )
+        }
+        columns={COLUMNS}
+      />
       {list.length >= PER_PAGE && lastPage.value === PER_PAGE && (
         <div class="row">
           <button type="button" onClick={() => void more()}>
@@ -117,27 +105,24 @@ function Entries({ account, event }: { account: string; event: string }) {
   );
 }
 
-function Entry({ entry: { event, account, device, address, detail, created_at: at } }: { entry: AuditView }) {
-  const details = Object.entries(detail).filter(([, value]) => value !== null && value !== "");
-  return (
-    <tr>
-      <th scope="row">{EVENTS[event] ?? event}</th>
-      <td data-label="Account" class="long">
-        <a href={hrefOf(`/admin/accounts/${account.id}`)}>{account.username}</a>
-      </td>
-      <td data-label="From" class="long">
-        {device}
-        {address !== "" && `, ${address}`}
-      </td>
-      <td data-label="Details" class="long">
-        {details.length === 0 ? "–" : details.map(([name, value]) => `${name}: ${textOf(value)}`).join(", ")}
-      </td>
-      <td data-label="When">
-        <When iso={at} />
-      </td>
-    </tr>
-  );
-}
+const COLUMNS: readonly Column<AuditView>[] = [
+  { head: "What", cell: ({ event }) => EVENTS[event] ?? event },
+  {
+    head: "Account",
+    class: "long",
+    cell: ({ account }) => <a href={hrefOf(`/admin/accounts/${account.id}`)}>{account.username}</a>,
+  },
+  { head: "From", class: "long", cell: ({ device, address }) => `${device}${address === "" ? "" : `, ${address}`}` },
+  {
+    head: "Details",
+    class: "long",
+    cell: ({ detail }) => {
+      const details = Object.entries(detail).filter(([, value]) => value !== null && value !== "");
+      return details.map(([name, value]) => `${name}: ${textOf(value)}`).join(", ") || "–";
+    },
+  },
+  { head: "When", cell: ({ created_at: at }) => <When iso={at} /> },
+];
 
 function textOf(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);

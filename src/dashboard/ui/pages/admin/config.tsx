@@ -4,7 +4,8 @@
 import { useSignal } from "@preact/signals";
 import type { ConfigRow, ConfigView } from "../../../contract-admin.ts";
 import { useLoad } from "../../load.ts";
-import { Badge, Empty, Notice } from "../../parts/notice.tsx";
+import { Badge, Notice } from "../../parts/notice.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { Title } from "../../parts/title.tsx";
 import { navigate, query } from "../../router.ts";
 
@@ -26,7 +27,6 @@ export function ConfigPage() {
   };
   const words = typed.value.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = config?.values.filter((row) => words.every((word) => textOf(row).includes(word))) ?? [];
-  const isWhole = useSignal(false);
   // A search shows all matches.
   const shown = all || words.length > 0 ? matches : matches.filter(({ source }) => source.kind !== "default");
   return (
@@ -55,36 +55,15 @@ export function ConfigPage() {
           Defaults too
         </label>
       </div>
-      {config !== undefined && shown.length === 0 && (
-        <Empty>
-          {words.length > 0 ? "No value matches. Clear the search to see all." : "Every value is a default."}
-        </Empty>
-      )}
-      {shown.length > 0 && (
-        <div class="table-card">
-          <table class="stacks">
-            <thead>
-              <tr>
-                <th>Key</th>
-                <th>Value</th>
-                <th>Source</th>
-              </tr>
-            </thead>
-            <tbody>
-              {(isWhole.value ? shown : shown.slice(0, SHOWN)).map((row) => (
-                <Row key={row.key} row={row} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {!isWhole.value && shown.length > SHOWN && (
-        <div class="row">
-          <button type="button" onClick={() => (isWhole.value = true)}>
-            Show all {shown.length}
-          </button>
-        </div>
-      )}
+      <Table
+        key={`${all} ${typed.value}`}
+        caption="Values of the configuration"
+        rows={config === undefined ? undefined : shown}
+        keyOf={({ key }) => key}
+        most={SHOWN}
+        empty={words.length > 0 ? "No value matches. Clear the search to see all." : "Every value is a default."}
+        columns={COLUMNS}
+      />
     </>
   );
 }
@@ -104,28 +83,27 @@ function Where({ config }: { config: ConfigView | undefined }) {
   );
 }
 
-function Row({ row: { key, value, source, description } }: { row: ConfigRow }) {
-  return (
-    <tr>
-      <th scope="row" class="long">
+const COLUMNS: readonly Column<ConfigRow>[] = [
+  {
+    head: "Key",
+    class: "long",
+    cell: ({ key, description }) => (
+      <>
         <code>{key}</code>
         {description !== null && <p class="hint">{description}</p>}
-      </th>
-      <td data-label="Value" class="long">
-        {value === null ? (
-          <Badge>Hidden</Badge>
-        ) : value === "" ? (
-          <span class="hint">Not set</span>
-        ) : (
-          <code>{value}</code>
-        )}
-      </td>
-      <td data-label="Source" class="source">
-        <Source of={source} />
-      </td>
-    </tr>
-  );
-}
+      </>
+    ),
+  },
+  {
+    head: "Value",
+    class: "long",
+    cell: ({ value }) => {
+      if (value === null) return <Badge>Hidden</Badge>;
+      return value === "" ? <span class="hint">Not set</span> : <code>{value}</code>;
+    },
+  },
+  { head: "Source", class: "source", cell: ({ source }) => <Source of={source} /> },
+];
 
 function Source({ of: { kind, name, line, through } }: { of: ConfigRow["source"] }) {
   const place = name === null ? "" : kind === "file" && line !== null ? `${fileName(name)}:${line}` : name;

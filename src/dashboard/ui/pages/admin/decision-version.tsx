@@ -6,6 +6,7 @@ import { useLoad } from "../../load.ts";
 import { confirmed } from "../../parts/confirm.tsx";
 import { Field, Submit, useForm } from "../../parts/form.tsx";
 import { Badge, Empty, Notice, say } from "../../parts/notice.tsx";
+import { Table } from "../../parts/table.tsx";
 import { When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf, path } from "../../router.ts";
@@ -160,40 +161,19 @@ function Parameters({ version }: { version: DecisionVersionView }) {
   return (
     <section class="stack" aria-labelledby="parameters">
       <h2 id="parameters">Calibration parameters</h2>
-      <div class="table-card">
-        <table class="stacks">
-          <thead>
-            <tr>
-              <th>Questions</th>
-              <th>Options</th>
-              <th class="number">Temperature</th>
-              <th class="number">Bias to true</th>
-              <th>By position</th>
-              <th class="number">Rows</th>
-            </tr>
-          </thead>
-          <tbody>
-            {version.parameters.map((one) => (
-              <tr key={`${one.type} ${one.options}`}>
-                <th scope="row">{one.type}</th>
-                <td data-label="Options">{one.options}</td>
-                <td data-label="Temperature" class="number">
-                  {one.temperature.toFixed(3)}
-                </td>
-                <td data-label="Bias to true" class="number">
-                  {one.bias === null ? "–" : one.bias.toFixed(3)}
-                </td>
-                <td data-label="By position">
-                  <Positions of={one.positions} />
-                </td>
-                <td data-label="Rows" class="number">
-                  {one.rows}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        caption="Calibration parameters"
+        rows={version.parameters}
+        keyOf={({ type, options }) => `${type} ${options}`}
+        columns={[
+          { head: "Questions", cell: ({ type }) => type },
+          { head: "Options", cell: ({ options }) => options },
+          { head: "Temperature", class: "number", cell: ({ temperature }) => temperature.toFixed(3) },
+          { head: "Bias to true", class: "number", cell: ({ bias }) => (bias === null ? "–" : bias.toFixed(3)) },
+          { head: "By position", cell: ({ positions }) => <Positions of={positions} /> },
+          { head: "Rows", class: "number", cell: ({ rows }) => rows },
+        ]}
+      />
     </section>
   );
 }
@@ -216,42 +196,19 @@ function Sightings({ version }: { version: DecisionVersionView }) {
   return (
     <section class="stack" aria-labelledby="sightings">
       <h2 id="sightings">Models that answered for it</h2>
-      {version.sightings.length === 0 ? (
-        <Empty>No model has answered for it yet, or its upstreams do not report a model name.</Empty>
-      ) : (
-        <div class="table-card">
-          <table class="stacks">
-            <thead>
-              <tr>
-                <th>Reported model</th>
-                <th>Provider</th>
-                <th>Fingerprint</th>
-                <th>First seen</th>
-                <th>Last seen</th>
-              </tr>
-            </thead>
-            <tbody>
-              {version.sightings.map((one) => (
-                <tr key={`${one.provider} ${one.model} ${one.fingerprint}`}>
-                  <th scope="row" class="long">
-                    {one.model || "does not say"}
-                  </th>
-                  <td data-label="Provider">{one.provider}</td>
-                  <td data-label="Fingerprint" class="long">
-                    {one.fingerprint || "–"}
-                  </td>
-                  <td data-label="First seen">
-                    <When iso={one.first_at} />
-                  </td>
-                  <td data-label="Last seen">
-                    <When iso={one.last_at} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      <Table
+        caption="Models that answered for it"
+        rows={version.sightings}
+        keyOf={({ provider, model, fingerprint }) => `${provider} ${model} ${fingerprint}`}
+        empty="No model has answered for it yet, or its upstreams do not report a model name."
+        columns={[
+          { head: "Reported model", class: "long", cell: ({ model }) => model || "does not say" },
+          { head: "Provider", cell: ({ provider }) => provider },
+          { head: "Fingerprint", class: "long", cell: ({ fingerprint }) => fingerprint || "–" },
+          { head: "First seen", cell: ({ first_at: at }) => <When iso={at} /> },
+          { head: "Last seen", cell: ({ last_at: at }) => <When iso={at} /> },
+        ]}
+      />
     </section>
   );
 }

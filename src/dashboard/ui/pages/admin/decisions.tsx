@@ -3,6 +3,7 @@
 import type { DecisionVersionRow, Listing } from "../../../contract.ts";
 import { useLoad } from "../../load.ts";
 import { Badge, Empty, Notice } from "../../parts/notice.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { percent } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf } from "../../router.ts";
@@ -40,61 +41,52 @@ function groupsOf(versions: readonly DecisionVersionRow[]): [string, DecisionVer
 }
 
 function Versions({ versions }: { versions: readonly DecisionVersionRow[] }) {
-  return (
-    <div class="table-card">
-      <table class="stacks">
-        <thead>
-          <tr>
-            <th>Version</th>
-            <th>Aliases</th>
-            <th>Backend</th>
-            <th>Answered by</th>
-            <th>Plan</th>
-            <th class="number">Accuracy</th>
-            <th class="number">Log-loss</th>
-            <th class="number">ECE</th>
-          </tr>
-        </thead>
-        <tbody>
-          {versions.map((version) => (
-            <tr key={version.id}>
-              <th scope="row" class="long">
-                <a href={hrefOf(`/admin/decisions/${encodeURIComponent(version.id)}`)}>{version.id}</a>{" "}
-                <VersionState of={version} />
-              </th>
-              <td data-label="Aliases">
-                <span class="badges">
-                  {version.aliases.map((alias) => (
-                    <Badge key={alias} kind="info">
-                      {alias}
-                    </Badge>
-                  ))}
-                  {version.aliases.length === 0 && "–"}
-                </span>
-              </td>
-              <td data-label="Backend">{version.backend}</td>
-              <td data-label="Answered by" class="long">
-                {version.routes.map(({ provider, model }) => `${provider}/${model}`).join(", ")}
-              </td>
-              <td data-label="Plan">
-                <span class="capital">{version.tier}</span>
-              </td>
-              <td data-label="Accuracy" class="number">
-                {version.measured === null ? "–" : percent(version.measured.accuracy)}
-              </td>
-              <td data-label="Log-loss" class="number">
-                {version.measured === null ? "–" : version.measured.log_loss.toFixed(4)}
-              </td>
-              <td data-label="ECE" class="number">
-                {version.measured === null ? "–" : percent(version.measured.ece)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  return <Table caption="Versions" rows={versions} keyOf={({ id }) => id} columns={COLUMNS} />;
 }
+
+const COLUMNS: readonly Column<DecisionVersionRow>[] = [
+  {
+    head: "Version",
+    class: "long",
+    cell: (version) => (
+      <>
+        <a href={hrefOf(`/admin/decisions/${encodeURIComponent(version.id)}`)}>{version.id}</a>{" "}
+        <VersionState of={version} />
+      </>
+    ),
+  },
+  {
+    head: "Aliases",
+    cell: ({ aliases }) => (
+      <span class="badges">
+        {aliases.map((alias) => (
+          <Badge key={alias} kind="info">
+            {alias}
+          </Badge>
+        ))}
+        {aliases.length === 0 && "–"}
+      </span>
+    ),
+  },
+  { head: "Backend", cell: ({ backend }) => backend },
+  {
+    head: "Answered by",
+    class: "long",
+    cell: ({ routes }) => routes.map(({ provider, model }) => `${provider}/${model}`).join(", "),
+  },
+  { head: "Plan", cell: ({ tier }) => <span class="capital">{tier}</span> },
+  {
+    head: "Accuracy",
+    class: "number",
+    cell: ({ measured }) => (measured === null ? "–" : percent(measured.accuracy)),
+  },
+  {
+    head: "Log-loss",
+    class: "number",
+    cell: ({ measured }) => (measured === null ? "–" : measured.log_loss.toFixed(4)),
+  },
+  { head: "ECE", class: "number", cell: ({ measured }) => (measured === null ? "–" : percent(measured.ece)) },
+];
 
 /** Short labels for conditions that an operator should know. */
 export function VersionState({ of: version }: { of: DecisionVersionRow }) {

@@ -3,8 +3,9 @@
 import type { Listing } from "../../../contract.ts";
 import type { EngineView } from "../../../contract-admin.ts";
 import { useLoad } from "../../load.ts";
-import { Badge, Empty, Notice } from "../../parts/notice.tsx";
+import { Badge, Notice } from "../../parts/notice.tsx";
 import { choose } from "../../parts/span.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { TestButton, TestResult, useTest } from "../../parts/tested.tsx";
 import { When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
@@ -34,29 +35,14 @@ export function EnginesPage() {
         </select>
       </div>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
-      {all !== undefined && running.length === 0 && <Empty>No search engine is enabled.</Empty>}
-      {running.length > 0 && (
-        <div class="table-card">
-          <table class="stacks">
-            <thead>
-              <tr>
-                <th>Engine</th>
-                <th>Searches</th>
-                <th>State</th>
-                <th>Last answer</th>
-                <th>
-                  <span class="off-screen">Test</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {running.map((engine) => (
-                <Engine key={engine.name} engine={engine} changed={reload} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      <Table
+        caption="Search engines"
+        rows={all === undefined ? undefined : running}
+        keyOf={({ name }) => name}
+        empty="No search engine is enabled."
+        use={({ name }) => useTest(`/admin/engines/${encodeURIComponent(name)}/test`, () => void reload())}
+        columns={COLUMNS}
+      />
       {[...off].map(([why, engines]) => (
         <section class="card" key={why} aria-label={`Not used: ${why}`}>
           <h2>Not asked: {why}</h2>
@@ -67,40 +53,42 @@ export function EnginesPage() {
   );
 }
 
-function Engine({ engine, changed }: { engine: EngineView; changed: () => Promise<void> }) {
-  const test = useTest(`/admin/engines/${encodeURIComponent(engine.name)}/test`, () => void changed());
-  const { name, categories, suspended, last_error: error, failing_since: since, last_ok_at: lastOk } = engine;
-  return (
-    <tr>
-      <th scope="row" class="long">
+const COLUMNS: readonly Column<EngineView, ReturnType<typeof useTest>>[] = [
+  {
+    head: "Engine",
+    class: "long",
+    cell: ({ name }, test) => (
+      <>
         {name}
         <TestResult test={test} />
-      </th>
-      <td data-label="Searches">{categories.join(", ")}</td>
-      <td data-label="State">
-        <span>
-          {suspended !== null ? (
-            <>
-              <Badge kind="warn">Suspended: {suspended.kind}</Badge> <When iso={suspended.until} />
-            </>
-          ) : since !== null ? (
-            <Badge kind="danger">Failing</Badge>
-          ) : lastOk === null ? (
-            <Badge>Not used yet</Badge>
-          ) : (
-            <Badge kind="ok">OK</Badge>
-          )}
-          {error !== null && (suspended !== null || since !== null) && (
-            <p class="hint">
-              {error.kind}: {error.message} · <When iso={error.at} />
-            </p>
-          )}
-        </span>
-      </td>
-      <td data-label="Last answer">{lastOk === null ? "None" : <When iso={lastOk} />}</td>
-      <td class="actions">
-        <TestButton test={test} of={name} />
-      </td>
-    </tr>
+      </>
+    ),
+  },
+  { head: "Searches", cell: ({ categories }) => categories.join(", ") },
+  { head: "State", cell: (engine) => <State of={engine} /> },
+  { head: "Last answer", cell: ({ last_ok_at: at }) => (at === null ? "None" : <When iso={at} />) },
+  { head: "Test", actions: true, cell: ({ name }, test) => <TestButton test={test} of={name} /> },
+];
+
+function State({ of: { suspended, last_error: error, failing_since: since, last_ok_at: lastOk } }: { of: EngineView }) {
+  return (
+    <span>
+      {suspended !== null ? (
+        <>
+          <Badge kind="warn">Suspended: {suspended.kind}</Badge> <When iso={suspended.until} />
+        </>
+      ) : since !== null ? (
+        <Badge kind="danger">Failing</Badge>
+      ) : lastOk === null ? (
+        <Badge>Not used yet</Badge>
+      ) : (
+        <Badge kind="ok">OK</Badge>
+      )}
+      {error !== null && (suspended !== null || since !== null) && (
+        <p class="hint">
+          {error.kind}: {error.message} · <When iso={error.at} />
+        </p>
+      )}
+    </span>
   );
 }

@@ -1,12 +1,12 @@
 // An overview of the gateway: the state of providers, models and its own parts, and the usage of all accounts.
 
-import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { GatewayView } from "../../../contract-admin.ts";
 import type { EverybodysUsage } from "../../../contract-usage.ts";
 import { useLoad } from "../../load.ts";
 import { HealthBadge } from "../../parts/model-health.tsx";
-import { Badge, Empty, Notice } from "../../parts/notice.tsx";
+import { Badge, Notice } from "../../parts/notice.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
 import { formatBytes, lasting, When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf } from "../../router.ts";
@@ -117,71 +117,50 @@ function Providers({ providers }: { providers: GatewayView["providers"] }) {
       <h2 id="providers">
         <a href={hrefOf("/admin/providers")}>Providers</a>
       </h2>
-      {providers.length === 0 ? (
-        <Empty>No provider is configured. Add one under providers in the configuration.</Empty>
-      ) : (
-        <div class="table-card">
-          <table class="stacks">
-            <thead>
-              <tr>
-                <th>Provider</th>
-                <th>Kind</th>
-                <th>Breaker</th>
-                <th class="number">Current failures</th>
-                <th>Last failure</th>
-                <th class="number">Models</th>
-              </tr>
-            </thead>
-            <tbody>
-              {providers.map(({ name, kind, breaker, last_error: last, models }) => (
-                <tr key={name}>
-                  <th scope="row" class="long">
-                    {name}
-                  </th>
-                  <td data-label="Kind">{kind}</td>
-                  <td data-label="Breaker">
-                    {breaker === null ? (
-                      "–"
-                    ) : (
-                      <span class="badges">
-                        <Badge kind={isRefused(breaker, last) ? "danger" : STATES[breaker.state]}>
-                          {isRefused(breaker, last)
-                            ? "key refused"
-                            : breaker.state === "half_open"
-                              ? "half open"
-                              : breaker.state}
-                        </Badge>
-                        {breaker.opened_at !== null && <When iso={breaker.opened_at} />}
-                      </span>
-                    )}
-                  </td>
-                  <td data-label="Current failures" class="number">
-                    {breaker?.failures ?? "–"}
-                  </td>
-                  <td data-label="Last failure">
-                    {last === null ? (
-                      "None"
-                    ) : (
-                      <span>
-                        {FAULT_WORDS[last.kind] ?? last.kind}
-                        {last.status > 0 && ` (${last.status})`}, <When iso={last.at} />
-                      </span>
-                    )}
-                  </td>
-                  <td data-label="Models" class="number">
-                    {models}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      <Table
+        caption="Providers"
+        rows={providers}
+        keyOf={({ name }) => name}
+        empty="No provider is configured. Add one under providers in the configuration."
+        columns={PROVIDER_COLUMNS}
+      />
     </section>
   );
 }
 
 type ProviderRow = GatewayView["providers"][number];
+
+const PROVIDER_COLUMNS: readonly Column<ProviderRow>[] = [
+  { head: "Provider", class: "long", cell: ({ name }) => name },
+  { head: "Kind", cell: ({ kind }) => kind },
+  { head: "Breaker", cell: (provider) => <Breaker of={provider} /> },
+  { head: "Current failures", class: "number", cell: ({ breaker }) => breaker?.failures ?? "–" },
+  {
+    head: "Last failure",
+    cell: ({ last_error: last }) =>
+      last === null ? (
+        "None"
+      ) : (
+        <span>
+          {FAULT_WORDS[last.kind] ?? last.kind}
+          {last.status > 0 && ` (${last.status})`}, <When iso={last.at} />
+        </span>
+      ),
+  },
+  { head: "Models", class: "number", cell: ({ models }) => models },
+];
+
+function Breaker({ of: { breaker, last_error: last } }: { of: ProviderRow }) {
+  if (breaker === null) return <>–</>;
+  const refused = isRefused(breaker, last);
+  const word = breaker.state === "half_open" ? "half open" : breaker.state;
+  return (
+    <span class="badges">
+      <Badge kind={refused ? "danger" : STATES[breaker.state]}>{refused ? "key refused" : word}</Badge>
+      {breaker.opened_at !== null && <When iso={breaker.opened_at} />}
+    </span>
+  );
+}
 
 /** A refused key opens no breaker although all calls fail, so the last failure is checked. */
 function isRefused(breaker: NonNullable<ProviderRow["breaker"]>, last: ProviderRow["last_error"]): boolean {
@@ -193,57 +172,24 @@ const SHOWN = 20;
 const WORST_FIRST = ["unavailable", "degraded", "unknown", "healthy"];
 
 function Models({ models }: { models: GatewayView["models"] }) {
-  const all = useSignal(false);
   const sorted = [...models].sort((a, b) => WORST_FIRST.indexOf(a.status) - WORST_FIRST.indexOf(b.status));
-  const shown = all.value ? sorted : sorted.slice(0, SHOWN);
   return (
     <section class="stack" aria-labelledby="models">
       <h2 id="models">Models</h2>
-      {models.length === 0 ? (
-        <Empty>No model was checked yet.</Empty>
-      ) : (
-        <div class="table-card">
-          <table class="stacks">
-            <thead>
-              <tr>
-                <th>Model</th>
-                <th>State</th>
-                <th class="number">p50</th>
-                <th class="number">p99</th>
-                <th>Checked</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((model) => (
-                <tr key={model.id}>
-                  <th scope="row" class="long">
-                    {model.id}
-                  </th>
-                  <td data-label="State">
-                    <HealthBadge health={model.status} />
-                  </td>
-                  <td data-label="p50" class="number">
-                    {milliseconds(model.p50_ms)}
-                  </td>
-                  <td data-label="p99" class="number">
-                    {milliseconds(model.p99_ms)}
-                  </td>
-                  <td data-label="Checked">
-                    <When iso={model.checked_at} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {sorted.length > shown.length && (
-        <div class="row">
-          <button type="button" onClick={() => (all.value = true)}>
-            Show all {sorted.length}
-          </button>
-        </div>
-      )}
+      <Table
+        caption="Models"
+        rows={sorted}
+        keyOf={({ id }) => id}
+        most={SHOWN}
+        empty="No model was checked yet."
+        columns={[
+          { head: "Model", class: "long", cell: ({ id }) => id },
+          { head: "State", cell: ({ status }) => <HealthBadge health={status} /> },
+          { head: "p50", class: "number", cell: ({ p50_ms: ms }) => milliseconds(ms) },
+          { head: "p99", class: "number", cell: ({ p99_ms: ms }) => milliseconds(ms) },
+          { head: "Checked", cell: ({ checked_at: at }) => <When iso={at} /> },
+        ]}
+      />
     </section>
   );
 }

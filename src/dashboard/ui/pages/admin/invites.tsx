@@ -7,6 +7,7 @@ import { useLoad } from "../../load.ts";
 import { Choice, Field, Submit, useForm } from "../../parts/form.tsx";
 import { Badge, Notice, say } from "../../parts/notice.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
+import { Table } from "../../parts/table.tsx";
 import { When } from "../../parts/time.tsx";
 import { hrefOf } from "../../router.ts";
 import { session } from "../../session.ts";
@@ -78,49 +79,33 @@ export function Invites() {
         />
       )}
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
-      {list.length > 0 && <InviteTable invites={list} changed={reload} />}
+      <InviteTable invites={list} changed={reload} />
     </section>
   );
 }
 
 function InviteTable({ invites, changed }: { invites: readonly InviteView[]; changed: () => Promise<void> }) {
   return (
-    <div class="table-card">
-      <table class="stacks">
-        <thead>
-          <tr>
-            <th>Note</th>
-            <th>State</th>
-            <th>Created</th>
-            <th>
-              <span class="off-screen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {invites.map((invite) => (
-            <tr key={invite.id}>
-              <th scope="row" class="long">
-                {invite.note || "Without a note"}
-              </th>
-              <td data-label="State">
-                <State of={invite} />
-              </td>
-              <td data-label="Created">
-                <When iso={invite.created_at} />
-              </td>
-              <td class="actions">
-                {invite.used_at === null && (
-                  <button type="button" class="quiet danger" onClick={() => withdraw(invite, changed)}>
-                    Withdraw<span class="off-screen"> {invite.note}</span>
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption="Invitations"
+      rows={invites}
+      keyOf={({ id }) => id}
+      columns={[
+        { head: "Note", class: "long", cell: ({ note }) => note || "Without a note" },
+        { head: "State", cell: (invite) => <State of={invite} /> },
+        { head: "Created", cell: ({ created_at: at }) => <When iso={at} /> },
+        {
+          head: "Actions",
+          actions: true,
+          cell: (invite) =>
+            invite.used_at === null && (
+              <button type="button" class="quiet danger" onClick={() => withdraw(invite, changed)}>
+                Withdraw<span class="off-screen"> {invite.note}</span>
+              </button>
+            ),
+        },
+      ]}
+    />
   );
 }
 

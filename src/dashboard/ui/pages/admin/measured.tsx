@@ -2,6 +2,7 @@
 
 import type { DecisionMetrics, DecisionReport, DecisionVersionView } from "../../../contract.ts";
 import { Reliability } from "../../parts/reliability.tsx";
+import { Table } from "../../parts/table.tsx";
 import { percent } from "../../parts/time.tsx";
 
 type Measurement = NonNullable<DecisionVersionView["measurement"]>;
@@ -49,46 +50,39 @@ export function MeasurementSections({ measurement }: { measurement: Measurement 
 
 function Figures({ reports }: { reports: readonly DecisionReport[] }) {
   return (
-    <div class="table-card">
-      <table class="stacks figures">
-        <thead>
-          <tr>
-            <th>Questions</th>
-            <th class="number">Rows</th>
-            <th class="number">Most frequent answer</th>
-            <th class="number">Accuracy</th>
-            <th class="number">Log-loss</th>
-            <th class="number">Brier score</th>
-            <th class="number">Calibration error (ECE)</th>
-          </tr>
-        </thead>
-        <tbody>
-          {reports.map(({ type, before, after }) => (
-            <tr key={type}>
-              <th scope="row">{nameOf(type)}</th>
-              <td class="number" data-label="Rows">
-                {after.rows}
-              </td>
-              <td class="number" data-label="Most frequent answer">
-                {percent(after.majority)}
-              </td>
-              <td class="number" data-label="Accuracy">
-                <Change from={before.accuracy} to={after.accuracy} show={percent} more />
-              </td>
-              <td class="number" data-label="Log-loss">
-                <Change from={before.log_loss} to={after.log_loss} show={digits} />
-              </td>
-              <td class="number" data-label="Brier score">
-                <Change from={before.brier} to={after.brier} show={digits} />
-              </td>
-              <td class="number" data-label="Calibration error (ECE)">
-                <Change from={before.ece} to={after.ece} show={percent} beside={chanceOf} of={{ before, after }} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption="Figures before and after the fit"
+      class="figures"
+      rows={reports}
+      keyOf={({ type }) => type}
+      columns={[
+        { head: "Questions", cell: ({ type }) => nameOf(type) },
+        { head: "Rows", class: "number", cell: ({ after }) => after.rows },
+        { head: "Most frequent answer", class: "number", cell: ({ after }) => percent(after.majority) },
+        {
+          head: "Accuracy",
+          class: "number",
+          cell: ({ before, after }) => <Change from={before.accuracy} to={after.accuracy} show={percent} more />,
+        },
+        {
+          head: "Log-loss",
+          class: "number",
+          cell: ({ before, after }) => <Change from={before.log_loss} to={after.log_loss} show={digits} />,
+        },
+        {
+          head: "Brier score",
+          class: "number",
+          cell: ({ before, after }) => <Change from={before.brier} to={after.brier} show={digits} />,
+        },
+        {
+          head: "Calibration error (ECE)",
+          class: "number",
+          cell: ({ before, after }) => (
+            <Change from={before.ece} to={after.ece} show={percent} beside={chanceOf} of={{ before, after }} />
+          ),
+        },
+      ]}
+    />
   );
 }
 

@@ -1,52 +1,26 @@
 // The whole catalog: who may use each model, its price, and its routes.
 
-import { useSignal } from "@preact/signals";
-import type { AdminModelView, Listing } from "../../../contract.ts";
-import { useLoad } from "../../load.ts";
+import type { AdminModelView } from "../../../contract.ts";
 import { HealthBadge } from "../../parts/model-health.tsx";
-import { Badge, Empty, Notice } from "../../parts/notice.tsx";
-import { choose } from "../../parts/span.tsx";
-import { short, usd } from "../../parts/time.tsx";
-import { Title } from "../../parts/title.tsx";
-import { query } from "../../router.ts";
-
-/** The number of models that are shown at once, since providers list hundreds and rendering all of them is slow. */
-const SHOWN = 100;
+import { CONTEXT, ModelName, ModelPage } from "../../parts/model-table.tsx";
+import { Badge, Notice } from "../../parts/notice.tsx";
+import type { Column } from "../../parts/table.tsx";
+import { usd } from "../../parts/time.tsx";
 
 /** The page. */
 export function ModelsPage() {
-  const { value, problem } = useLoad<Listing<AdminModelView>>("/admin/models");
-  const typed = query.value.get("q") ?? "";
-  const all = useSignal(false);
-  const models = value.value?.data;
-  const found = models?.filter((model) => holds(model, typed.trim().toLowerCase())) ?? [];
-  const shown = all.value ? found : found.slice(0, SHOWN);
   return (
-    <>
-      <Title>Models</Title>
-      {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
-      <Unpriced models={models ?? []} />
-      <div class="field narrow">
-        <label for="filter">Model, alias or provider</label>
-        <input
-          id="filter"
-          type="search"
-          value={typed}
-          autoComplete="off"
-          spellcheck={false}
-          onInput={(event) => choose({ q: event.currentTarget.value })}
-        />
-      </div>
-      {models !== undefined && found.length === 0 && <Empty>No model matches. Clear the filter to see all.</Empty>}
-      {shown.length > 0 && <ModelTable models={shown} />}
-      {found.length > shown.length && (
-        <div class="row">
-          <button type="button" onClick={() => (all.value = true)}>
-            Show all {found.length}
-          </button>
-        </div>
-      )}
-    </>
+    <ModelPage
+      path="/admin/models"
+      label="Model, alias or provider"
+      wordsOf={({ id, name, aliases, routes }) => [
+        ...[id, name, ...aliases],
+        ...routes.flatMap(({ provider, model }) => [provider, model]),
+      ]}
+      columns={COLUMNS}
+      nothing="There are no models yet. Add a provider with its key to the configuration."
+      above={(models) => <Unpriced models={models} />}
+    />
   );
 }
 
@@ -66,84 +40,57 @@ function Unpriced({ models }: { models: readonly AdminModelView[] }) {
   );
 }
 
-function holds(model: AdminModelView, text: string): boolean {
-  const names = [model.id, model.name, ...model.aliases, ...model.routes.flatMap((one) => [one.provider, one.model])];
-  return names.some((name) => name.toLowerCase().includes(text));
+const COLUMNS: readonly Column<AdminModelView>[] = [
+  { head: "Model", class: "long", cell: (model) => <Name of={model} /> },
+  { head: "Plan", cell: ({ tier }) => <span class="capital">{tier}</span> },
+  { head: "Routes, in order", label: "Routes", cell: (model) => <Routes of={model} /> },
+  CONTEXT,
+  priceColumn("in", ({ input }) => input),
+  priceColumn("out", ({ output }) => output),
+];
+
+type Prices = NonNullable<AdminModelView["prices"]>;
+
+function priceColumn(what: string, priceOf: (prices: Prices) => number): Column<AdminModelView> {
+  return {
+    head: `$ per M ${what}`,
+    title: "US dollars per million tokens",
+    class: "number",
+    cell: ({ prices }) => (
+      <>
+        {prices === null ? "–" : usd(priceOf(prices))}
+        {prices?.varies && <abbr title="Long prompts cost more"> +</abbr>}
+      </>
+    ),
+  };
 }
 
-function ModelTable({ models }: { models: readonly AdminModelView[] }) {
+function Name({ of: model }: { of: AdminModelView }) {
   return (
-    <div class="table-card">
-      <table class="stacks">
-        <thead>
-          <tr>
-            <th>Model</th>
-            <th>Plan</th>
-            <th>Routes, in order</th>
-            <th class="number">Context</th>
-            <th class="number">
-              <abbr title="US dollars per million tokens">$ per M in</abbr>
-            </th>
-            <th class="number">
-              <abbr title="US dollars per million tokens">$ per M out</abbr>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {models.map((model) => (
-            <tr key={model.id}>
-              <th scope="row" class="long">
-                {model.id}{" "}
-                <span class="badges">
-                  <Status of={model} />
-                  {!model.listed && <Badge>Hidden</Badge>}
-                  {model.inferred && (
-                    <Badge>
-                      <abbr title="Limits and abilities as its newest known relative has them; not enforced">
-                        inferred
-                      </abbr>
-                    </Badge>
-                  )}
-                  {model.capabilities.map((one) => (
-                    <Badge key={one}>{one}</Badge>
-                  ))}
-                </span>
-                {model.aliases.length > 0 && <p class="hint">also {model.aliases.join(", ")}</p>}
-              </th>
-              <td data-label="Plan">
-                <span class="capital">{model.tier}</span>
-              </td>
-              <td data-label="Routes">
-                <ol class="plain routes">
-                  {model.routes.map((route) => (
-                    <li key={`${route.provider} ${route.model}`} class="long">
-                      {route.provider} / {route.model}{" "}
-                      {route.breaker === "open" && <Badge kind="danger">breaker open</Badge>}
-                      {route.breaker === "half_open" && <Badge kind="warn">breaker half open</Badge>}
-                    </li>
-                  ))}
-                </ol>
-              </td>
-              <td data-label="Context" class="number">
-                {model.context_length === null ? "–" : short(model.context_length)}
-              </td>
-              <td data-label="$ per M in" class="number">
-                {model.prices === null ? "–" : usd(model.prices.input)}
-                {model.prices?.varies && <abbr title="Long prompts cost more"> +</abbr>}
-              </td>
-              <td data-label="$ per M out" class="number">
-                {model.prices === null ? "–" : usd(model.prices.output)}
-                {model.prices?.varies && <abbr title="Long prompts cost more"> +</abbr>}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ModelName of={model}>
+      {model.status !== null && <HealthBadge health={model.status} />}
+      {!model.listed && <Badge>Hidden</Badge>}
+      {model.inferred && (
+        <Badge>
+          <abbr title="Limits and abilities as its newest known relative has them; not enforced">inferred</abbr>
+        </Badge>
+      )}
+      {model.capabilities.map((one) => (
+        <Badge key={one}>{one}</Badge>
+      ))}
+    </ModelName>
   );
 }
 
-function Status({ of: { status } }: { of: AdminModelView }) {
-  if (status === null) return null;
-  return <HealthBadge health={status} />;
+function Routes({ of: { routes } }: { of: AdminModelView }) {
+  return (
+    <ol class="plain routes">
+      {routes.map((route) => (
+        <li key={`${route.provider} ${route.model}`} class="long">
+          {route.provider} / {route.model} {route.breaker === "open" && <Badge kind="danger">breaker open</Badge>}
+          {route.breaker === "half_open" && <Badge kind="warn">breaker half open</Badge>}
+        </li>
+      ))}
+    </ol>
+  );
 }

@@ -3,7 +3,8 @@
 import type { ComponentChildren } from "preact";
 import type { StorageView } from "../../../contract-admin.ts";
 import { useLoad } from "../../load.ts";
-import { Badge, Empty, Notice } from "../../parts/notice.tsx";
+import { Badge, Notice } from "../../parts/notice.tsx";
+import { Table } from "../../parts/table.tsx";
 import { formatBytes, lasting, short, When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf } from "../../router.ts";
@@ -92,57 +93,40 @@ function FolderSize({ name, bytes, files }: StorageView["others"][number]) {
 
 function Retention({ storage: { retention } }: { storage: StorageView }) {
   return (
-    <div class="table-card">
-      <table class="stacks">
-        <thead>
-          <tr>
-            <th>What</th>
-            <th>Kept for</th>
-            <th>Set by</th>
-          </tr>
-        </thead>
-        <tbody>
-          {retention.map(({ what, kept_ms: keptMs, key }) => (
-            <tr key={what}>
-              <th scope="row">{what}</th>
-              <td data-label="Kept for">{lasting(keptMs / 1000).replace(/ 0 \w+$/, "")}</td>
-              <td data-label="Set by">{key === null ? "Fixed" : <code>{key}</code>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption="How long data is kept"
+      rows={retention}
+      keyOf={({ what }) => what}
+      columns={[
+        { head: "What", cell: ({ what }) => what },
+        { head: "Kept for", cell: ({ kept_ms: keptMs }) => lasting(keptMs / 1000).replace(/ 0 \w+$/, "") },
+        { head: "Set by", cell: ({ key }) => (key === null ? "Fixed" : <code>{key}</code>) },
+      ]}
+    />
   );
 }
 
 function ByAccount({ storage: { accounts, limit_bytes: limit } }: { storage: StorageView }) {
-  if (accounts.length === 0) return <Empty>No account stores responses, threads, files or jobs.</Empty>;
   return (
-    <div class="table-card">
-      <table class="stacks">
-        <thead>
-          <tr>
-            <th>Account</th>
-            <th class="number">Keeps</th>
-            <th class="number">Of {formatBytes(limit)}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {accounts.map(({ id, username, bytes }) => (
-            <tr key={id}>
-              <th scope="row" class="long">
-                <a href={hrefOf(`/admin/accounts/${id}`)}>{username}</a>
-              </th>
-              <td data-label="Keeps" class="number">
-                {formatBytes(bytes)}
-              </td>
-              <td data-label="Share of the limit" class="number">
-                {((bytes / limit) * 100).toFixed(1)} %
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption="Storage by account"
+      rows={accounts}
+      keyOf={({ id }) => id}
+      empty="No account stores responses, threads, files or jobs."
+      columns={[
+        {
+          head: "Account",
+          class: "long",
+          cell: ({ id, username }) => <a href={hrefOf(`/admin/accounts/${id}`)}>{username}</a>,
+        },
+        { head: "Keeps", class: "number", cell: ({ bytes }) => formatBytes(bytes) },
+        {
+          head: `Of ${formatBytes(limit)}`,
+          label: "Share of the limit",
+          class: "number",
+          cell: ({ bytes }) => `${((bytes / limit) * 100).toFixed(1)} %`,
+        },
+      ]}
+    />
   );
 }

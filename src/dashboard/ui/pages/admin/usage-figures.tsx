@@ -3,6 +3,7 @@
 import type { EverybodysUsage, LatencyView, UsageSumsView } from "../../../contract-usage.ts";
 import { Bars, type Series } from "../../parts/chart.tsx";
 import { choose } from "../../parts/span.tsx";
+import { Table } from "../../parts/table.tsx";
 import { costText, short, usd } from "../../parts/time.tsx";
 import { query } from "../../router.ts";
 
@@ -139,36 +140,17 @@ export function Sums({ title, rows }: { title: string; rows: readonly (UsageSums
   return (
     <section class="stack" aria-label={title}>
       <h2>{title}</h2>
-      <div class="table-card">
-        <table class="stacks">
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th class="number">Requests</th>
-              <th class="number">Tokens</th>
-              <th class="number">Cost</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sorted.map((row) => (
-              <tr key={row.name}>
-                <th scope="row" class="long">
-                  {row.name}
-                </th>
-                <td class="number" data-label="Requests">
-                  {short(row.requests)}
-                </td>
-                <td class="number" data-label="Tokens">
-                  {short(row.input_tokens + row.output_tokens)}
-                </td>
-                <td class="number" data-label="Cost">
-                  {costText(row)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        caption={title}
+        rows={sorted}
+        keyOf={({ name }) => name}
+        columns={[
+          { head: "Name", class: "long", cell: ({ name }) => name },
+          { head: "Requests", class: "number", cell: (row) => short(row.requests) },
+          { head: "Tokens", class: "number", cell: (row) => short(row.input_tokens + row.output_tokens) },
+          { head: "Cost", class: "number", cell: costText },
+        ]}
+      />
     </section>
   );
 }

@@ -8,6 +8,7 @@ import { Bars, type Series } from "../../parts/chart.tsx";
 import { Lines } from "../../parts/lines.tsx";
 import { Empty, FailureBadge, Notice } from "../../parts/notice.tsx";
 import { choose, isEverybody, spanShown } from "../../parts/span.tsx";
+import { Table } from "../../parts/table.tsx";
 import { costText, durationText, exactTime, percent, short, usd } from "../../parts/time.tsx";
 import { hrefOf, query } from "../../router.ts";
 import { subjectOf } from "../log/subject.ts";
@@ -197,54 +198,47 @@ function Sums({ title, lines, everybody }: { title: string; lines: readonly Line
   return (
     <section class="stack" aria-label={title}>
       <h2>{title}</h2>
-      <div class="table-card">
-        <table class="stacks requests figures sums">
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th class="number">Requests</th>
-              <th class="number">Errors</th>
-              <th class="number">Tokens in</th>
-              <th class="number">cached</th>
-              <th class="number">out</th>
-              <th class="number">Cost</th>
-              <th class="number">p50</th>
-              <th class="number">p95</th>
-              <th class="number">First byte p50</th>
-            </tr>
-          </thead>
-          <tbody>
-            {lines.map((line) => (
-              <tr key={line.filter}>
-                <th scope="row" class="long">
-                  <a href={hrefOf(`/log?${line.filter}${more}`)}>{line.name}</a>
-                  {line.note !== "" && <small> {line.note}</small>}
-                </th>
-                <Cell name="Requests" text={short(line.requests)} />
-                <Cell name="Errors" text={short(line.errors)} />
-                <Cell name="Tokens in" text={short(line.input_tokens)} />
-                <Cell name="Cached" text={short(line.cached_tokens)} />
-                <Cell name="Tokens out" text={short(line.output_tokens)} />
-                <Cell name="Cost" text={costText(line)} />
-                <Cell name="p50" text={durationText(line.p50_ms)} />
-                <Cell name="p95" text={durationText(line.p95_ms)} />
-                <Cell name="First byte" text={durationText(line.first_p50_ms)} />
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        caption={title}
+        class="requests figures sums"
+        rows={lines}
+        keyOf={({ filter }) => filter}
+        columns={[
+          {
+            head: "Name",
+            class: "long",
+            cell: ({ filter, name, note }) => (
+              <>
+                <a href={hrefOf(`/log?${filter}${more}`)}>{name}</a>
+                {note !== "" && <small> {note}</small>}
+              </>
+            ),
+          },
+          ...FIGURES.map(([head, textOf, label]) => ({
+            head,
+            label: label ?? head,
+            class: "number",
+            classOf: (line: Line) => (textOf(line) === "–" ? "nil" : undefined),
+            cell: textOf,
+          })),
+        ]}
+      />
     </section>
   );
 }
 
-function Cell({ name, text }: { name: string; text: string }) {
-  return (
-    <td class={text === "–" ? "number nil" : "number"} data-label={name}>
-      {text}
-    </td>
-  );
-}
+/** The figures of a line: heading, text, and the label on a narrow screen. */
+const FIGURES: readonly (readonly [head: string, textOf: (line: Line) => string, label?: string])[] = [
+  ["Requests", ({ requests }) => short(requests)],
+  ["Errors", ({ errors }) => short(errors)],
+  ["Tokens in", ({ input_tokens: tokens }) => short(tokens)],
+  ["cached", ({ cached_tokens: tokens }) => short(tokens), "Cached"],
+  ["out", ({ output_tokens: tokens }) => short(tokens), "Tokens out"],
+  ["Cost", costText],
+  ["p50", ({ p50_ms: ms }) => durationText(ms)],
+  ["p95", ({ p95_ms: ms }) => durationText(ms)],
+  ["First byte p50", ({ first_p50_ms: ms }) => durationText(ms), "First byte"],
+];
 
 function Failures({ view, everybody }: { view: OverviewView; everybody: boolean }) {
   const scope = everybody ? "&scope=all" : "";

@@ -1,69 +1,67 @@
-// One request of the log: its row, and its details below.
+// One request of the log: the cells of its row, and its details below.
 
 import type { LogRowView, TryView } from "../../../contract-log.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Badge, FailureBadge } from "../../parts/notice.tsx";
+import type { Column } from "../../parts/table.tsx";
 import { costText, durationText, exactTime, short } from "../../parts/time.tsx";
 import { hrefOf } from "../../router.ts";
 import { subjectOf } from "./subject.ts";
 import { Wire } from "./wire.tsx";
 
-/** The number of cells in a row, which the details span. */
-export const COLUMNS = 8;
+/** The id of a request's details on the page. */
+export function detailId({ id }: LogRowView): string {
+  return `request-${id}`;
+}
 
-/** The row of a request and, while it is open, its details. */
-export function LogLine(props: { row: LogRowView; open: boolean; toggle(): void; isFresh: boolean }) {
-  const { row, open, toggle, isFresh } = props;
-  const id = `request-${row.id}`;
+/** The time of a request, with the button that opens its details. */
+export function Disclosure({ of: row, isOpen, toggle }: { of: LogRowView; isOpen: boolean; toggle(): void }) {
   return (
-    <>
-      <tr class={isFresh ? "fresh" : undefined}>
-        <th scope="row" class="when">
-          <button type="button" class="quiet disclose" aria-expanded={open} aria-controls={id} onClick={toggle}>
-            <Icon name="more" />
-            <span class="off-screen">Details of </span>
-            <time dateTime={row.created_at}>{exactTime(row.created_at)}</time>
-          </button>
-        </th>
-        <td data-label="Status">
-          <Outcome of={row} />
-        </td>
-        <td class="cut model" title={subjectOf(row)}>
-          {subjectOf(row)}
-          {row.tries.length > 0 && <small>{routeOf(row)}</small>}
-        </td>
-        <td data-label="Key" class="cut" title={row.key}>
-          <span>
-            {row.key || "a deleted key"}
-            {row.account !== "" && <small> {row.account}</small>}
-          </span>
-        </td>
-        <td class="number aside-phone" data-label="Tokens">
-          {row.input_tokens + row.output_tokens === 0
-            ? "–"
-            : `${short(row.input_tokens)} / ${short(row.output_tokens)}`}
-        </td>
-        <td class="number aside-phone" data-label="Cost">
-          {costText(row)}
-        </td>
-        <td class="number aside-phone" data-label="First byte">
-          {durationText(row.ttft_ms)}
-        </td>
-        <td class="number" data-label="Duration">
-          {durationText(row.latency_ms)}
-        </td>
-      </tr>
-      {open && (
-        <tr class="detail-row" id={id}>
-          <td colSpan={COLUMNS}>
-            <LogDetail row={row} />
-          </td>
-        </tr>
-      )}
-    </>
+    <button type="button" class="quiet disclose" aria-expanded={isOpen} aria-controls={detailId(row)} onClick={toggle}>
+      <Icon name="more" />
+      <span class="off-screen">Details of </span>
+      <time dateTime={row.created_at}>{exactTime(row.created_at)}</time>
+    </button>
   );
 }
+
+/** The columns beside the time. */
+export const LOG_COLUMNS: readonly Column<LogRowView>[] = [
+  { head: "Status", cell: (row) => <Outcome of={row} /> },
+  {
+    head: "Model, route",
+    label: null,
+    class: "cut model",
+    whole: subjectOf,
+    cell: (row) => (
+      <>
+        {subjectOf(row)}
+        {row.tries.length > 0 && <small>{routeOf(row)}</small>}
+      </>
+    ),
+  },
+  {
+    head: "Key",
+    class: "cut",
+    whole: ({ key }) => key,
+    cell: ({ key, account }) => (
+      <span>
+        {key || "a deleted key"}
+        {account !== "" && <small> {account}</small>}
+      </span>
+    ),
+  },
+  {
+    head: "Tokens",
+    class: "number aside-phone",
+    cell: ({ input_tokens: input, output_tokens: output }) =>
+      input + output === 0 ? "–" : `${short(input)} / ${short(output)}`,
+  },
+  { head: "Cost", class: "number aside-phone", cell: costText },
+  { head: "First byte", class: "number aside-phone", cell: ({ ttft_ms: ms }) => durationText(ms) },
+  { head: "Duration", class: "number", cell: ({ latency_ms: ms }) => durationText(ms) },
+];
 
 /** How a request ended. */
 function Outcome({ of: { stopped, error, status, repeats } }: { of: LogRowView }) {
@@ -78,7 +76,8 @@ function routeOf({ tries, provider }: LogRowView): string {
   return tries.map((one) => `${one.provider}${one.kind === "ok" ? "" : " ✕"}`).join(" → ");
 }
 
-function LogDetail({ row }: { row: LogRowView }) {
+/** What is known of a request. */
+export function LogDetail({ row }: { row: LogRowView }) {
   return (
     <div class="log-detail">
       <p>{sentenceOf(row)}</p>
