@@ -29,6 +29,7 @@ export function addUpstreams(base: Foundation, endUserSecret: string) {
       modelsChanged.fire();
     },
     catalogChanged: modelsChanged.fire,
+    renewalFailed: (error) => log.warn("the renewed prices of models could not be read", { error }),
     joinBreaker: base.shared.breakers?.join,
     flights: base.shared.flights,
     watches: true,

@@ -60,7 +60,7 @@ export function usedUnpriced(
 /** A sentence about them; undefined if there are none. */
 export function usedUnpricedNote(ids: readonly string[]): string | undefined {
   if (ids.length === 0) return undefined;
-  return `used in the last 30 days without a known price: ${named(ids)}; their cost is not counted. Set models[].prices or providers.NAME.model_defaults.prices`;
+  return `used in the last 30 days without a known price: ${named(ids)}; their cost is not counted. Set models[].prices or providers.NAME.model_defaults.prices, or renew the known prices with \`sallyport models refresh\``;
 }
 
 function named(ids: readonly string[]): string {
@@ -74,5 +74,5 @@ const NAMED_MAX = 5;
 /** A sentence about them; undefined if there are none. */
 export function unpricedNote(ids: readonly string[]): string | undefined {
   if (ids.length === 0) return undefined;
-  return `no price is known for ${named(ids)}: requests to ${ids.length === 1 ? "it" : "them"} do not count against a budget; set models[].prices or providers.NAME.model_defaults.prices`;
+  return `no price is known for ${named(ids)}: requests to ${ids.length === 1 ? "it" : "them"} do not count against a budget; set models[].prices or providers.NAME.model_defaults.prices, or renew the known prices with \`sallyport models refresh\``;
 }

@@ -2,8 +2,8 @@
 
 import { parseDurationMs } from "../base/quantity.ts";
 import { catalogProviders, configuredModels, discoveredProviders } from "../catalog/from-config.ts";
-import { loadMetadata } from "../catalog/metadata.ts";
 import { buildCatalog } from "../catalog/models.ts";
+import { loadKnownModels } from "../catalog/renewal.ts";
 import { isTierId } from "../catalog/tiers.ts";
 import { unpricedModels, unpricedNote } from "../catalog/unpriced.ts";
 import type { Config } from "../config/schema.ts";
@@ -33,7 +33,7 @@ export function periodOf(flag: string, period: string | undefined): number | nul
 
 /** The catalog of the configuration, with the providers' lists as far as they were fetched. */
 export async function catalogOf(config: Config, lists: ReadonlyMap<string, readonly DiscoveredModel[]> = new Map()) {
-  const known = await loadMetadata();
+  const known = await loadKnownModels(config);
   const baseUrls = new Map(config.providers.map(({ name, baseUrl }) => [name, baseUrl]));
   return buildCatalog({
     models: configuredModels(config),

@@ -2,6 +2,7 @@
 
 import { systemClock } from "../base/clock.ts";
 import { discoveredProviders } from "../catalog/from-config.ts";
+import { readKept } from "../catalog/renewal.ts";
 import { isTierId } from "../catalog/tiers.ts";
 import {
   unpricedModels,
@@ -52,6 +53,18 @@ export async function checkBudgets(config: Config): Promise<Finding[]> {
   }
   const message = note ?? "every model of accounts and keys with a budget has a price";
   return [...findings, { name, status: note === undefined ? "ok" : "warning", message }];
+}
+
+/** Whether the renewed prices and limits can be read; empty if there are none. */
+export function checkPriceList(config: Config): Finding[] {
+  const name = "prices";
+  try {
+    const renewed = readKept(config);
+    if (renewed === undefined) return [];
+    return [{ name, status: "ok", message: `a renewed list with ${renewed.count} models` }];
+  } catch (error) {
+    return [{ name, status: "failed", message: error instanceof Error ? error.message : String(error) }];
+  }
 }
 
 interface Stored {

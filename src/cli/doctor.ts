@@ -11,7 +11,7 @@ import { openDatabase } from "../store/engine/database.ts";
 import { DATABASE_FILE } from "../store/engine/open.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import type { Command } from "./command.ts";
-import { checkBudgets } from "./doctor-budgets.ts";
+import { checkBudgets, checkPriceList } from "./doctor-budgets.ts";
 import { checkDecisions } from "./doctor-decisions.ts";
 import { checkEngines } from "./doctor-engines.ts";
 import { type Finding, probeProvider } from "./doctor-provider.ts";
@@ -55,6 +55,7 @@ export const doctorCommand: Command = {
       if (config.providers.every(isEmbedded)) add(ONLY_DEMO);
       for (const finding of await Promise.all(config.providers.map(probeProvider))) add(finding);
       for (const finding of await checkDecisions(config)) add(finding);
+      for (const finding of checkPriceList(config)) add(finding);
       for (const finding of await checkBudgets(config)) add(finding);
       if (database.status === "ok") for (const finding of await checkProxy(config)) add(finding);
     } catch (error) {

@@ -118,6 +118,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./decisions.ts")).decisions,
   },
   {
+    name: "models",
+    summary: "renew the prices and limits of models",
+    load: async () => (await import("./models.ts")).models,
+  },
+  {
     name: "openapi",
     summary: "print the OpenAPI document",
     load: async () => (await import("./openapi.ts")).openapi,

@@ -166,6 +166,12 @@ function finish(
   return {
     ...read,
     dataDir: resolve(cwd, read.dataDir),
+    catalog: {
+      prices: {
+        ...read.catalog.prices,
+        file: read.catalog.prices.file === "" ? "" : resolve(base, read.catalog.prices.file),
+      },
+    },
     providers,
     tiers: TIER_IDS.map((id) => {
       const { rpm, trialMs, budget } = read.tiers[id];

@@ -152,6 +152,23 @@ export const Model = entry("A model of the catalog. It replaces a discovered one
   }),
 });
 
+/** `catalog` */
+export const CatalogSection = section("What is publicly known about models.", {
+  prices: section(
+    "Prices and limits that are newer than the program, without a new version of it: LiteLLM's model_prices_and_context_window.json, or {models: [{vendor, id, prices, …}]} with the keys of `models`.",
+    {
+      file: text(
+        "A file with them, relative to the config file; it takes precedence over a list that was fetched. Empty: none.",
+      ),
+      url: formatted(
+        "url",
+        "Where `sallyport models refresh` fetches them; they are kept in data_dir. Empty: nowhere.",
+      ),
+      interval: duration("How often a running gateway fetches them from there. 0s: never.", "0s", 0),
+    },
+  ),
+});
+
 /** An entry of `decisions.models`. */
 const DecisionModel = entry("A version of a decision model.", {
   id: required("Its id in the API, with its version."),

@@ -4,7 +4,7 @@
 import type { ProviderKind } from "../vendors/protocols.ts";
 import { list, map, type ResolvedStatic, section, text } from "./fields.ts";
 import { AuthSection, EmailSection } from "./schema-accounts.ts";
-import { DecisionsSection, Model, ProviderSection } from "./schema-providers.ts";
+import { CatalogSection, DecisionsSection, Model, ProviderSection } from "./schema-providers.ts";
 import {
   CompactionSection,
   DatabaseSection,
@@ -39,6 +39,7 @@ export const ConfigFile = section("Configuration of the Sallyport AI gateway.", 
   tiers: TiersSection,
   providers: map("Upstream providers. Absent: those whose well-known environment variables are set.", ProviderSection),
   models: list("Explicit models.", Model),
+  catalog: CatalogSection,
   responses: ResponsesSection,
   compaction: CompactionSection,
   decisions: DecisionsSection,

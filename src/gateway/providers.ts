@@ -3,8 +3,8 @@
 
 import type { ModelListing } from "../catalog/discover.ts";
 import { catalogProviders, configuredModels } from "../catalog/from-config.ts";
-import { loadMetadata, type MetadataLookup } from "../catalog/metadata.ts";
 import { buildCatalog, type Catalog, type ModelFacts } from "../catalog/models.ts";
+import { createKnownModels } from "../catalog/renewal.ts";
 import type { Config } from "../config/schema.ts";
 import type { JoinBreaker } from "../upstream/breaker.ts";
 import { Breakers } from "../upstream/breakers.ts";
@@ -15,6 +15,8 @@ import type { DiscoveredModel } from "../vendors/vendor.ts";
 import { createModelLists, type ModelListsDeps } from "./model-lists.ts";
 
 export interface FleetDeps extends ModelListsDeps {
+  /** Called when the renewed prices and limits could not be read or fetched. */
+  renewalFailed?(error: unknown): void;
   breakerChanged(provider: string, state: string, model?: string): void;
   /** Connects breakers with those of other nodes, if several nodes are configured. */
   joinBreaker?: JoinBreaker | undefined;
@@ -46,13 +48,18 @@ export function createFleet(deps: FleetDeps): Fleet {
   const breakers = new Breakers(deps.clock, deps.breakerChanged, deps.joinBreaker);
   let providers = new Map<string, Provider>();
   let lists: ReadonlyMap<string, readonly DiscoveredModel[]> = new Map();
-  let metadata: MetadataLookup | undefined;
   let catalog: Catalog;
   const sinceSeconds = Math.floor(deps.clock.now() / 1000);
 
+  const wellKnown = createKnownModels({
+    config: deps.config,
+    failed: deps.renewalFailed,
+    changed: () => tellChange(),
+  });
+
   const known = (provider: string, model: string) => {
     const baseUrl = deps.config().providers.find(({ name }) => name === provider)?.baseUrl;
-    return baseUrl === undefined ? undefined : metadata?.(baseUrl, model);
+    return baseUrl === undefined ? undefined : wellKnown.find(baseUrl, model);
   };
 
   const rebuild = () => {
@@ -65,6 +72,11 @@ export function createFleet(deps: FleetDeps): Fleet {
       metadata: (model, provider) => known(provider, model),
       sinceSeconds,
     });
+  };
+
+  const tellChange = () => {
+    rebuild();
+    deps.catalogChanged?.();
   };
 
   const reconfigure = () => {
@@ -85,8 +97,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     provider: (name) => providers.get(name),
     changed(changed) {
       lists = changed;
-      rebuild();
-      deps.catalogChanged?.();
+      tellChange();
     },
     isUsed: (name) => catalog.models.some(({ routes }) => routes.some(({ provider }) => provider === name)),
     turned: () => deps.catalogChanged?.(),
@@ -101,25 +112,20 @@ export function createFleet(deps: FleetDeps): Fleet {
     listing: discovery.listing,
     reconfigure() {
       reconfigure();
+      wellKnown.reconfigure();
       deps.catalogChanged?.();
     },
     async start() {
       const round = discovery.start();
-      if (needsMetadata(deps.config())) {
-        metadata = await loadMetadata();
-        rebuild();
-        deps.catalogChanged?.();
-      }
+      await wellKnown.start();
       await round;
     },
     refresh: discovery.refresh,
-    stop: discovery.stop,
+    stop() {
+      discovery.stop();
+      wellKnown.stop();
+    },
   };
-}
-
-/** Whether metadata of well-known models are needed. A gateway with only the demo starts without them. */
-function needsMetadata(config: Config): boolean {
-  return config.providers.some((provider) => !isEmbedded(provider));
 }
 
 function embeddedLists({ providers: entries }: Config, providers: ReadonlyMap<string, Provider>) {
